@@ -15,8 +15,8 @@ from core.questions import judging, moving, running, stating, supposing
 from core.questions.answer import SUBJECTS_MAX, Answer
 from core.questions.interpreting import interpret
 from core.questions.loans import Unavailable
-from core.questions.parts import Unread
 from core.questions.query import Query
+from core.questions.question import Unread
 from core.questions.saying import Said, distance_told
 from core.questions.suggesting import suggestions
 from core.questions.wording import query_words

@@ -14,7 +14,7 @@ from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.cells.identifiers import standard
 from core.portfolio.cells.parsing import country
 from core.portfolio.model.fields import COUNTRIES
-from core.questions.tokens import Token
+from core.questions.tokens import Token, names
 from core.questions.vocabulary import INDUSTRY_WORDS, phrases, stems_of
 
 NAMES_MAX: Final = 100_000
@@ -24,39 +24,10 @@ ALIKE_MAX: Final = 12
 """Names that a part of a name may mean."""
 
 LEGAL_FORMS: Final = frozenset(
-    [
-        "inc",
-        "llc",
-        "ltd",
-        "limited",
-        "corp",
-        "corporation",
-        "co",
-        "company",
-        "plc",
-        "lp",
-        "llp",
-        "sa",
-        "sarl",
-        "sas",
-        "sca",
-        "spa",
-        "gmbh",
-        "ag",
-        "bv",
-        "nv",
-        "ab",
-        "as",
-        "oy",
-        "dac",
-        "kg",
-        "se",
-        "l",
-        "p",
-        "s",
-        "a",
-        "r",
-    ]
+    names(
+        "inc llc ltd limited corp corporation co company plc lp llp sa sarl sas sca spa gmbh ag bv nv ab as "
+        "oy dac kg se l p s a r"
+    )
 )
 
 COUNTRY_ADJECTIVES: Final = {
@@ -95,7 +66,7 @@ _NAMES_OF_COUNTRIES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class NameMatch:
     """Names that some words of a question mean."""
 
     field: str
@@ -103,7 +74,7 @@ class Found:
     values: tuple[str, ...]
     length: int
     """Words of the question."""
-    said: str
+    words: str
     is_whole: bool
     """Whether the words are a whole name, but for its legal form."""
     also: str = ""
@@ -125,7 +96,7 @@ class Named:
         )
         self._probes = tuple(dict.fromkeys(one.text.split()[0].rstrip("y") for one in rare if one.text.strip()))
 
-    def at(self, tokens: Sequence[Token], start: int) -> Found | None:
+    def at(self, tokens: Sequence[Token], start: int) -> NameMatch | None:
         """The longest name that begins at a word."""
         token = tokens[start]
         if token.kind == "quoted":
@@ -148,19 +119,19 @@ class Named:
             return replace(best, also=others[0] if others else "")
         return best
 
-    def _quoted(self, token: Token) -> Found | None:
+    def _quoted(self, token: Token) -> NameMatch | None:
         for field in ("obligor", "facility", "industry", "test", "subject"):
             exact = [one for one in self._values(field) if one.casefold() == token.text.casefold()]
             if exact:
-                return Found(field, tuple(exact), 1, token.text, True)
+                return NameMatch(field, tuple(exact), 1, token.text, True)
         if (words := stems_of(token.text)) and len(words) <= 20:
             for field in ("obligor", "facility", "industry", "test", "subject"):
                 matches = self._lookup(field).longest(words)
                 if matches is not None and matches[0] == len(words):
-                    return Found(field, tuple(matches[1]), 1, token.text, matches[2])
+                    return NameMatch(field, tuple(matches[1]), 1, token.text, matches[2])
         return None
 
-    def _identifier(self, token: Token) -> Found | None:
+    def _identifier(self, token: Token) -> NameMatch | None:
         text = standard(token.raw)
         if not 6 <= len(text) <= 14 or not text.isalnum() or not any(one.isdigit() for one in text):
             return None
@@ -168,27 +139,27 @@ class Named:
             for subject in self.subjects:
                 names = subject.portfolio.names.get(column)
                 if names is not None and text in names.values:
-                    return Found(field, (text,), 1, token.raw, True)
+                    return NameMatch(field, (text,), 1, token.raw, True)
         return None
 
-    def _currency(self, token: Token) -> Found | None:
+    def _currency(self, token: Token) -> NameMatch | None:
         if len(token.raw) == 3 and token.raw.isupper() and token.raw in self._values("currency"):
-            return Found("currency", (token.raw,), 1, token.raw, True)
+            return NameMatch("currency", (token.raw,), 1, token.raw, True)
         return None
 
-    def _country(self, tokens: Sequence[Token], start: int) -> Found | None:
+    def _country(self, tokens: Sequence[Token], start: int) -> NameMatch | None:
         for length in (4, 3, 2, 1):
             words = tuple(token.text for token in tokens[start : start + length])
             if len(words) == length and (code := _NAMES_OF_COUNTRIES.get(words)) is not None:
-                return Found("country", (code,), length, _said(tokens[start : start + length]), True)
+                return NameMatch("country", (code,), length, _words(tokens[start : start + length]), True)
         token = tokens[start]
         if token.raw in COUNTRY_CODES:
-            return Found("country", (country(token.raw),), 1, token.raw, True)
+            return NameMatch("country", (country(token.raw),), 1, token.raw, True)
         if token.text in COUNTRY_ADJECTIVES:
-            return Found("country", (COUNTRY_ADJECTIVES[token.text],), 1, token.raw, True)
+            return NameMatch("country", (COUNTRY_ADJECTIVES[token.text],), 1, token.raw, True)
         return None
 
-    def _of(self, field: str, tokens: Sequence[Token], start: int) -> Found | None:
+    def _of(self, field: str, tokens: Sequence[Token], start: int) -> NameMatch | None:
         window = tokens[start : start + 24]
         words = tuple(token.text for token in window)
         matches = self._lookup(field).longest(words)
@@ -222,7 +193,7 @@ class Named:
                 and window[length].raw != window[length].raw.lower()
             ):
                 length += 1
-        return Found(field, tuple(values), length, _said(tokens[start : start + length]), is_whole)
+        return NameMatch(field, tuple(values), length, _words(tokens[start : start + length]), is_whole)
 
     def _values(self, field: str) -> list[str]:
         found: dict[str, None] = {}
@@ -263,8 +234,8 @@ class Named:
             if field == "industry":
                 more = [
                     (stems_of(word), value)
-                    for said, value in INDUSTRY_WORDS.items()
-                    for word in said.split("|")
+                    for phrases_of, value in INDUSTRY_WORDS.items()
+                    for word in phrases_of.split("|")
                     if value in names
                 ]
                 for value in values:  # what stands before the first comma, colon or "and"
@@ -344,5 +315,5 @@ def _without_form(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(kept)
 
 
-def _said(tokens: Sequence[Token]) -> str:
+def _words(tokens: Sequence[Token]) -> str:
     return " ".join(token.raw for token in tokens)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from msgspec import Struct, to_builtins
+from msgspec import field as struct_field
 
 Kind = Literal["measure", "tests", "what_if", "room", "moves", "history", "fact", "notes", "data", "why", "deals"]
 Operator = Literal["=", "!=", "<", "<=", ">", ">=", "between", "in", "not in", "is", "is not", "blank", "known"]
@@ -28,7 +29,7 @@ class Condition(Struct, frozen=True, omit_defaults=True, kw_only=True):
     any_of: tuple[Condition, ...] = ()
     also: str = ""
     """Of a name: the other field that has it."""
-    said: str = ""
+    words: str = struct_field(default="", name="said")
     """The words of the question."""
 
 
@@ -63,6 +64,8 @@ class Action(Struct, frozen=True, omit_defaults=True, kw_only=True):
     notches: int | None = None
     rank: int | None = None
     """What ratings become."""
+    agency: str | None = None
+    """Whose ratings change: a, b, c; None for all that rate."""
     spread: float | None = None
     coupon: float | None = None
 

@@ -80,12 +80,12 @@ def _tell_alike(query: Query, said: Said) -> None:
     """Name what an ambiguous word was taken for."""
     for one in flat(query.where):
         if one.also:
-            said.warnings[f"{plain(one.said)!r} is read as the {one.field}; the {one.also} has the name, too"] = None
-        if one.field == "rating" and one.low != one.high and one.said.upper() in SCALE_B:
-            said.warnings[f"{one.said!r} is read as {condition_words(one)}"] = None
+            said.warnings[f"{plain(one.words)!r} is read as the {one.field}; the {one.also} has the name, too"] = None
+        if one.field == "rating" and one.low != one.high and one.words.upper() in SCALE_B:
+            said.warnings[f"{one.words!r} is read as {condition_words(one)}"] = None
         if one.op in ("in", "not in") and len(one.values) > 1:
             said.warnings[
-                f"{plain(one.said)!r} can be {len(one.values)} names, which were taken together: "
+                f"{plain(one.words)!r} can be {len(one.values)} names, which were taken together: "
                 f"{listed([said.name(value) for value in one.values])}"
             ] = None
 

@@ -184,7 +184,9 @@ def _done(action: Action, subject: Subject, portfolio: Portfolio, said: Said) ->
     for one in action.where:
         for leaf in one.any_of if one.any_of else (one,):
             if leaf.op == "in" and len(leaf.values) > 1:
-                said.warnings[f"{plain(leaf.said)!r} can be {len(leaf.values)} names, which were taken together"] = None
+                said.warnings[f"{plain(leaf.words)!r} can be {len(leaf.values)} names, which were taken together"] = (
+                    None
+                )
     if action.kind in ("sell", "repay"):
         return _sold(action, portfolio, book, rows, said)
     if action.kind == "default":

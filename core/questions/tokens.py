@@ -173,31 +173,17 @@ _SPELLINGS: Final = (
     (re.compile(r"\bvs\.|\bv\.(?=\s)", re.IGNORECASE), "vs"),
     (re.compile(r"\b(no|avg|approx|incl|excl|max|min)\.", re.IGNORECASE), r"\1"),
 )
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Return the words of a line of them."""
+    return tuple(text.split())
+
+
 _KEPT: Final = frozenset(
-    (
-        "was",
-        "is",
-        "has",
-        "does",
-        "its",
-        "this",
-        "us",
-        "less",
-        "loss",
-        "as",
-        "ics",
-        "yes",
-        "gas",
-        "plus",
-        "status",
-        "basis",
-        "versus",
-        "previous",
-        "business",
-        "across",
-        "access",
-        "always",
-        "perhaps",
+    names(
+        "was is has does its this us less loss as ics yes gas plus status basis versus previous business across access "
+        "always perhaps"
     )
 )
 

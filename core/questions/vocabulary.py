@@ -521,12 +521,15 @@ PERIODS: Final = {
         "last month|previous month|prior month|a month ago|last report|previous report|one month ago|month ago|"
         "prior period|at the end of last month|in the previous month|in the prior month|the month before|"
         "last period|as of last month",
-    "history":
-        "trend|trended|over time|history|historical|historically|time series|evolution|trajectory|past runs|"
-        "over past runs|over the runs|trending|track record|from run to run|over the last few months|recent months|"
-        "in recent months|over the past few months|past few months|last few months|over the year|so far this year|"
-        "all runs",
 }  # fmt: skip
+
+HISTORY: Final = (
+    "trend|trended|over time|history|historical|historically|time series|evolution|trajectory|past runs|"
+    "over past runs|over the runs|trending|track record|from run to run|over the last few months|recent months|"
+    "in recent months|over the past few months|past few months|last few months|over the year|so far this year|"
+    "all runs"
+)
+"""What asks for a test over the stored runs."""
 
 ACTIONS: Final = {
     "sell":
@@ -789,7 +792,7 @@ def _entries() -> Iterator[tuple[str, Meaning]]:
         yield words, Meaning("superlative", way)
     for kind, words in (
         ("whole", WHOLE), ("if", IF), ("room", ROOM), ("not", NOT), ("without", WITHOUT), ("per", PER),
-        ("compare", COMPARE), ("why", WHY), ("back", MONTHS_BACK), ("filler", FILLER), ("or", "or|plus"),
+        ("compare", COMPARE), ("why", WHY), ("history", HISTORY), ("back", MONTHS_BACK), ("filler", FILLER), ("or", "or|plus"),
         ("unknown", NOT_KNOWN), ("and", "and|as well as|along with"),
     ):  # fmt: skip
         yield words, Meaning(kind, kind)

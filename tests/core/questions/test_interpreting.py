@@ -11,7 +11,7 @@ from core.insights.subject import Subject
 from core.portfolio import Portfolio
 from core.questions.answer import QUESTION_LENGTH_MAX, QuestionError
 from core.questions.interpreting import interpret
-from core.questions.parts import Unread
+from core.questions.question import Unread
 from core.questions.query import Query
 from core.questions.vocabulary import phrases
 from tests.rows import every

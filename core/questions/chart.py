@@ -1,0 +1,224 @@
+"""A chart over the phrases of a question, and the cheapest ways to cover them all with parts of a query.
+
+A row of a grammar says what a sequence of phrases makes together. The chart has an edge for each phrase and for each
+row that applies, anywhere. A frame says which kinds of edges one kind of query takes, and how many of each; a cover is a
+sequence of such edges that leaves no phrase out, but for words that change nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import product
+from typing import Any, Final
+
+from core.questions.lexemes import Lexeme
+
+UNREAD_COST: Final = 20.0
+"""Of a phrase that no edge takes."""
+
+IDLE_COST: Final = 1.3
+"""Of passing over a phrase that can mean something and need not."""
+
+STEPS_MAX: Final = 4_000
+"""Partial covers that are looked at; a question with more ways to read it is not understood."""
+
+EDGES_MAX: Final = 4_000
+
+_COSTS: Final = {"and": 0.1, "whole": 0.4, "if": 0.1}
+"""Of phrases that say little by themselves."""
+
+_BREAKS: Final = frozenset(";?")
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """What some phrases of the question make together."""
+
+    kind: str
+    value: Any
+    start: int
+    end: int
+    """The place after its last phrase."""
+    cost: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    kind: str
+    values: frozenset[str] = frozenset()
+    """Of which its value is one; empty for any."""
+    word: str = ""
+    """The word that stands there, in place of an edge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    kind: str
+    elements: tuple[Element, ...]
+    places: tuple[int, ...]
+    """Which parameter of `build` each element is."""
+    width: int
+    build: Callable[..., Any]
+    cost: float
+
+
+Row = tuple[str, str, Callable[..., Any], float]
+"""(the kind that is made, the pattern, what makes its value of the chart's context, the span and the parts, the cost)
+
+A pattern names kinds, perhaps with values (`comparison:<|<=`), an alias of several (`@rating`) or a word (`'to'`); `?` ends what may be
+absent. The value is None where the row does not apply.
+"""
+
+
+def compile_rules(rows: Sequence[Row], aliases: Mapping[str, str]) -> dict[str, list[Rule]]:
+    """Compile the rows of a grammar, by the kind of edge that each begins with."""
+    rules: dict[str, list[Rule]] = {}
+    for kind, pattern, build, cost in rows:
+        names = pattern.split()
+        for present in product(*((True, False) if name.endswith("?") else (True,) for name in names)):
+            places = tuple(at for at, is_there in enumerate(present) if is_there)
+            elements = tuple(_element(names[at].removesuffix("?"), aliases) for at in places)
+            key = (elements[0].word and f"'{elements[0].word}'") or elements[0].kind
+            rules.setdefault(key, []).append(Rule(kind, elements, places, len(names), build, cost))
+    return rules
+
+
+def _element(name: str, aliases: Mapping[str, str]) -> Element:
+    if name.startswith("'"):
+        return Element("", word=name.strip("'"))
+    name = aliases.get(name, name)
+    kind, _, values = name.partition(":")
+    return Element(kind, frozenset(values.split("|")) if values else frozenset())
+
+
+class Chart:
+    """The edges over a question's phrases."""
+
+    def __init__(self, lexemes: Sequence[Lexeme], rules: Mapping[str, list[Rule]], context: Any) -> None:
+        self.lexemes = lexemes
+        self.edges: list[list[Edge]] = [[] for _ in range(len(lexemes) + 1)]
+        self._rules = rules
+        self._context = context
+        self._next = [self._after(at) for at in range(len(lexemes) + 1)]
+        self._room = EDGES_MAX
+        for start in reversed(range(len(lexemes))):
+            self._fill(start)
+
+    def has(self, *kinds: str) -> bool:
+        return any(edge.kind in kinds for edges in self.edges for edge in edges)
+
+    def _after(self, at: int) -> tuple[int, ...]:
+        """Places where the next part of a row may begin: here, and behind words that change nothing."""
+        places = []
+        while at < len(self.lexemes) and not (at and _BREAKS & set(self.lexemes[at].before)):
+            places.append(at)
+            if not self.lexemes[at].is_idle:
+                break
+            at += 1
+        return tuple(places)
+
+    def _fill(self, start: int) -> None:
+        lexeme = self.lexemes[start]
+        agenda = [
+            Edge(meaning.kind, meaning.value, start, start + 1, _COSTS.get(meaning.kind, 1.0))
+            for meaning in lexeme.meanings
+            if meaning.kind not in ("filler", "ask")
+        ]
+        seen: set[tuple[str, Any, int]] = set()
+        for rule in self._rules.get(f"'{lexeme.text}'", ()):
+            agenda += self._apply(rule, (Edge("word", lexeme.text, start, start + 1),))
+        while agenda and self._room > 0:
+            edge = agenda.pop()
+            key = (edge.kind, edge.value, edge.end)
+            if key in seen:
+                continue
+            seen.add(key)
+            self.edges[start].append(edge)
+            self._room -= 1
+            for rule in self._rules.get(edge.kind, ()):
+                if _fits(rule.elements[0], edge):
+                    agenda += self._apply(rule, (edge,))
+
+    def _apply(self, rule: Rule, parts: tuple[Edge, ...]) -> list[Edge]:
+        """The edges that a row makes of its first parts and what follows."""
+        if len(parts) == len(rule.elements):
+            values: list[Any] = [None] * rule.width
+            for place, part in zip(rule.places, parts, strict=True):
+                values[place] = part.value
+            start, end = parts[0].start, parts[-1].end
+            value = rule.build(self._context, (start, end), *values)
+            return [] if value is None else [Edge(rule.kind, value, start, end, rule.cost)]
+        element = rule.elements[len(parts)]
+        made: list[Edge] = []
+        for at in self._next[parts[-1].end]:
+            if element.word:
+                if self.lexemes[at].text == element.word:
+                    made += self._apply(rule, (*parts, Edge("word", element.word, at, at + 1)))
+                continue
+            for edge in self.edges[at]:
+                if edge.kind == element.kind and _fits(element, edge):
+                    made += self._apply(rule, (*parts, edge))
+        return made
+
+
+def _fits(element: Element, edge: Edge) -> bool:
+    return not element.values or edge.value in element.values
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """Edges of a question in their order, and the places of phrases that none of them takes."""
+
+    edges: tuple[Edge, ...]
+    unread: tuple[int, ...]
+
+    def all(self, *kinds: str) -> list[Edge]:
+        return [edge for edge in self.edges if edge.kind in kinds]
+
+    def values(self, *kinds: str) -> list[Any]:
+        return [edge.value for edge in self.edges if edge.kind in kinds]
+
+    def first(self, kind: str) -> Any:
+        """The value of the first edge of a kind, None without one."""
+        return next((edge.value for edge in self.edges if edge.kind == kind), None)
+
+    def has(self, *kinds: str) -> bool:
+        return any(edge.kind in kinds for edge in self.edges)
+
+
+def parse_slots(text: str) -> dict[str, int]:
+    """Parse how many edges of each kind a frame takes: `ranking? where*` is one at most and any number."""
+    slots = {}
+    for kind, mark in re.findall(r"(\w+)([?*]?)", text):
+        slots[kind] = 99 if mark == "*" else 1
+    return slots
+
+
+def covers(chart: Chart, slots: Mapping[str, int]) -> Iterator[Cover]:
+    """Yield the covers of a question by a frame's kinds of edges, the cheapest first."""
+    lexemes = chart.lexemes
+    count = len(lexemes)
+    steps = [[edge for edge in edges if edge.kind in slots] for edges in chart.edges]
+    skips = [0.0 if one.is_idle else IDLE_COST if one.may_be_idle else UNREAD_COST for one in lexemes]
+    ahead = [0.0] * (count + 1)
+    for at in reversed(range(count)):
+        ahead[at] = min([skips[at] + ahead[at + 1], *(edge.cost + ahead[edge.end] for edge in steps[at])])
+    queue: list[tuple[float, int, int, Cover]] = [(ahead[0], 0, 0, Cover((), ()))]
+    ticket = 0
+    while queue and ticket < STEPS_MAX:
+        estimate, _, at, cover = heappop(queue)
+        if at == count:
+            yield cover
+            continue
+        cost = estimate - ahead[at]
+        unread = cover.unread if skips[at] < UNREAD_COST else (*cover.unread, at)
+        following = [(skips[at], at + 1, Cover(cover.edges, unread))]
+        for edge in steps[at]:
+            if sum(earlier.kind == edge.kind for earlier in cover.edges) < slots[edge.kind]:
+                following.append((edge.cost, edge.end, Cover((*cover.edges, edge), cover.unread)))
+        for step, end, reached in following:
+            ticket += 1
+            heappush(queue, (cost + step + ahead[end], ticket, end, reached))

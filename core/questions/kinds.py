@@ -1,0 +1,626 @@
+"""Queries on tests, on what the file says, on moves and on loans: what their phrases make of their fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace as with_fields
+from itertools import pairwise
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from core.compliance.suites import TESTS
+from core.questions.chart import Cover, Edge
+from core.questions.phrases import GROUPS_OF_LOANS, Bound, Ranking, compare, matures
+from core.questions.query import Condition, Having, Query
+from core.questions.question import (
+    LIMIT_SHOWN,
+    Outcome,
+    Question,
+    Unread,
+    direction_of,
+    first_ranking,
+    settle_ranking,
+    test_ids_of,
+)
+from core.questions.tokens import names
+from core.questions.vocabulary import QUANTITIES
+from core.questions.wording import FIELD_WORDS
+
+GROUP_TESTS: Final = {"industry": "industry_concentration", "obligor": "single_obligor_concentration"}
+_LOOKED_UP: Final = frozenset(("obligor", "facility", "cusip", "loanx", "isin"))
+_RATING_NAMES: Final = {"a": "moodys_rating", "b": "sp_rating", "c": "fitch_rating"}
+
+
+# ---- tests ----
+
+
+def build_tests(question: Question, cover: Cover) -> Outcome:
+    ids = test_ids_of(cover)
+    faces = [face for face in cover.values("face") if face != "level"]
+    state = next(iter(cover.values("state")), None)
+    category = cover.first("category")
+    entity = cover.has("group_test")
+    ranking = cover.first("ranking")
+    bounds = [*cover.values("cushion_bound"), *(having for _, having in cover.values("figure_bound"))]
+    period = _period(cover)
+    limited = bool(faces) or state is not None or bool(bounds) or cover.has("over")
+    if cover.has("bucket") and not (limited or _is_bucket(question, cover, period)):
+        return None
+    if cover.has("figure_bound") and not question.is_yes_no:
+        return None
+    if ranking is not None and not (entity or not ids or ranking.by == "cushion"):
+        return None
+    if cover.has("ranked_count") and (ranking is None or not entity):
+        return None
+    ids, ranking = _of_groups(cover, ids, ranking, limited)
+    if ids is None or not (ids or category or entity or state or faces or bounds or ranking):
+        return None
+    ranking = settle_ranking(question, cover, ranking)
+    if ranking is not None and ranking.by not in (None, "cushion"):
+        return None
+    over = cover.first("over")
+    if over is not None:
+        upper = all(TESTS[test_id].threshold_type == "max" for test_id in ids if test_id in TESTS)
+        state = "fail" if (over in (">", ">=")) == upper else "pass"
+    aspect = "status" if over is not None else _aspect_of(faces) if ranking is None else "cushion"
+    classes = tuple(name for names in cover.values("class") for name in names)
+    if not classes and cover.has("group_class"):
+        if not (ids or category):
+            return None
+        classes = ("*",)
+    changes = cover.values("change")
+    if changes and period == "now":
+        if not ids or cover.has("cushion_bound"):
+            return None
+        period = "change"
+    if not (ids or state or category or entity or ranking or bounds or classes) and not cover.has(
+        "group_deal", "whole"
+    ):
+        return Unread((), "which test is meant is not said")
+    return Query(
+        kind="tests",
+        tests=ids,
+        category=category,
+        aspect=aspect,
+        status=state,
+        order=None if ranking is None else ranking.order,  # type: ignore[arg-type]
+        limit=None if ranking is None else ranking.limit,
+        place=None if ranking is None else ranking.place,
+        classes=classes,
+        period=period,
+        direction=direction_of(changes),
+        having=tuple(bounds),
+        is_yes_no=question.is_yes_no,
+        is_count=(question.has_word("many") or "count" in cover.values("quantity")) and not ids,
+        order_by="cushion" if ranking is not None else None,
+    )
+
+
+def _aspect_of(faces: Sequence[Any]) -> Any:
+    aspect = None
+    for face in faces:
+        aspect = face if aspect in (None, "limit", "status") else aspect
+    return aspect
+
+
+def _is_bucket(question: Question, cover: Cover, period: str) -> bool:
+    """Return whether the CCC bucket as a share is the figure of its test."""
+    if test_ids_of(cover) != ("ccc_bucket_pct",):
+        return False
+    names = [name for name in cover.values("quantity") if name != "count"]
+    if cover.has("group_loan") or "count" in cover.values("quantity") or (names == ["par"]):
+        return False
+    bucket = any("bucket" in question.words(edge).lower() for edge in cover.all("bucket"))
+    return bucket or period == "change" or cover.has("change") or "share" in names
+
+
+def _of_groups(cover: Cover, ids: tuple[str, ...], ranking: Ranking | None, limited: bool) -> tuple[Any, Any]:
+    """(the tests, with that of the largest of a group where it is named; the ranking that is left)."""
+    group = cover.first("group_limited")
+    if group is None:
+        return ids, ranking
+    if ids or not limited:
+        return None, None
+    if ranking is None or (ranking.place in (None, 1) and ranking.limit in (None, 1)):
+        return (GROUP_TESTS[group],), None
+    if group == "industry" and ranking.place == 2:
+        return ("second_industry_concentration",), None
+    if group == "obligor" and ranking.limit == 5:
+        return ("top_5_concentration",), None
+    return None, None  # no test is of so many
+
+
+def _period(cover: Cover) -> Any:
+    periods = cover.values("period")
+    if "change" in periods:
+        return "change"
+    if "previous" in periods:
+        return "change" if cover.has("change", "compare") else "previous"
+    return "now"
+
+
+def build_minimum(question: Question, cover: Cover) -> Outcome:
+    """The minimum WARR is its limit."""
+    ids = test_ids_of(cover)
+    limited = {"average_rating_factor", "was", "diversity_score", "wal", "weighted_average_recovery_rate"}
+    if not ids or not set(ids) <= limited:
+        return None
+    return Query(kind="tests", tests=ids, aspect="limit", period=_period(cover))
+
+
+def build_deals(question: Question, cover: Cover) -> Outcome:
+    """Which of several portfolios has the most of something."""
+    if not question.has_word("which"):
+        return None
+    ids = test_ids_of(cover)
+    ranking = settle_ranking(question, cover, cover.first("ranking"))
+    more = cover.first("more")
+    if (ranking is None) == (more is None):
+        return None
+    order: Any = more if ranking is None else ranking.order
+    place = 1 if ranking is None else ranking.place or 1
+    if cover.has("where"):
+        return Unread((), "portfolios are ranked by a test" if ids else "portfolios are ranked by one figure")
+    by = None if ranking is None else ranking.by
+    names = cover.values("quantity")
+    by = "warf" if by == "rank" else by or (names[0] if names else "par")
+    test_id = QUANTITIES[by].test_id if by in QUANTITIES else None
+    if ids or test_id is not None:
+        tests = (*ids, test_id or "")[:1]
+        return Query(kind="deals", tests=tests, order=order, place=place, aspect=_aspect_of(cover.values("face")))
+    if names and names != [by]:
+        return Unread((), "portfolios are ranked by one figure")
+    return Query(kind="deals", quantities=(by,), order=order, place=place)
+
+
+def build_room(question: Question, cover: Cover) -> Outcome:
+    """How much more of something there may be."""
+    where = cover.values("where")
+    ids = test_ids_of(cover)
+    own = [having for having in cover.values("having") if having.quantity == "share"]
+    if len(own) < len(cover.all("having")):
+        return None
+    percents = [size.value for size in cover.values("size") if size.unit == "percent"]
+    if len(percents) < len(cover.all("size")):
+        return None
+    own += [Having(quantity="share", op="<=", value=value, unit="percent") for value in percents]
+    if own and not ids and len(where) == 1 and len(own) == 1:
+        return Query(kind="room", where=(where[0],), having=(own[0],))
+    if own:
+        return Unread((f"{own[0].value:g}%",), "the limit is the test's own")
+    groups = set(cover.values("group_limited"))
+    if not ids and len(where) == 1 and where[0].field in GROUP_TESTS and len(where[0].values) == 1:
+        return Query(kind="room", tests=(GROUP_TESTS[where[0].field],), where=(where[0],))
+    if len(ids) != 1 or where or groups:
+        return Unread((), "room is known for what one test limits")
+    return Query(kind="room", tests=ids)
+
+
+def build_history(question: Question, cover: Cover) -> Outcome:
+    ids = test_ids_of(cover)
+    if not ids:
+        return Unread((), "a history is kept of tests: which one is meant is not said")
+    changes = cover.values("change")
+    return Query(kind="history", tests=ids, direction=direction_of(changes), is_yes_no=question.is_yes_no)
+
+
+def build_why(question: Question, cover: Cover) -> Outcome:
+    if question.has_word("explain") and not cover.has("change"):
+        return Unread(("explain",), "definitions are not known here")
+    ids = test_ids_of(cover)
+    if not ids:
+        words = tuple(question.words(edge) for edge in cover.all("why")[:1])
+        return Unread(words, "of tests only it is known why they moved")
+    return Query(kind="why", tests=ids, period="change")
+
+
+# ---- what the file says ----
+
+
+def build_fact(question: Question, cover: Cover) -> Outcome:
+    facts = cover.all("fact")
+    if len(set(edge.value for edge in facts)) > 1:
+        return None
+    fact = facts[0].value
+    if fact == "base_rate" and cover.has("group_loan"):
+        return Unread((question.words(facts[0]),), "it is asked for by itself, and not of loans")
+    return Query(kind="fact", fact=fact, period=_period(cover))
+
+
+def build_data(question: Question, cover: Cover) -> Outcome:
+    what = cover.first("data")
+    return Query(kind="data", fact=what, is_count=question.is_many)
+
+
+def build_notes(question: Question, cover: Cover) -> Outcome:
+    classes = tuple(name for names in cover.values("class") for name in names)
+    names = tuple("spread" if name == "was" else name for name in cover.values("quantity"))
+    if set(names) - {"par", "coupon", "spread", "rating", "share", "count", "unfunded", "maturity"}:
+        return Unread((), "of the notes, balance, coupon, spread and triggers are known")
+    names = tuple(name for name in names if name != "count")
+    return Query(
+        kind="notes", classes=classes or ("*",), quantities=names or ("par",), is_count=question.has_word("many")
+    )
+
+
+# ---- moves ----
+
+_MOVED_BY_RATING: Final = {"down": "downgraded", "up": "upgraded", "worse": "downgraded", "better": "upgraded"}
+_RATINGS: Final = frozenset(("rating", "moodys_rating", "sp_rating", "fitch_rating"))
+_MOVING: Final = ("price", "spread", "par", "coupon", *_RATINGS)
+
+
+def build_moves(question: Question, cover: Cover) -> Outcome:
+    """Which loans came, went or moved between two months."""
+    changes = [*cover.values("change"), *(change for change, _ in cover.values("change_by") if change)]
+    having = tuple(having for _, having in cover.values("change_by"))
+    quantity = next((name for name in cover.values("quantity") if name in _MOVING), None)
+    move = _move_of(question, cover, changes, having, quantity)
+    if move is None:
+        return None
+    where = tuple(cover.values("where"))
+    direction = direction_of(changes)
+    text = question.text(cover.all("move")[0]) if cover.has("move") else ""
+    if move == "repriced" and text != "repriced" and direction is None:
+        direction = "down" if any(word in text for word in ("cut", "fell", "decreas", "reduc", "tight")) else None
+    if move == "entered" and not where:
+        return Unread((question.words(cover.all("move")[0]),), "into what is not said")
+    if having and direction is None:
+        direction = "down" if move in ("price", "spread") else None
+    ranking = settle_ranking(question, cover, first_ranking(cover))
+    if cover.has("ranking") and (ranking is None or ranking.by not in (None, quantity, "par")):
+        return None
+    group = next(iter(cover.values("group_loan", "group_obligor")), None)
+    names = [name for name in cover.values("quantity") if name in ("par", "share") and move != "par"]
+    is_by_change = ranking is not None and move in ("price", "spread", "par", "coupon")
+    agencies = [name for name in cover.values("quantity") if name in _RATINGS - {"rating"}]
+    agencies += [_RATING_NAMES[agency] for agency in cover.values("agency")]
+    if agencies and move not in ("downgraded", "upgraded", "rerated"):
+        return None
+    return Query(
+        kind="moves",
+        move=move,
+        quantities=tuple(dict.fromkeys([*names[:1], *agencies])),
+        where=where,
+        group=group or "loan",
+        direction=direction,
+        having=having,
+        period="change",
+        is_count=question.is_many,
+        is_yes_no=question.is_yes_no,
+        order=None if ranking is None else ranking.order,  # type: ignore[arg-type]
+        order_by="change" if is_by_change else None,
+        limit=None if ranking is None else ranking.limit or (ranking.place if group is not None else LIMIT_SHOWN),
+    )
+
+
+def _move_of(
+    question: Question, cover: Cover, changes: Sequence[str], having: Sequence[Having], quantity: str | None
+) -> str | None:
+    moves = cover.values("move")
+    if moves:
+        if quantity == "price" and moves[0] != "added":
+            return None
+        if moves[0] == "downgraded" and cover.has("where") and _goes_into(question, cover):
+            return "entered"
+        return str(moves[0])
+    listed = cover.has("group_loan", "group_obligor", "ranking") or question.has_word(
+        "which", "who", "list", "name", "names", "anything", "any", "biggest", "largest"
+    )
+    if quantity is None and having and having[0].unit == "points":
+        quantity = "price"
+    if not changes or not listed or quantity is None:
+        return None
+    if quantity in _RATINGS:
+        return _MOVED_BY_RATING.get(changes[0], "rerated")
+    return quantity
+
+
+def _goes_into(question: Question, cover: Cover) -> bool:
+    start, end = cover.all("move")[0].end, cover.all("where")[0].start
+    return any(lexeme.text in ("to", "into") for lexeme in question.lexemes[start:end])
+
+
+# ---- loans ----
+
+
+class _Measure:
+    """The fields of a query on loans, as its phrases fill them one after another."""
+
+    def __init__(self, question: Question, cover: Cover) -> None:
+        self.question = question
+        self.cover = cover
+        self.where = cover.all("where")
+        self.names: list[str] = []
+        for edge in cover.all("quantity"):
+            if edge.value not in self.names and edge.value != "count":
+                self.names.append(edge.value)
+        self.is_count = "count" in cover.values("quantity")
+        self.period = _period(cover)
+        by = cover.first("by_group")
+        self.says_by = by is not None
+        ranked = [edge.value for edge in cover.all("group") if edge.value in GROUPS_OF_LOANS]
+        self.group = by or next((name for name in ranked if name != "loan"), "loan" if ranked else None)
+        aggregates = cover.values("aggregate")
+        self.aggregate = next((how for how in aggregates if how != "total"), "total" if aggregates else None)
+        self.ranking: Ranking | None = None
+        self.order_by: str | None = cover.first("order_by")
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        return tuple(edge.value for edge in self.where)
+
+    def take_days(self) -> bool:
+        """Make conditions of days and numbers that stand apart from what they are of."""
+        for edge in self.cover.all("span"):
+            if not {"maturity", "wal"} & set(self.names):
+                return False
+            if "maturity" in self.names:
+                self.names.remove("maturity")
+            self.where.append(_as_where(edge, matures(edge.value, self.question.words(edge))))
+        for edge in self.cover.all("bound"):
+            condition = self._bound(edge, edge.value)
+            if condition is None:
+                return False
+            self.where.append(_as_where(edge, condition))
+        self.where.sort(key=lambda edge: edge.start)
+        return True
+
+    def _bound(self, edge: Edge, bound: Bound) -> Condition | None:
+        names = [*self.names, *([self.order_by] if self.order_by else [])]
+        field = next((name for name in ("price", "spread", "coupon", "floor") if name in names), None)
+        if bound.unit:
+            return None
+        if field is None and 20 <= bound.value <= 120 and self.group == "loan":
+            field = "price"  # a loan under 80
+        span = (edge.start, edge.end)
+        return None if field is None else compare(self.question.context, span, field, bound)
+
+    def take_names(self) -> None:
+        """Settle what is measured."""
+        if self.is_count and self.group is None:
+            self.group = "loan"
+        if self.is_count and self.says_by and self.group != "loan":
+            self.names, self.is_count = ["count", *self.names], False  # the number of loans by industry
+        loans = "loan" in self.cover.values("group")
+        if self.says_by and self.group not in (None, "loan") and not self.names and loans:
+            self.names = ["count", "par", "share"]  # loans by industry
+        if self.group == "year" and "maturity" in self.names:
+            self.names.remove("maturity")
+        if self.where or self.group is not None:
+            self.names = ["spread" if name == "was" else name for name in self.names]
+        agency = self.cover.first("agency")
+        if agency is not None:
+            self.names = [_RATING_NAMES[agency] if name == "rating" else name for name in self.names]
+
+    def take_ranking(self) -> None:
+        """Settle what a ranking is of and by."""
+        ranking = self.cover.first("ranking")
+        if ranking is not None and ranking.by is None and self._is_by_count():
+            ranking = with_fields(ranking, by="count")
+        ranking = settle_ranking(self.question, self.cover, ranking)
+        if ranking is None or ranking.by == "cushion":
+            return
+        at = self.cover.all("ranking")[0].start
+        by = ranking.by or self.order_by
+        before = any(edge.start < at for edge in self.cover.all("quantity"))
+        if by is None and self.names and not before and self.names[0] != "share":
+            by = self.names[0]
+        if self.group is None:
+            self.group = "loan" if by not in (None, "par", "share") or self.where else "obligor"
+        if by == "count" and self.group == "loan":
+            self.group = "obligor"
+        by = by or "par"
+        if by == "maturity" and self.group == "loan":
+            self.names = self.names or ["maturity"]
+        self.ranking = Ranking(ranking.order, by, ranking.limit, ranking.place)
+
+    def _is_by_count(self) -> bool:
+        """Return whether the most of something is the most loans."""
+        text = self.question.text(self.cover.all("ranking")[0])
+        groups = self.cover.values("group")
+        if text.split()[-1] in ("most", "fewest", "least") and "loan" in groups:
+            return len(groups) > 1 or self.question.has_word("who")
+        return self.is_count and self.group not in (None, "loan")
+
+    def take_each(self) -> tuple[Condition, ...]:
+        """Take the sets that are set beside each other."""
+        if not self.cover.has("compare", "more"):
+            return ()
+        alternatives = [edge for edge in self.where if edge.value.any_of and edge.value.field != "not"]
+        if len(alternatives) == 1:
+            self.where.remove(alternatives[0])
+            each: tuple[Condition, ...] = alternatives[0].value.any_of
+            return each
+        if len(self.where) == 2 and not alternatives and self.where[0].value.op == self.where[1].value.op:
+            each, self.where = self.conditions, []
+            return each
+        named = [edge for edge in self.where if len(edge.value.values) > 1 and edge.value.op == "in"]
+        if len(named) == 1:
+            self.where.remove(named[0])
+            return tuple(replace(named[0].value, values=(value,)) for value in named[0].value.values)
+        return ()
+
+    def take_whole(self) -> tuple[Condition, ...]:
+        """Take the conditions that say what a share is of: what share of the B3 loans is cov-lite."""
+        share = next((edge for edge in self.cover.all("quantity") if edge.value == "share"), None)
+        if share is None or len(self.where) < 2:
+            return ()
+        for at in range(share.start + 1, len(self.question.lexemes)):
+            if self.question.lexemes[at].tokens[-1].raw.lower() in _VERBS:
+                before = [edge for edge in self.where if share.start < edge.end <= at]
+                if before and any(edge.start >= at for edge in self.where):
+                    self.where = [edge for edge in self.where if edge not in before]
+                    return tuple(edge.value for edge in before)
+        return ()
+
+
+_VERBS: Final = frozenset(names("is are have has carry carries mature matures pay pays trade trades"))
+
+
+def _as_where(edge: Edge, condition: Condition) -> Edge:
+    return Edge("where", condition, edge.start, edge.end)
+
+
+def build_measure(question: Question, cover: Cover) -> Outcome:
+    query = _Measure(question, cover)
+    if not query.take_days():
+        return None
+    query.take_names()
+    query.take_ranking()
+    if cover.has("ranked_count") and (query.ranking is None or query.ranking.limit != cover.first("ranked_count")):
+        return None
+    if cover.has("ranking") and query.ranking is None:
+        return Unread((question.words(cover.all("ranking")[0]),), "by what is not said")
+    whole = query.take_whole()
+    each = query.take_each()
+    if cover.has("compare", "more") and not (each or len(question.context.subjects) > 1 or query.period == "change"):
+        if query.group != "coupon_type" or cover.has("more"):
+            return None
+    if whole and not query.names:
+        query.names = ["share"]
+    fault = _fault_of(query, each)
+    if fault is not None:
+        return fault
+    return _query_of(query, whole, each)
+
+
+Check = tuple[Callable[[_Measure, tuple[Condition, ...]], Any], str]
+
+_CHECKS: Final[tuple[Check, ...]] = (
+    (
+        lambda query, _: (
+            query.aggregate in ("average", "simple", "median")
+            and not query.names
+            and (query.ranking is None or query.ranking.by is None)
+        ),
+        "of what is not said",
+    ),
+    (
+        lambda query, _: query.order_by is not None and query.ranking is None and query.group is None,
+        "loans are not grouped by it",
+    ),
+    (
+        lambda query, _: any(pair == ("at", "par") for pair in pairwise(token.text for token in query.question.tokens)),
+        "a price of 100 is asked for as such",
+    ),
+    (
+        lambda query, _: (
+            "share" in query.names
+            and query.group in ("obligor", "industry", "country")
+            and query.where
+            and not query.says_by
+            and query.ranking is None
+        ),
+        "shares are of par, and not of a number of names",
+    ),
+    (
+        lambda query, _: (
+            query.period == "change"
+            and query.group == "loan"
+            and not query.is_count
+            and not any(condition.field in _LOOKED_UP for condition in query.conditions)
+        ),
+        "what loans are listed by is not said",
+    ),
+    (
+        lambda query, _: query.period == "change" and query.ranking is not None and query.group in (None, "loan"),
+        "what is ranked between two months is not said",
+    ),
+    (
+        lambda query, _: (
+            query.cover.has("having") and query.group is None and not (query.question.is_yes_no and query.where)
+        ),
+        "what is compared is not said",
+    ),
+    (
+        lambda query, each: (
+            not (query.names or query.is_count or query.where or query.group or each)
+            and not query.question.has_word("big", "large", "much", "size")
+        ),
+        "it names nothing that can be measured",
+    ),
+)
+"""What a query on loans must not be, and why it is refused."""
+
+_FAULT_WORDS: Final = {"of what is not said": "aggregate", "a price of 100 is asked for as such": "at par"}
+
+
+def _fault_of(query: _Measure, each: tuple[Condition, ...]) -> Unread | None:
+    for is_so, reason in _CHECKS:
+        if is_so(query, each):
+            words: tuple[str, ...] = ()
+            if reason == "a price of 100 is asked for as such":
+                words = ("at par",)
+            elif reason == "loans are not grouped by it":
+                words = (FIELD_WORDS.get(query.order_by or "", query.order_by or ""),)
+            elif reason == "of what is not said":
+                words = (query.question.words(query.cover.all("aggregate")[0]),)
+            return Unread(words, reason)
+    clash = clash_of(query.conditions)
+    return Unread((clash,), "no loan is both") if clash else None
+
+
+def clash_of(where: Sequence[Condition]) -> str:
+    """Return the words of two conditions that no loan fulfils together."""
+    seen: dict[tuple[str, str | None], Condition] = {}
+    for condition in where:
+        if condition.any_of or condition.op not in ("between", "in"):
+            continue
+        if condition.field not in ("rating", "industry", "country"):
+            continue
+        first = seen.setdefault((condition.field, condition.agency), condition)
+        if first is condition:
+            continue
+        apart = (condition.low or 0) > (first.high or 0) or (first.low or 0) > (condition.high or 0)
+        if condition.field != "rating" or apart:
+            return f"{first.words} and {condition.words}"
+    return ""
+
+
+def _query_of(query: _Measure, whole: tuple[Condition, ...], each: tuple[Condition, ...]) -> Query:
+    question, names, group = query.question, query.names, query.group
+    where = query.conditions
+    if not (names or query.is_count or where or group or each):
+        names = ["par"]
+    nothing_said = not (names or query.is_count or group or each or query.aggregate)
+    if where and nothing_said and not question.has_word("much") and not question.is_yes_no:
+        group = "loan"  # the second liens rated B3: a list
+    is_free = query.ranking is None and not question.is_listing and not query.says_by
+    over_groups = (
+        group in ("obligor", "industry", "country")
+        and query.aggregate in ("average", "median")
+        and is_free
+        and names in ([], ["par"])
+    )
+    if over_groups:
+        names = ["par"]
+    looked_up = any(condition.field in _LOOKED_UP for condition in where)
+    if group == "loan" and is_free and not query.is_count and names and not looked_up:
+        group = None  # the average price of the CCC loans
+    ranking = query.ranking
+    more = query.cover.first("more")
+    fields: dict[str, Any] = {"order": None}
+    if ranking is not None:
+        fields = {"order": ranking.order, "order_by": ranking.by, "limit": ranking.limit, "place": ranking.place}
+    elif query.order_by is not None:
+        fields = {"order": "most", "order_by": query.order_by, "limit": LIMIT_SHOWN}
+    if each and more is not None:
+        fields = {"order": more}
+    return Query(
+        kind="measure",
+        quantities=tuple(names),
+        aggregate=query.aggregate,
+        where=where,
+        whole=whole,
+        each=each,
+        group=group,
+        having=tuple(query.cover.values("having")),
+        period=query.period,
+        over_groups=over_groups,
+        is_yes_no=question.is_yes_no,
+        is_count=query.is_count,
+        direction=direction_of(query.cover.values("change")) if query.period == "change" else None,
+        **fields,
+    )

@@ -1,0 +1,277 @@
+"""Queries that suppose something: what is done to which loans, and which tests are asked after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+from core.questions.chart import Cover, Edge
+from core.questions.phrases import Days, later, matures
+from core.questions.query import Action, Query
+from core.questions.question import Outcome, Question, Unread, settle_ranking, test_ids_of
+from core.questions.tokens import Token
+
+_HARD_IFS: Final = frozenset(
+    (
+        "if", "suppose", "supposing", "assume", "assuming", "what if", "what happens if", "what would happen if",
+        "if we were to", "in case", "say we", "if i", "assuming that", "suppose that", "what happens when",
+    )
+)  # fmt: skip
+"""Words right behind which something is supposed."""
+_ASKING: Final = frozenset(["what", "how", "which", "where", "would", "does"])
+_OF_RATINGS: Final = frozenset(("downgrade", "upgrade"))
+_POOL_FIGURES: Final = frozenset(("average_rating_factor", "diversity_score", "was", "wal"))
+"""Figures that no loan has, wherever they stand in a question."""
+
+RANK_CCC: Final = 17
+
+
+def build_trade(question: Question, cover: Cover) -> Outcome:
+    """Build the query of whether something may be done: can I buy 5m of a B3 loan at 96?"""
+    if question.tokens[0].text not in ("can", "could", "may", "is") or not question.is_yes_no:
+        return None
+    outcome = _suppose(question, cover, range(len(question.lexemes)), is_hard=True)
+    if not isinstance(outcome, list):
+        return outcome
+    if any(action.kind not in ("buy", "sell") for action in outcome) or not outcome:
+        return None
+    if any(action.kind == "buy" and action.par is None for action in outcome):
+        return None
+    return Query(
+        kind="what_if", actions=tuple(outcome), tests=test_ids_of(cover), status="pass", is_yes_no=True,
+        category=cover.first("category"),
+    )  # fmt: skip
+
+
+def build_what_if(question: Question, cover: Cover) -> Outcome:
+    """Build the query of tests after something that is supposed."""
+    region, is_hard = _region(question, cover)
+    outcome = _suppose(question, cover, region, is_hard=is_hard)
+    if not isinstance(outcome, list):
+        return outcome
+    faces = cover.values("face")
+    return Query(
+        kind="what_if",
+        actions=tuple(outcome),
+        tests=test_ids_of(cover),
+        category=cover.first("category"),
+        aspect=faces[-1] if faces else None,
+        status=cover.first("state"),
+        is_yes_no=question.is_yes_no,
+    )
+
+
+def _region(question: Question, cover: Cover) -> tuple[range, bool]:
+    """(the places at which something is supposed, whether a word says so right before it)."""
+    ifs = cover.all("if")
+    hard = [edge.start for edge in ifs if question.text(edge) in _HARD_IFS]
+    start = hard[0] if hard else ifs[0].start
+    for at in range(start + 1, len(question.lexemes)):
+        lexeme = question.lexemes[at]
+        goes_on = any(meaning.kind in ("name", "letter", "number") for meaning in lexeme.meanings)
+        if ("," in lexeme.before and not goes_on) or lexeme.tokens[0].text in _ASKING:
+            return range(start, at), bool(hard)
+    return range(start, len(question.lexemes)), bool(hard)
+
+
+def _suppose(question: Question, cover: Cover, region: range, *, is_hard: bool) -> list[Action] | Unread | None:
+    for edge in cover.edges:
+        inside = edge.start in region
+        if edge.kind in ("where", "size", "at_price", "ranking", "to_rating", "action") and not inside:
+            return None
+        if edge.kind == "bucket" and inside:
+            return None
+        if edge.kind == "figure" and inside and edge.value not in _POOL_FIGURES:
+            return None
+        if edge.kind == "quantity" and edge.value not in ("share", "par", "price", "rating", "moodys_rating"):
+            return None
+    verbs = _verbs(cover)
+    if not verbs:
+        return Unread((), "it supposes nothing that can be worked out")
+    ands = [edge.start for edge in cover.all("and")]
+    bounds = [region.start]
+    for verb, following in pairwise(verbs):  # sell A and B defaults: the last "and" parts them
+        between = [at for at in ands if verb.start <= at < following.start]
+        bounds.append(max(between, default=following.start))
+    bounds.append(region.stop)
+    actions: list[Action] = []
+    for verb, (first, last) in zip(verbs, pairwise(bounds), strict=True):
+        action = _Clause(question, cover, verb, first, last).action()
+        if not isinstance(action, Action):
+            return action
+        actions.append(action)
+    return actions
+
+
+def _verbs(cover: Cover) -> list[Edge]:
+    """The verbs of a question; of those that say one thing together (is downgraded ... to) the first."""
+    verbs: list[Edge] = []
+    ands = [edge.start for edge in cover.all("and")]
+    for edge in cover.edges:
+        kind = _kind_of(edge)
+        if kind is None:
+            continue
+        if verbs and not any(verbs[-1].start < at < edge.start for at in ands):
+            last = _kind_of(verbs[-1])
+            if last == kind or {kind, last} == {"price_to", "price_down"}:
+                if edge.kind == "to_rating" and verbs[-1].kind == "to_rating":
+                    return []
+                continue
+        verbs.append(edge)
+    return verbs
+
+
+def _kind_of(edge: Edge) -> str | None:
+    if edge.kind == "action":
+        return str(edge.value)
+    if edge.kind == "to_rating":
+        return edge.value[0] or None
+    return None
+
+
+class _Clause:
+    """One verb of a supposition with the phrases about it."""
+
+    def __init__(self, question: Question, cover: Cover, verb: Edge, first: int, last: int) -> None:
+        self.question = question
+        self.verb = verb
+        self.kind = _kind_of(verb) or ""
+        self.parts = Cover(tuple(edge for edge in cover.edges if first <= edge.start < last), ())
+        self.sizes: dict[str, Token] = {size.unit: size for size in self.parts.values("size")}
+        self.is_clear = len(self.sizes) == len(self.parts.all("size"))
+        self.lexeme = question.lexemes[verb.start]
+
+    def action(self) -> Action | Unread | None:
+        """Return what is done; None where the phrases do not go with the verb."""
+        if not self.is_clear:
+            return None
+        for kinds, build in _CLAUSES:
+            if self.kind in kinds:
+                fields = build(self)
+                break
+        else:
+            return None
+        if not isinstance(fields, dict):
+            return fields
+        if self.sizes:
+            return None
+        if self.kind == "buy":
+            return Action(kind="buy", **fields)
+        return self._of_loans(fields)
+
+    def _of_loans(self, fields: dict[str, Any]) -> Action | Unread | None:
+        where = tuple(self.parts.values("where"))
+        if self.parts.has("at_price") and self.kind not in ("sell", "price_to"):
+            return None
+        if self.parts.has("pays", "pays_rate", "span"):
+            return None
+        ranking = settle_ranking(self.question, self.parts, self.parts.first("ranking"))
+        if self.parts.has("ranking") and ranking is None:
+            return None
+        if ranking is not None:
+            groups = [group for group in self.parts.values("group") if group in ("loan", "obligor", "industry")]
+            fields |= {
+                "order": ranking.order, "order_by": ranking.by or "par", "limit": ranking.limit,
+                "place": ranking.place, "group": groups[-1] if groups else "loan",
+            }  # fmt: skip
+        kind: Any = "price" if self.kind.startswith("price") else self.kind
+        if not where and ranking is None and kind in ("default", "sell", "repay"):
+            return Unread((self.lexeme.raw,), "which loans are meant is not said")
+        return Action(kind=kind, where=where, **fields)
+
+    def take(self, *units: str) -> float | None:
+        """Take the number with one of some units."""
+        for unit in units:
+            if unit in self.sizes:
+                return self.sizes.pop(unit).value
+        return None
+
+    @property
+    def says_price(self) -> bool:
+        return any(lexeme.get("quantity") == "price" for lexeme in self.lexemes)
+
+    @property
+    def lexemes(self) -> Sequence[Any]:
+        edges = self.parts.edges
+        return self.question.lexemes[edges[0].start : edges[-1].end] if edges else []
+
+
+Fields = dict[str, Any] | Unread | None
+
+
+def _rerated(clause: _Clause) -> Fields:
+    agency = clause.parts.first("agency")
+    fields: dict[str, Any] = {} if agency is None else {"agency": agency}
+    targets = [rank for _, rank, _ in clause.parts.values("to_rating")]
+    names = [name for _, _, name in clause.parts.values("to_rating") if name]
+    if names and agency is None:
+        fields["agency"] = names[0]
+    notches = clause.take("notches")
+    if notches is not None:
+        return None if targets else fields | {"notches": int(notches)}
+    if targets:
+        return fields | {"rank": targets[0]} if len(targets) == 1 else None
+    if any(meaning.kind == "action" and str(meaning.value).startswith("price") for meaning in clause.lexeme.meanings):
+        return Unread((clause.lexeme.raw,), "by how much is not said")
+    return fields | {"notches": 1}
+
+
+def _moved_by(clause: _Clause) -> Fields:
+    sign = -1.0 if clause.kind == "price_down" else 1.0
+    if clause.parts.has("to_rating"):
+        return None
+    points, percent = clause.take("points", ""), clause.take("percent")
+    if (points is None) == (percent is None):
+        return Unread((clause.lexeme.raw,), "by how much is not said")
+    return {"points": points * sign} if points is not None else {"percent": (percent or 0.0) * sign}
+
+
+def _priced_at(clause: _Clause) -> Fields:
+    price = clause.parts.first("at_price") or clause.take("", "points", "percent")
+    return {"price": price} if price is not None else Unread((clause.lexeme.raw,), "at what price is not said")
+
+
+def _traded(clause: _Clause) -> Fields:
+    fields: dict[str, Any] = {}
+    if (par := clause.take("amount")) is not None:
+        fields["par"] = par
+    if (price := clause.parts.first("at_price")) is not None:
+        fields["price"] = price
+    return fields
+
+
+def _bought(clause: _Clause) -> Fields:
+    fields = _traded(clause)
+    assert isinstance(fields, dict)
+    if "par" not in fields:
+        return Unread((clause.lexeme.raw,), "how much is bought is not said")
+    where = list(clause.parts.values("where"))
+    spread = clause.parts.first("pays") or clause.take("bps")
+    if spread is not None:
+        fields["spread"] = spread
+    if (coupon := clause.parts.first("pays_rate")) is not None:
+        fields["coupon"] = coupon
+    as_of = clause.question.context.as_of
+    if "years" in clause.sizes and as_of is not None:
+        size = clause.sizes.pop("years")
+        day = later(as_of, size)
+        where.append(matures(Days(day, day), f"{size.raw} loan"))
+    if clause.parts.has("ranking"):
+        return None
+    return fields | {"where": tuple(where)}
+
+
+def _nothing_more(clause: _Clause) -> Fields:
+    return None if clause.parts.has("to_rating") else {}
+
+
+_CLAUSES: Final[tuple[tuple[tuple[str, ...], Callable[[_Clause], Fields]], ...]] = (
+    (("downgrade", "upgrade"), _rerated),
+    (("price_down", "price_up"), _moved_by),
+    (("price_to",), _priced_at),
+    (("sell", "repay"), _traded),
+    (("buy",), _bought),
+    (("default",), _nothing_more),
+)
+"""Verbs, and what makes the fields of what they do."""
