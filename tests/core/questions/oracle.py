@@ -1,125 +1,22 @@
 """The answers to an analyst's questions in plain Python over the columns, written from the definitions.
 
-A row of `asked_*.jsonl` has a question, the subjects that it is asked of, and in `calc` one expression over the
-functions of `World`: what a careful person would work out by hand. `python -m tests.core.questions.oracle` writes
-`figures` and `names` beside it.
+A row of a data file has a question, the subjects that it is asked of, and in `calc` one expression over the functions
+of `Suppositions`: what a careful person would work out by hand. `python -m tests.core.questions.rows FILE` writes
+what is expected beside it.
 """
 
 from __future__ import annotations
 
-import json
-import sys
 from collections import defaultdict
 from collections.abc import Callable
-from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, timedelta
-from functools import cache
-from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Final
 
 from core.compliance.suites import TESTS
-from core.files.read import read
-from core.generate import generate
-from core.portfolio import Portfolio
-from core.portfolio.model.portfolio import Deal, Tranches
 from tests.core import naive
-
-HERE: Final = Path(__file__).parent
-MAG17: Final = HERE.parents[2] / "../shared/data/mag17.xlsx"
-MARCH, APRIL, BEACON = "Harbor CLO 2024-1 (March)", "Harbor CLO 2024-1", "Beacon CLO 2023-2"
-EPOCH: Final = date(1970, 1, 1)
-
-Columns = dict[str, list[Any]]
-
-
-# ---- the books ------------------------------------------------------------------------------------------------------
-
-
-def columns_of(loans: int, seed: int) -> tuple[Columns, Tranches, Deal]:
-    """A generated deal with its texts written out, so that a loan is edited by its row."""
-    deal = generate(loans, seed=seed)
-    columns: Columns = {}
-    for name, values in deal.portfolio_columns().items():
-        if isinstance(values, tuple):
-            codes, texts = values
-            columns[name] = [texts[code] if code >= 0 else None for code in codes]
-        else:
-            columns[name] = values.tolist()
-    return columns, deal.tranches, deal.deal
-
-
-def a_month_later(march: Columns) -> Columns:
-    """Downgrades, a default, trades, paydowns, marks, repricings, and the gaps of a hurried file."""
-    new = deepcopy(march)
-    largest_first = sorted(range(len(new["par_value"])), key=lambda i: (-new["par_value"][i], i))
-
-    def rated(symbol: str, most: int) -> list[int]:
-        return [i for i in largest_first if new["rating_agency_a"][i] == symbol and not new["is_defaulted"][i]][:most]
-
-    def rate(rows: list[int], a: str, b: str) -> None:
-        for i in rows:
-            new["rating_agency_a"][i], new["rating_agency_b"][i] = a, b
-            if new["rating_agency_c"][i]:
-                new["rating_agency_c"][i] = b
-
-    down, up, default = rated("B3", 7), rated("B2", 3), rated("Caa2", 1)
-    rate(down, "Caa1", "CCC+")
-    rate(up, "B1", "B+")
-    rate(default, "Ca", "D")
-    new["is_defaulted"][default[0]], new["price"][default[0]], new["days_past_due"][default[0]] = True, 31.5, 95.0
-    for i in range(len(new["par_value"])):
-        if i % 37 == 5:
-            new["par_value"][i] = round(new["par_value"][i] * 0.9, 2)
-        if i % 29 == 3:
-            new["price"][i] -= 4.0 + i % 13 / 2
-        if i % 61 == 7:
-            new["price"][i] = None
-        if i % 41 == 9 and not new["is_defaulted"][i] and new["spread"][i] > 300:
-            new["spread"][i] -= 50.0
-            new["all_in_rate"][i] -= 0.5
-    new["maturity_date"][100] = new["industry"][140] = new["industry"][141] = None
-    for like, (borrower, cusip, loanx, par, price) in enumerate(
-        [
-            ("Larkfield Mill Bidco Inc.", "90011AAA3", "LX900011", 3_500_000.0, 99.25),
-            ("Ostwick Harbor Group LLC", "90012AAA1", "LX900012", 2_250_000.0, 98.5),
-            ("Penrose Quay Holdings Corp.", "90013AAA9", "LX900013", 1_750_000.0, 97.0),
-        ]
-    ):
-        for name, values in new.items():
-            values.append(values[rated("B2", 12)[-1 - like]] if name != "rating_agency_a" else "B2")
-        new["borrower_name"][-1], new["facility_name"][-1] = borrower, f"{borrower} Term Loan B"
-        new["cusip"][-1], new["loanx_id"][-1], new["isin"][-1] = cusip, loanx, ""
-        new["par_value"][-1], new["price"][-1], new["purchase_price"][-1] = par, price, price
-    gone = set(rated("B2", 40)[-4:])
-    return {name: [value for i, value in enumerate(values) if i not in gone] for name, values in new.items()}
-
-
-@cache
-def portfolios() -> dict[str, Portfolio]:
-    """By subject's name; MAG17 where its file is at hand."""
-    columns, notes, deal = columns_of(300, 15)
-    later = a_month_later(columns)
-    cash = (deal.principal_cash or 0.0) + 0.985 * (sum(columns["par_value"]) - sum(later["par_value"]))
-    other, other_notes, other_deal = columns_of(200, 21)
-    made = {
-        MARCH: Portfolio.from_columns(columns, tranches=notes, deal=deal),
-        APRIL: Portfolio.from_columns(
-            later, tranches=notes, deal=replace(deal, principal_cash=cash, as_of=(date(2026, 4, 30) - EPOCH).days)
-        ),
-        BEACON: Portfolio.from_columns(other, tranches=other_notes, deal=other_deal),
-    }
-    if MAG17.exists():
-        made["mag17"] = Portfolio.from_workbook(read(MAG17))
-    return made
-
-
-SUBJECTS: Final = {"harbor": [APRIL], "mag17": ["mag17"], "deals": [APRIL, BEACON]}
-"""What a row's `subject` stands for."""
-
-
-# ---- what is expected -----------------------------------------------------------------------------------------------
+from tests.core.questions.books import EPOCH, portfolios
 
 
 @dataclass
@@ -128,10 +25,19 @@ class Expected:
 
     figures: list[list[tuple[float, str]]] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
-    """All of them, in this order where it is a ranking."""
+    """All of them, in this order where it is a ranking; words that say the same stand between bars."""
+    verdict: str = ""
+    """yes or no, of a question that is answered by either."""
 
     def __add__(self, other: Expected) -> Expected:
-        return Expected(self.figures + other.figures, self.names + other.names)
+        return Expected(self.figures + other.figures, self.names + other.names, self.verdict or other.verdict)
+
+
+def names_of(loans: list[naive.Loan]) -> Expected:
+    """The borrowers of loans, in no order, and how many loans they are."""
+    return figure("count", float(len(loans))) + Expected(
+        [], sorted({loan.names["borrower_name"] or "" for loan in loans})
+    )
 
 
 def figure(unit: str, *values: float) -> Expected:
@@ -212,6 +118,7 @@ class World:
         """Which loans a list has that does not say: all that are held, or performing ones."""
 
     def evaluate(self, calc: str) -> Expected:
+        """What an expression over the functions of this class gives."""
         functions = {name: getattr(self, name) for name in dir(self) if not name.startswith("_")}
         answer = eval(calc, {**functions, "figure": figure, "day": day, "Expected": Expected})
         assert isinstance(answer, Expected), calc
@@ -234,6 +141,8 @@ class World:
         row["year"] = 0 if row["maturity_date"] != row["maturity_date"] else self._date(row["maturity_date"]).year
         row["par"], row["nan"], row["isnan"] = loan.par, float("nan"), lambda value: value != value
         row["day"], row["as_of"] = day, self.as_of
+        row["reinvestment_end"] = self.portfolio.deal.reinvestment_end or float("nan")
+        row["discount"] = naive.is_discount(loan)
         row["years_on"] = lambda years: years_after(self.as_of, years)
         row["ccc"] = any(naive.in_bucket(loan, f"rating_agency_{agency}") for agency in "abc")
         return row
@@ -253,7 +162,7 @@ class World:
 
     def par(self, condition: str = "True", *others: str) -> Expected:
         """Currency: of performing loans, or of all held; an answer says which. Other conditions are other readings."""
-        return figure("currency", *(total(loans) for one in (condition, *others) for loans in self._both(one)))
+        return figure("currency", *(total(loans) for reading in (condition, *others) for loans in self._both(reading)))
 
     def defaulted_par(self) -> Expected:
         return figure("currency", sum(loan.par for loan in self.deal.defaulted))
@@ -265,12 +174,12 @@ class World:
 
     def share(self, condition: str) -> Expected:
         """Percent of the collateral principal amount; or of performing par; or all held of all par."""
-        performing, held = map(total, self._both(condition))
+        performing, everything = map(total, self._both(condition))
         wholes = [
             (performing, self.deal.cpa),
             (performing, self.deal.par),
-            (held, total(self.all)),
-            (held, self.deal.cpa),
+            (everything, total(self.all)),
+            (everything, self.deal.cpa),
         ]
         return figure("percent", *(part / whole * 100 for part, whole in wholes))
 
@@ -325,11 +234,11 @@ class World:
         return str(value) if value else None
 
     def groups(self, by: str, condition: str = "True", *, of: str = "performing") -> dict[str, list[naive.Loan]]:
-        found: dict[str, list[naive.Loan]] = defaultdict(list)
+        groups: dict[str, list[naive.Loan]] = defaultdict(list)
         for loan in self.where(condition, of=of):
             if (label := self._label(loan, by)) is not None:
-                found[label].append(loan)
-        return found
+                groups[label].append(loan)
+        return groups
 
     def _spoken(self, label: str, loans: list[naive.Loan], by: str) -> str:
         if by == "country":
@@ -340,14 +249,14 @@ class World:
         """The groups with the most par, each with its par or share of CPA."""
         ranked = sorted(
             self.groups(by, condition).items(),
-            key=lambda one: (1 if smallest else -1) * sum(loan.par for loan in one[1]),
+            key=lambda group: (1 if smallest else -1) * total(group[1]),
         )[:most]
-        held = self.groups(by, condition, of="all")
+        everything = self.groups(by, condition, of="all")
         answer = Expected()
         for label, loans in ranked:
             par = total(loans)
             shares = [(par / self.deal.cpa * 100, "percent"), (par / self.deal.par * 100, "percent")]
-            readings = [(par, "currency"), (total(held[label]), "currency"), *shares]
+            readings = [(par, "currency"), (total(everything[label]), "currency"), *shares]
             answer += Expected([list(dict.fromkeys(readings))], [self._spoken(label, loans, by)])
         return answer
 
@@ -385,11 +294,7 @@ class World:
 
     def either(self, *readings: Expected) -> Expected:
         """One figure, of which any of these is a reading."""
-        return Expected([[one for reading in readings for one in reading.figures[0]]])
-
-    def prior(self, calc: str) -> Expected:
-        """The same of last month."""
-        return self._before().evaluate(calc)
+        return Expected([[value for reading in readings for value in reading.figures[0]]])
 
     def by_year(self) -> Expected:
         ordered = sorted(self.groups("year").items())
@@ -404,8 +309,8 @@ class World:
 
     def loans(self, most: int, name: str, condition: str = "True", *, lowest: bool = False) -> Expected:
         """The loans with the most (or least) of a column, and it."""
-        held = [loan for loan in self.where(condition, of=self.listing) if loan.values.get(name) is not None]
-        ranked = sorted(held, key=lambda loan: (loan.values[name] or 0.0) * (1 if lowest else -1))
+        known = [loan for loan in self.where(condition, of=self.listing) if loan.values.get(name) is not None]
+        ranked = sorted(known, key=lambda loan: (loan.values[name] or 0.0) * (1 if lowest else -1))
         assert len(ranked) <= most or ranked[most - 1].values[name] != ranked[most].values[name], "a tie at the end"
         ranked = ranked[:most]
         return Expected(
@@ -415,19 +320,16 @@ class World:
 
     def listed(self, condition: str) -> Expected:
         """The borrowers of the loans that fulfil a condition, in no order, and how many loans they are."""
-        found = self.where(condition, of=self.listing)
-        return figure("count", float(len(found))) + Expected(
-            [], sorted({loan.names["borrower_name"] or "" for loan in found})
-        )
+        return names_of(self.where(condition, of=self.listing))
 
     def each_average(self, name: str, by: str) -> Expected:
         """Every group with its average, par-weighted."""
         return self.worst(len(self.groups(by)), name, by, highest=True)
 
     def _of(self, borrower: str) -> list[naive.Loan]:
-        found = [loan for loan in self.all if loan.names["borrower_name"] == borrower]
-        assert found, borrower
-        return found
+        loans = [loan for loan in self.all if loan.names["borrower_name"] == borrower]
+        assert loans, borrower
+        return loans
 
     def maturity_of(self, borrower: str) -> Expected:
         return Expected([[((loan.values["maturity_date"] or 0.0), "date")] for loan in self._of(borrower)])
@@ -443,7 +345,7 @@ class World:
         return figure("date", self.as_of)
 
     def is_true(self, answer: bool) -> Expected:
-        return Expected([], ["yes|fail|above|exceed|over" if answer else "no|pass|below|within"])
+        return Expected(verdict="yes" if answer else "no")
 
     # -- tests
 
@@ -453,8 +355,8 @@ class World:
         limit = test.limit
         if notes is not None and test_id in ("oc_ratio", "oc_ratio_senior", "ic_ratio", "ic_ratio_senior"):
             triggers = (notes.oc_trigger if test_id.startswith("oc") else notes.ic_trigger).tolist()
-            given = [trigger for trigger in triggers if trigger == trigger]
-            limit = given[0] if test_id.endswith("senior") else given[-1]
+            known = [trigger for trigger in triggers if trigger == trigger]
+            limit = known[0] if test_id.endswith("senior") else known[-1]
         return limit, test.threshold_type
 
     def value(self, test_id: str) -> float:
@@ -468,7 +370,7 @@ class World:
         return limit - self.value(test_id) if direction == "max" else self.value(test_id) - limit
 
     def test(self, *test_ids: str) -> Expected:
-        return sum((figure(self._unit(one), self.value(one)) for one in test_ids), Expected())
+        return sum((figure(self._unit(test_id), self.value(test_id)) for test_id in test_ids), Expected())
 
     def limit(self, test_id: str) -> Expected:
         return figure(self._unit(test_id), self._limit(test_id)[0])
@@ -477,22 +379,23 @@ class World:
         return figure(self._unit(test_id), self.room(test_id))
 
     def passing(self, test_id: str) -> Expected:
-        return Expected([], ["pass|yes" if self.room(test_id) >= -1e-9 else "fail|no"])
+        """Whether it passes, in a word of a status or by yes and no."""
+        return Expected([], ["pass|yes"] if self.room(test_id) >= -1e-9 else ["fail|no"])
 
     def failing(self) -> Expected:
-        return Expected([], [TESTS[one].name for one in TESTS if self.room(one) < -1e-9])
+        return Expected([], [TESTS[test_id].name for test_id in TESTS if self.room(test_id) < -1e-9])
 
     def counts(self) -> Expected:
-        failed = sum(self.room(one) < -1e-9 for one in TESTS)
+        failed = sum(self.room(test_id) < -1e-9 for test_id in TESTS)
         return figure("count", float(failed))
 
     def thinnest(self, most: int, *, among: str = "True") -> Expected:
         """By cushion in percent of the limit, tests that fail first."""
         ranked = sorted(
-            (one for one in TESTS if eval(among, {}, {"category": TESTS[one].category})),
-            key=lambda one: self.room(one) / self._limit(one)[0],
+            (test_id for test_id in TESTS if eval(among, {}, {"category": TESTS[test_id].category})),
+            key=lambda test_id: self.room(test_id) / self._limit(test_id)[0],
         )[:most]
-        return Expected([], [TESTS[one].name for one in ranked])
+        return Expected([], [TESTS[test_id].name for test_id in ranked])
 
     def oc_of(self, letter: str) -> Expected:
         notes = self.portfolio.tranches
@@ -507,165 +410,81 @@ class World:
         assert notes is not None
         return figure("currency", float(notes.current_balance[notes.classes.index(letter)]))
 
-    # -- last month
+    # -- what stands behind a test
 
-    def _before(self) -> World:
-        return world((MARCH,))
+    def room_amount(self, test_id: str) -> Expected:
+        """How much par of a share may still be bought at par, which leaves the collateral principal amount."""
+        room = self.room(test_id) / 100 * self.deal.cpa
+        return Expected([[(room, "currency"), (self.room(test_id), "percent")]])
 
-    def change(self, test_id: str) -> Expected:
-        """Both figures and what lies between."""
-        before, after = self._before().value(test_id), self.value(test_id)
-        return figure(self._unit(test_id), after - before)
+    def loss_to_breach(self, test_id: str) -> Expected:
+        """How much the numerator of an OC test may lose before the test fails."""
+        debt = naive.tested(self.portfolio, "oc", 0 if test_id.endswith("senior") else -1)["balance"]
+        return figure("currency", self.deal.adjusted() - self._limit(test_id)[0] / 100 * debt)
 
-    def change_of(self, calc: str) -> Expected:
-        """Of a figure: each reading now less the same reading then."""
-        now, then = self.evaluate(calc).figures[0], self._before().evaluate(calc).figures[0]
-        if len(now) != len(then):
-            now, then = [now[0], now[-1]], [then[0], then[-1]]
-        return Expected([[(a - b, unit) for (a, unit), (b, _) in zip(now, then, strict=True)]])
+    def adjusted(self) -> Expected:
+        return figure("currency", self.deal.adjusted())
 
-    def _pairs(self) -> list[tuple[naive.Loan, naive.Loan]]:
-        def key(loan: naive.Loan) -> tuple[str | None, ...]:
-            return (loan.names["borrower_name"], loan.names["facility_name"])
+    def ccc_haircut(self) -> Expected:
+        """What the CCC excess takes off the numerator: the lowest prices first, the last loan in part."""
+        agency, bucket = self.deal.bucket()
+        left, haircut = max(0.0, bucket - 0.075 * self.deal.cpa), 0.0
+        for loan in sorted(self.deal.performing, key=self.deal.mark):
+            if naive.in_bucket(loan, agency):
+                assert not naive.is_discount(loan), "of two kinds at once"
+                assert not loan.flags.get("is_deferring"), "of two kinds at once"
+                part = min(left, loan.par)
+                haircut, left = haircut + part * (1 - min(self.deal.mark(loan), 100.0) / 100), left - part
+        return figure("currency", haircut)
 
-        before = {key(loan): loan for loan in self._before().all}
-        return [(before[key(loan)], loan) for loan in self.all if key(loan) in before]
+    def ccc_excess(self) -> Expected:
+        excess = self.deal.bucket()[1] - 0.075 * self.deal.cpa
+        return Expected([[(excess, "currency"), (excess / self.deal.cpa * 100, "percent")]])
 
-    def moved(self, condition: str) -> Expected:
-        """The borrowers of loans that were then and are now, by a condition over `was` and `now`."""
-        found = [
-            now.names["borrower_name"] or ""
-            for was, now in self._pairs()
-            if eval(condition, {}, {"was": self._view(was), "now": self._view(now)})
-        ]
-        return figure("count", float(len(found))) + Expected([], sorted(set(found)))
+    def months(self, test_id: str) -> Expected:
+        """The room of a test in years as months."""
+        return Expected([[(self.room(test_id) * 12, "months")]])
 
-    def _view(self, loan: naive.Loan) -> Any:
-        return type("View", (), dict(self.row(loan)))
+    def groups_over(self, percent: float, by: str) -> Expected:
+        """How many groups are above so much of the collateral principal amount."""
+        return figure("count", sum(total(loans) / self.deal.cpa * 100 > percent for loans in self.groups(by).values()))
 
-    def fell(self, most: int, name: str, *, rose: bool = False) -> Expected:
-        pairs = [
-            (now.values[name] - was.values[name], now)
-            for was, now in self._pairs()
-            if now.values.get(name) is not None and was.values.get(name) is not None
-        ]
-        ranked = sorted(pairs, key=lambda one: -one[0] if rose else one[0])
-        assert ranked[most - 1][0] != ranked[most][0], "a tie at the end"
-        ranked = ranked[:most]
-        return Expected(
-            [[(change, UNITS[name])] for change, _ in ranked], [loan.names["borrower_name"] or "" for _, loan in ranked]
-        )
+    def place(self, label: str, by: str) -> Expected:
+        """The place of a group among those with the most par, from 1."""
+        sums = {name: total(loans) for name, loans in self.groups(by).items()}
+        return figure("count", 1 + sum(par > sums[label] for par in sums.values()))
 
-    def arrived(self, *, left: bool = False) -> Expected:
-        here, there = (self._before().all, self.all) if left else (self.all, self._before().all)
-        known = {(loan.names["borrower_name"], loan.names["facility_name"]) for loan in there}
-        found = [loan for loan in here if (loan.names["borrower_name"], loan.names["facility_name"]) not in known]
-        return figure("count", float(len(found))) + Expected(
-            [], sorted({loan.names["borrower_name"] or "" for loan in found})
-        )
+    def most_loans(self, most: int, by: str) -> Expected:
+        """The groups with the most loans."""
+        ranked = sorted(self.groups(by).items(), key=lambda group: -len(group[1]))
+        assert len(ranked[most - 1][1]) != len(ranked[most][1]), "a tie at the end"
+        counts = [[(float(len(loans)), "count")] for _, loans in ranked[:most]]
+        return Expected(counts, [self._spoken(label, loans, by) for label, loans in ranked[:most]])
 
-    # -- what if
+    def difference(self, calc: str, less: str) -> Expected:
+        """Between two figures, in either direction."""
+        value, unit = self.evaluate(calc).figures[0][0]
+        taken, _ = self.evaluate(less).figures[0][0]
+        return Expected([[(value - taken, unit), (taken - value, unit)]])
 
-    def _then(self, change: Callable[[naive.Loan], naive.Loan | None], condition: str, cash: float = 0.0) -> naive.Deal:
-        chosen = {loan.row for loan in self.where(condition, of="all")}
-        loans = [change(deepcopy(loan)) if loan.row in chosen else loan for loan in self.all]
-        deal = self.portfolio.deal
-        portfolio = replace(self.portfolio, deal=replace(deal, principal_cash=(deal.principal_cash or 0.0) + cash))
-        return naive.Deal(portfolio, [loan for loan in loans if loan is not None])
+    def notes_total(self) -> Expected:
+        """The balance of the rated notes."""
+        return figure("currency", naive.groups(self.portfolio, 0.25)[-1]["balance"])
 
-    def _figure(self, deal: naive.Deal, test_id: str) -> float:
-        return naive.MEASURES[test_id](deal)
+    def trigger(self, letter: str, kind: str = "oc") -> Expected:
+        """The OC or IC trigger of a class."""
+        notes = self.portfolio.tranches
+        assert notes is not None
+        triggers = notes.oc_trigger if kind == "oc" else notes.ic_trigger
+        return figure("percent", float(triggers[notes.classes.index(letter)]))
 
-    def downgraded(self, test_id: str, condition: str, notches: int = 1) -> Expected:
-        """All agencies' ratings move; or agency A's alone."""
+    def coupon(self, letter: str) -> Expected:
+        notes = self.portfolio.tranches
+        assert notes is not None
+        return figure("percent", float(notes.coupon[notes.classes.index(letter)]))
 
-        def worse(agencies: str) -> float:
-            def change(loan: naive.Loan) -> naive.Loan:
-                for agency in agencies:
-                    name = f"rating_agency_{agency}"
-                    if 0 < loan.ranks.get(name, 0) < 21:
-                        loan.ranks[name] = min(21, loan.ranks[name] + notches)
-                return loan
-
-            return self._figure(self._then(change, condition), test_id)
-
-        return figure(self._unit(test_id), worse("abc"), worse("a"))
-
-    def in_default(self, test_id: str, condition: str) -> Expected:
-        def change(loan: naive.Loan) -> naive.Loan:
-            loan.flags["is_defaulted"] = True
-            return loan
-
-        return figure(self._unit(test_id), self._figure(self._then(change, condition), test_id))
-
-    def marked(self, test_id: str, points: float = 0.0, factor: float = 1.0, condition: str = "True") -> Expected:
-        def change(loan: naive.Loan) -> naive.Loan:
-            if (price := loan.values.get("price")) is not None:
-                loan.values["price"] = max(0.0, (price + points) * factor)
-            return loan
-
-        return figure(self._unit(test_id), self._figure(self._then(change, condition), test_id))
-
-    def sold(self, test_id: str, condition: str, *, at: float | None = None) -> Expected:
-        """At the mark (100 where there is none), or at one price."""
-        cash = sum(
-            loan.par * (at if at is not None else loan.values.get("price") or 100.0) / 100
-            for loan in self.where(condition, of="all")
-        )
-        return figure(self._unit(test_id), self._figure(self._then(lambda _: None, condition, cash), test_id))
-
-    def headroom(self, condition: str, percent: float) -> Expected:
-        """How much more of it may be bought at par until so much of CPA, which a purchase leaves as it is."""
-        held = sum(loan.par for loan in self.where(condition))
-        room = percent / 100 * self.deal.cpa - held
-        return Expected([[(room, "currency"), (room / self.deal.cpa * 100, "percent")]])
-
-    # -- several deals
-
-    def higher(self, test_id: str, *, lower: bool = False) -> Expected:
-        values = {name: world((name,)).value(test_id) for name in self.names}
-        best = (min if lower else max)(values, key=lambda name: values[name])
-        return Expected([[(value, self._unit(test_id))] for value in values.values()], [best])
-
-    def each(self, calc: str) -> Expected:
-        return sum((world((name,)).evaluate(calc) + Expected([], [name]) for name in self.names), Expected())
-
-
-@cache
-def world(names: tuple[str, ...]) -> World:
-    return World(list(names))
-
-
-# ---- the rows -------------------------------------------------------------------------------------------------------
-
-
-def rows(path: Path) -> list[dict[str, Any]]:
-    """The questions of a file whose books are at hand."""
-    found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return [row for row in found if all(name in portfolios() for name in SUBJECTS[row["subject"]])]
-
-
-def answered(row: dict[str, Any]) -> dict[str, Any]:
-    """The row with what is expected of its answer: one or two readings, figures to ten digits."""
-    if row.get("refuse"):
-        return row
-    of = world(tuple(SUBJECTS[row["subject"]]))
-    readings = []
-    for of.listing in ("all", "performing"):
-        expected = of.evaluate(row["calc"])
-        figures = [[[float(f"{value:.10g}"), unit] for value, unit in one] for one in expected.figures]
-        reading = {"figures": figures, "names": expected.names}
-        if reading not in readings:
-            readings.append(reading)
-    return {**row, "expected": readings}
-
-
-def main(paths: list[str]) -> None:
-    """Write the expected answers of the files anew."""
-    for path in map(Path, paths):
-        made = [answered(row) for row in rows(path)]
-        path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in made), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+    def reinvestment_end(self) -> Expected:
+        """The day on which the reinvestment period ends."""
+        end = self.portfolio.deal.reinvestment_end
+        assert end is not None
+        return figure("date", end)

@@ -1,0 +1,330 @@
+"""What the oracle says of two months, of several deals, and of trades, ratings, defaults and prices supposed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Final
+
+from core.compliance.suites import TESTS
+from tests.core import naive
+from tests.core.questions.books import MARCH
+from tests.core.questions.oracle import LETTERS_A, LETTERS_B, NUMBERS, UNITS, Expected, World, figure, names_of, total
+
+LIENS: Final = {"first": 1, "second": 2, "unsecured": 3}
+FALL_MAX: Final = 40.0
+"""Points by which prices fall at most in the search of the test that fails first."""
+
+
+@dataclass
+class Book:
+    """What is owned at a step: the loans, and the cash that trades left."""
+
+    loans: list[naive.Loan]
+    cash: float = 0.0
+
+
+Step = Callable[[Book], Book]
+
+
+class Suppositions(World):
+    """The functions that look at more than one book. A step is what `sell`, `buy`, `cut`, ... give."""
+
+    # -- last month
+
+    def _before(self) -> Suppositions:
+        return world((MARCH,))
+
+    def prior(self, calc: str) -> Expected:
+        """The same of last month."""
+        return self._before().evaluate(calc)
+
+    def change(self, test_id: str) -> Expected:
+        return figure(self._unit(test_id), self.value(test_id) - self._before().value(test_id))
+
+    def change_of(self, calc: str) -> Expected:
+        """Of a figure: each reading now less the same reading then."""
+        now, then = self.evaluate(calc).figures[0], self._before().evaluate(calc).figures[0]
+        if len(now) != len(then):
+            now, then = [now[0], now[-1]], [then[0], then[-1]]
+        return Expected([[(a - b, unit) for (a, unit), (b, _) in zip(now, then, strict=True)]])
+
+    def _key(self, loan: naive.Loan) -> tuple[str | None, ...]:
+        return (loan.names["borrower_name"], loan.names["facility_name"])
+
+    def _pairs(self) -> list[tuple[naive.Loan, naive.Loan]]:
+        before = {self._key(loan): loan for loan in self._before().all}
+        return [(before[self._key(loan)], loan) for loan in self.all if self._key(loan) in before]
+
+    def moved(self, condition: str) -> Expected:
+        """The borrowers of loans that were then and are now, by a condition over `was` and `now`."""
+        return names_of(
+            [now for was, now in self._pairs() if eval(condition, {}, {"was": self._view(was), "now": self._view(now)})]
+        )
+
+    def _view(self, loan: naive.Loan) -> Any:
+        return type("View", (), dict(self.row(loan)))
+
+    def fell(self, most: int, name: str, *, rose: bool = False) -> Expected:
+        """The loans whose figure fell (or rose) most, with the change."""
+        pairs = [
+            (now.values[name] - was.values[name], now)
+            for was, now in self._pairs()
+            if now.values.get(name) is not None and was.values.get(name) is not None
+        ]
+        ranked = sorted(pairs, key=lambda pair: -pair[0] if rose else pair[0])
+        assert ranked[most - 1][0] != ranked[most][0], "a tie at the end"
+        ranked = ranked[:most]
+        return Expected(
+            [[(change, UNITS[name])] for change, _ in ranked], [loan.names["borrower_name"] or "" for _, loan in ranked]
+        )
+
+    def _arrivals(self, *, left: bool = False, condition: str = "True") -> list[naive.Loan]:
+        book, rest = (self._before(), self) if left else (self, self._before())
+        known = {self._key(loan) for loan in rest.all}
+        return [loan for loan in book.where(condition, of="all") if self._key(loan) not in known]
+
+    def arrived(self, *, left: bool = False, condition: str = "True") -> Expected:
+        """The loans that are new, or gone, since last month."""
+        return names_of(self._arrivals(left=left, condition=condition))
+
+    def arrived_par(self, *, left: bool = False) -> Expected:
+        return figure("currency", total(self._arrivals(left=left)))
+
+    def overview(self) -> Expected:
+        """What a month's summary cannot leave out: the test that began to fail, and what came or went."""
+        broken = [test for test in TESTS if self.room(test) < -1e-9 <= self._before().room(test)]
+        assert broken == ["ccc_bucket_pct"]
+        change, value = self.change(broken[0]).figures[0], self.test(broken[0]).figures[0]
+        counts = [
+            self.arrived().figures[0],
+            self.arrived(left=True).figures[0],
+            self.moved("now.a > was.a > 0").figures[0],
+        ]
+        return Expected([change + value, [count for figures in counts for count in figures]], [TESTS[broken[0]].name])
+
+    def worsened(self, most: int, *, improved: bool = False) -> Expected:
+        """The tests whose cushion lost (or won) most, in their own units, of those in percent."""
+        changes = {test: self.room(test) - self._before().room(test) for test in TESTS if self._unit(test) == "percent"}
+        ranked = sorted(changes, key=lambda test: changes[test], reverse=improved)[:most]
+        return Expected([[(changes[test], "percent")] for test in ranked], [TESTS[test].name for test in ranked])
+
+    def group_changes(self, by: str, most: int, *, fell: bool = False) -> Expected:
+        """The groups whose share of the collateral principal amount grew (or fell) most, or whose par did."""
+        now, then = self.groups(by), self._before().groups(by)
+        points, amounts = {}, {}
+        for label in set(now) | set(then):
+            a, b = total(now.get(label, [])), total(then.get(label, []))
+            points[label] = a / self.deal.cpa * 100 - b / self._before().deal.cpa * 100
+            amounts[label] = a - b
+        sign = 1 if fell else -1
+        by_points = sorted(points, key=lambda label: sign * points[label])[:most]
+        by_amounts = sorted(amounts, key=lambda label: sign * amounts[label])[:most]
+        assert by_points == by_amounts, (by_points, by_amounts)
+        figures = [[(points[label], "percent"), (amounts[label], "currency")] for label in by_points]
+        return Expected(figures, [self._spoken(label, now[label], by) for label in by_points])
+
+    # -- several deals
+
+    def higher(self, test_id: str, *, lower: bool = False) -> Expected:
+        values = {name: world((name,)).value(test_id) for name in self.names}
+        best = (min if lower else max)(values, key=lambda name: values[name])
+        return Expected([[(value, self._unit(test_id))] for value in values.values()], [best])
+
+    def each(self, calc: str) -> Expected:
+        return sum((world((name,)).evaluate(calc) + Expected([], [name]) for name in self.names), Expected())
+
+    # -- steps
+
+    def _meant(self, book: Book, condition: str) -> list[naive.Loan]:
+        chosen = {loan.row for loan in self.where(condition, of="all")}
+        return [loan for loan in book.loans if loan.row in chosen]
+
+    def _each_loan(self, condition: str, change: Callable[[naive.Loan], None]) -> Step:
+        def step(book: Book) -> Book:
+            loans = deepcopy(book.loans)
+            for loan in self._meant(Book(loans), condition):
+                change(loan)
+            return Book(loans, book.cash)
+
+        return step
+
+    def sell(self, condition: str, *, at: float | None = None, part: float = 1.0, par: float | None = None) -> Step:
+        """At the mark (100 where there is none), or at a price; all of it, a part of it, or so much par pro rata."""
+
+        def step(book: Book) -> Book:
+            book = Book(deepcopy(book.loans), book.cash)
+            meant = self._meant(book, condition)
+            share = part if par is None else par / total(meant)
+            assert 0 < share <= 1
+            for loan in meant:
+                mark = loan.values.get("price")
+                book.cash += loan.par * share * (at if at is not None else 100.0 if mark is None else mark) / 100
+                loan.par *= 1 - share
+            return Book([loan for loan in book.loans if loan.par > 0 or loan not in meant], book.cash)
+
+        return step
+
+    def buy(self, par: float, price: float = 100.0, *, borrower: str = "A new borrower", **terms: Any) -> Step:
+        """A loan of which no more is known than its terms; of a borrower that is owned it has the borrower's."""
+
+        def step(book: Book) -> Book:
+            same = [loan for loan in book.loans if loan.names["borrower_name"] == borrower]
+            loan = deepcopy(same[0]) if same else self._blank(borrower)
+            loan.row, loan.par = 1 + max(known.row for known in book.loans), par
+            loan.values.update({"price": price, "purchase_price": price})
+            self._set_terms(loan, terms)
+            return Book([*book.loans, loan], book.cash - par * price / 100)
+
+        return step
+
+    def _set_terms(self, loan: naive.Loan, terms: dict[str, Any]) -> None:
+        """Letters of `a` (Moody's) and `b` (S&P), `lien`, `cov_lite`, `industry`, `country`; the rest is numbers."""
+        for name, value in terms.items():
+            if name in ("a", "b"):
+                loan.ranks[f"rating_agency_{name}"] = (LETTERS_A if name == "a" else LETTERS_B).index(value)
+            elif name == "lien":
+                loan.lien = LIENS[value]
+            elif name == "cov_lite":
+                loan.flags[name] = value
+            elif name in ("industry", "country"):
+                loan.names[name] = value
+            else:
+                assert name in NUMBERS, name
+                loan.values[name] = value
+
+    def _blank(self, borrower: str) -> naive.Loan:
+        loan = deepcopy(self.all[0])
+        loan.values, loan.names = dict.fromkeys(loan.values), dict.fromkeys(loan.names)
+        loan.names.update({"borrower_name": borrower, "obligor": borrower.upper()})
+        loan.flags, loan.ranks = dict.fromkeys(loan.flags, False), dict.fromkeys(loan.ranks, 0)
+        return loan
+
+    def cut(self, condition: str, notches: int = 1, *, agencies: str = "abc") -> Step:
+        """Ratings fall by notches, down to C; a negative number raises them."""
+
+        def change(loan: naive.Loan) -> None:
+            for agency in agencies:
+                rank = loan.ranks.get(f"rating_agency_{agency}", 0)
+                if 0 < rank < 21:
+                    loan.ranks[f"rating_agency_{agency}"] = max(1, min(21, rank + notches))
+
+        return self._each_loan(condition, change)
+
+    def rate(self, condition: str, a: str, *, agencies: str = "abc") -> Step:
+        """Ratings become one letter of Moody's, and the letters of the others that stand beside it."""
+
+        def change(loan: naive.Loan) -> None:
+            for agency in agencies:
+                if loan.ranks.get(f"rating_agency_{agency}", 0):
+                    loan.ranks[f"rating_agency_{agency}"] = LETTERS_A.index(a)
+
+        return self._each_loan(condition, change)
+
+    def default(self, condition: str) -> Step:
+        def change(loan: naive.Loan) -> None:
+            loan.flags["is_defaulted"] = True
+
+        return self._each_loan(condition, change)
+
+    def mark(self, points: float = 0.0, factor: float = 1.0, condition: str = "True", to: float | None = None) -> Step:
+        """Prices move by points, by a factor, or to a price."""
+
+        def change(loan: naive.Loan) -> None:
+            if (price := loan.values.get("price")) is not None:
+                loan.values["price"] = max(0.0, (price + points) * factor) if to is None else to
+
+        return self._each_loan(condition, change)
+
+    def repay(self, condition: str) -> Step:
+        return self.sell(condition, at=100.0)
+
+    # -- what steps lead to
+
+    def _after(self, *steps: Step) -> naive.Deal:
+        book = Book(self.all)
+        for step in steps:
+            book = step(book)
+        deal = self.portfolio.deal
+        cash = (deal.principal_cash or 0.0) + book.cash
+        return naive.Deal(replace(self.portfolio, deal=replace(deal, principal_cash=cash)), book.loans)
+
+    def _value_after(self, test_id: str, *steps: Step) -> float:
+        return naive.MEASURES[test_id](self._after(*steps))
+
+    def _room_after(self, test_id: str, *steps: Step) -> float:
+        limit, direction = self._limit(test_id)
+        value = self._value_after(test_id, *steps)
+        return limit - value if direction == "max" else value - limit
+
+    def after(self, test_id: str, *steps: Step) -> Expected:
+        return figure(self._unit(test_id), self._value_after(test_id, *steps))
+
+    def cushion_after(self, test_id: str, *steps: Step) -> Expected:
+        return figure(self._unit(test_id), self._room_after(test_id, *steps))
+
+    def move_after(self, test_id: str, *steps: Step) -> Expected:
+        """The change of a figure, or the figure after it."""
+        value = self._value_after(test_id, *steps)
+        return Expected([[(value - self.value(test_id), self._unit(test_id)), (value, self._unit(test_id))]])
+
+    def passing_after(self, test_id: str, *steps: Step) -> Expected:
+        return self.is_true(self._room_after(test_id, *steps) >= -1e-9)
+
+    def failing_after(self, *steps: Step) -> Expected:
+        """The tests that fail then."""
+        return Expected([], [TESTS[test].name for test in TESTS if self._room_after(test, *steps) < -1e-9])
+
+    def broken_after(self, *steps: Step) -> Expected:
+        """The tests that fail then and did not before."""
+        broken = [test for test in TESTS if self._room_after(test, *steps) < -1e-9 <= self.room(test)]
+        return Expected([], [TESTS[test].name for test in broken])
+
+    def cash_after(self, *steps: Step) -> Expected:
+        """Principal cash then, or what the trades cost or bring."""
+        cash, now = self._after(*steps).portfolio.deal.principal_cash, self.portfolio.deal.principal_cash or 0.0
+        assert cash is not None
+        return Expected([[(cash, "currency"), (cash - now, "currency"), (now - cash, "currency")]])
+
+    def can_buy(self, *steps: Step) -> Expected:
+        """Whether cash pays for it and no test fails that did not, with the cost or what is left."""
+        is_paid = (self._after(*steps).portfolio.deal.principal_cash or 0.0) >= 0
+        return self.cash_after(*steps) + self.is_true(is_paid and not self.broken_after(*steps).names)
+
+    def fails_first(self, condition: str = "True") -> Expected:
+        """The test that fails first while prices fall, found by hundredths of a point; what fails already aside."""
+        point = 0.0
+        while point < FALL_MAX:
+            point += 0.25
+            if broken := self.broken_after(self.mark(-point, condition=condition)).names:
+                assert len(broken) == 1
+                return Expected([], broken)
+        raise AssertionError("none fails")
+
+    # -- as one expression
+
+    def downgraded(self, test_id: str, condition: str, notches: int = 1) -> Expected:
+        """All agencies' ratings move; or those of Moody's alone."""
+        readings = [self._value_after(test_id, self.cut(condition, notches, agencies=some)) for some in ("abc", "a")]
+        return figure(self._unit(test_id), *readings)
+
+    def in_default(self, test_id: str, condition: str) -> Expected:
+        return self.after(test_id, self.default(condition))
+
+    def marked(self, test_id: str, points: float = 0.0, factor: float = 1.0, condition: str = "True") -> Expected:
+        return self.after(test_id, self.mark(points, factor, condition))
+
+    def sold(self, test_id: str, condition: str, *, at: float | None = None) -> Expected:
+        return self.after(test_id, self.sell(condition, at=at))
+
+    def headroom(self, condition: str, percent: float) -> Expected:
+        """How much more of it may be bought at par until so much of CPA, which a purchase leaves as it is."""
+        room = percent / 100 * self.deal.cpa - total(self.where(condition))
+        return Expected([[(room, "currency"), (room / self.deal.cpa * 100, "percent")]])
+
+
+@cache
+def world(names: tuple[str, ...]) -> Suppositions:
+    return Suppositions(list(names))
