@@ -22,14 +22,16 @@ FRAMES: Final = tuple(
     Frame(tuple(needs.split()), parse_slots(_ANYWHERE + slots), build)
     for needs, slots, build in (
         (
-            "if action",
-            _TESTS + "if* action* to_rating* where* ranking? group* size* at_price? pays? pays_rate? span? agency? "
+            "action",
+            _TESTS
+            + "if* after_word? bought_for? swap? fraction? per_change* action* to_rating* where* ranking? group* size* at_price? pays? pays_rate? span? agency? "
             "category? face* state? quantity* group_test* each?",
             suppositions.build_what_if,
         ),
         (
             "action",
-            _TESTS + "action* to_rating* where* size* at_price? pays? pays_rate? span? agency? group* face* state? "
+            _TESTS
+            + "fraction? per_change* action* where* size* at_price? pays? pays_rate? span? agency? group* face* state? "
             "quantity* group_test* each?",
             suppositions.build_trade,
         ),
@@ -41,7 +43,7 @@ FRAMES: Final = tuple(
         ),
         (
             "move|change|change_by",
-            "move* change* change_by? quantity* where* ranking* group_loan* group_obligor* agency? period* per_change? "
+            "move* change* change_by? ranked_count? quantity* where* ranking* group_loan* group_obligor* agency? period* per_change? "
             "compare?",
             kinds.build_moves,
         ),
@@ -56,7 +58,7 @@ FRAMES: Final = tuple(
         ),
         ("superlative figure", _TESTS + "superlative face* period?", kinds.build_minimum),
         (
-            "test|figure|bucket|category|state|face|group_test|cushion_bound|figure_bound|class",
+            "tests|ranking|test|figure|bucket|category|state|face|group_test|cushion_bound|figure_bound|class",
             _TESTS
             + "category? group_test* face* state? over? ranking? cushion_bound* figure_bound? class* group_class? "
             "group_limited? group_deal* period* change* compare? from? ranked_count? quantity* aggregate_total? each* idle_per*",

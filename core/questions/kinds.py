@@ -36,6 +36,8 @@ _RATING_NAMES: Final = {"a": "moodys_rating", "b": "sp_rating", "c": "fitch_rati
 
 
 def build_tests(question: Question, cover: Cover) -> Outcome:
+    if set(cover.values("quantity")) - {"share", "par", "count"}:
+        return None
     ids = test_ids_of(cover)
     faces = [face for face in cover.values("face") if face != "level"]
     state = next(iter(cover.values("state")), None)
@@ -51,7 +53,12 @@ def build_tests(question: Question, cover: Cover) -> Outcome:
         return None
     if ranking is not None and not (entity or not ids or ranking.by == "cushion"):
         return None
-    if cover.has("ranked_count") and (ranking is None or not entity):
+    if cover.has("tests"):
+        return _test_pair(cover)
+    if not (ids or category or entity or state or faces or bounds or cover.has("class")):
+        if ranking is None or ranking.by != "cushion":
+            return None
+    if cover.has("ranked_count") and (ranking is None or not (entity or ranking.by == "cushion")):
         return None
     ids, ranking = _of_groups(cover, ids, ranking, limited)
     if ids is None or not (ids or category or entity or state or faces or bounds or ranking):
@@ -63,7 +70,9 @@ def build_tests(question: Question, cover: Cover) -> Outcome:
     if over is not None:
         upper = all(TESTS[test_id].threshold_type == "max" for test_id in ids if test_id in TESTS)
         state = "fail" if (over in (">", ">=")) == upper else "pass"
-    aspect = "status" if over is not None else _aspect_of(faces) if ranking is None else "cushion"
+    aspect: Any = "status" if over is not None else _aspect_of(faces) if ranking is None else "cushion"
+    if over is not None and question.has_word("much"):
+        aspect = "cushion"
     classes = tuple(name for names in cover.values("class") for name in names)
     if not classes and cover.has("group_class"):
         if not (ids or category):
@@ -95,6 +104,14 @@ def build_tests(question: Question, cover: Cover) -> Outcome:
         is_count=(question.has_word("many") or "count" in cover.values("quantity")) and not ids,
         order_by="cushion" if ranking is not None else None,
     )
+
+
+def _test_pair(cover: Cover) -> Outcome:
+    """The senior and the junior test beside each other."""
+    if {edge.kind for edge in cover.edges} - {"tests", "compare", "face", "and"}:
+        return None
+    ids: tuple[str, ...] = cover.first("tests")
+    return Query(kind="tests", tests=ids, aspect="difference" if cover.has("compare") else None)
 
 
 def _aspect_of(faces: Sequence[Any]) -> Any:
@@ -176,6 +193,8 @@ def build_deals(question: Question, cover: Cover) -> Outcome:
 
 def build_room(question: Question, cover: Cover) -> Outcome:
     """How much more of something there may be."""
+    if question.is_yes_no or set(cover.values("quantity")) - {"par", "share", "count"}:
+        return None
     where = cover.values("where")
     ids = test_ids_of(cover)
     own = [having for having in cover.values("having") if having.quantity == "share"]
@@ -223,6 +242,8 @@ def build_fact(question: Question, cover: Cover) -> Outcome:
     if len(set(edge.value for edge in facts)) > 1:
         return None
     fact = facts[0].value
+    if set(cover.values("quantity")) - {"par", "maturity"}:
+        return None
     if fact == "base_rate" and cover.has("group_loan"):
         return Unread((question.words(facts[0]),), "it is asked for by itself, and not of loans")
     return Query(kind="fact", fact=fact, period=_period(cover))
@@ -230,6 +251,8 @@ def build_fact(question: Question, cover: Cover) -> Outcome:
 
 def build_data(question: Question, cover: Cover) -> Outcome:
     what = cover.first("data")
+    if set(cover.values("group")) - {"loan", "deal", "test"}:
+        return None
     return Query(kind="data", fact=what, is_count=question.is_many)
 
 
@@ -299,6 +322,9 @@ def _move_of(
     question: Question, cover: Cover, changes: Sequence[str], having: Sequence[Having], quantity: str | None
 ) -> str | None:
     moves = cover.values("move")
+    measured = set(cover.values("quantity")) - {"par", "share", "count"}
+    if len(measured) > 1 or (moves and moves[0] in ("added", "removed") and measured):
+        return None
     if moves:
         if quantity == "price" and moves[0] != "added":
             return None
@@ -377,6 +403,17 @@ class _Measure:
         span = (edge.start, edge.end)
         return None if field is None else compare(self.question.context, span, field, bound)
 
+    def is_of_one_group(self) -> bool:
+        """Return whether no group, and no agency, stands beside what the answer is by."""
+        groups = set(self.cover.values("group")) - {"loan", self.group}
+        if groups - {"deal"} or (self.cover.has("agency") and "rating" not in self.names):
+            return False
+        is_named = any(edge.value.field == self.group and not edge.value.any_of for edge in self.where)
+        if is_named and self.cover.has("ranking"):
+            return False
+        needs_by = self.group in ("year", "rating", "lien", "currency", "index", "coupon_type")
+        return self.says_by or not needs_by or self.is_count or self.cover.has("ranking") or self.question.is_listing
+
     def take_names(self) -> None:
         """Settle what is measured."""
         if self.is_count and self.group is None:
@@ -390,6 +427,8 @@ class _Measure:
             self.names.remove("maturity")
         if self.where or self.group is not None:
             self.names = ["spread" if name == "was" else name for name in self.names]
+        if self.period == "now" and self.cover.has("change"):
+            self.period = "change"
         agency = self.cover.first("agency")
         if agency is not None:
             self.names = [_RATING_NAMES[agency] if name == "rating" else name for name in self.names]
@@ -466,6 +505,8 @@ def _as_where(edge: Edge, condition: Condition) -> Edge:
 def build_measure(question: Question, cover: Cover) -> Outcome:
     query = _Measure(question, cover)
     if not query.take_days():
+        return None
+    if not query.is_of_one_group():
         return None
     query.take_names()
     query.take_ranking()

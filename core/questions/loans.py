@@ -104,6 +104,15 @@ FIELD_COLUMNS: Final = {
 }
 
 
+_COMPARE: Final[dict[str, np.ufunc]] = {
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+    "=": np.equal,
+}
+
+
 class Book:
     """A portfolio by the rules of a subject's runs."""
 
@@ -254,6 +263,10 @@ class Book:
             if condition.op == "in":
                 return mask
             return ~mask
+        if condition.op == "top":
+            return self._in_the_largest(condition)
+        if condition.than:
+            return self._beside(condition)
         if condition.field == "rating":
             ranks = self.ranks(condition.agency)
             assert condition.low is not None
@@ -269,8 +282,30 @@ class Book:
                     found &= values <= condition.high
                 return found
             assert condition.low is not None
-            compare = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "=": np.equal}
-            return np.asarray(compare[condition.op](values, condition.low) & np.isfinite(values))
+            return np.asarray(_COMPARE[condition.op](values, condition.low) & np.isfinite(values))
+
+    def _beside(self, condition: Condition) -> Mask:
+        """The loans whose field is above or below another one of theirs; of ratings below is the lower rating."""
+        if condition.field == "rating":
+            first, last = (self.ranks(agency).astype(np.float64) for agency in (condition.agency, condition.than))
+            known = (first > 0) & (last > 0)
+            return np.asarray(known & ((first > last) if condition.op == "<" else (first < last)))
+        first, last = self.number(condition.field), self.number(condition.than)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(_COMPARE[condition.op](first, last))
+
+    def _in_the_largest(self, condition: Condition) -> Mask:
+        """The loans of the groups in some places by par, from the largest (or the smallest, of negative places)."""
+        groups = self.groups(condition.field, self.performing)
+        assert condition.low is not None
+        assert condition.high is not None
+        sign = -1.0 if condition.low > 0 else 1.0
+        groups.sort(key=lambda group: sign * float(self.par[group.rows].sum()))
+        mask = np.zeros(self.portfolio.row_count, np.bool_)
+        by, labels = self._codes(condition.field)
+        for group in groups[int(abs(condition.low)) - 1 : int(abs(condition.high))]:
+            mask |= by == by[group.rows[0]]
+        return mask
 
     def _named(self, field: str, values: tuple[str, ...]) -> Mask:
         if field == "obligor":
@@ -430,7 +465,7 @@ class Book:
                 seen = True
                 table = np.array([*(watch(text) != 0 for text in names.values), False], np.bool_)
                 found |= table[names.codes]
-        if not seen:
+        if not seen or not found.any():
             raise Unavailable("the file has no watch marks")
         return found
 

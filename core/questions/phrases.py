@@ -28,6 +28,9 @@ AMOUNT_LEAST: Final = 1_000.0
 PRICE_LIKE_MAX: Final = 200.0
 """A market value up to here, without a unit, is a price."""
 
+COUPON_MAX: Final = 30.0
+"""A rate above it, without a unit, is basis points."""
+
 RANK_WORST: Final = 22.0
 OF_AGENCY: Final = {"moodys_rating": "a", "sp_rating": "b", "fitch_rating": "c"}
 FLAG_TESTS: Final = {
@@ -331,7 +334,7 @@ _FIELD_UNITS: Final = {
 
 def compare(context: Context, span: Span, field: str, bound: Bound) -> Condition | None:
     """Make a condition of a field and a comparison; None where the number cannot be of the field."""
-    if bound.is_margin:
+    if bound.is_margin or (field == "coupon" and _pays_spread(context, span, bound)):
         field = "spread"
     if bound.unit and field not in _FIELD_UNITS.get(bound.unit, frozenset()):
         return None
@@ -348,6 +351,12 @@ def compare(context: Context, span: Span, field: str, bound: Bound) -> Condition
     )
 
 
+def _pays_spread(context: Context, span: Span, bound: Bound) -> bool:
+    """Return whether what a loan pays is told in basis points over its index."""
+    is_basis_points = bound.unit == "bps" or (not bound.unit and bound.value > COUPON_MAX)
+    return is_basis_points and any("pay" in lexeme.text for lexeme in context.lexemes[slice(*span)])
+
+
 def _compared(context: Context, span: Span, name: str, bound: Bound) -> Condition | None:
     if name not in COMPARED or (name == "par" and context.groups_are_sets):
         return None
@@ -362,7 +371,7 @@ def _past_due(context: Context, span: Span, bound: Bound, _: str) -> Condition |
     return compare(context, span, "days_past_due", bound)
 
 
-_BY_UNIT: Final = {"bps": "spread", "days": "days_past_due", "years": "years", "months": "years", "amount": "par"}
+_BY_UNIT: Final = {"bps": "spread", "amount": "par"}
 
 
 def _compared_alone(context: Context, span: Span, bound: Bound) -> Condition | None:
@@ -370,6 +379,39 @@ def _compared_alone(context: Context, span: Span, bound: Bound) -> Condition | N
     if not field or (field == "par" and context.groups_are_sets):
         return None
     return compare(context, span, field, bound)
+
+
+def _loan_priced(context: Context, span: Span, _: str, bound: Bound) -> Condition | None:
+    """A loan under 80."""
+    is_price = not bound.unit and all(20 <= value <= 120 for value in (bound.value, bound.high or 100.0))
+    return compare(context, span, "price", bound) if is_price else None
+
+
+def _matures_in(context: Context, span: Span, _: str, bound: Bound) -> Condition | None:
+    return compare(context, span, "years", bound) if bound.unit in ("years", "months") else None
+
+
+def _other_field(context: Context, span: Span, field: str, op: Operator, than: str) -> Condition | None:
+    if field == than or not {field, than} <= {"price", "purchase_price"}:
+        return None
+    return Condition(field=field, op=op, than=than, words=context.words(span))
+
+
+def _other_agency(context: Context, span: Span, first: str, __: Any, op: str, ___: Any, last: str) -> Condition | None:
+    if first == last:
+        return None
+    way: Operator = "<" if op in ("<", "down") else ">"
+    return Condition(field="rating", op=way, agency=first, than=last, words=context.words(span))
+
+
+def _in_the_largest(context: Context, span: Span, _: str, ranking: Ranking, group: str) -> Condition | None:
+    if ranking.by not in (None, "par") or ranking.order not in ("most", "least"):
+        return None
+    if context.lexemes[span[1] - 1].is_plural != (ranking.limit is not None):
+        return None
+    first, last = (1, ranking.limit) if ranking.limit else (ranking.place or 1,) * 2
+    sign = 1.0 if ranking.order == "most" else -1.0
+    return Condition(field=group, op="top", low=sign * first, high=sign * last, words=context.words(span))
 
 
 def _facility(context: Context, span: Span, _: str, bound: Bound) -> Condition | None:
@@ -824,6 +866,9 @@ ROWS: Final[tuple[Row, ...]] = (
     ("rated", "comparison:<|<= flag:ccc", _below_ccc, 1.0),
     ("rating_range", "agency? @rating? rated agency?", _by_agency, 1.0),
     ("rating_range", "rated @rating agency?", _rated_behind, 1.0),
+    ("rating_range", "agency rater rated", lambda _, span, agency, rater, rated: _rated_by(rated, agency), 1.0),
+    ("rating_range", "rater rated agency?", lambda _, span, rater, rated, agency:
+        _rated_by(rated, agency) if agency else rated, 1.0),
     ("simple", "rating_range", _rating, 1.0),
     ("simple", "quantity:moodys_rating|sp_rating|fitch_rating", _known_rating, 1.6),
     # flags and names
@@ -849,6 +894,14 @@ ROWS: Final[tuple[Row, ...]] = (
     ("simple", "bound flag:past_due", _past_due, 1.0),
     ("simple", "bound", _compared_alone, 1.2),
     ("simple", "group:loan bound", _facility, 1.0),
+    ("simple", "group:loan|obligor bound", _loan_priced, 1.3),
+    ("simple", "quantity:maturity bound", _matures_in, 1.0),
+    ("simple", "quantity @rates quantity", _other_field, 1.0),
+    ("simple", "agency rater comparison:<|> than? agency", _other_agency, 1.0),
+    ("simple", "quantity:rating change:down|up agency than agency", lambda context, span, _, op, first, than, last:
+        _other_agency(context, span, first, None, op, than, last), 1.0),
+    ("simple", "'in' ranking group:industry|obligor|country", _in_the_largest, 1.2),
+    ("simple", "'in our' ranking group:industry|obligor|country", _in_the_largest, 1.2),
     ("having", "quantity bound", _having_of, 1.0),
     ("having", "aggregate quantity bound", _having_average, 1.0),
     ("having", "bound quantity", _having_before, 1.0),
@@ -890,12 +943,13 @@ ROWS: Final[tuple[Row, ...]] = (
     ("ranking", "numeral ranking", _rank_count, 1.0),
     ("ranking", "ranking number", _rank_count_behind, 1.0),
     ("ranking", "ranking numeral", _rank_count_behind, 1.0),
+    ("ranking", "ranking aspect:cushion", lambda _, span, ranking, __: _rank_by(_, span, ranking, None, "cushion"), 1.0),
     ("ranking", "ordinal ranking", _rank_place, 1.0),
     ("ranking", "ranking aggregate? quantity", _rank_by, 1.0),
     ("ranking", "ranking ranking", _rank_twice, 1.0),
     ("ranked_count", "numeral", lambda _, span, number: number, 1.1),
     ("ranked_count", "number", lambda _, span, number: count_of(number), 1.1),
-    ("order_by", "per quantity", lambda context, span, per, name: name
+    ("order_by", "per aggregate:average? quantity", lambda context, span, per, aggregate, name: name
         if context.lexemes[span[0]].text == "by" else None, 1.0),
     # groups
     ("by_group", "by", _by_given, 1.0),
@@ -926,6 +980,10 @@ ROWS: Final[tuple[Row, ...]] = (
     ("at_price", "'at' quantity:price number", lambda *parts: _price_at(*parts[:3], parts[4]), 1.0),
     ("at_price", "'at' quantity:par", _at_par, 1.0),
     ("pays", "quantity:spread|was number", _pays, 1.0),
+    ("pays", "quantity:coupon? number", lambda _, span, name, number: number.value if number.unit == "bps" else None, 0.9),
+    ("tests", "senior and test:oc_ratio|ic_ratio", lambda _, span, senior, __, test_id:
+        (f"{test_id}_senior", test_id), 1.0),
+    ("bought_for", "'for' number", lambda _, span, __, number: number if number.unit == "amount" else None, 0.9),
     ("pays", "number quantity:spread|was", _pays_before, 1.0),
     ("pays_rate", "quantity:coupon number", _pays_rate, 1.0),
     ("pays_rate", "number quantity:coupon", _pays_rate_before, 1.0),
@@ -948,6 +1006,7 @@ ROWS: Final[tuple[Row, ...]] = (
     ("from", "comparison", _word_in("from", "below", "under", "above", "over"), 0.6),
     ("before", "comparison", _word_in("before", "until"), 0.5),
     ("span_word", "comparison", _word_in("until", "by", "in", "through"), 0.5),
+    ("after_word", "comparison:after", _word_in("after"), 0.3),
     ("per_change", "per", _word_in("by"), 0.5),
     ("biggest", "superlative", _word_in("main", "largest", "biggest", "major", "most"), 0.5),
     ("aggregate_total", "aggregate:total", _take, 0.6),

@@ -8,7 +8,7 @@ from msgspec import Struct, to_builtins
 from msgspec import field as struct_field
 
 Kind = Literal["measure", "tests", "what_if", "room", "moves", "history", "fact", "notes", "data", "why", "deals"]
-Operator = Literal["=", "!=", "<", "<=", ">", ">=", "between", "in", "not in", "is", "is not", "blank", "known"]
+Operator = Literal["=", "!=", "<", "<=", ">", ">=", "between", "in", "not in", "is", "is not", "blank", "known", "top"]
 Period = Literal["now", "previous", "change"]
 
 
@@ -27,6 +27,8 @@ class Condition(Struct, frozen=True, omit_defaults=True, kw_only=True):
     agency: str | None = None
     """Of a rating: a, b, c; None for any."""
     any_of: tuple[Condition, ...] = ()
+    than: str = ""
+    """Of a comparison with another field: that field, or of a rating the other agency."""
     also: str = ""
     """Of a name: the other field that has it."""
     words: str = struct_field(default="", name="said")
@@ -49,6 +51,8 @@ class Action(Struct, frozen=True, omit_defaults=True, kw_only=True):
     kind: Literal["sell", "buy", "downgrade", "upgrade", "default", "price", "repay"]
     where: tuple[Condition, ...] = ()
     """The loans that it is done to; none for all, where that can be meant. Of a buy: what is bought."""
+    part: float | None = None
+    """Of a sale: how much of it, from 0 to 1."""
     order: Literal["most", "least"] | None = None
     order_by: str = "par"
     limit: int | None = None
@@ -90,7 +94,7 @@ class Query(Struct, frozen=True, omit_defaults=True, kw_only=True):
     having: tuple[Having, ...] = ()
     tests: tuple[str, ...] = ()
     category: str | None = None
-    aspect: Literal["cushion", "limit", "status", "level"] | None = None
+    aspect: Literal["cushion", "limit", "status", "level", "difference"] | None = None
     status: Literal["pass", "fail", "warning", "skipped"] | None = None
     classes: tuple[str, ...] = ()
     period: Period = "now"

@@ -47,6 +47,8 @@ def build_trade(question: Question, cover: Cover) -> Outcome:
 def build_what_if(question: Question, cover: Cover) -> Outcome:
     """Build the query of tests after something that is supposed."""
     region, is_hard = _region(question, cover)
+    if not region:
+        return None
     outcome = _suppose(question, cover, region, is_hard=is_hard)
     if not isinstance(outcome, list):
         return outcome
@@ -64,13 +66,18 @@ def build_what_if(question: Question, cover: Cover) -> Outcome:
 
 def _region(question: Question, cover: Cover) -> tuple[range, bool]:
     """(the places at which something is supposed, whether a word says so right before it)."""
-    ifs = cover.all("if")
-    hard = [edge.start for edge in ifs if question.text(edge) in _HARD_IFS]
-    start = hard[0] if hard else ifs[0].start
+    ifs = [at for at, lexeme in enumerate(question.lexemes) if lexeme.get("if")]
+    hard = [at for at in ifs if question.lexemes[at].text in _HARD_IFS]
+    hard += [edge.start for edge in cover.all("after_word")]
+    if cover.edges[0].kind in ("action", "swap") and cover.edges[0].value in ("sell", "buy", "swap"):
+        hard = [0]  # sell everything below 80: where is WAS then?
+    if not (ifs or hard):
+        return range(0), False
+    start = hard[0] if hard else ifs[0]
     for at in range(start + 1, len(question.lexemes)):
         lexeme = question.lexemes[at]
         goes_on = any(meaning.kind in ("name", "letter", "number") for meaning in lexeme.meanings)
-        if ("," in lexeme.before and not goes_on) or lexeme.tokens[0].text in _ASKING:
+        if ("," in lexeme.before and not goes_on) or ":" in lexeme.before or lexeme.tokens[0].text in _ASKING:
             return range(start, at), bool(hard)
     return range(start, len(question.lexemes)), bool(hard)
 
@@ -84,7 +91,7 @@ def _suppose(question: Question, cover: Cover, region: range, *, is_hard: bool) 
             return None
         if edge.kind == "figure" and inside and edge.value not in _POOL_FIGURES:
             return None
-        if edge.kind == "quantity" and edge.value not in ("share", "par", "price", "rating", "moodys_rating"):
+        if edge.kind == "quantity" and not _goes_with(edge.value, cover):
             return None
     verbs = _verbs(cover)
     if not verbs:
@@ -104,6 +111,16 @@ def _suppose(question: Question, cover: Cover, region: range, *, is_hard: bool) 
     return actions
 
 
+def _goes_with(name: str, cover: Cover) -> bool:
+    """Return whether a quantity that is named changes nothing of what is supposed."""
+    kinds = {kind for edge in cover.edges if (kind := _kind_of(edge)) is not None}
+    if name == "price":
+        return any(kind.startswith("price") for kind in kinds)
+    if name in ("rating", "moodys_rating"):
+        return bool(kinds & _OF_RATINGS)
+    return name in ("share", "par")
+
+
 def _verbs(cover: Cover) -> list[Edge]:
     """The verbs of a question; of those that say one thing together (is downgraded ... to) the first."""
     verbs: list[Edge] = []
@@ -112,6 +129,8 @@ def _verbs(cover: Cover) -> list[Edge]:
         kind = _kind_of(edge)
         if kind is None:
             continue
+        if edge.kind == "bought_for" and not (verbs and verbs[-1].kind == "swap"):
+            return []
         if verbs and not any(verbs[-1].start < at < edge.start for at in ands):
             last = _kind_of(verbs[-1])
             if last == kind or {kind, last} == {"price_to", "price_down"}:
@@ -127,6 +146,8 @@ def _kind_of(edge: Edge) -> str | None:
         return str(edge.value)
     if edge.kind == "to_rating":
         return edge.value[0] or None
+    if edge.kind in ("swap", "bought_for"):
+        return "sell" if edge.kind == "swap" else "buy"
     return None
 
 
@@ -164,8 +185,14 @@ class _Clause:
         where = tuple(self.parts.values("where"))
         if self.parts.has("at_price") and self.kind not in ("sell", "price_to"):
             return None
-        if self.parts.has("pays", "pays_rate", "span"):
+        if self.parts.has("pays", "pays_rate", "span", "bought_for"):
             return None
+        if (self.parts.has("agency") and self.kind not in _OF_RATINGS) or (
+            self.parts.has("fraction") and self.kind != "sell"
+        ):
+            return None
+        if self.parts.has("fraction"):
+            fields["part"] = 0.5
         ranking = settle_ranking(self.question, self.parts, self.parts.first("ranking"))
         if self.parts.has("ranking") and ranking is None:
             return None
@@ -234,7 +261,10 @@ def _priced_at(clause: _Clause) -> Fields:
 
 def _traded(clause: _Clause) -> Fields:
     fields: dict[str, Any] = {}
-    if (par := clause.take("amount")) is not None:
+    swapped = clause.parts.first("bought_for")
+    if swapped is not None:
+        fields["par"] = swapped.value
+    elif (par := clause.take("amount")) is not None:
         fields["par"] = par
     if (price := clause.parts.first("at_price")) is not None:
         fields["price"] = price
@@ -257,7 +287,8 @@ def _bought(clause: _Clause) -> Fields:
         size = clause.sizes.pop("years")
         day = later(as_of, size)
         where.append(matures(Days(day, day), f"{size.raw} loan"))
-    if clause.parts.has("ranking"):
+    where += [matures(days, clause.question.words(edge)) for edge in clause.parts.all("span") for days in [edge.value]]
+    if clause.parts.has("ranking", "fraction", "agency"):
         return None
     return fields | {"where": tuple(where)}
 

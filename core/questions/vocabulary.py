@@ -65,7 +65,7 @@ QUANTITIES: Final = {
     ),
     "purchase_price": Quantity(
         "purchase price", "price",
-        "purchase price|cost|cost price|acquisition price|bought at|purchased at|entry price|purchase cost|"
+        "purchase price|what we paid|cost|cost price|acquisition price|bought at|purchased at|entry price|purchase cost|"
         "cost basis",
         "purchase_price", is_average=True,
     ),
@@ -205,7 +205,7 @@ FLAGS: Final = {
     "covenanted": "covenanted|with maintenance covenant|with covenant|full covenant",
     "fixed": "fixed|fixed rate|fixed coupon|fixed rate asset|paying fixed",
     "floating": "floating|floating rate|floater|floating rate loan|variable rate|paying floating",
-    "defaulted": "defaulted|in default|default|non performing|nonperforming|defaulted asset|defaulted obligation",
+    "defaulted": "defaulted|is defaulted|are defaulted|in default|default|non performing|nonperforming|defaulted asset|defaulted obligation",
     "performing": "performing|non defaulted|not defaulted|not in default",
     "dip": "dip|debtor in possession",
     "current_pay": "current pay|current pay obligation",
@@ -343,11 +343,13 @@ CATEGORIES: Final = {
 }
 
 ASPECTS: Final = {
-    "cushion": "cushion|headroom|room|buffer|slack|distance|margin of safety|breathing room|leeway|"
+    "cushion": "how much par can we lose before|how much can we lose before|what loss would it take to breach|"
+    "how much par can we lose until|what loss breach|how much loss until|cushion|headroom|room|buffer|slack|distance|margin of safety|breathing room|leeway|"
     "how far|how close|gap|wiggle room|how tight|margin to the limit|distance to trigger|"
     "distance to the trigger|distance to the limit|spare capacity|unused capacity|"
     "remaining capacity|capacity",
-    "limit": "limit|threshold|trigger|covenant level|required level|requirement|minimum|maximum allowed|cap|"
+    "limit": "how large may|how big may|how high may|how low may|how large can|how big can|how high can|"
+    "limit|threshold|trigger|covenant level|required level|requirement|minimum|maximum allowed|cap|"
     "trigger level|permitted|allowed|max|minimum required|minimum level|maximum level|required|hurdle|"
     "limit level|maximum permitted",
     "status": "status|result of|compliance status|state",
@@ -480,9 +482,11 @@ MOVES: Final = {
         "dropped out of the portfolio|disposed of|repaid in full|no longer held|fell out|"
         "no longer there|sell offs|departed|leave|came out of the portfolio|exits|rolled out",
     "downgraded":
-        "downgraded|downgrade|downgrades|were downgraded|cut by moodys|rating cut|lower rating than|downgraded by|"
+        "downgraded|downgrade|downgrades|were downgraded|was downgraded|got downgraded|get downgraded|been downgraded|"
+        "cut by moodys|rating cut|lower rating than|downgraded by|"
         "negative rating action|rating downgrade",
-    "upgraded": "upgraded|upgrade|upgrades|rating upgrade|positive rating action|were upgraded",
+    "upgraded": "upgraded|upgrade|upgrades|rating upgrade|was upgraded|got upgraded|get upgraded|been upgraded|"
+    "positive rating action|were upgraded",
     "rerated":
         "rating change|rating migration|rating changes|changed rating|rating moves|rating action|migrated|"
         "migration|rerated|ratings changed|rating movement",
@@ -541,7 +545,7 @@ ACTIONS: Final = {
         "is downgraded|downgrade of|cut|cut to|lowered to|fall to|drop to|falls to|slip|slips|slip to|migrate to|"
         "get cut to|downgraded to|get downgraded|got downgraded|are downgraded|downgrade to|is cut to|are cut to|"
         "lowered|move to|moved to|get cut|were cut|is cut|are cut|falls|slips to|gets cut to|goes to|go to|"
-        "drops to|becomes|become",
+        "drops to|becomes|become|go down|goes down|went down|move down|moves down",
     "upgrade":
         "upgrade|upgraded|upgrading|upgrade of|get upgraded|is upgraded|are upgraded|were upgraded|was upgraded|"
         "upgraded to",
@@ -555,7 +559,7 @@ ACTIONS: Final = {
         "haircut|traded down|trade down|mark drop|marks drop|marks decline|price fell by|"
         "falls by|drops by|fell|dropped|sell off|down by|fall in price|drop in price|fall|"
         "drop|decline|prices were|were marked down|was marked down|"
-        "decrease by|lost",
+        "decrease by|lost|market drop|market fall|the market drop|the market fall",
     "price_up":
         "rally by|rally|rise by|mark up|prices recover|gain|marks rise|increase by|go up by|"
         "rose|recover|up by|prices rallied|rise|rallied",
@@ -662,6 +666,7 @@ FACTS: Final = {
     "liabilities":
         "total debt|total liabilities|total notes outstanding|notes outstanding|debt outstanding|rated debt|"
         "liabilities|total rated debt|total note balance|liability total",
+    "ccc_haircut": "ccc haircut|haircut for ccc|ccc haircut amount|caa haircut|haircut on ccc|haircut of the ccc loan",
     "ccc_excess": "ccc excess|excess ccc|caa excess",
     "defaulted_carried": "carrying value of defaulted|carried value of defaulted|carrying value of the default",
 }  # fmt: skip
@@ -697,7 +702,7 @@ CALENDAR: Final = {
 }
 MORE: Final = {
     "most": "bigger|larger|greater|higher|more|wider|longer|better priced",
-    "least": "smaller|lower|fewer|less|cheaper|tighter|shorter",
+    "least": "smaller|lower|fewer|less|cheaper|tighter|shorter|thinner|slimmer",
 }
 """Of two things that are set beside each other."""
 ORDINALS: Final = {
@@ -793,7 +798,7 @@ def _entries() -> Iterator[tuple[str, Meaning]]:
     for kind, words in (
         ("whole", WHOLE), ("if", IF), ("room", ROOM), ("not", NOT), ("without", WITHOUT), ("per", PER),
         ("compare", COMPARE), ("why", WHY), ("history", HISTORY), ("back", MONTHS_BACK), ("filler", FILLER), ("or", "or|plus"),
-        ("unknown", NOT_KNOWN), ("and", "and|as well as|along with"),
+        ("unknown", NOT_KNOWN), ("rater", "rate|rates"), ("than", "than"), ("senior", "senior"), ("fraction", "half|half of"), ("swap", "swap|replace|exchange|switch"), ("and", "and|as well as|along with"),
     ):  # fmt: skip
         yield words, Meaning(kind, kind)
     for word, number in ORDINALS.items():

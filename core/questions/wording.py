@@ -173,6 +173,12 @@ def condition_words(condition: Condition) -> str:
             words = f"not rated{agency}"
         return f"not {words}" if condition.op == "is not" else words
     field = FIELD_WORDS.get(condition.field, condition.field)
+    if condition.op == "top":
+        return _top_words(condition)
+    if condition.than:
+        other = _AGENCIES.get(condition.than, f" its {FIELD_WORDS.get(condition.than, condition.than)}")
+        way = {"<": "lower", ">": "higher"}[condition.op]
+        return f"{'rated' if field == 'rating' else field} {way}{agency} than{other}"
     if condition.op in ("blank", "known"):
         return f"{'without' if condition.op == 'blank' else 'with'} {field}{agency}"
     if condition.op in ("in", "not in"):
@@ -198,6 +204,17 @@ def condition_words(condition: Condition) -> str:
     if condition.op == "between":
         return f"{field} from {shown(condition.low, unit)} to {shown(condition.high, unit)}, both included"
     return f"{field} {_OPERATORS.get(condition.op, condition.op)} {shown(condition.low, unit)}"
+
+
+def _top_words(condition: Condition) -> str:
+    assert condition.low is not None
+    assert condition.high is not None
+    way = "largest" if condition.low > 0 else "smallest"
+    first, last = int(abs(condition.low)), int(abs(condition.high))
+    noun = NOUNS[condition.field]
+    if first < last:
+        return f"in the {last} {way} {plural(noun)}"
+    return f"in the {f'{first}. ' if first > 1 else ''}{way} {noun}"
 
 
 def conditions_words(where: Sequence[Condition]) -> str:
@@ -257,6 +274,8 @@ def action_words(action: Action) -> str:
         loans = f"the {count}{which} {plural(action.group) if action.limit else action.group}{by}{among}"
     elif action.where:
         loans = f"the loans with {loans}" if action.kind != "buy" else loans
+    if action.part is not None:
+        loans = f"{action.part:.0%} of {loans}"
     price = "" if action.price is None else f" at {action.price:g} % of par"
     par = "" if action.par is None else f"{action.par:,.0f} par of "
     if action.kind == "sell":
@@ -283,7 +302,8 @@ def action_words(action: Action) -> str:
         if action.rank is not None
         else f" by {counted(action.notches or 1, 'notch')}"
     )
-    return f"{action.kind} of {loans}{to}, by every agency that rates them"
+    who = _AGENCIES[action.agency] if action.agency is not None else ", by every agency that rates them"
+    return f"{action.kind} of {loans}{to}{who}"
 
 
 def query_words(query: Query) -> str:
