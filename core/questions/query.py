@@ -7,7 +7,9 @@ from typing import Any, Literal
 from msgspec import Struct, to_builtins
 from msgspec import field as struct_field
 
-Kind = Literal["measure", "tests", "what_if", "room", "moves", "history", "fact", "notes", "data", "why", "deals"]
+Kind = Literal[
+    "measure", "tests", "what_if", "room", "moves", "history", "fact", "notes", "data", "why", "deals", "overview"
+]
 Operator = Literal["=", "!=", "<", "<=", ">", ">=", "between", "in", "not in", "is", "is not", "blank", "known", "top"]
 Period = Literal["now", "previous", "change"]
 
@@ -94,13 +96,15 @@ class Query(Struct, frozen=True, omit_defaults=True, kw_only=True):
     having: tuple[Having, ...] = ()
     tests: tuple[str, ...] = ()
     category: str | None = None
-    aspect: Literal["cushion", "limit", "status", "level", "difference"] | None = None
+    aspect: Literal["cushion", "limit", "status", "level", "difference", "first", "place"] | None = None
     status: Literal["pass", "fail", "warning", "skipped"] | None = None
     classes: tuple[str, ...] = ()
     period: Period = "now"
     move: str | None = None
     direction: Literal["up", "down", "better", "worse"] | None = None
     actions: tuple[Action, ...] = ()
+    unit: str | None = None
+    """In which a cushion is asked for: months."""
     fact: str | None = None
     runs: int | None = None
     over_groups: bool = False

@@ -11,8 +11,8 @@ from core.compliance.suites import TESTS
 from core.insights.words import listed, plain
 from core.portfolio.model.ratings import SCALE_A, SCALE_B
 from core.questions.answer import Unit
+from core.questions.grammar.vocabulary import QUANTITIES
 from core.questions.query import Action, Condition, Having, Query
-from core.questions.vocabulary import QUANTITIES
 from core.report.figures import day, figure, signed
 from core.values import day_of
 from core.words import counted, plural
@@ -320,6 +320,8 @@ def query_words(query: Query) -> str:
         )
     if query.kind == "why":
         return f"what moved {tests} since the month before"
+    if query.kind == "overview":
+        return "what changed since the month before"
     if query.kind == "history":
         return f"{tests} over the stored runs"
     if query.kind == "fact":

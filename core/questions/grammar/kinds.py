@@ -10,10 +10,9 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from core.compliance.suites import TESTS
-from core.questions.chart import Cover, Edge
-from core.questions.phrases import GROUPS_OF_LOANS, Bound, Ranking, compare, matures
-from core.questions.query import Condition, Having, Query
-from core.questions.question import (
+from core.questions.grammar.chart import Cover, Edge
+from core.questions.grammar.phrases import GROUPS_OF_LOANS, Bound, Ranking, compare, matures
+from core.questions.grammar.question import (
     LIMIT_SHOWN,
     Outcome,
     Question,
@@ -23,8 +22,9 @@ from core.questions.question import (
     settle_ranking,
     test_ids_of,
 )
-from core.questions.tokens import names
-from core.questions.vocabulary import QUANTITIES
+from core.questions.grammar.tokens import names
+from core.questions.grammar.vocabulary import QUANTITIES
+from core.questions.query import Condition, Having, Query
 from core.questions.wording import FIELD_WORDS
 
 GROUP_TESTS: Final = {"industry": "industry_concentration", "obligor": "single_obligor_concentration"}

@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 from itertools import product
 from typing import Any, Final
 
-from core.questions.lexemes import Lexeme
+from core.questions.grammar.lexemes import Lexeme
 
 UNREAD_COST: Final = 20.0
 """Of a phrase that no edge takes."""

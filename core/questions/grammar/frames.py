@@ -6,10 +6,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from core.questions import kinds, suppositions
-from core.questions.chart import Cover, covers, parse_slots
+from core.questions.grammar import kinds, suppositions
+from core.questions.grammar.chart import Cover, covers, parse_slots
+from core.questions.grammar.question import Frame, Question, Unread, reason_of
 from core.questions.query import Query
-from core.questions.question import Frame, Question, Unread, reason_of
 
 COVERS_MAX: Final = 24
 """Ways to read a question as one kind of query that are tried."""

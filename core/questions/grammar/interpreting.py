@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from core.insights.subject import Subject
 from core.questions.answer import QUESTION_LENGTH_MAX, QuestionError
-from core.questions.chart import Chart
-from core.questions.frames import read
-from core.questions.lexemes import segment
-from core.questions.named import Named
-from core.questions.phrases import RULES, Context
+from core.questions.grammar.chart import Chart
+from core.questions.grammar.frames import read
+from core.questions.grammar.lexemes import segment
+from core.questions.grammar.named import Named
+from core.questions.grammar.phrases import RULES, Context
+from core.questions.grammar.question import Question, Unread, reason_of
+from core.questions.grammar.tokens import TOKENS_MAX, tokens_of
 from core.questions.query import Query
-from core.questions.question import Question, Unread, reason_of
-from core.questions.tokens import TOKENS_MAX, tokens_of
 
 _ADVICE = frozenset(("should", "recommend", "advise"))
 

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Final
 
 from core.questions.answer import Unit
-from core.questions.tokens import tokens_of
+from core.questions.grammar.tokens import tokens_of
 
 
 @dataclass(frozen=True, slots=True)
