@@ -169,6 +169,8 @@ def _is(figure: Figure, value: float, unit: str) -> bool:
 
 def _is_printed(figure: Figure, text: str) -> bool:
     """The figure as it is printed stands in the text, and is the value to its last digit."""
+    if figure.value == 0 and re.search(r"\b(no|none)\b", text, re.I):
+        return True
     if figure.text not in text and not (figure.of and figure.of in text):
         return False
     if isinstance(figure.value, str | date) or figure.value is None:

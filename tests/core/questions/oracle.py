@@ -33,11 +33,14 @@ class Expected:
         return Expected(self.figures + other.figures, self.names + other.names, self.verdict or other.verdict)
 
 
+def borrower_of(loan: naive.Loan) -> str:
+    """Its name as an answer prints it: with single spaces."""
+    return " ".join((loan.names["borrower_name"] or "").split())
+
+
 def names_of(loans: list[naive.Loan]) -> Expected:
     """The borrowers of loans, in no order, and how many loans they are."""
-    return figure("count", float(len(loans))) + Expected(
-        [], sorted({loan.names["borrower_name"] or "" for loan in loans})
-    )
+    return figure("count", float(len(loans))) + Expected([], sorted({borrower_of(loan) for loan in loans}))
 
 
 def figure(unit: str, *values: float) -> Expected:
@@ -114,6 +117,8 @@ class World:
         self.as_of = float(self.portfolio.deal.as_of or 0.0)
         self.rows: dict[int, Row] = {}
         """By loan: each condition is asked of all of them."""
+        self.values: dict[str, float] = {}
+        """Of the tests that were asked for."""
         self.listing = "all"
         """Which loans a list has that does not say: all that are held, or performing ones."""
 
@@ -243,7 +248,7 @@ class World:
     def _spoken(self, label: str, loans: list[naive.Loan], by: str) -> str:
         if by == "country":
             return f"{COUNTRIES[label]}|{label}" if label in COUNTRIES else label
-        return (loans[0].names["borrower_name"] or label) if by == "obligor" else label
+        return borrower_of(loans[0]) if by == "obligor" else label
 
     def top(self, most: int, by: str, condition: str = "True", *, smallest: bool = False) -> Expected:
         """The groups with the most par, each with its par or share of CPA."""
@@ -315,7 +320,7 @@ class World:
         ranked = ranked[:most]
         return Expected(
             [[(loan.values[name] or 0.0, UNITS[name])] for loan in ranked],
-            list(dict.fromkeys(loan.names["borrower_name"] or "" for loan in ranked)),
+            list(dict.fromkeys(map(borrower_of, ranked))),
         )
 
     def listed(self, condition: str) -> Expected:
@@ -360,7 +365,9 @@ class World:
         return limit, test.threshold_type
 
     def value(self, test_id: str) -> float:
-        return naive.measure(self.portfolio, test_id)
+        if test_id not in self.values:
+            self.values[test_id] = naive.MEASURES[test_id](self.deal)
+        return self.values[test_id]
 
     def _unit(self, test_id: str) -> str:
         return TESTS[test_id].unit
@@ -439,7 +446,8 @@ class World:
 
     def ccc_excess(self) -> Expected:
         excess = self.deal.bucket()[1] - 0.075 * self.deal.cpa
-        return Expected([[(excess, "currency"), (excess / self.deal.cpa * 100, "percent")]])
+        percent = excess / self.deal.cpa * 100
+        return Expected([[(excess, "currency"), (percent, "percent"), (-excess, "currency"), (-percent, "percent")]])
 
     def months(self, test_id: str) -> Expected:
         """The room of a test in years as months."""
@@ -458,7 +466,10 @@ class World:
         """The groups with the most loans."""
         ranked = sorted(self.groups(by).items(), key=lambda group: -len(group[1]))
         assert len(ranked[most - 1][1]) != len(ranked[most][1]), "a tie at the end"
-        counts = [[(float(len(loans)), "count")] for _, loans in ranked[:most]]
+        everything = self.groups(by, of="all")
+        counts = [
+            [(float(len(loans)), "count"), (float(len(everything[label])), "count")] for label, loans in ranked[:most]
+        ]
         return Expected(counts, [self._spoken(label, loans, by) for label, loans in ranked[:most]])
 
     def difference(self, calc: str, less: str) -> Expected:

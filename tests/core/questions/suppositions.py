@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
@@ -11,7 +10,18 @@ from typing import Any, Final
 from core.compliance.suites import TESTS
 from tests.core import naive
 from tests.core.questions.books import MARCH
-from tests.core.questions.oracle import LETTERS_A, LETTERS_B, NUMBERS, UNITS, Expected, World, figure, names_of, total
+from tests.core.questions.oracle import (
+    LETTERS_A,
+    LETTERS_B,
+    NUMBERS,
+    UNITS,
+    Expected,
+    World,
+    borrower_of,
+    figure,
+    names_of,
+    total,
+)
 
 LIENS: Final = {"first": 1, "second": 2, "unsecured": 3}
 FALL_MAX: Final = 40.0
@@ -24,6 +34,16 @@ class Book:
 
     loans: list[naive.Loan]
     cash: float = 0.0
+
+    def copy(self) -> Book:
+        return Book([copy_of(loan) for loan in self.loans], self.cash)
+
+
+def copy_of(loan: naive.Loan) -> naive.Loan:
+    """Return a loan that may be changed."""
+    return replace(
+        loan, values=dict(loan.values), names=dict(loan.names), flags=dict(loan.flags), ranks=dict(loan.ranks)
+    )
 
 
 Step = Callable[[Book], Book]
@@ -67,19 +87,25 @@ class Suppositions(World):
     def _view(self, loan: naive.Loan) -> Any:
         return type("View", (), dict(self.row(loan)))
 
+    def change_of_loan(self, name: str, borrower: str) -> Expected:
+        (change,) = [
+            (now.values[name] or 0.0) - (was.values[name] or 0.0)
+            for was, now in self._pairs()
+            if now.names["borrower_name"] == borrower
+        ]
+        return figure(UNITS[name], change)
+
     def fell(self, most: int, name: str, *, rose: bool = False) -> Expected:
         """The loans whose figure fell (or rose) most, with the change."""
         pairs = [
-            (now.values[name] - was.values[name], now)
+            (new - old, now)
             for was, now in self._pairs()
-            if now.values.get(name) is not None and was.values.get(name) is not None
+            if (new := now.values.get(name)) is not None and (old := was.values.get(name)) is not None
         ]
         ranked = sorted(pairs, key=lambda pair: -pair[0] if rose else pair[0])
         assert ranked[most - 1][0] != ranked[most][0], "a tie at the end"
         ranked = ranked[:most]
-        return Expected(
-            [[(change, UNITS[name])] for change, _ in ranked], [loan.names["borrower_name"] or "" for _, loan in ranked]
-        )
+        return Expected([[(change, UNITS[name])] for change, _ in ranked], [borrower_of(loan) for _, loan in ranked])
 
     def _arrivals(self, *, left: bool = False, condition: str = "True") -> list[naive.Loan]:
         book, rest = (self._before(), self) if left else (self, self._before())
@@ -144,10 +170,10 @@ class Suppositions(World):
 
     def _each_loan(self, condition: str, change: Callable[[naive.Loan], None]) -> Step:
         def step(book: Book) -> Book:
-            loans = deepcopy(book.loans)
-            for loan in self._meant(Book(loans), condition):
+            book = book.copy()
+            for loan in self._meant(book, condition):
                 change(loan)
-            return Book(loans, book.cash)
+            return book
 
         return step
 
@@ -155,7 +181,7 @@ class Suppositions(World):
         """At the mark (100 where there is none), or at a price; all of it, a part of it, or so much par pro rata."""
 
         def step(book: Book) -> Book:
-            book = Book(deepcopy(book.loans), book.cash)
+            book = book.copy()
             meant = self._meant(book, condition)
             share = part if par is None else par / total(meant)
             assert 0 < share <= 1
@@ -172,7 +198,7 @@ class Suppositions(World):
 
         def step(book: Book) -> Book:
             same = [loan for loan in book.loans if loan.names["borrower_name"] == borrower]
-            loan = deepcopy(same[0]) if same else self._blank(borrower)
+            loan = copy_of(same[0]) if same else self._blank(borrower)
             loan.row, loan.par = 1 + max(known.row for known in book.loans), par
             loan.values.update({"price": price, "purchase_price": price})
             self._set_terms(loan, terms)
@@ -196,7 +222,7 @@ class Suppositions(World):
                 loan.values[name] = value
 
     def _blank(self, borrower: str) -> naive.Loan:
-        loan = deepcopy(self.all[0])
+        loan = copy_of(self.all[0])
         loan.values, loan.names = dict.fromkeys(loan.values), dict.fromkeys(loan.names)
         loan.names.update({"borrower_name": borrower, "obligor": borrower.upper()})
         loan.flags, loan.ranks = dict.fromkeys(loan.flags, False), dict.fromkeys(loan.ranks, 0)
@@ -213,28 +239,18 @@ class Suppositions(World):
 
         return self._each_loan(condition, change)
 
-    def rate(self, condition: str, a: str, *, agencies: str = "abc") -> Step:
-        """Ratings become one letter of Moody's, and the letters of the others that stand beside it."""
-
-        def change(loan: naive.Loan) -> None:
-            for agency in agencies:
-                if loan.ranks.get(f"rating_agency_{agency}", 0):
-                    loan.ranks[f"rating_agency_{agency}"] = LETTERS_A.index(a)
-
-        return self._each_loan(condition, change)
-
     def default(self, condition: str) -> Step:
         def change(loan: naive.Loan) -> None:
             loan.flags["is_defaulted"] = True
 
         return self._each_loan(condition, change)
 
-    def mark(self, points: float = 0.0, factor: float = 1.0, condition: str = "True", to: float | None = None) -> Step:
-        """Prices move by points, by a factor, or to a price."""
+    def mark(self, points: float = 0.0, factor: float = 1.0, condition: str = "True") -> Step:
+        """Prices move by points, or by a factor."""
 
         def change(loan: naive.Loan) -> None:
             if (price := loan.values.get("price")) is not None:
-                loan.values["price"] = max(0.0, (price + points) * factor) if to is None else to
+                loan.values["price"] = max(0.0, (price + points) * factor)
 
         return self._each_loan(condition, change)
 
@@ -254,16 +270,16 @@ class Suppositions(World):
     def _value_after(self, test_id: str, *steps: Step) -> float:
         return naive.MEASURES[test_id](self._after(*steps))
 
-    def _room_after(self, test_id: str, *steps: Step) -> float:
+    def _room_in(self, deal: naive.Deal, test_id: str) -> float:
         limit, direction = self._limit(test_id)
-        value = self._value_after(test_id, *steps)
+        value = naive.MEASURES[test_id](deal)
         return limit - value if direction == "max" else value - limit
 
     def after(self, test_id: str, *steps: Step) -> Expected:
         return figure(self._unit(test_id), self._value_after(test_id, *steps))
 
     def cushion_after(self, test_id: str, *steps: Step) -> Expected:
-        return figure(self._unit(test_id), self._room_after(test_id, *steps))
+        return figure(self._unit(test_id), self._room_in(self._after(*steps), test_id))
 
     def move_after(self, test_id: str, *steps: Step) -> Expected:
         """The change of a figure, or the figure after it."""
@@ -271,15 +287,12 @@ class Suppositions(World):
         return Expected([[(value - self.value(test_id), self._unit(test_id)), (value, self._unit(test_id))]])
 
     def passing_after(self, test_id: str, *steps: Step) -> Expected:
-        return self.is_true(self._room_after(test_id, *steps) >= -1e-9)
-
-    def failing_after(self, *steps: Step) -> Expected:
-        """The tests that fail then."""
-        return Expected([], [TESTS[test].name for test in TESTS if self._room_after(test, *steps) < -1e-9])
+        return self.is_true(self._room_in(self._after(*steps), test_id) >= -1e-9)
 
     def broken_after(self, *steps: Step) -> Expected:
         """The tests that fail then and did not before."""
-        broken = [test for test in TESTS if self._room_after(test, *steps) < -1e-9 <= self.room(test)]
+        deal = self._after(*steps)
+        broken = [test for test in TESTS if self._room_in(deal, test) < -1e-9 <= self.room(test)]
         return Expected([], [TESTS[test].name for test in broken])
 
     def cash_after(self, *steps: Step) -> Expected:
@@ -294,7 +307,7 @@ class Suppositions(World):
         return self.cash_after(*steps) + self.is_true(is_paid and not self.broken_after(*steps).names)
 
     def fails_first(self, condition: str = "True") -> Expected:
-        """The test that fails first while prices fall, found by hundredths of a point; what fails already aside."""
+        """The test that fails first while prices fall, by quarters of a point; what fails already aside."""
         point = 0.0
         while point < FALL_MAX:
             point += 0.25
