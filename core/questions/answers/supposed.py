@@ -72,20 +72,16 @@ def answer_what_if(query: Query, subject: Subject) -> Statement:
     for action in query.actions:
         portfolio = _apply(action, subject, portfolio, statement)
     cash = portfolio.deal.principal_cash or 0.0
-    if any(action.kind in _TRADES for action in query.actions):
-        then = statement.figure(
-            "principal cash after", cash, "amount", "principal cash and what the trades bring or cost"
-        )
-        now = statement.figure(
-            "principal cash", subject.portfolio.deal.principal_cash or 0.0, "amount", "as the file has it"
-        )
-        statement.add(f"Principal cash would be {then}, from {now}.")
-    if query.fact == "principal_cash" and not ids:
-        return statement
+    if query.fact == "principal_cash":
+        _state_cash(query, statement, cash)
+        if not ids:
+            return statement
     after = results_of(subject, portfolio, ids, details=False)
     pairs, is_named = _pairs_of(query, ids, before, after)
     if not is_named or query.status == "pass":
         _state_verdict(query, statement, pairs, is_paid=cash >= 0, is_named=is_named)
+        if query.fact is None:
+            _state_cash(query, statement, cash)
     if not is_named:
         pairs = [pair for pair in pairs if abs(pair[1].current_value - pair[0].current_value) > MOVED_LEAST]
         pairs.sort(key=lambda pair: -abs(relative_cushion(pair[1]) - relative_cushion(pair[0])))
@@ -95,6 +91,18 @@ def answer_what_if(query: Query, subject: Subject) -> Statement:
             statement.add(yes_no(then_now[1].status == "fail"))
         _state_pair(statement, *then_now, of=None if is_named else then_now[0].test_name)
     return statement
+
+
+def _state_cash(query: Query, statement: Statement, cash: float) -> None:
+    """State the principal cash that trades leave."""
+    if any(action.kind in _TRADES for action in query.actions):
+        then = statement.figure(
+            "principal cash after", cash, "amount", "principal cash and what the trades bring or cost"
+        )
+        now = statement.figure(
+            "principal cash", statement.subject.portfolio.deal.principal_cash or 0.0, "amount", "as the file has it"
+        )
+        statement.add(f"Principal cash would be {then}, from {now}.")
 
 
 Pairs = list[tuple[TestResult, TestResult]]

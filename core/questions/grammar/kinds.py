@@ -71,7 +71,7 @@ def build_tests(question: Question, cover: Cover) -> Outcome:
         upper = all(TESTS[test_id].threshold_type == "max" for test_id in ids if test_id in TESTS)
         state = "fail" if (over in (">", ">=")) == upper else "pass"
     aspect: Any = "status" if over is not None else _aspect_of(faces) if ranking is None else "cushion"
-    if over is not None and question.has_word("much"):
+    if (over is not None or state == "fail") and question.has_word("much"):
         aspect = "cushion"
     classes = tuple(name for names in cover.values("class") for name in names)
     if not classes and cover.has("group_class"):

@@ -962,7 +962,7 @@ ROWS: Final[tuple[Row, ...]] = (
     ("idle_per", "per group?", _idle_per, 1.0),
     ("idle_per", "per whole", _idle_per, 1.0),
     # tests
-    ("figure", "quantity", _figure, 1.0),
+    ("figure", "quantity", _figure, 0.9),
     ("figure", "aggregate:average|total figure", _figure_of, 1.0),
     ("bucket", "flag", _bucket, 1.0),
     ("bucket", "flag and flag", _bucket_of_liens, 1.0),

@@ -537,7 +537,7 @@ HISTORY: Final = (
 
 ACTIONS: Final = {
     "sell":
-        "sell|selling|sale of|sale|dispose of|get rid of|offload|exit|exiting|we sell|we sold|sold|liquidate|"
+        "would we get for|do we get for|we get for|sell|selling|sale of|sale|dispose of|get rid of|offload|exit|exiting|we sell|we sold|sold|liquidate|"
         "selling off|dump|remove|removing|trade out of|were sold|was sold|disposing of|drop out",
     "buy": "buy|buying|purchase|purchasing|purchase of|adding|add|bought|acquire|acquiring|we add|put on|invest",
     "downgrade":
