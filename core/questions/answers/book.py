@@ -288,7 +288,11 @@ class Book:
             first, last = (self.ranks(agency).astype(np.float64) for agency in (condition.agency, condition.than))
             known = (first > 0) & (last > 0)
             return np.asarray(known & ((first > last) if condition.op == "<" else (first < last)))
-        first, last = self.number(condition.field), self.number(condition.than)
+        first = self.number(condition.field)
+        if condition.than == "was":  # the portfolio's, in percent
+            last = np.full(len(first), (self.measure("was", np.flatnonzero(self.has_par)) or np.nan) * 100)
+        else:
+            last = self.number(condition.than)
         with np.errstate(invalid="ignore"):
             return np.asarray(_COMPARE[condition.op](first, last))
 

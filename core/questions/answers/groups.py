@@ -24,7 +24,7 @@ from core.questions.answers.quantities import (
     unit_of,
     words_of,
 )
-from core.questions.answers.statement import Basis, Rows, Statement, capital, loans_of, unit_apart, yes_no
+from core.questions.answers.statement import SUM_OF_PAR, Basis, Rows, Statement, capital, loans_of, unit_apart, yes_no
 from core.questions.answers.tests import add_limit
 from core.questions.grammar.vocabulary import QUANTITIES
 from core.questions.query import Query
@@ -154,6 +154,9 @@ def state_groups(query: Query, statement: Statement, book: Book, rows: Rows) -> 
     if query.over_groups:
         _state_over(table)
         return
+    if query.aspect == "place":
+        _state_place(table)
+        return
     groups = table.select()
     if query.is_yes_no:
         statement.add(yes_no(bool(groups)))
@@ -163,8 +166,6 @@ def state_groups(query: Query, statement: Statement, book: Book, rows: Rows) -> 
     groups = table.sort(groups)
     total = len(groups)
     groups = table.cut(groups)
-    if query.aspect == "place":
-        total = 0
     if not groups:
         statement.figure(f"number of {plural(table.noun)}", 0, "count", Basis(f"number of {plural(table.noun)}", book))
         statement.add(f"No {table.noun} is so.")
@@ -193,6 +194,20 @@ def _state_table(table: _Table, groups: list[Group], total: int) -> None:
             add_limit(statement, test_id)
     if book.defaulted[table.rows].any() and {"par", "share"} & set(columns):
         statement.warn("defaulted loans are left out of par and shares")
+
+
+def _state_place(table: _Table) -> None:
+    """State the place of a group among all of them, by par."""
+    book = table.book
+    every = table.sort(book.groups(table.by, book.performing))
+    own = {group.label for group in table.performing}
+    for at, group in enumerate(every, 1):
+        if group.label in own:
+            basis = Basis(f"place by {SUM_OF_PAR} among {plural(table.noun)}", book, group.rows)
+            place = table.statement.figure("place", at, "count", basis, of=group.label)
+            label = table.statement.name(group.label)
+            table.statement.add(f"{label} is number {place} of {len(every):,} {plural(table.noun)} by par.")
+            table.statement.add(f"{label}: {table.cells(group, ['par', 'share'])}.")
 
 
 def _state_over(table: _Table) -> None:

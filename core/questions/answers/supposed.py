@@ -78,8 +78,12 @@ def answer_what_if(query: Query, subject: Subject) -> Statement:
             return statement
     after = results_of(subject, portfolio, ids, details=False)
     pairs, is_named = _pairs_of(query, ids, before, after)
-    if not is_named or query.status == "pass":
+    if not is_named or query.status is not None:
         _state_verdict(query, statement, pairs, is_paid=cash >= 0, is_named=is_named)
+    if is_named and query.status == "fail" and not query.is_yes_no:
+        every, _ = _pairs_of(Query(kind="what_if"), (), before, after)
+        _state_verdict(query, statement, every, is_paid=cash >= 0, is_named=False)
+    if not is_named:
         if query.fact is None:
             _state_cash(query, statement, cash)
     if not is_named:
@@ -87,8 +91,6 @@ def answer_what_if(query: Query, subject: Subject) -> Statement:
         pairs.sort(key=lambda pair: -abs(relative_cushion(pair[1]) - relative_cushion(pair[0])))
         statement.add(f"{counted(len(pairs), 'test')} would move{':' if pairs else '.'}")
     for then_now in pairs[:ROWS_SHOWN]:
-        if is_named and query.is_yes_no and query.status == "fail":
-            statement.add(yes_no(then_now[1].status == "fail"))
         _state_pair(statement, *then_now, of=None if is_named else then_now[0].test_name)
     return statement
 

@@ -88,7 +88,7 @@ def compile_rules(rows: Sequence[Row], aliases: Mapping[str, str]) -> dict[str, 
 
 def _element(name: str, aliases: Mapping[str, str]) -> Element:
     if name.startswith("'"):
-        return Element("", word=name.strip("'"))
+        return Element("", word=name.strip("'").replace("_", " "))
     name = aliases.get(name, name)
     kind, _, values = name.partition(":")
     return Element(kind, frozenset(values.split("|")) if values else frozenset())

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from core.insights.subject import Subject
 from core.questions.answer import QUESTION_LENGTH_MAX, QuestionError
 from core.questions.grammar.chart import Chart
-from core.questions.grammar.frames import read
+from core.questions.grammar.frames import read, refuse
 from core.questions.grammar.lexemes import segment
 from core.questions.grammar.named import Named
 from core.questions.grammar.phrases import RULES, Context
-from core.questions.grammar.question import Question, Unread, reason_of
+from core.questions.grammar.question import Question, Unread
 from core.questions.grammar.tokens import TOKENS_MAX, tokens_of
 from core.questions.query import Query
 
@@ -32,14 +32,14 @@ def interpret(question: str, subjects: Sequence[Subject]) -> Query | Unread:
     if not tokens or len(tokens) > TOKENS_MAX:
         return Unread((), f"it has more than {TOKENS_MAX} words" if tokens else "it has no word that can be read")
     lexemes = segment(tokens, Named(subjects, tokens))
-    unknown = tuple(lexeme.raw for lexeme in lexemes if not lexeme.meanings)
+    context = Context(lexemes, subjects)
+    unknown = [at for at, lexeme in enumerate(lexemes) if not lexeme.meanings]
     if unknown:
-        return Unread(unknown)
+        return refuse(Question(Chart(lexemes, {}, context), context), unknown)
     if any(token.text in _ADVICE for token in tokens):
         return Unread(("should",), "it asks for advice")
-    context = Context(lexemes, subjects)
     asked = Question(Chart(lexemes, RULES, context), context)
     strange = [at for at, lexeme in enumerate(lexemes) if lexeme.get("unknown")]
     if strange:
-        return Unread(tuple(lexemes[at].raw for at in strange), reason_of(asked, strange))
+        return refuse(asked, strange)
     return read(asked)

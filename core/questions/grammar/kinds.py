@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from core.compliance.suites import TESTS
 from core.questions.grammar.chart import Cover, Edge
-from core.questions.grammar.phrases import GROUPS_OF_LOANS, Bound, Ranking, compare, matures
+from core.questions.grammar.phrases import GROUP_TESTS, GROUPS_OF_LOANS, Bound, Ranking, compare, matures
 from core.questions.grammar.question import (
     LIMIT_SHOWN,
     Outcome,
@@ -27,7 +27,6 @@ from core.questions.grammar.vocabulary import QUANTITIES
 from core.questions.query import Condition, Having, Query
 from core.questions.wording import FIELD_WORDS
 
-GROUP_TESTS: Final = {"industry": "industry_concentration", "obligor": "single_obligor_concentration"}
 _LOOKED_UP: Final = frozenset(("obligor", "facility", "cusip", "loanx", "isin"))
 _RATING_NAMES: Final = {"a": "moodys_rating", "b": "sp_rating", "c": "fitch_rating"}
 
@@ -53,15 +52,12 @@ def build_tests(question: Question, cover: Cover) -> Outcome:
         return None
     if ranking is not None and not (entity or not ids or ranking.by == "cushion"):
         return None
-    if cover.has("tests"):
-        return _test_pair(cover)
     if not (ids or category or entity or state or faces or bounds or cover.has("class")):
         if ranking is None or ranking.by != "cushion":
             return None
     if cover.has("ranked_count") and (ranking is None or not (entity or ranking.by == "cushion")):
         return None
-    ids, ranking = _of_groups(cover, ids, ranking, limited)
-    if ids is None or not (ids or category or entity or state or faces or bounds or ranking):
+    if not (ids or category or entity or state or faces or bounds or ranking):
         return None
     ranking = settle_ranking(question, cover, ranking)
     if ranking is not None and ranking.by not in (None, "cushion"):
@@ -78,6 +74,9 @@ def build_tests(question: Question, cover: Cover) -> Outcome:
         if not (ids or category):
             return None
         classes = ("*",)
+    unit = "months" if cover.has("months") else None
+    if unit and (aspect != "cushion" or ids != ("wal",)):
+        return None
     changes = cover.values("change")
     if changes and period == "now":
         if not ids or cover.has("cushion_bound"):
@@ -103,15 +102,13 @@ def build_tests(question: Question, cover: Cover) -> Outcome:
         is_yes_no=question.is_yes_no,
         is_count=(question.has_word("many") or "count" in cover.values("quantity")) and not ids,
         order_by="cushion" if ranking is not None else None,
+        unit=unit,
     )
 
 
-def _test_pair(cover: Cover) -> Outcome:
-    """The senior and the junior test beside each other."""
-    if {edge.kind for edge in cover.edges} - {"tests", "compare", "face", "and"}:
-        return None
-    ids: tuple[str, ...] = cover.first("tests")
-    return Query(kind="tests", tests=ids, aspect="difference" if cover.has("compare") else None)
+def build_pair(question: Question, cover: Cover) -> Outcome:
+    """Build the query of the senior and the junior test beside each other."""
+    return Query(kind="tests", tests=cover.first("tests"), aspect="difference" if cover.has("compare") else None)
 
 
 def _aspect_of(faces: Sequence[Any]) -> Any:
@@ -130,22 +127,6 @@ def _is_bucket(question: Question, cover: Cover, period: str) -> bool:
         return False
     bucket = any("bucket" in question.words(edge).lower() for edge in cover.all("bucket"))
     return bucket or period == "change" or cover.has("change") or "share" in names
-
-
-def _of_groups(cover: Cover, ids: tuple[str, ...], ranking: Ranking | None, limited: bool) -> tuple[Any, Any]:
-    """(the tests, with that of the largest of a group where it is named; the ranking that is left)."""
-    group = cover.first("group_limited")
-    if group is None:
-        return ids, ranking
-    if ids or not limited:
-        return None, None
-    if ranking is None or (ranking.place in (None, 1) and ranking.limit in (None, 1)):
-        return (GROUP_TESTS[group],), None
-    if group == "industry" and ranking.place == 2:
-        return ("second_industry_concentration",), None
-    if group == "obligor" and ranking.limit == 5:
-        return ("top_5_concentration",), None
-    return None, None  # no test is of so many
 
 
 def _period(cover: Cover) -> Any:
@@ -208,10 +189,11 @@ def build_room(question: Question, cover: Cover) -> Outcome:
         return Query(kind="room", where=(where[0],), having=(own[0],))
     if own:
         return Unread((f"{own[0].value:g}%",), "the limit is the test's own")
-    groups = set(cover.values("group_limited"))
-    if not ids and len(where) == 1 and where[0].field in GROUP_TESTS and len(where[0].values) == 1:
+    if len(where) == 1 and where[0].field in GROUP_TESTS and ids in ((), (GROUP_TESTS[where[0].field],)):
+        if len(where[0].values) != 1:
+            return Unread((where[0].words,), "it is the name of several")
         return Query(kind="room", tests=(GROUP_TESTS[where[0].field],), where=(where[0],))
-    if len(ids) != 1 or where or groups:
+    if len(ids) != 1 or where:
         return Unread((), "room is known for what one test limits")
     return Query(kind="room", tests=ids)
 
@@ -225,13 +207,29 @@ def build_history(question: Question, cover: Cover) -> Outcome:
 
 
 def build_why(question: Question, cover: Cover) -> Outcome:
-    if question.has_word("explain") and not cover.has("change"):
-        return Unread(("explain",), "definitions are not known here")
+    """Build the query of what makes a test what it is, or of what moved it."""
     ids = test_ids_of(cover)
+    words = tuple(question.words(edge) for edge in cover.all("why")[:1])
     if not ids:
-        words = tuple(question.words(edge) for edge in cover.all("why")[:1])
         return Unread(words, "of tests only it is known why they moved")
-    return Query(kind="why", tests=ids, period="change")
+    if cover.has("change", "period") or _period(cover) == "change":
+        return Query(kind="why", tests=ids, period="change")
+    if not cover.has("meager", "state", "face") and "why" not in words[0].lower():
+        return Unread(words, "definitions are not known here")
+    return Query(kind="why", tests=ids, aspect="cushion")
+
+
+def build_overview(question: Question, cover: Cover) -> Outcome:
+    """Build the query of what changed since the month before."""
+    if _period(cover) != "change" or not (cover.has("change", "move") or "moved" in question.text(cover.edges[0])):
+        return None
+    if (
+        cover.has("move")
+        or set(cover.values("change")) - {"change"}
+        or not question.has_word("what", "summarise", "summary", "summarize")
+    ):
+        return None
+    return Query(kind="overview", period="change")
 
 
 # ---- what the file says ----
@@ -463,6 +461,17 @@ class _Measure:
             return len(groups) > 1 or self.question.has_word("who")
         return self.is_count and self.group not in (None, "loan")
 
+    @property
+    def is_free(self) -> bool:
+        """Whether neither a ranking, nor a list, nor a breakdown is asked for."""
+        return self.ranking is None and not self.question.is_listing and not self.says_by
+
+    def settle_group(self) -> None:
+        """Take loans as a set, where a figure of all of them is asked for: the average price of the CCC loans."""
+        looked_up = any(condition.field in _LOOKED_UP for condition in self.conditions)
+        if self.group == "loan" and self.is_free and not self.is_count and self.names and not looked_up:
+            self.group = None
+
     def take_each(self) -> tuple[Condition, ...]:
         """Take the sets that are set beside each other."""
         if not self.cover.has("compare", "more"):
@@ -504,6 +513,10 @@ def _as_where(edge: Edge, condition: Condition) -> Edge:
 
 def build_measure(question: Question, cover: Cover) -> Outcome:
     query = _Measure(question, cover)
+    if cover.has("ranking") and (place := _place(query)) is not None:
+        return place
+    if cover.has("limit") and not (cover.has("ranking") and query.group in GROUP_TESTS):
+        return None
     if not query.take_days():
         return None
     if not query.is_of_one_group():
@@ -521,10 +534,23 @@ def build_measure(question: Question, cover: Cover) -> Outcome:
             return None
     if whole and not query.names:
         query.names = ["share"]
+    query.settle_group()
     fault = _fault_of(query, each)
     if fault is not None:
         return fault
     return _query_of(query, whole, each)
+
+
+def _place(query: _Measure) -> Query | None:
+    """Where does Retail rank among the industries?"""
+    ranking: Ranking = query.cover.first("ranking")
+    own = [edge.value for edge in query.where if edge.value.field == query.group and edge.value.op == "in"]
+    text = query.question.text(query.cover.all("ranking")[0])
+    if len(own) != 1 or len(query.where) > 1 or not text.startswith("rank") or set(query.names) - {"par", "share"}:
+        return None
+    if ranking.limit or ranking.place or ranking.by not in (None, "par"):
+        return None
+    return Query(kind="measure", where=(own[0],), group=query.group, order="most", order_by="par", aspect="place")
 
 
 Check = tuple[Callable[[_Measure, tuple[Condition, ...]], Any], str]
@@ -628,18 +654,14 @@ def _query_of(query: _Measure, whole: tuple[Condition, ...], each: tuple[Conditi
     nothing_said = not (names or query.is_count or group or each or query.aggregate)
     if where and nothing_said and not question.has_word("much") and not question.is_yes_no:
         group = "loan"  # the second liens rated B3: a list
-    is_free = query.ranking is None and not question.is_listing and not query.says_by
     over_groups = (
         group in ("obligor", "industry", "country")
         and query.aggregate in ("average", "median")
-        and is_free
+        and query.is_free
         and names in ([], ["par"])
     )
     if over_groups:
         names = ["par"]
-    looked_up = any(condition.field in _LOOKED_UP for condition in where)
-    if group == "loan" and is_free and not query.is_count and names and not looked_up:
-        group = None  # the average price of the CCC loans
     ranking = query.ranking
     more = query.cover.first("more")
     fields: dict[str, Any] = {"order": None}
@@ -659,6 +681,7 @@ def _query_of(query: _Measure, whole: tuple[Condition, ...], each: tuple[Conditi
         group=group,
         having=tuple(query.cover.values("having")),
         period=query.period,
+        aspect="limit" if query.cover.has("limit") else None,
         over_groups=over_groups,
         is_yes_no=question.is_yes_no,
         is_count=query.is_count,

@@ -45,6 +45,15 @@ FLAG_TESTS: Final = {
 }
 """The test that limits the loans with a flag."""
 
+GROUP_TESTS: Final = {"industry": "industry_concentration", "obligor": "single_obligor_concentration"}
+_LARGEST: Final = {
+    ("industry", 1, 1): "industry_concentration",
+    ("industry", 2, 1): "second_industry_concentration",
+    ("obligor", 1, 1): "single_obligor_concentration",
+    ("obligor", 1, 5): "top_5_concentration",
+}
+"""A group, its place and how many there are -> the test that limits them."""
+
 SETS: Final = frozenset(names("obligor industry country rating rating_a rating_b lien currency year"))
 """Groups of which a share or an amount that is compared is theirs, and not a loan's."""
 
@@ -392,9 +401,22 @@ def _matures_in(context: Context, span: Span, _: str, bound: Bound) -> Condition
 
 
 def _other_field(context: Context, span: Span, field: str, op: Operator, than: str) -> Condition | None:
-    if field == than or not {field, than} <= {"price", "purchase_price"}:
+    if field == than or {field, than} not in ({"price", "purchase_price"}, {"spread", "was"}) or field == "was":
         return None
     return Condition(field=field, op=op, than=than, words=context.words(span))
+
+
+def _either_end(context: Context, span: Span, name: str, bound: Bound, op: str, number: Token) -> Condition | None:
+    """Below 80 or above 100."""
+    second = Bound(">" if op[0] == ">" else "<", number.value, number.unit or bound.unit)
+    ends = [_compared(context, span, name, end) for end in (bound, second)]
+    if None in ends or number.days is not None or second.op[0] == bound.op[0]:
+        return None
+    return Condition(any_of=tuple(end for end in ends if end is not None), words=context.words(span))
+
+
+def _either_end_or(context: Context, span: Span, name: str, bound: Bound, _: str, op: str, number: Token) -> Any:
+    return _either_end(context, span, name, bound, op, number)
 
 
 def _other_agency(context: Context, span: Span, first: str, __: Any, op: str, ___: Any, last: str) -> Condition | None:
@@ -744,6 +766,12 @@ def _bucket(_: Context, span: Span, flag: str) -> str | None:
     return FLAG_TESTS.get(flag)
 
 
+def _largest(_: Context, span: Span, ranking: Ranking, group: str) -> str | None:
+    if ranking.order != "most" or ranking.by not in (None, "par"):
+        return None
+    return _LARGEST.get((group, ranking.place or 1, ranking.limit or 1))
+
+
 def _bucket_of_liens(_: Context, span: Span, first: str, __: str, last: str) -> str | None:
     return FLAG_TESTS["not_senior"] if {first, last} <= {"second_lien", "unsecured", "not_senior"} else None
 
@@ -896,12 +924,16 @@ ROWS: Final[tuple[Row, ...]] = (
     ("simple", "group:loan bound", _facility, 1.0),
     ("simple", "group:loan|obligor bound", _loan_priced, 1.3),
     ("simple", "quantity:maturity bound", _matures_in, 1.0),
+    ("simple", "move:added @rates quantity:price", lambda context, span, move, op, price:
+        _other_field(context, span, "purchase_price", op, price), 1.0),
+    ("simple", "quantity bound @or_so number", _either_end, 1.0),
+    ("simple", "quantity bound or @rates number", _either_end_or, 1.0),
     ("simple", "quantity @rates quantity", _other_field, 1.0),
     ("simple", "agency rater comparison:<|> than? agency", _other_agency, 1.0),
     ("simple", "quantity:rating change:down|up agency than agency", lambda context, span, _, op, first, than, last:
         _other_agency(context, span, first, None, op, than, last), 1.0),
     ("simple", "'in' ranking group:industry|obligor|country", _in_the_largest, 1.2),
-    ("simple", "'in our' ranking group:industry|obligor|country", _in_the_largest, 1.2),
+    ("simple", "'in_our' ranking group:industry|obligor|country", _in_the_largest, 1.2),
     ("having", "quantity bound", _having_of, 1.0),
     ("having", "aggregate quantity bound", _having_average, 1.0),
     ("having", "bound quantity", _having_before, 1.0),
@@ -931,6 +963,7 @@ ROWS: Final[tuple[Row, ...]] = (
     ("period", "moment", _period_at, 1.0),
     ("period", "comparison:from|after moment 'to'? moment?", _period_since, 1.0),
     ("period", "compare moment", _period_compared, 1.0),
+    ("period", "fact:as_of moment", lambda _, span, fact, moment: moment, 1.0),
     ("period", "compare period:previous", _period_compared, 1.0),
     # together
     ("where", "simple", _take, 1.0),
@@ -965,6 +998,8 @@ ROWS: Final[tuple[Row, ...]] = (
     ("figure", "quantity", _figure, 0.9),
     ("figure", "aggregate:average|total figure", _figure_of, 1.0),
     ("bucket", "flag", _bucket, 1.0),
+    ("bucket", "group:industry|obligor", lambda _, span, group: GROUP_TESTS[group], 1.1),
+    ("bucket", "ranking group:industry|obligor", _largest, 1.0),
     ("bucket", "flag and flag", _bucket_of_liens, 1.0),
     ("bucket", "flag or flag", _bucket_of_liens, 1.0),
     ("state", "status", _status, 1.0),
@@ -998,11 +1033,11 @@ ROWS: Final[tuple[Row, ...]] = (
     ("group_deal", "group", _group_in("deal"), 0.5),
     ("group_class", "group", _group_in("class"), 0.5),
     ("group_test", "group", _group_in("test"), 0.5),
-    ("group_limited", "group", _group_in("industry", "obligor"), 1.0),
     ("these", "numeral group:deal", _these, 0.5),
     ("soft_if", "if", _soft_if, 0.5),
     ("level", "aspect:level", _word_in("level", "value", "current level", "current value", "figure", "ratio", "stand"), 0.5),
-    ("each", "per", _word_in("each", "every", "for each", "for every"), 0.5),
+    ("limit", "aspect:limit", _take, 1.0),
+    ("each", "per", _word_in("each", "every", "for each", "for every", "of each"), 0.5),
     ("from", "comparison", _word_in("from", "below", "under", "above", "over"), 0.6),
     ("before", "comparison", _word_in("before", "until"), 0.5),
     ("span_word", "comparison", _word_in("until", "by", "in", "through"), 0.5),

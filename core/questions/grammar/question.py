@@ -119,14 +119,3 @@ def direction_of(changes: Sequence[str]) -> Any:
 def test_ids_of(cover: Cover) -> tuple[str, ...]:
     edges = cover.all("test", "figure", "bucket", "figure_bound")
     return tuple(dict.fromkeys(edge.value[0] if edge.kind == "figure_bound" else edge.value for edge in edges))
-
-
-def reason_of(question: Question, places: Sequence[int]) -> str:
-    """Return why phrases have no part in a query, where it is known."""
-    for at in places:
-        lexeme = question.lexemes[at]
-        if lexeme.get("unknown"):
-            return "no file of holdings says that"
-        if lexeme.get("month") or lexeme.get("days"):
-            return "there is no file of that day"
-    return ""

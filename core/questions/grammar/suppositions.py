@@ -52,14 +52,20 @@ def build_what_if(question: Question, cover: Cover) -> Outcome:
     outcome = _suppose(question, cover, region, is_hard=is_hard)
     if not isinstance(outcome, list):
         return outcome
-    faces = cover.values("face")
+    faces, states, fact = cover.values("face"), cover.values("state"), cover.first("fact")
+    if fact not in (None, "principal_cash") or (len(states) > 1 and states != ["fail", "pass"]):
+        return None
+    is_first = cover.has("first")
+    if is_first and [(action.kind, action.points) for action in outcome] != [("price", None)]:
+        return None
     return Query(
         kind="what_if",
         actions=tuple(outcome),
         tests=test_ids_of(cover),
         category=cover.first("category"),
-        aspect=faces[-1] if faces else None,
-        status=cover.first("state"),
+        aspect="first" if is_first else faces[-1] if faces else None,
+        status=states[0] if states else None,
+        fact=fact,
         is_yes_no=question.is_yes_no,
     )
 
@@ -91,6 +97,8 @@ def _suppose(question: Question, cover: Cover, region: range, *, is_hard: bool) 
             return None
         if edge.kind == "figure" and inside and edge.value not in _POOL_FIGURES:
             return None
+        if edge.kind == "quantity" and edge.value == "coupon":
+            return Unread((question.words(edge),), "trades, ratings, defaults and prices can be supposed")
         if edge.kind == "quantity" and not _goes_with(edge.value, cover):
             return None
     verbs = _verbs(cover)
@@ -187,6 +195,9 @@ class _Clause:
             return None
         if self.parts.has("pays", "pays_rate", "span", "bought_for"):
             return None
+        if self.parts.has("fraction") and self.kind != "sell":
+            words = tuple(self.question.words(edge) for edge in self.parts.all("fraction"))
+            return Unread(words, "a part can be sold, and nothing else be done to it")
         if (self.parts.has("agency") and self.kind not in _OF_RATINGS) or (
             self.parts.has("fraction") and self.kind != "sell"
         ):
@@ -203,7 +214,8 @@ class _Clause:
                 "place": ranking.place, "group": groups[-1] if groups else "loan",
             }  # fmt: skip
         kind: Any = "price" if self.kind.startswith("price") else self.kind
-        if not where and ranking is None and kind in ("default", "sell", "repay"):
+        says_all = self.parts.has("each") or any(lexeme.text == "all" for lexeme in self.lexemes)
+        if not where and ranking is None and kind in ("default", "sell", "repay") and not says_all:
             return Unread((self.lexeme.raw,), "which loans are meant is not said")
         return Action(kind=kind, where=where, **fields)
 
@@ -249,6 +261,8 @@ def _moved_by(clause: _Clause) -> Fields:
     if clause.parts.has("to_rating"):
         return None
     points, percent = clause.take("points", ""), clause.take("percent")
+    if clause.question.has_word("first") and points is percent is None:
+        return {}
     if (points is None) == (percent is None):
         return Unread((clause.lexeme.raw,), "by how much is not said")
     return {"points": points * sign} if points is not None else {"percent": (percent or 0.0) * sign}
@@ -266,6 +280,8 @@ def _traded(clause: _Clause) -> Fields:
         fields["par"] = swapped.value
     elif (par := clause.take("amount")) is not None:
         fields["par"] = par
+    elif clause.kind != "buy" and (percent := clause.take("percent")) is not None:
+        fields["part"] = percent / 100
     if (price := clause.parts.first("at_price")) is not None:
         fields["price"] = price
     return fields

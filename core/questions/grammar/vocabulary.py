@@ -639,7 +639,8 @@ WHY: Final = (
 
 FACTS: Final = {
     "principal_cash":
-        "principal cash|cash|cash balance|principal account|principal proceeds|uninvested cash|cash position|"
+        "principal cash|cash left|cash is left|cash do we raise|cash would we raise|cash will we raise|what does it cost|"
+        "what would it cost|cash|cash balance|principal account|principal proceeds|uninvested cash|cash position|"
         "principal collection account|cash on hand",
     "as_of":
         "as of date|as of|report date|reporting date|determination date|date of the figures|which day|what date|"
@@ -710,11 +711,12 @@ ORDINALS: Final = {
 }  # fmt: skip
 NUMBERS: Final = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "dozen": 12, "a couple": 2, "couple": 2,
+    "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
+    "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100, "dozen": 12, "a couple": 2, "couple": 2,
 }  # fmt: skip
 
 ASKS: Final = {
-    "list": "which|who|list|show|show me|give me|name|what are|tell me which|display|enumerate|identify|find|see|"
+    "list": "summarise|summarize|summary of|summary|which|who|list|show|show me|give me|name|what are|tell me which|display|enumerate|identify|find|see|"
     "pull up|pull|whose",
     "much": "how much|how large|how big|what amount|how high|how low|how long|how wide|how heavily",
     "when": "when|by when",
@@ -742,7 +744,7 @@ FILLER: Final = (
     "among|lent|lend|lending|lent to|exist|end|over all|own|give me|back|against it|against its|"
     "against the|against their|its own|own limit|versus the limit|vs limit|relative to its limit|"
     "vs its limit|versus its limit|versus limit|against limit|level of|value of|bucket|basket|"
-    "pay|earn|doing|do on|in terms of|measured by|with respect to|in"
+    "in full|pay|earn|doing|do on|in terms of|measured by|with respect to|in"
 )
 """Words that change nothing."""
 
@@ -798,7 +800,8 @@ def _entries() -> Iterator[tuple[str, Meaning]]:
     for kind, words in (
         ("whole", WHOLE), ("if", IF), ("room", ROOM), ("not", NOT), ("without", WITHOUT), ("per", PER),
         ("compare", COMPARE), ("why", WHY), ("history", HISTORY), ("back", MONTHS_BACK), ("filler", FILLER), ("or", "or|plus"),
-        ("unknown", NOT_KNOWN), ("rater", "rate|rates"), ("than", "than"), ("senior", "senior"), ("fraction", "half|half of"), ("swap", "swap|replace|exchange|switch"), ("and", "and|as well as|along with"),
+        ("unknown", NOT_KNOWN), ("rater", "rate|rates"), ("than", "than"), ("senior", "senior"), ("first", "first"), ("months", "months|in months"),
+        ("meager", "so thin|thin|so tight|so low|so small|small|low|so high|high|so large|so weak"), ("fraction", "half|half of"), ("swap", "swap|replace|exchange|switch"), ("and", "and|as well as|along with"),
     ):  # fmt: skip
         yield words, Meaning(kind, kind)
     for word, number in ORDINALS.items():
