@@ -295,6 +295,8 @@ def action_words(action: Action) -> str:
     if action.kind == "price":
         if action.price is not None:
             return f"prices of {loans} at {action.price:g} % of par"
+        if action.points is action.percent is None:
+            return f"falling prices of {loans}"
         by_words = f"{action.points:+g} points" if action.points is not None else f"{action.percent:+g} %"
         return f"prices of {loans} moved by {by_words}"
     to = (

@@ -107,6 +107,8 @@ def answer_tests(query: Query, subject: Subject) -> Statement:
     if not query.tests:
         _list_tests(query, statement, {name: tests[name] for name in ids or tests}, when)
         return statement
+    if query.aspect == "difference" and len(ids) == 2:
+        _state_difference(statement, tests, ids)
     for test_id in ids:
         result = tests.get(test_id)
         if result is None:
@@ -115,18 +117,17 @@ def answer_tests(query: Query, subject: Subject) -> Statement:
             name = result.test_name
             statement.warn(f"{name} is not among the tests of the run: it was worked out by the same rules")
         state_test(query, statement, result, when)
-    if query.aspect == "difference" and len(ids) == 2:
-        _state_difference(statement, tests, ids)
     return statement
 
 
 def _state_difference(statement: Statement, tests: Tests, ids: Sequence[str]) -> None:
-    first, last = (tests[test_id] for test_id in ids)
+    first, last = (tests.get(test_id) for test_id in ids)
     if isinstance(first, TestResult) and isinstance(last, TestResult):
         unit = unit_apart(unit_of_test(first.test_id, first))
         gap = first.current_value - last.current_value
         text = statement.figure("difference", gap, unit, "the first less the second", sign=True)
-        statement.add(f"The first less the second: {text}.")
+        names = f"{statement.name(first.test_name)} less {statement.name(last.test_name)}"
+        statement.add(f"{names}: {text}.")
 
 
 def _basis(result: TestResult | Skipped, what: str = "result of") -> Basis:

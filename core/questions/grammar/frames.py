@@ -70,7 +70,7 @@ FRAMES: Final = tuple(
 
 _TELLING: Final = frozenset(
     ("name", "number", "numeral", "days", "month", "letter", "fact", "period", "calendar", "back", "not", "without", "data",
-     "unknown", "flag", "test", "fraction", "first", "rater")
+     "unknown", "flag", "comparison", "fraction", "first", "rater")
 )  # fmt: skip
 """Kinds of phrases of which it tells most that they have no part in a query."""
 
@@ -99,7 +99,7 @@ def read(question: Question) -> Query | Unread:
 def _vagueness(question: Question, places: Sequence[int]) -> int:
     """Return how little phrases tell of why a question is not understood."""
     kinds_of = [{meaning.kind for meaning in question.lexemes[at].meanings} for at in places]
-    return 2 * len(places) + (0 if any(kinds & _TELLING for kinds in kinds_of) else 3)
+    return len(places) + (0 if any(kinds & _TELLING for kinds in kinds_of) else 8)
 
 
 def refuse(question: Question, places: Sequence[int]) -> Unread:
@@ -125,5 +125,7 @@ def _words_about(question: Question, at: int) -> str:
     while last + 1 < len(lexemes) and (
         "-" in lexemes[last + 1].before or lexemes[last].text in ("last", "next", "past")
     ):
+        last += 1
+    if lexemes[at].get("comparison") and last + 1 < len(lexemes) and lexemes[last + 1].get("number"):
         last += 1
     return question.context.words((first, last + 1))

@@ -495,9 +495,10 @@ class _Measure:
         share = next((edge for edge in self.cover.all("quantity") if edge.value == "share"), None)
         if share is None or len(self.where) < 2:
             return ()
-        for at in range(share.start + 1, len(self.question.lexemes)):
+        start = share.start if share.start < self.where[0].start else -1
+        for at in range(start + 1, len(self.question.lexemes)):
             if self.question.lexemes[at].tokens[-1].raw.lower() in _VERBS:
-                before = [edge for edge in self.where if share.start < edge.end <= at]
+                before = [edge for edge in self.where if start < edge.start < edge.end <= at]
                 if before and any(edge.start >= at for edge in self.where):
                     self.where = [edge for edge in self.where if edge not in before]
                     return tuple(edge.value for edge in before)

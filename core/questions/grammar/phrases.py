@@ -199,6 +199,12 @@ def _letters_between(_: Context, span: Span, first: Letter, __: Any, last: Lette
     return Rated(min(first.best, last.best), max(first.worst, last.worst), first.agency)
 
 
+def _letters_to(context: Context, span: Span, first: Letter, _: str, last: Letter) -> Rated | None:
+    if any(lexeme.text == "ratio" for lexeme in context.lexemes):
+        return None
+    return _letters_between(context, span, first, None, last)
+
+
 def _below_ccc(_: Context, span: Span, op: str, __: str) -> Rated:
     return Rated(float(CCC if op == "<=" else 20), RANK_WORST, None)
 
@@ -890,7 +896,7 @@ ROWS: Final[tuple[Row, ...]] = (
     ("rated", "letter or_so", _letters_or_so, 1.0),
     ("rated", "@rates letter", _letters_compared, 1.0),
     ("rated", "comparison:between letter and letter", lambda *parts: _letters_between(*parts[:2], *parts[3:]), 1.0),
-    ("rated", "letter 'to' letter", _letters_between, 1.0),
+    ("rated", "letter 'to' letter", _letters_to, 1.0),
     ("rated", "comparison:<|<= flag:ccc", _below_ccc, 1.0),
     ("rating_range", "agency? @rating? rated agency?", _by_agency, 1.0),
     ("rating_range", "rated @rating agency?", _rated_behind, 1.0),
