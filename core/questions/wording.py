@@ -11,8 +11,8 @@ from core.compliance.suites import TESTS
 from core.insights.words import listed, plain
 from core.portfolio.model.ratings import SCALE_A, SCALE_B
 from core.questions.answer import Unit
-from core.questions.grammar.vocabulary import QUANTITIES
 from core.questions.query import Action, Condition, Having, Query
+from core.questions.vocabulary import QUANTITIES, labels_of
 from core.report.figures import day, figure, signed
 from core.values import day_of
 from core.words import counted, plural
@@ -45,107 +45,23 @@ def shown(value: Any, unit: Unit, *, currency: str | None = None, sign: bool = F
     return text + SUFFIX.get(unit, "")
 
 
-NOUNS: Final = {
-    "loan": "loan",
-    "obligor": "obligor",
-    "industry": "industry",
-    "country": "country",
-    "rating": "rating",
-    "rating_a": "Moody's rating",
-    "rating_b": "S&P rating",
-    "rating_c": "Fitch rating",
-    "lien": "lien",
-    "year": "year of maturity",
-    "currency": "currency",
-    "index": "index",
-    "coupon_type": "coupon type",
-}
-
-FLAG_WORDS: Final = {
-    "first_lien": "first lien",
-    "second_lien": "second lien",
-    "unsecured": "unsecured",
-    "bond": "bonds",
-    "not_senior": "not first lien senior secured",
-    "cov_lite": "covenant-lite",
-    "covenanted": "not covenant-lite",
-    "fixed": "fixed-rate",
-    "floating": "floating-rate",
-    "defaulted": "defaulted",
-    "performing": "performing",
-    "dip": "DIP",
-    "current_pay": "current pay",
-    "deferring": "deferring interest",
-    "long_dated": "long-dated",
-    "participation": "participations",
-    "bridge": "bridge loans",
-    "revolver": "revolving",
-    "delayed_draw": "delayed draw",
-    "foreign": "outside the home country",
-    "domestic": "in the home country",
-    "unrated": "without any rating",
-    "ccc": "rated Caa1/CCC+ or lower by any agency, or by none",
-    "investment_grade": "investment grade",
-    "past_due": "past due by a day or more",
-    "distressed": "priced below 80",
-    "watch": "on watch",
-    "small": "small facilities",
-    "discount": "discount obligations",
-    "unpriced": "without a price",
-    "matured": "past their maturity",
-}
-
-FIELD_WORDS: Final = {
-    "par": "par",
-    "price": "price",
-    "purchase_price": "purchase price",
+NOUNS: Final = labels_of("group")
+FLAG_WORDS: Final = labels_of("flag")
+MOVES: Final = labels_of("move")
+FIELD_WORDS: Final = {name: quantity.name for name, quantity in QUANTITIES.items()} | {
     "spread": "contractual spread",
-    "coupon": "all-in rate",
-    "floor": "floor",
     "recovery": "recovery rate",
-    "facility_size": "facility size",
-    "days_past_due": "days past due",
-    "quote_depth": "quote depth",
-    "unfunded": "unfunded amount",
+    "count": "number of loans",
     "years": "years to maturity",
-    "market_value": "market value",
-    "maturity": "maturity",
-    "rating": "rating",
-    "industry": "industry",
-    "country": "country",
     "obligor": "obligor",
     "facility": "facility",
-    "cusip": "CUSIP",
-    "loanx": "LoanX ID",
-    "isin": "ISIN",
-    "currency": "currency",
-    "lien": "lien",
-    "index": "index",
-    "share": "share",
-    "count": "number of loans",
     "cushion": "cushion",
     "change": "change",
 }
-FIELD_UNITS: Final[dict[str, Unit]] = {
-    "par": "amount",
-    "price": "price",
-    "purchase_price": "price",
-    "spread": "bps",
-    "coupon": "percent",
-    "floor": "percent",
-    "recovery": "percent",
-    "facility_size": "amount",
-    "days_past_due": "days",
-    "quote_depth": "count",
-    "unfunded": "amount",
-    "years": "years",
-    "market_value": "amount",
-    "share": "percent",
-    "count": "count",
-    "wal": "years",
-    "was": "percent",
-    "warf": "factor",
-    "diversity": "score",
+"""A field of a loan, or what a group or a test must be, in words."""
+
+FIELD_UNITS: Final[dict[str, Unit]] = {name: quantity.unit for name, quantity in QUANTITIES.items()} | {
+    "years": "years"
 }
 _AGENCIES: Final = {"a": " by Moody's", "b": " by S&P", "c": " by Fitch"}
 _OPERATORS: Final = {"<": "below", "<=": "at most", ">": "above", ">=": "at least", "=": "of"}
@@ -237,21 +153,6 @@ def having_words(having: Having) -> str:
 
 _HOW: Final = {"average": "average ", "simple": "unweighted average ", "median": "median ", "total": "total "}
 _PERIODS: Final = {"now": "", "previous": ", in the month before", "change": ", against the month before"}
-MOVES: Final = {
-    "added": "new since the month before",
-    "removed": "gone since the month before",
-    "downgraded": "downgraded since the month before",
-    "upgraded": "upgraded since the month before",
-    "rerated": "with another rating than the month before",
-    "paid_down": "with less par than the month before",
-    "repriced": "with another spread than the month before",
-    "entered": "so now and not the month before",
-    "newly_defaulted": "defaulted since the month before",
-    "price": "with another price than the month before",
-    "spread": "with another spread than the month before",
-    "par": "with another par than the month before",
-    "coupon": "with another all-in rate than the month before",
-}
 
 
 def test_word(test_id: str) -> str:

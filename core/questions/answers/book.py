@@ -29,8 +29,8 @@ from core.portfolio.model.ratings import (
     UNBUCKETED,
     watch,
 )
-from core.questions.grammar.vocabulary import QUANTITIES
 from core.questions.query import Condition
+from core.questions.vocabulary import QUANTITIES
 
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]

@@ -36,8 +36,8 @@ from core.questions.answers.statement import (
     unit_apart,
     yes_no,
 )
-from core.questions.grammar.vocabulary import QUANTITIES
 from core.questions.query import Query
+from core.questions.vocabulary import QUANTITIES
 from core.questions.wording import FIELD_WORDS, MOVES, NOUNS, conditions_words, shown
 from core.reconciliation import reconcile
 from core.words import plural

@@ -26,8 +26,8 @@ from core.questions.answers.quantities import (
 )
 from core.questions.answers.statement import SUM_OF_PAR, Basis, Rows, Statement, capital, loans_of, unit_apart, yes_no
 from core.questions.answers.tests import add_limit
-from core.questions.grammar.vocabulary import QUANTITIES
 from core.questions.query import Query
+from core.questions.vocabulary import QUANTITIES
 from core.questions.wording import FIELD_WORDS, NOUNS, condition_words, conditions_words
 from core.values import day_of
 from core.words import counted, plural

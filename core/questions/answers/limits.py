@@ -15,8 +15,8 @@ from core.questions.answers.quantities import operation_of
 from core.questions.answers.stated import class_rows
 from core.questions.answers.statement import SUM_OF_PAR, Basis, Statement, book_of, yes_no
 from core.questions.answers.tests import resolve, results_of, state_test, unit_of_test
-from core.questions.grammar.vocabulary import QUANTITIES
 from core.questions.query import Query
+from core.questions.vocabulary import QUANTITIES
 from core.questions.wording import conditions_words, test_word
 
 _RATIOS: Final = {

@@ -30,9 +30,9 @@ from core.questions.answers.quantities import (
     words_of,
 )
 from core.questions.answers.statement import COUNT_OF_LOANS, Basis, Rows, Statement, book_of, capital, loans_of, yes_no
-from core.questions.grammar.tokens import names
-from core.questions.grammar.vocabulary import QUANTITIES
 from core.questions.query import Condition, Query
+from core.questions.tokens import names
+from core.questions.vocabulary import QUANTITIES
 from core.questions.wording import FIELD_WORDS, condition_words, conditions_words
 from core.values import day_of
 from core.words import counted

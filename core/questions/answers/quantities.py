@@ -19,8 +19,8 @@ from core.questions.answers.statement import (
     Statement,
     capital,
 )
-from core.questions.grammar.vocabulary import QUANTITIES
 from core.questions.query import Condition, Having
+from core.questions.vocabulary import QUANTITIES
 from core.questions.wording import FIELD_UNITS, FIELD_WORDS
 from core.values import day_of
 from core.words import counted

@@ -25,8 +25,8 @@ from core.questions.answers.statement import (
     previous_of,
     unit_apart,
 )
-from core.questions.grammar.vocabulary import QUANTITIES
 from core.questions.query import Condition, Query
+from core.questions.vocabulary import QUANTITIES
 from core.questions.wording import FIELD_WORDS
 from core.values import day_of
 from core.words import counted

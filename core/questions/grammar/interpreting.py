@@ -12,8 +12,8 @@ from core.questions.grammar.lexemes import segment
 from core.questions.grammar.named import Named
 from core.questions.grammar.phrases import RULES, Context
 from core.questions.grammar.question import Question, Unread
-from core.questions.grammar.tokens import TOKENS_MAX, tokens_of
 from core.questions.query import Query
+from core.questions.tokens import TOKENS_MAX, tokens_of
 
 _ADVICE = frozenset(("should", "recommend", "advise"))
 

@@ -22,9 +22,9 @@ from core.questions.grammar.question import (
     settle_ranking,
     test_ids_of,
 )
-from core.questions.grammar.tokens import names
-from core.questions.grammar.vocabulary import QUANTITIES
 from core.questions.query import Condition, Having, Query
+from core.questions.tokens import names
+from core.questions.vocabulary import QUANTITIES
 from core.questions.wording import FIELD_WORDS
 
 _LOOKED_UP: Final = frozenset(("obligor", "facility", "cusip", "loanx", "isin"))

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from core.portfolio.model.ratings import CCC, SCALE_A, SCALE_B
 from core.questions.grammar.named import Named, NameMatch
-from core.questions.grammar.tokens import Token, names
-from core.questions.grammar.vocabulary import Meaning, longest_phrase, phrases
+from core.questions.tokens import Token, names
+from core.questions.vocabulary import Meaning, longest_phrase, phrases
 
 MONTH_NAMES: Final = names("january february march april may june july august september october november december")
 _LETTER: Final = re.compile(

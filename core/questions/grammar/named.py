@@ -14,8 +14,8 @@ from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.cells.identifiers import standard
 from core.portfolio.cells.parsing import country
 from core.portfolio.model.fields import COUNTRIES
-from core.questions.grammar.tokens import Token, names
-from core.questions.grammar.vocabulary import INDUSTRY_WORDS, phrases, stems_of
+from core.questions.tokens import Token, names
+from core.questions.vocabulary import INDUSTRY_WORDS, phrases, stems_of
 
 NAMES_MAX: Final = 100_000
 """Distinct names of a column that are looked at; of more only identifiers are found."""

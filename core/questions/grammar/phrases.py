@@ -16,9 +16,9 @@ from core.portfolio.model.ratings import CCC
 from core.questions.grammar.chart import Row, compile_rules
 from core.questions.grammar.lexemes import Letter, Lexeme
 from core.questions.grammar.named import NameMatch
-from core.questions.grammar.tokens import Token, names
-from core.questions.grammar.vocabulary import QUANTITIES
 from core.questions.query import Condition, Having, Operator
+from core.questions.tokens import Token, names
+from core.questions.vocabulary import QUANTITIES
 
 EPOCH_ORDINAL: Final = 719163
 AMOUNTS: Final = frozenset(("par", "facility_size", "unfunded", "market_value"))

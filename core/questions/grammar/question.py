@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from core.questions.grammar.chart import Chart, Cover, Edge
 from core.questions.grammar.phrases import Context, Ranking
-from core.questions.grammar.tokens import names
 from core.questions.query import Query
+from core.questions.tokens import names
 
 LIMIT_SHOWN: Final = 10
 """Of a ranking whose length the question leaves open."""

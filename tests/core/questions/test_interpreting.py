@@ -13,7 +13,7 @@ from core.questions.answer import QUESTION_LENGTH_MAX, QuestionError
 from core.questions.grammar.interpreting import interpret
 from core.questions.grammar.question import Unread
 from core.questions.query import Query
-from core.questions.grammar.vocabulary import phrases
+from core.questions.vocabulary import phrases
 from tests.rows import every
 
 _DEAL = generate(loans=200, seed=3)
