@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from inspect import signature
 from itertools import product
 from typing import Any, Final
 
@@ -47,6 +48,8 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Element:
+    name: str
+    """The parameter that its value is."""
     kind: str
     values: frozenset[str] = frozenset()
     """Of which its value is one; empty for any."""
@@ -58,40 +61,42 @@ class Element:
 class Rule:
     kind: str
     elements: tuple[Element, ...]
-    places: tuple[int, ...]
-    """Which parameter of `build` each element is."""
-    width: int
-    build: Callable[..., Any]
+    parameters: tuple[str, ...]
+    build: Callable[..., Any] | None
     cost: float
 
 
-Row = tuple[str, str, Callable[..., Any], float]
-"""(the kind that is made, the pattern, what makes its value of the chart's context, the span and the parts, the cost)
+Row = tuple[str, str, Callable[..., Any] | None, float]
+"""(the kind that is made, patterns, what makes its value, the cost)
 
-A pattern names kinds, perhaps with values (`comparison:<|<=`), an alias of several (`@rating`) or a word (`'to'`); `?` ends what may be
-absent. The value is None where the row does not apply.
+A pattern names kinds, perhaps with values (`comparison:<|<=`), an alias of several (`@rating`) or a word (`'to'`); `?`
+ends what may be absent, `;` parts patterns, `last=letter` calls a second one by a name. The function takes the values by
+these names, and where it asks for them the chart's `context`, the `span`, its `words`, the `text` and the `raw` words of its first phrase,
+and the `last_text`. It returns None where the row does not apply; without one the value is that of the last kind.
 """
 
 
 def compile_rules(rows: Sequence[Row], aliases: Mapping[str, str]) -> dict[str, list[Rule]]:
-    """Compile the rows of a grammar, by the kind of edge that each begins with."""
+    """Compile the rows of a grammar, by the kind of edge, or the word, that each begins with."""
     rules: dict[str, list[Rule]] = {}
-    for kind, pattern, build, cost in rows:
-        names = pattern.split()
-        for present in product(*((True, False) if name.endswith("?") else (True,) for name in names)):
-            places = tuple(at for at, is_there in enumerate(present) if is_there)
-            elements = tuple(_element(names[at].removesuffix("?"), aliases) for at in places)
-            key = (elements[0].word and f"'{elements[0].word}'") or elements[0].kind
-            rules.setdefault(key, []).append(Rule(kind, elements, places, len(names), build, cost))
+    for kind, patterns, build, cost in rows:
+        parameters = () if build is None else tuple(signature(build).parameters)
+        for pattern in patterns.split(";"):
+            names = pattern.split()
+            for present in product(*((True, False) if name.endswith("?") else (True,) for name in names)):
+                kept = [name.removesuffix("?") for name, is_there in zip(names, present, strict=True) if is_there]
+                elements = tuple(_element(name, aliases) for name in kept)
+                key = f"'{elements[0].word}'" if elements[0].word else elements[0].kind
+                rules.setdefault(key, []).append(Rule(kind, elements, parameters, build, cost))
     return rules
 
 
-def _element(name: str, aliases: Mapping[str, str]) -> Element:
-    if name.startswith("'"):
-        return Element("", word=name.strip("'").replace("_", " "))
-    name = aliases.get(name, name)
-    kind, _, values = name.partition(":")
-    return Element(kind, frozenset(values.split("|")) if values else frozenset())
+def _element(text: str, aliases: Mapping[str, str]) -> Element:
+    if text.startswith("'"):
+        return Element("", "", word=text.strip("'").replace("_", " "))
+    name, _, rest = text.rpartition("=") if not text.partition("=")[0].count(":") else ("", "", text)
+    kind, _, values = aliases.get(rest, rest).partition(":")
+    return Element(name or kind, kind, frozenset(values.split("|")) if values else frozenset())
 
 
 class Chart:
@@ -145,12 +150,8 @@ class Chart:
     def _apply(self, rule: Rule, parts: tuple[Edge, ...]) -> list[Edge]:
         """The edges that a row makes of its first parts and what follows."""
         if len(parts) == len(rule.elements):
-            values: list[Any] = [None] * rule.width
-            for place, part in zip(rule.places, parts, strict=True):
-                values[place] = part.value
-            start, end = parts[0].start, parts[-1].end
-            value = rule.build(self._context, (start, end), *values)
-            return [] if value is None else [Edge(rule.kind, value, start, end, rule.cost)]
+            value = self._value(rule, parts)
+            return [] if value is None else [Edge(rule.kind, value, parts[0].start, parts[-1].end, rule.cost)]
         element = rule.elements[len(parts)]
         made: list[Edge] = []
         for at in self._next[parts[-1].end]:
@@ -162,6 +163,21 @@ class Chart:
                 if edge.kind == element.kind and _fits(element, edge):
                     made += self._apply(rule, (*parts, edge))
         return made
+
+    def _value(self, rule: Rule, parts: tuple[Edge, ...]) -> Any:
+        if rule.build is None:
+            return next(part.value for part in reversed(parts) if part.kind != "word")
+        values = {element.name: part.value for element, part in zip(rule.elements, parts, strict=True)}
+        span, first, last = (parts[0].start, parts[-1].end), self.lexemes[parts[0].start], self.lexemes[parts[-1].start]
+        known = {
+            "context": self._context,
+            "span": span,
+            "words": " ".join(lexeme.raw for lexeme in self.lexemes[slice(*span)]),
+            "text": first.text,
+            "raw": first.raw,
+            "last_text": last.text,
+        }
+        return rule.build(*(values.get(name, known.get(name)) for name in rule.parameters))
 
 
 def _fits(element: Element, edge: Edge) -> bool:

@@ -126,6 +126,7 @@ def _words_about(question: Question, at: int) -> str:
         "-" in lexemes[last + 1].before or lexemes[last].text in ("last", "next", "past")
     ):
         last += 1
-    if lexemes[at].get("comparison") and last + 1 < len(lexemes) and lexemes[last + 1].get("number"):
+    following = lexemes[last + 1] if last + 1 < len(lexemes) else None
+    if lexemes[at].get("comparison") and following is not None and (following.get("number") or following.get("fact")):
         last += 1
     return question.context.words((first, last + 1))

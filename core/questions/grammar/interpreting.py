@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from core.insights.subject import Subject
 from core.questions.answer import QUESTION_LENGTH_MAX, QuestionError
 from core.questions.grammar.chart import Chart
+from core.questions.grammar.conditions import Context
 from core.questions.grammar.frames import read, refuse
 from core.questions.grammar.lexemes import segment
 from core.questions.grammar.named import Named
-from core.questions.grammar.phrases import RULES, Context
+from core.questions.grammar.phrases import RULES
 from core.questions.grammar.question import Question, Unread
 from core.questions.query import Query
 from core.questions.tokens import TOKENS_MAX, tokens_of

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from core.compliance.suites import TESTS
 from core.questions.grammar.chart import Cover, Edge
-from core.questions.grammar.phrases import GROUP_TESTS, GROUPS_OF_LOANS, Bound, Ranking, compare, matures
+from core.questions.grammar.conditions import Bound, compare, matures
+from core.questions.grammar.phrases import GROUP_TESTS, GROUPS_OF_LOANS, Ranking
 from core.questions.grammar.question import (
     LIMIT_SHOWN,
     Outcome,
@@ -398,8 +399,7 @@ class _Measure:
             return None
         if field is None and 20 <= bound.value <= 120 and self.group == "loan":
             field = "price"  # a loan under 80
-        span = (edge.start, edge.end)
-        return None if field is None else compare(self.question.context, span, field, bound)
+        return None if field is None else compare(field, bound, self.question.words(edge))
 
     def is_of_one_group(self) -> bool:
         """Return whether no group, and no agency, stands beside what the answer is by."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from core.questions.grammar.chart import Chart, Cover, Edge
-from core.questions.grammar.phrases import Context, Ranking
+from core.questions.grammar.conditions import Context
+from core.questions.grammar.phrases import Ranking
 from core.questions.query import Query
 from core.questions.tokens import names
 

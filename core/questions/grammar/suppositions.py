@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from core.questions.grammar.chart import Cover, Edge
-from core.questions.grammar.phrases import Days, later, matures
+from core.questions.grammar.conditions import Days, later, matures
 from core.questions.grammar.question import Outcome, Question, Unread, settle_ranking, test_ids_of
 from core.questions.query import Action, Query
 from core.questions.tokens import Token
