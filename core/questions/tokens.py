@@ -136,7 +136,10 @@ _SPELLINGS: Final = (
     (re.compile(r"\b2(?:\s?l|nd[\s-]+lien)\b", re.IGNORECASE), "second lien"),
     (re.compile(r"\b1ls\b", re.IGNORECASE), "first liens"),
     (re.compile(r"\b2ls\b", re.IGNORECASE), "second liens"),
-    (re.compile(r"\b(?:a|one)[\s-](?=(?:notch|point|year|month|percent(?:age point)?)\b)", re.IGNORECASE), "1 "),
+    (
+        re.compile(r"(?<!as )\b(?:a|one)[\s-](?=(?:notch|point|year|month|percent(?:age point)?)\b)", re.IGNORECASE),
+        "1 ",
+    ),
     *(
         (
             re.compile(

@@ -278,6 +278,7 @@ def query_words(query: Query) -> str:
     if query.kind == "moves":
         noun = plural(query.group or "loan")
         limits = "".join(f", {having_words(one)}" for one in query.having)
+        limits += "".join(f", {QUANTITIES[name].name}" for name in query.quantities if name.endswith("_rating"))
         return (
             f"{noun} {MOVES[query.move or 'added']}"
             + (f", {where}" if where else "")

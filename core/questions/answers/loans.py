@@ -98,7 +98,7 @@ def _tell_alike(leaf: Condition, statement: Statement) -> None:
 # ---- a set ----
 
 
-def _state_values(query: Query, statement: Statement, book: Book, rows: Rows) -> None:
+def _state_values(query: Query, statement: Statement, book: Book, rows: Rows, whose: str = "") -> None:
     """State quantities of one set of loans."""
     where = conditions_words(query.where)
     names = list(query.quantities)
@@ -121,7 +121,7 @@ def _state_values(query: Query, statement: Statement, book: Book, rows: Rows) ->
                 statement.figure(words_of(name, query.aggregate), 0.0, unit_of(name), basis)
         return
     names = _with_par(query, names, where)
-    whose = f"the loans {where}" if where else "the portfolio"
+    whose = whose or (f"the loans {where}" if where else "the portfolio")
     for name in names:
         _state_value(query, statement, book, rows, (name, whose))
     tell_defaulted(statement, book, rows, names)
@@ -307,7 +307,7 @@ def _state_ranking(query: Query, statement: Statement, book: Book, rows: Rows, n
     averages = any(QUANTITIES[name].is_average or name in ("share", "diversity") for name in more)
     if len(top) > 1 and (query.aggregate is not None or averages):
         plain_query = replace(query, where=(), quantities=tuple(names) or ("par",), order=None, group=None, having=())
-        _state_values(plain_query, statement, book, top)
+        _state_values(plain_query, statement, book, top, "these loans")
         columns = [column]
     elif len(top) > 1 and by in ("par", "share"):
         par, share = add_par_and_share(statement, book, top, together=True)

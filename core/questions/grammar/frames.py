@@ -42,7 +42,7 @@ FRAMES: Final = tuple(
             "period* per_change? compare?",
             kinds.build_moves,
         ),
-        ("period", "period* change* move* why? group_deal* compare?", kinds.build_overview),
+        ("period", "period* change* move* why? group_deal* compare? biggest?", kinds.build_overview),
         ("data", "data* quantity* group* face* biggest?", kinds.build_data),
         ("why", _TESTS + "why* change* period* face* state? meager? group_test?", kinds.build_why),
         ("history", _TESTS + "history* change* face* group_test* group_deal* quantity* idle_per*", kinds.build_history),

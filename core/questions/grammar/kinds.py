@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from core.compliance.suites import TESTS
 from core.questions.grammar.chart import Cover, Edge
 from core.questions.grammar.conditions import Bound, compare, matures
-from core.questions.grammar.phrases import GROUP_TESTS, GROUPS_OF_LOANS, Ranking
+from core.questions.grammar.phrases import GROUP_TESTS, GROUPS_OF_LOANS, RATING_NAMES, Ranking
 from core.questions.grammar.question import (
     LIMIT_SHOWN,
     Outcome,
@@ -29,7 +29,6 @@ from core.questions.vocabulary import QUANTITIES
 from core.questions.wording import FIELD_WORDS
 
 _LOOKED_UP: Final = frozenset(("obligor", "facility", "cusip", "loanx", "isin"))
-_RATING_NAMES: Final = {"a": "moodys_rating", "b": "sp_rating", "c": "fitch_rating"}
 
 
 # ---- tests ----
@@ -227,7 +226,7 @@ def build_overview(question: Question, cover: Cover) -> Outcome:
     if (
         cover.has("move")
         or set(cover.values("change")) - {"change"}
-        or not question.has_word("what", "summarise", "summary", "summarize")
+        or not question.has_word("what", "summarise", "summary", "summarize", "main", "major")
     ):
         return None
     return Query(kind="overview", period="change")
@@ -288,8 +287,6 @@ def build_moves(question: Question, cover: Cover) -> Outcome:
         direction = "down" if any(word in text for word in ("cut", "fell", "decreas", "reduc", "tight")) else None
     if move == "entered" and not where:
         return Unread((question.words(cover.all("move")[0]),), "into what is not said")
-    if having and direction is None:
-        direction = "down" if move in ("price", "spread") else None
     ranking = settle_ranking(question, cover, first_ranking(cover))
     if cover.has("ranking") and (ranking is None or ranking.by not in (None, quantity, "par")):
         return None
@@ -297,7 +294,7 @@ def build_moves(question: Question, cover: Cover) -> Outcome:
     names = [name for name in cover.values("quantity") if name in ("par", "share") and move != "par"]
     is_by_change = ranking is not None and move in ("price", "spread", "par", "coupon")
     agencies = [name for name in cover.values("quantity") if name in _RATINGS - {"rating"}]
-    agencies += [_RATING_NAMES[agency] for agency in cover.values("agency")]
+    agencies += [RATING_NAMES[agency] for agency in cover.values("agency")]
     if agencies and move not in ("downgraded", "upgraded", "rerated"):
         return None
     return Query(
@@ -325,13 +322,17 @@ def _move_of(
     if len(measured) > 1 or (moves and moves[0] in ("added", "removed") and measured):
         return None
     if moves:
+        if len(set(moves)) > 1:
+            return "rerated" if set(moves) == {"upgraded", "downgraded"} else None
         if quantity == "price" and moves[0] != "added":
             return None
         if moves[0] == "downgraded" and cover.has("where") and _goes_into(question, cover):
             return "entered"
         return str(moves[0])
-    listed = cover.has("group_loan", "group_obligor", "ranking") or question.has_word(
-        "which", "who", "list", "name", "names", "anything", "any", "biggest", "largest"
+    listed = (
+        bool(having)
+        or cover.has("group_loan", "group_obligor", "ranking")
+        or question.has_word("which", "who", "list", "name", "names", "anything", "any", "biggest", "largest")
     )
     if quantity is None and having and having[0].unit == "points":
         quantity = "price"
@@ -412,6 +413,22 @@ class _Measure:
         needs_by = self.group in ("year", "rating", "lien", "currency", "index", "coupon_type")
         return self.says_by or not needs_by or self.is_count or self.cover.has("ranking") or self.question.is_listing
 
+    def changes_by_number(self) -> bool:
+        """Return whether a number stands right behind a change: then it is by how much, and not of the loans."""
+        ends = {edge.end for edge in self.cover.all("change")}
+        starts = {
+            edge.start
+            for edge in self.cover.all("where", "bound", "having")
+            if isinstance(edge.value, Bound | Having) or edge.value.op in ("<", "<=", ">", ">=", "=")
+        }
+        lexemes = self.question.lexemes
+        for end in ends:
+            while end < len(lexemes) and lexemes[end].is_idle:
+                end += 1
+            if end in starts:
+                return True
+        return False
+
     def take_names(self) -> None:
         """Settle what is measured."""
         if self.is_count and self.group is None:
@@ -429,7 +446,7 @@ class _Measure:
             self.period = "change"
         agency = self.cover.first("agency")
         if agency is not None:
-            self.names = [_RATING_NAMES[agency] if name == "rating" else name for name in self.names]
+            self.names = [RATING_NAMES[agency] if name == "rating" else name for name in self.names]
 
     def take_ranking(self) -> None:
         """Settle what a ranking is of and by."""
@@ -520,7 +537,7 @@ def build_measure(question: Question, cover: Cover) -> Outcome:
         return None
     if not query.take_days():
         return None
-    if not query.is_of_one_group():
+    if not query.is_of_one_group() or query.changes_by_number():
         return None
     query.take_names()
     query.take_ranking()
@@ -570,6 +587,10 @@ _CHECKS: Final[tuple[Check, ...]] = (
         "loans are not grouped by it",
     ),
     (
+        lambda query, _: query.aggregate is not None and "count" in query.names,
+        "averages are of loans, and not of numbers of them",
+    ),
+    (
         lambda query, _: any(pair == ("at", "par") for pair in pairwise(token.text for token in query.question.tokens)),
         "a price of 100 is asked for as such",
     ),
@@ -593,7 +614,11 @@ _CHECKS: Final[tuple[Check, ...]] = (
         "what loans are listed by is not said",
     ),
     (
-        lambda query, _: query.period == "change" and query.ranking is not None and query.group in (None, "loan"),
+        lambda query, _: (
+            query.period == "change"
+            and query.ranking is not None
+            and not (query.says_by or set(query.cover.values("group")) - {"loan"})
+        ),
         "what is ranked between two months is not said",
     ),
     (

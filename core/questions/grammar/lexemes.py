@@ -101,17 +101,17 @@ def _meanings_at(tokens: Sequence[Token], at: int, named: Named) -> tuple[int, t
     if known:
         number = (Meaning("number", token),) if token.kind == "number" and known == 1 else ()
         return known, (*number, *meanings)
-    return 1, _by_form(token)
+    return 1, _by_form(token, tokens[at - 1].text if at else "")
 
 
-def _by_form(token: Token) -> tuple[Meaning, ...]:
+def _by_form(token: Token, before: str) -> tuple[Meaning, ...]:
     if token.kind == "number":
         return (Meaning("number", token),)
     if token.kind == "period":
         return (Meaning("days", token.days),)
     if re.fullmatch(r"\d+th", token.text):
         return (Meaning("ordinal", int(token.value)),)
-    if token.text in MONTH_NAMES and token.raw[:1].isupper():
+    if token.text in MONTH_NAMES and (token.raw[:1].isupper() or before in ("since", "vs", "versus", "from", "to")):
         return (Meaning("month", MONTH_NAMES.index(token.text) + 1),)
     return ()
 

@@ -34,6 +34,7 @@ _LARGEST: Final = {
 }
 """A group, its place and how many there are -> the test that limits them."""
 
+RATING_NAMES: Final = {agency: name for name, agency in of.OF_AGENCY.items()}
 GROUPS_OF_LOANS: Final = frozenset(
     names("loan obligor industry country rating rating_a rating_b rating_c lien year currency index coupon_type")
 )
@@ -86,6 +87,12 @@ def _count(ranking: Ranking, number: Token | None, numeral: int | None) -> Ranki
 
 def _rank_by(ranking: Ranking, quantity: str) -> Ranking | None:
     return None if ranking.by is not None or quantity == "count" else replace(ranking, by=quantity)
+
+
+def _rank_by_agency(ranking: Ranking, by: str | None, agency: str | None) -> Ranking | None:
+    """The lowest rating by S&P."""
+    name = RATING_NAMES[agency or (by or "")[-1]]
+    return replace(ranking, by=name) if ranking.by == "rank" else None
 
 
 def _rank_twice(ranking: Ranking, last: Ranking) -> Ranking | None:
@@ -249,6 +256,7 @@ ROWS: Final[tuple[Row, ...]] = (
     ("ranking", "ordinal ranking", lambda ordinal, ranking:
         None if ranking.limit or ranking.place else replace(ranking, place=ordinal), 1.0),
     ("ranking", "ranking aggregate? quantity", _rank_by, 1.0),
+    ("ranking", "ranking by:rating_a|rating_b|rating_c; ranking agency", _rank_by_agency, 0.9),
     ("ranking", "ranking aspect:cushion", lambda ranking: _rank_by(ranking, "cushion"), 1.0),
     ("ranking", "ranking last=ranking", _rank_twice, 1.0),
     ("ranked_count", "numeral; number", lambda number, numeral: count_of(number, numeral), 1.1),

@@ -191,6 +191,8 @@ class _Clause:
 
     def _of_loans(self, fields: dict[str, Any]) -> Action | Unread | None:
         where = tuple(self.parts.values("where"))
+        if self.kind in _OF_RATINGS and any(" to " in condition.words for condition in where):
+            return None  # from B3 to Caa1 is no range of ratings
         if self.parts.has("at_price") and self.kind not in ("sell", "price_to"):
             return None
         if self.parts.has("pays", "pays_rate", "span", "bought_for"):
