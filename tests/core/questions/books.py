@@ -24,7 +24,7 @@ Columns = dict[str, list[Any]]
 
 
 def columns_of(loans: int, seed: int) -> tuple[Columns, Tranches, Deal]:
-    """Return a generated deal with its texts written out, so that a loan is edited by its row."""
+    """Return a generated deal with its texts written out."""
     deal = generate(loans, seed=seed)
     columns: Columns = {}
     for name, values in deal.portfolio_columns().items():
@@ -51,11 +51,11 @@ def move_figures(columns: Columns) -> None:
 
 
 def a_month_later(march: Columns) -> Columns:
-    """Return the deal after downgrades, a default, trades, paydowns, marks, repricings, and with gaps."""
+    """Return the deal after a month of trades, downgrades, marks and gaps."""
     new = deepcopy(march)
     largest_first = sorted(range(len(new["par_value"])), key=lambda i: (-new["par_value"][i], i))
 
-    def rated(symbol: str, most: int) -> list[int]:
+    def with_rating(symbol: str, most: int) -> list[int]:
         return [i for i in largest_first if new["rating_agency_a"][i] == symbol and not new["is_defaulted"][i]][:most]
 
     def rate(rows: list[int], a: str, b: str) -> None:
@@ -64,7 +64,7 @@ def a_month_later(march: Columns) -> Columns:
             if new["rating_agency_c"][i]:
                 new["rating_agency_c"][i] = b
 
-    down, up, default = rated("B3", 7), rated("B2", 3), rated("Caa2", 1)
+    down, up, default = with_rating("B3", 7), with_rating("B2", 3), with_rating("Caa2", 1)
     rate(down, "Caa1", "CCC+")
     rate(up, "B1", "B+")
     rate(default, "Ca", "D")
@@ -79,11 +79,11 @@ def a_month_later(march: Columns) -> Columns:
         ]
     ):
         for name, values in new.items():
-            values.append(values[rated("B2", 12)[-1 - like]] if name != "rating_agency_a" else "B2")
+            values.append(values[with_rating("B2", 12)[-1 - like]] if name != "rating_agency_a" else "B2")
         new["borrower_name"][-1], new["facility_name"][-1] = borrower, f"{borrower} Term Loan B"
         new["cusip"][-1], new["loanx_id"][-1], new["isin"][-1] = cusip, loanx, ""
         new["par_value"][-1], new["price"][-1], new["purchase_price"][-1] = par, price, price
-    gone = set(rated("B2", 40)[-4:])
+    gone = set(with_rating("B2", 40)[-4:])
     return {name: [value for i, value in enumerate(values) if i not in gone] for name, values in new.items()}
 
 
@@ -113,7 +113,7 @@ SUBJECTS: Final = {"harbor": [APRIL], "beacon": [BEACON], "mag17": ["mag17"], "d
 
 @cache
 def subject(name: str) -> Subject:
-    """Return a portfolio as a subject: April with the month before it, and that month's run as its history."""
+    """Return a portfolio as a subject; April with the month before it."""
     portfolio = portfolios()[name]
     if name != APRIL:
         return Subject(name=name, portfolio=portfolio)

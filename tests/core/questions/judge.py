@@ -61,7 +61,10 @@ def judge(row: dict[str, Any], answer: Answer) -> tuple[Verdict, str]:
 
 
 def _judge_refusal(row: dict[str, Any], answer: Answer) -> tuple[Verdict, str]:
-    """`refuse` has the words of which the refusal must name one; `none`: to answer that there is none is right, too."""
+    """Judge a refusal, which must name one of the words of `refuse`.
+
+    Where the row has `none`, to answer that there is none is right, too.
+    """
     phrases = row["refuse"].split("|")
     if answer.answered:
         if row.get("none") and _is_nothing(answer):
@@ -78,14 +81,14 @@ def _judge_refusal(row: dict[str, Any], answer: Answer) -> tuple[Verdict, str]:
 
 
 def _warns(row: dict[str, Any], answer: Answer) -> bool:
-    """Whether a warning names words of the question that the answer leaves out."""
+    """Return whether a warning names words of the question."""
     quoted = " ".join(re.findall(r"[\"\u201c\u2018'](.+?)[\"\u201d\u2019']", " ".join(answer.warnings)))
     words = set(re.findall(r"\w{3,}", row["question"].casefold()))
     return bool(words & set(re.findall(r"\w{3,}", quoted.casefold())))
 
 
 def _is_nothing(answer: Answer) -> bool:
-    """It says that there is none, with no figure but zeros."""
+    """Return whether it says that there is none, with no figure but zeros."""
     values = [figure.value for figure in answer.figures if isinstance(figure.value, int | float)]
     return not any(values) and re.search(r"\b(no|none|not|nothing|zero|0)\b", answer.text, re.I) is not None
 
@@ -102,7 +105,7 @@ def _fault(row: dict[str, Any], reading: dict[str, Any], answer: Answer) -> str:
 
 
 def _fault_of_verdict(reading: dict[str, Any], answer: Answer) -> str:
-    """Yes and no at the head of a sentence are what is asked; else a word that says the same."""
+    """Compare yes and no at the head of a sentence, else words that say so."""
     expected = reading.get("verdict")
     if not expected:
         return ""
@@ -112,7 +115,10 @@ def _fault_of_verdict(reading: dict[str, Any], answer: Answer) -> str:
 
 
 def _fault_of_owners(row: dict[str, Any], reading: dict[str, Any], answer: Answer) -> str:
-    """Where loans or groups are asked for, no more are listed; `more`: the question does not say how many it wants."""
+    """Find loans or groups that are listed and not expected.
+
+    Where the row has `more`, the question does not say how many it wants.
+    """
     if row.get("more"):
         return ""
     names = {word for name in reading["names"] for word in name.split("|")}
@@ -123,12 +129,17 @@ def _fault_of_owners(row: dict[str, Any], reading: dict[str, Any], answer: Answe
 
 
 def _fault_of_figures(reading: dict[str, Any], answer: Answer) -> str:
-    wanted, names = reading["figures"], reading["names"]
-    listed = {(figure.of, figure.identifier) for figure in answer.figures if figure.identifier}
-    if names and len(wanted) == 1 and wanted[0][0][1] == "count" and len(listed) in [value for value, _ in wanted[0]]:
+    expected_figures, names = reading["figures"], reading["names"]
+    rows = {(figure.of, figure.identifier) for figure in answer.figures if figure.identifier}
+    if (
+        names
+        and len(expected_figures) == 1
+        and expected_figures[0][0][1] == "count"
+        and len(rows) in [value for value, _ in expected_figures[0]]
+    ):
         return ""  # so many loans are named, each by itself
-    among = answer.figures if len(wanted) > 2 or names else answer.figures[:LEADING_MAX]
-    for readings in wanted:
+    among = answer.figures if len(expected_figures) > 2 or names else answer.figures[:LEADING_MAX]
+    for readings in expected_figures:
         same = [figure for figure in among if any(_is(figure, value, unit) for value, unit in readings)]
         if not same:
             return f"no figure {readings[0]} among {[(figure.value, figure.unit) for figure in among][:12]}"
@@ -138,10 +149,10 @@ def _fault_of_figures(reading: dict[str, Any], answer: Answer) -> str:
 
 
 def _fault_of_names(row: dict[str, Any], reading: dict[str, Any], answer: Answer) -> str:
-    spoken = " ".join([answer.text, *answer.names]).casefold()
+    text = " ".join([answer.text, *answer.names]).casefold()
     places = []
     for name in reading["names"]:
-        at = [match.start() for word in name.split("|") if (match := _whole(word).search(spoken))]
+        at = [match.start() for word in name.split("|") if (match := _whole(word).search(text))]
         if not at:
             return f"{name!r} is not said"
         places.append(min(at))
@@ -151,7 +162,7 @@ def _fault_of_names(row: dict[str, Any], reading: dict[str, Any], answer: Answer
 
 
 def _whole(name: str) -> re.Pattern[str]:
-    """A name by itself: B is not in B3 or B-, nor US in CUSIP; a word may have an ending (fails, passing)."""
+    """Match a name by itself: B is not in B3 or B-, nor US in CUSIP."""
     ending = r"(?:(?:s|es|ed|ing)\b)?" if name.isalpha() and name.islower() else ""
     return re.compile(rf"(?<![\w+-]){re.escape(name.casefold())}{ending}(?![\w+])(?!-(?!\w))")
 
@@ -168,7 +179,7 @@ def _is(figure: Figure, value: float, unit: str) -> bool:
 
 
 def _is_printed(figure: Figure, text: str) -> bool:
-    """The figure as it is printed stands in the text, and is the value to its last digit."""
+    """Return whether the text has the figure, right to its last digit."""
     if figure.value == 0 and re.search(r"\b(no|none)\b", text, re.I):
         return True
     if figure.text not in text and not (figure.of and figure.of in text):

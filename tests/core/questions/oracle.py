@@ -34,12 +34,12 @@ class Expected:
 
 
 def borrower_of(loan: naive.Loan) -> str:
-    """Its name as an answer prints it: with single spaces."""
+    """Return its name as an answer prints it: with single spaces."""
     return " ".join((loan.names["borrower_name"] or "").split())
 
 
 def names_of(loans: list[naive.Loan]) -> Expected:
-    """The borrowers of loans, in no order, and how many loans they are."""
+    """Return the borrowers of loans, in no order, and how many loans they are."""
     return figure("count", float(len(loans))) + Expected([], sorted({borrower_of(loan) for loan in loans}))
 
 
@@ -47,7 +47,7 @@ def figure(unit: str, *values: float) -> Expected:
     return Expected([[(value, unit) for value in dict.fromkeys(values)]])
 
 
-class Row(dict[str, Any]):
+class LoanRow(dict[str, Any]):
     """A loan's columns by name for an expression: a blank number is NaN, so that no comparison holds."""
 
     def __missing__(self, name: str) -> Any:
@@ -58,12 +58,12 @@ def total(loans: list[naive.Loan]) -> float:
     return sum(loan.par for loan in loans)
 
 
-def filled(loans: list[naive.Loan], name: str) -> list[float]:
+def known_values(loans: list[naive.Loan], name: str) -> list[float]:
     return [value for loan in loans if (value := loan.values.get(name)) is not None]
 
 
-def weighted(loans: list[naive.Loan], of: Callable[[naive.Loan], float | None]) -> float:
-    """By par, over the loans that have it."""
+def weighted_average(loans: list[naive.Loan], of: Callable[[naive.Loan], float | None]) -> float:
+    """Return the average by par, over the loans that have the figure."""
     return naive.average([(loan.par, value) for loan in loans if (value := of(loan)) is not None])
 
 
@@ -115,7 +115,7 @@ class World:
         self.deal = naive.Deal(self.portfolio)
         self.all = naive.loans_of(self.portfolio)
         self.as_of = float(self.portfolio.deal.as_of or 0.0)
-        self.rows: dict[int, Row] = {}
+        self.rows: dict[int, LoanRow] = {}
         """By loan: each condition is asked of all of them."""
         self.values: dict[str, float] = {}
         """Of the tests that were asked for."""
@@ -123,7 +123,7 @@ class World:
         """Which loans a list has that does not say: all that are held, or performing ones."""
 
     def evaluate(self, calc: str) -> Expected:
-        """What an expression over the functions of this class gives."""
+        """Return what an expression over the functions of this class gives."""
         functions = {name: getattr(self, name) for name in dir(self) if not name.startswith("_")}
         answer = eval(calc, {**functions, "figure": figure, "day": day, "Expected": Expected})
         assert isinstance(answer, Expected), calc
@@ -131,13 +131,13 @@ class World:
 
     # -- choosing
 
-    def row(self, loan: naive.Loan) -> Row:
+    def row(self, loan: naive.Loan) -> LoanRow:
         if id(loan) not in self.rows:  # of either month
             self.rows[id(loan)] = self._row(loan)
         return self.rows[id(loan)]
 
-    def _row(self, loan: naive.Loan) -> Row:
-        row = Row({name: float("nan") if loan.values.get(name) is None else loan.values[name] for name in NUMBERS})
+    def _row(self, loan: naive.Loan) -> LoanRow:
+        row = LoanRow({name: float("nan") if loan.values.get(name) is None else loan.values[name] for name in NUMBERS})
         row.update({name: loan.flags.get(name, False) for name in FLAGS})
         row.update({name: value or "" for name, value in loan.names.items()})
         row["a"], row["b"], row["c"] = (loan.ranks.get(f"rating_agency_{agency}", 0) for agency in "abc")
@@ -166,19 +166,19 @@ class World:
     # -- sums
 
     def par(self, condition: str = "True", *others: str) -> Expected:
-        """Currency: of performing loans, or of all held; an answer says which. Other conditions are other readings."""
+        """Return the par of performing loans, or of all; conditions are readings."""
         return figure("currency", *(total(loans) for reading in (condition, *others) for loans in self._both(reading)))
 
     def defaulted_par(self) -> Expected:
         return figure("currency", sum(loan.par for loan in self.deal.defaulted))
 
     def share_of(self, condition: str, whole: str) -> Expected:
-        """Percent of the par of the loans that fulfil another condition."""
+        """Return the percent of the par of the loans that fulfil another condition."""
         parts, wholes = self._both(condition), self._both(whole)
         return figure("percent", *(total(part) / total(of) * 100 for part, of in zip(parts, wholes, strict=True)))
 
     def share(self, condition: str) -> Expected:
-        """Percent of the collateral principal amount; or of performing par; or all held of all par."""
+        """Return the percent of CPA, of performing par, or of all loans' par."""
         performing, everything = map(total, self._both(condition))
         wholes = [
             (performing, self.deal.cpa),
@@ -192,7 +192,7 @@ class World:
         return Expected([self.par(condition).figures[0] + self.share(condition).figures[0]])
 
     def _of_each(self, unit: str, of: Callable[[list[naive.Loan]], float], condition: str) -> Expected:
-        """A figure of performing loans, or of all held."""
+        """Return a figure of performing loans, or of all."""
         return figure(unit, *(of(loans) for loans in self._both(condition)))
 
     def count(self, condition: str = "True") -> Expected:
@@ -204,20 +204,22 @@ class World:
         )
 
     def average(self, name: str, condition: str = "True") -> Expected:
-        """Weighted by par."""
-        return self._of_each(UNITS[name], lambda loans: weighted(loans, lambda loan: loan.values.get(name)), condition)
+        """Return the average by par."""
+        return self._of_each(
+            UNITS[name], lambda loans: weighted_average(loans, lambda loan: loan.values.get(name)), condition
+        )
 
     def warf(self, condition: str) -> Expected:
-        return self._of_each("factor", lambda loans: weighted(loans, factor), condition)
+        return self._of_each("factor", lambda loans: weighted_average(loans, factor), condition)
 
     def life(self, condition: str) -> Expected:
-        return self._of_each("years", lambda loans: weighted(loans, self.deal.life), condition)
+        return self._of_each("years", lambda loans: weighted_average(loans, self.deal.life), condition)
 
     def mean(self, name: str) -> Expected:
-        return self._of_each(UNITS[name], lambda loans: fmean(filled(loans, name)), "True")
+        return self._of_each(UNITS[name], lambda loans: fmean(known_values(loans, name)), "True")
 
     def middle(self, name: str) -> Expected:
-        return self._of_each(UNITS[name], lambda loans: median(filled(loans, name)), "True")
+        return self._of_each(UNITS[name], lambda loans: median(known_values(loans, name)), "True")
 
     def market_value(self, condition: str = "True") -> Expected:
         return self._of_each(
@@ -251,7 +253,7 @@ class World:
         return borrower_of(loans[0]) if by == "obligor" else label
 
     def top(self, most: int, by: str, condition: str = "True", *, smallest: bool = False) -> Expected:
-        """The groups with the most par, each with its par or share of CPA."""
+        """Return the groups with the most par, each with its par or share of CPA."""
         ranked = sorted(
             self.groups(by, condition).items(),
             key=lambda group: (1 if smallest else -1) * total(group[1]),
@@ -266,39 +268,39 @@ class World:
         return answer
 
     def at(self, place: int, by: str, condition: str = "True") -> Expected:
-        """The group in one place of that ranking."""
+        """Return the group in one place of that ranking."""
         ranked = self.top(place, by, condition)
         return Expected(ranked.figures[-1:], ranked.names[-1:])
 
-    def over(self, percent: float, by: str) -> Expected:
-        """The groups above so much of CPA."""
+    def above(self, percent: float, by: str) -> Expected:
+        """Return the groups above so much of CPA."""
         sums = {label: total(loans) / self.deal.cpa * 100 for label, loans in self.groups(by).items()}
         return self.top(sum(value > percent for value in sums.values()), by)
 
     def worst(self, most: int, name: str, by: str, *, highest: bool) -> Expected:
-        """Groups by their average, par-weighted."""
+        """Rank groups by their average, weighted by par."""
         values = {
-            label: weighted(loans, factor if name == "factor" else lambda loan: loan.values.get(name))
+            label: weighted_average(loans, factor if name == "factor" else lambda loan: loan.values.get(name))
             for label, loans in self.groups(by).items()
-            if name == "factor" or filled(loans, name)
+            if name == "factor" or known_values(loans, name)
         }
         ranked = sorted(values, key=lambda label: -values[label] if highest else values[label])[:most]
         unit = "factor" if name == "factor" else UNITS[name]
         return Expected([[(values[label], unit)] for label in ranked], ranked)
 
-    def by(self, group: str) -> Expected:
-        """Every group's par or share."""
+    def breakdown(self, group: str) -> Expected:
+        """Return every group's par or share."""
         return self.top(len(self.groups(group)), group)
 
     def share_of_top(self, most: int) -> Expected:
-        """What the largest obligors owe together."""
+        """Return what the largest obligors owe together."""
         par = sum(self.deal.largest("obligor")[:most])
         return Expected(
             [[(par, "currency"), (par / self.deal.cpa * 100, "percent"), (par / self.deal.par * 100, "percent")]]
         )
 
     def either(self, *readings: Expected) -> Expected:
-        """One figure, of which any of these is a reading."""
+        """Return one figure, of which any of these is a reading."""
         return Expected([[value for reading in readings for value in reading.figures[0]]])
 
     def by_year(self) -> Expected:
@@ -313,7 +315,7 @@ class World:
         )
 
     def loans(self, most: int, name: str, condition: str = "True", *, lowest: bool = False) -> Expected:
-        """The loans with the most (or least) of a column, and it."""
+        """Return the loans with the most (or least) of a column, and it."""
         known = [loan for loan in self.where(condition, of=self.listing) if loan.values.get(name) is not None]
         ranked = sorted(known, key=lambda loan: (loan.values[name] or 0.0) * (1 if lowest else -1))
         assert len(ranked) <= most or ranked[most - 1].values[name] != ranked[most].values[name], "a tie at the end"
@@ -323,12 +325,12 @@ class World:
             list(dict.fromkeys(map(borrower_of, ranked))),
         )
 
-    def listed(self, condition: str) -> Expected:
-        """The borrowers of the loans that fulfil a condition, in no order, and how many loans they are."""
+    def loans_where(self, condition: str) -> Expected:
+        """Return the borrowers of the loans that fulfil a condition."""
         return names_of(self.where(condition, of=self.listing))
 
     def each_average(self, name: str, by: str) -> Expected:
-        """Every group with its average, par-weighted."""
+        """Return every group with its average, weighted by par."""
         return self.worst(len(self.groups(by)), name, by, highest=True)
 
     def _of(self, borrower: str) -> list[naive.Loan]:
@@ -343,8 +345,8 @@ class World:
         row = self.row(self._of(borrower)[0])
         return Expected([], [letters for letters in (row["moodys"], row["sp"], row["fitch"]) if letters])
 
-    def named(self, condition: str) -> Expected:
-        return Expected([], self.listed(condition).names)
+    def names_where(self, condition: str) -> Expected:
+        return Expected([], self.loans_where(condition).names)
 
     def as_of_day(self) -> Expected:
         return figure("date", self.as_of)
@@ -385,11 +387,11 @@ class World:
     def cushion(self, test_id: str) -> Expected:
         return figure(self._unit(test_id), self.room(test_id))
 
-    def passing(self, test_id: str) -> Expected:
-        """Whether it passes, in a word of a status or by yes and no."""
+    def status(self, test_id: str) -> Expected:
+        """Say whether it passes, in a word of a status or by yes and no."""
         return Expected([], ["pass|yes"] if self.room(test_id) >= -1e-9 else ["fail|no"])
 
-    def failing(self) -> Expected:
+    def failing_tests(self) -> Expected:
         return Expected([], [TESTS[test_id].name for test_id in TESTS if self.room(test_id) < -1e-9])
 
     def counts(self) -> Expected:
@@ -397,7 +399,7 @@ class World:
         return figure("count", float(failed))
 
     def thinnest(self, most: int, *, among: str = "True") -> Expected:
-        """By cushion in percent of the limit, tests that fail first."""
+        """Rank tests by cushion in percent of the limit, failing ones first."""
         ranked = sorted(
             (test_id for test_id in TESTS if eval(among, {}, {"category": TESTS[test_id].category})),
             key=lambda test_id: self.room(test_id) / self._limit(test_id)[0],
@@ -420,20 +422,20 @@ class World:
     # -- what stands behind a test
 
     def room_amount(self, test_id: str) -> Expected:
-        """How much par of a share may still be bought at par, which leaves the collateral principal amount."""
+        """Return how much par of a share may still be bought at par."""
         room = self.room(test_id) / 100 * self.deal.cpa
         return Expected([[(room, "currency"), (self.room(test_id), "percent")]])
 
     def loss_to_breach(self, test_id: str) -> Expected:
-        """How much the numerator of an OC test may lose before the test fails."""
+        """Return what the numerator of an OC test may lose before it fails."""
         debt = naive.tested(self.portfolio, "oc", 0 if test_id.endswith("senior") else -1)["balance"]
         return figure("currency", self.deal.adjusted() - self._limit(test_id)[0] / 100 * debt)
 
-    def adjusted(self) -> Expected:
+    def adjusted_principal(self) -> Expected:
         return figure("currency", self.deal.adjusted())
 
     def ccc_haircut(self) -> Expected:
-        """What the CCC excess takes off the numerator: the lowest prices first, the last loan in part."""
+        """Return what the CCC excess takes off, the lowest prices first."""
         agency, bucket = self.deal.bucket()
         left, haircut = max(0.0, bucket - 0.075 * self.deal.cpa), 0.0
         for loan in sorted(self.deal.performing, key=self.deal.mark):
@@ -450,20 +452,20 @@ class World:
         return Expected([[(excess, "currency"), (percent, "percent"), (-excess, "currency"), (-percent, "percent")]])
 
     def months(self, test_id: str) -> Expected:
-        """The room of a test in years as months."""
+        """Return the room of a test in years as months."""
         return Expected([[(self.room(test_id) * 12, "months")]])
 
     def groups_over(self, percent: float, by: str) -> Expected:
-        """How many groups are above so much of the collateral principal amount."""
+        """Count the groups above so much of CPA."""
         return figure("count", sum(total(loans) / self.deal.cpa * 100 > percent for loans in self.groups(by).values()))
 
     def place(self, label: str, by: str) -> Expected:
-        """The place of a group among those with the most par, from 1."""
+        """Return the place of a group among those with the most par, from 1."""
         sums = {name: total(loans) for name, loans in self.groups(by).items()}
         return figure("count", 1 + sum(par > sums[label] for par in sums.values()))
 
     def most_loans(self, most: int, by: str) -> Expected:
-        """The groups with the most loans."""
+        """Return the groups with the most loans."""
         ranked = sorted(self.groups(by).items(), key=lambda group: -len(group[1]))
         assert len(ranked[most - 1][1]) != len(ranked[most][1]), "a tie at the end"
         everything = self.groups(by, of="all")
@@ -473,17 +475,17 @@ class World:
         return Expected(counts, [self._spoken(label, loans, by) for label, loans in ranked[:most]])
 
     def difference(self, calc: str, less: str) -> Expected:
-        """Between two figures, in either direction."""
+        """Return what lies between two figures, in either direction."""
         value, unit = self.evaluate(calc).figures[0][0]
-        taken, _ = self.evaluate(less).figures[0][0]
-        return Expected([[(value - taken, unit), (taken - value, unit)]])
+        rest, _ = self.evaluate(less).figures[0][0]
+        return Expected([[(value - rest, unit), (rest - value, unit)]])
 
     def notes_total(self) -> Expected:
-        """The balance of the rated notes."""
+        """Return the balance of the rated notes."""
         return figure("currency", naive.groups(self.portfolio, 0.25)[-1]["balance"])
 
     def trigger(self, letter: str, kind: str = "oc") -> Expected:
-        """The OC or IC trigger of a class."""
+        """Return the OC or IC trigger of a class."""
         notes = self.portfolio.tranches
         assert notes is not None
         triggers = notes.oc_trigger if kind == "oc" else notes.ic_trigger
@@ -495,7 +497,7 @@ class World:
         return figure("percent", float(notes.coupon[notes.classes.index(letter)]))
 
     def reinvestment_end(self) -> Expected:
-        """The day on which the reinvestment period ends."""
+        """Return the day on which the reinvestment period ends."""
         end = self.portfolio.deal.reinvestment_end
         assert end is not None
         return figure("date", end)

@@ -27,7 +27,7 @@ def rows(path: Path) -> list[Row]:
 
 
 def expect(row: Row) -> Row:
-    """Return the row with what is expected of its answer: one or two readings, figures to ten digits."""
+    """Return the row with what is expected of its answer."""
     if row.get("refuse"):
         return row
     book = world(tuple(SUBJECTS[row["subject"]]))
@@ -46,7 +46,7 @@ def expect(row: Row) -> Row:
 
 
 def score(path: Path) -> Counter[str]:
-    """Ask each question of a file; print what is not right, and return how often each verdict is given."""
+    """Ask each question of a file, print what is not right, count verdicts."""
     verdicts: Counter[str] = Counter()
     for row in rows(path):
         answer = ask(row["question"], [subject(name) for name in SUBJECTS[row["subject"]]])

@@ -57,15 +57,15 @@ class Suppositions(World):
     def _before(self) -> Suppositions:
         return world((MARCH,))
 
-    def prior(self, calc: str) -> Expected:
-        """The same of last month."""
+    def last_month(self, calc: str) -> Expected:
+        """Return the same of last month."""
         return self._before().evaluate(calc)
 
     def change(self, test_id: str) -> Expected:
         return figure(self._unit(test_id), self.value(test_id) - self._before().value(test_id))
 
     def change_of(self, calc: str) -> Expected:
-        """Of a figure: each reading now less the same reading then."""
+        """Return each reading of a figure now less the same reading then."""
         now, then = self.evaluate(calc).figures[0], self._before().evaluate(calc).figures[0]
         if len(now) != len(then):
             now, then = [now[0], now[-1]], [then[0], then[-1]]
@@ -78,8 +78,8 @@ class Suppositions(World):
         before = {self._key(loan): loan for loan in self._before().all}
         return [(before[self._key(loan)], loan) for loan in self.all if self._key(loan) in before]
 
-    def moved(self, condition: str) -> Expected:
-        """The borrowers of loans that were then and are now, by a condition over `was` and `now`."""
+    def loans_that_changed(self, condition: str) -> Expected:
+        """Return the borrowers of loans of both months, by `was` and `now`."""
         return names_of(
             [now for was, now in self._pairs() if eval(condition, {}, {"was": self._view(was), "now": self._view(now)})]
         )
@@ -95,8 +95,8 @@ class Suppositions(World):
         ]
         return figure(UNITS[name], change)
 
-    def fell(self, most: int, name: str, *, rose: bool = False) -> Expected:
-        """The loans whose figure fell (or rose) most, with the change."""
+    def largest_changes(self, most: int, name: str, *, rose: bool = False) -> Expected:
+        """Return the loans whose figure fell (or rose) most, with the change."""
         pairs = [
             (new - old, now)
             for was, now in self._pairs()
@@ -112,33 +112,36 @@ class Suppositions(World):
         known = {self._key(loan) for loan in rest.all}
         return [loan for loan in book.where(condition, of="all") if self._key(loan) not in known]
 
-    def arrived(self, *, left: bool = False, condition: str = "True") -> Expected:
-        """The loans that are new, or gone, since last month."""
+    def arrivals(self, *, left: bool = False, condition: str = "True") -> Expected:
+        """Return the loans that are new, or gone, since last month."""
         return names_of(self._arrivals(left=left, condition=condition))
 
-    def arrived_par(self, *, left: bool = False) -> Expected:
+    def arrivals_par(self, *, left: bool = False) -> Expected:
         return figure("currency", total(self._arrivals(left=left)))
 
     def overview(self) -> Expected:
-        """What a month's summary cannot leave out: the test that began to fail, and what came or went."""
-        broken = [test for test in TESTS if self.room(test) < -1e-9 <= self._before().room(test)]
-        assert broken == ["ccc_bucket_pct"]
-        change, value = self.change(broken[0]).figures[0], self.test(broken[0]).figures[0]
-        counts = [
-            self.arrived().figures[0],
-            self.arrived(left=True).figures[0],
-            self.moved("now.a > was.a > 0").figures[0],
-        ]
-        return Expected([change + value, [count for figures in counts for count in figures]], [TESTS[broken[0]].name])
+        """Return what a month's summary cannot leave out.
 
-    def worsened(self, most: int, *, improved: bool = False) -> Expected:
-        """The tests whose cushion lost (or won) most, in their own units, of those in percent."""
+        The test that began to fail, and how many loans came, went or were downgraded.
+        """
+        failures = [test for test in TESTS if self.room(test) < -1e-9 <= self._before().room(test)]
+        assert failures == ["ccc_bucket_pct"]
+        change, value = self.change(failures[0]).figures[0], self.test(failures[0]).figures[0]
+        counts = [
+            self.arrivals().figures[0],
+            self.arrivals(left=True).figures[0],
+            self.loans_that_changed("now.a > was.a > 0").figures[0],
+        ]
+        return Expected([change + value, [count for figures in counts for count in figures]], [TESTS[failures[0]].name])
+
+    def cushion_changes(self, most: int, *, improved: bool = False) -> Expected:
+        """Return the tests in percent whose cushion lost (or won) most."""
         changes = {test: self.room(test) - self._before().room(test) for test in TESTS if self._unit(test) == "percent"}
         ranked = sorted(changes, key=lambda test: changes[test], reverse=improved)[:most]
         return Expected([[(changes[test], "percent")] for test in ranked], [TESTS[test].name for test in ranked])
 
     def group_changes(self, by: str, most: int, *, fell: bool = False) -> Expected:
-        """The groups whose share of the collateral principal amount grew (or fell) most, or whose par did."""
+        """Return the groups whose share and par grew (or fell) most."""
         now, then = self.groups(by), self._before().groups(by)
         points, amounts = {}, {}
         for label in set(now) | set(then):
@@ -178,7 +181,7 @@ class Suppositions(World):
         return step
 
     def sell(self, condition: str, *, at: float | None = None, part: float = 1.0, par: float | None = None) -> Step:
-        """At the mark (100 where there is none), or at a price; all of it, a part of it, or so much par pro rata."""
+        """Sell at the mark (100 where there is none) or at a price: all, or a part."""
 
         def step(book: Book) -> Book:
             book = book.copy()
@@ -194,7 +197,7 @@ class Suppositions(World):
         return step
 
     def buy(self, par: float, price: float = 100.0, *, borrower: str = "A new borrower", **terms: Any) -> Step:
-        """A loan of which no more is known than its terms; of a borrower that is owned it has the borrower's."""
+        """Buy a loan of known terms; one of a borrower in the book has its terms."""
 
         def step(book: Book) -> Book:
             same = [loan for loan in book.loans if loan.names["borrower_name"] == borrower]
@@ -207,7 +210,7 @@ class Suppositions(World):
         return step
 
     def _set_terms(self, loan: naive.Loan, terms: dict[str, Any]) -> None:
-        """Letters of `a` (Moody's) and `b` (S&P), `lien`, `cov_lite`, `industry`, `country`; the rest is numbers."""
+        """Set letters `a` and `b`, lien, cov_lite, industry, country, and numbers."""
         for name, value in terms.items():
             if name in ("a", "b"):
                 loan.ranks[f"rating_agency_{name}"] = (LETTERS_A if name == "a" else LETTERS_B).index(value)
@@ -229,7 +232,7 @@ class Suppositions(World):
         return loan
 
     def cut(self, condition: str, notches: int = 1, *, agencies: str = "abc") -> Step:
-        """Ratings fall by notches, down to C; a negative number raises them."""
+        """Lower ratings by notches, down to C; a negative number raises them."""
 
         def change(loan: naive.Loan) -> None:
             for agency in agencies:
@@ -246,7 +249,7 @@ class Suppositions(World):
         return self._each_loan(condition, change)
 
     def mark(self, points: float = 0.0, factor: float = 1.0, condition: str = "True") -> Step:
-        """Prices move by points, or by a factor."""
+        """Move prices by points, or by a factor."""
 
         def change(loan: naive.Loan) -> None:
             if (price := loan.values.get("price")) is not None:
@@ -282,58 +285,63 @@ class Suppositions(World):
         return figure(self._unit(test_id), self._room_in(self._after(*steps), test_id))
 
     def move_after(self, test_id: str, *steps: Step) -> Expected:
-        """The change of a figure, or the figure after it."""
+        """Return the change of a figure, or the figure after it."""
         value = self._value_after(test_id, *steps)
         return Expected([[(value - self.value(test_id), self._unit(test_id)), (value, self._unit(test_id))]])
 
-    def passing_after(self, test_id: str, *steps: Step) -> Expected:
+    def passes_after(self, test_id: str, *steps: Step) -> Expected:
         return self.is_true(self._room_in(self._after(*steps), test_id) >= -1e-9)
 
-    def broken_after(self, *steps: Step) -> Expected:
-        """The tests that fail then and did not before."""
+    def new_failures(self, *steps: Step) -> Expected:
+        """Return the tests that fail then and did not before."""
         deal = self._after(*steps)
-        broken = [test for test in TESTS if self._room_in(deal, test) < -1e-9 <= self.room(test)]
-        return Expected([], [TESTS[test].name for test in broken])
+        failures = [test for test in TESTS if self._room_in(deal, test) < -1e-9 <= self.room(test)]
+        return Expected([], [TESTS[test].name for test in failures])
 
     def cash_after(self, *steps: Step) -> Expected:
-        """Principal cash then, or what the trades cost or bring."""
+        """Return principal cash then, or what the trades cost or bring."""
         cash, now = self._after(*steps).portfolio.deal.principal_cash, self.portfolio.deal.principal_cash or 0.0
         assert cash is not None
         return Expected([[(cash, "currency"), (cash - now, "currency"), (now - cash, "currency")]])
 
     def can_buy(self, *steps: Step) -> Expected:
-        """Whether cash pays for it and no test fails that did not, with the cost or what is left."""
+        """Say whether cash pays for it and no test fails that did not.
+
+        With what it costs, or what is left.
+        """
         is_paid = (self._after(*steps).portfolio.deal.principal_cash or 0.0) >= 0
-        return self.cash_after(*steps) + self.is_true(is_paid and not self.broken_after(*steps).names)
+        return self.cash_after(*steps) + self.is_true(is_paid and not self.new_failures(*steps).names)
 
     def fails_first(self, condition: str = "True") -> Expected:
-        """The test that fails first while prices fall, by quarters of a point; what fails already aside."""
+        """Return the test that fails first while prices fall."""
         point = 0.0
         while point < FALL_MAX:
             point += 0.25
-            if broken := self.broken_after(self.mark(-point, condition=condition)).names:
-                assert len(broken) == 1
-                return Expected([], broken)
+            if failures := self.new_failures(self.mark(-point, condition=condition)).names:
+                assert len(failures) == 1
+                return Expected([], failures)
         raise AssertionError("none fails")
 
     # -- as one expression
 
-    def downgraded(self, test_id: str, condition: str, notches: int = 1) -> Expected:
-        """All agencies' ratings move; or those of Moody's alone."""
+    def after_downgrade(self, test_id: str, condition: str, notches: int = 1) -> Expected:
+        """Return the figure after all agencies' cuts; or those of Moody's alone."""
         readings = [self._value_after(test_id, self.cut(condition, notches, agencies=some)) for some in ("abc", "a")]
         return figure(self._unit(test_id), *readings)
 
-    def in_default(self, test_id: str, condition: str) -> Expected:
+    def after_default(self, test_id: str, condition: str) -> Expected:
         return self.after(test_id, self.default(condition))
 
-    def marked(self, test_id: str, points: float = 0.0, factor: float = 1.0, condition: str = "True") -> Expected:
+    def after_price_change(
+        self, test_id: str, points: float = 0.0, factor: float = 1.0, condition: str = "True"
+    ) -> Expected:
         return self.after(test_id, self.mark(points, factor, condition))
 
-    def sold(self, test_id: str, condition: str, *, at: float | None = None) -> Expected:
+    def after_sale(self, test_id: str, condition: str, *, at: float | None = None) -> Expected:
         return self.after(test_id, self.sell(condition, at=at))
 
     def headroom(self, condition: str, percent: float) -> Expected:
-        """How much more of it may be bought at par until so much of CPA, which a purchase leaves as it is."""
+        """Return how much more may be bought at par until so much of CPA."""
         room = percent / 100 * self.deal.cpa - total(self.where(condition))
         return Expected([[(room, "currency"), (room / self.deal.cpa * 100, "percent")]])
 
