@@ -333,6 +333,12 @@ def price_of_loan(context: Context, bound: Bound, words: str, span: tuple[int, i
     return compare("price", bound, words) if is_price else None
 
 
+def price_crossed(comparison: str, number: Token, words: str) -> Condition | None:
+    """Return the condition of a price that fell below a number, or rose above it."""
+    is_price = not number.unit and LOAN_PRICES[0] <= number.value <= LOAN_PRICES[1]
+    return compare("price", Bound(comparison, number.value, ""), words) if is_price else None  # type: ignore[arg-type]
+
+
 def years_to_maturity(bound: Bound, words: str) -> Condition | None:
     return compare("years", bound, words) if bound.unit in ("years", "months") else None
 

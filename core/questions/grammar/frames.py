@@ -38,7 +38,7 @@ FRAMES: Final = tuple(
         ),
         (
             "move|change|change_by",
-            "move* change* change_by? ranked_count? quantity* where* ranking* group_loan* group_obligor* agency? "
+            "move* change* change_by? fell_below? ranked_count? quantity* where* ranking* group_loan* group_obligor* agency? "
             "period* per_change? compare?",
             kinds.build_moves,
         ),
@@ -70,7 +70,7 @@ FRAMES: Final = tuple(
 
 _TELLING: Final = frozenset(
     ("name", "number", "numeral", "days", "month", "letter", "fact", "period", "calendar", "back", "not", "without", "data",
-     "unknown", "flag", "comparison", "fraction", "first", "rater")
+     "unknown", "flag", "comparison", "fraction", "first", "rater", "action", "move", "status")
 )  # fmt: skip
 """Kinds of phrases of which it tells most that they have no part in a query."""
 
@@ -126,7 +126,11 @@ def _words_about(question: Question, at: int) -> str:
         "-" in lexemes[last + 1].before or lexemes[last].text in ("last", "next", "past")
     ):
         last += 1
-    following = lexemes[last + 1] if last + 1 < len(lexemes) else None
-    if lexemes[at].get("comparison") and following is not None and (following.get("number") or following.get("fact")):
-        last += 1
+    following = next((place for place in range(last + 1, len(lexemes)) if not lexemes[place].is_idle), None)
+    if (
+        lexemes[at].get("comparison")
+        and following
+        and (lexemes[following].get("number") or lexemes[following].get("fact"))
+    ):
+        last = following
     return question.context.words((first, last + 1))

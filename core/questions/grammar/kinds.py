@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from core.compliance.suites import TESTS
 from core.questions.grammar.chart import Cover, Edge
 from core.questions.grammar.conditions import Bound, compare, matures
-from core.questions.grammar.phrases import GROUP_TESTS, GROUPS_OF_LOANS, RATING_NAMES, Ranking
+from core.questions.grammar.phrases import GROUP_OF, GROUP_TESTS, GROUPS_OF_LOANS, RATING_NAMES, Ranking
 from core.questions.grammar.question import (
     LIMIT_SHOWN,
     Outcome,
@@ -277,10 +277,11 @@ def build_moves(question: Question, cover: Cover) -> Outcome:
     changes = [*cover.values("change"), *(change for change, _ in cover.values("change_by") if change)]
     having = tuple(having for _, having in cover.values("change_by"))
     quantity = next((name for name in cover.values("quantity") if name in _MOVING), None)
-    move = _move_of(question, cover, changes, having, quantity)
-    if move is None:
+    crossed = cover.values("fell_below")
+    move = "entered" if crossed else _move_of(question, cover, changes, having, quantity)
+    if move is None or (crossed and cover.has("move", "change", "change_by", "ranking")):
         return None
-    where = tuple(cover.values("where"))
+    where = (*crossed, *cover.values("where"))
     direction = direction_of(changes)
     text = question.text(cover.all("move")[0]) if cover.has("move") else ""
     if move == "repriced" and text != "repriced" and direction is None:
@@ -368,6 +369,10 @@ class _Measure:
         self.says_by = by is not None
         ranked = [edge.value for edge in cover.all("group") if edge.value in GROUPS_OF_LOANS]
         self.group = by or next((name for name in ranked if name != "loan"), "loan" if ranked else None)
+        ratings = [edge.value for edge in cover.all("quantity") if edge.value in _RATINGS]
+        if cover.has("ranking") and self.group is None and ratings and question.tokens[0].text == "which":
+            self.group = GROUP_OF[ratings[0]]  # which rating has the most par
+            self.names.remove(ratings[0])
         aggregates = cover.values("aggregate")
         self.aggregate = next((how for how in aggregates if how != "total"), "total" if aggregates else None)
         self.ranking: Ranking | None = None
@@ -486,7 +491,8 @@ class _Measure:
     def settle_group(self) -> None:
         """Take loans as a set, where a figure of all of them is asked for: the average price of the CCC loans."""
         looked_up = any(condition.field in _LOOKED_UP for condition in self.conditions)
-        if self.group == "loan" and self.is_free and not self.is_count and self.names and not looked_up:
+        is_set = self.is_free or (self.aggregate is not None and self.ranking is None and not self.says_by)
+        if self.group == "loan" and is_set and not self.is_count and self.names and not looked_up:
             self.group = None
 
     def take_each(self) -> tuple[Condition, ...]:

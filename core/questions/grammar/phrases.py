@@ -38,7 +38,7 @@ RATING_NAMES: Final = {agency: name for name, agency in of.OF_AGENCY.items()}
 GROUPS_OF_LOANS: Final = frozenset(
     names("loan obligor industry country rating rating_a rating_b rating_c lien year currency index coupon_type")
 )
-_GROUP_OF: Final = {
+GROUP_OF: Final = {
     "maturity": "year", "rating": "rating", "moodys_rating": "rating_a", "sp_rating": "rating_b",
     "fitch_rating": "rating_c", "lien": "lien", "index": "index",
 }  # fmt: skip
@@ -103,7 +103,7 @@ def _rank_twice(ranking: Ranking, last: Ranking) -> Ranking | None:
 
 
 def _group_of(name: str) -> str | None:
-    return name if name in GROUPS_OF_LOANS else _GROUP_OF.get(name)
+    return name if name in GROUPS_OF_LOANS else GROUP_OF.get(name)
 
 
 def _by(group: str | None, quantity: str | None, text: str) -> str | None:
@@ -209,6 +209,11 @@ ROWS: Final[tuple[Row, ...]] = (
     ("simple", "group:loan|obligor bound", of.price_of_loan, 1.3),
     ("simple", "quantity:maturity bound", of.years_to_maturity, 1.0),
     ("simple", "quantity bound op=@or_so number; quantity bound or op=@rates number", of.compare_either, 1.0),
+    ("simple", "quantity 'of' number", lambda context, quantity, number, words:
+        of.compare_quantity(context, quantity, of.bound_of("=", number, None), words) if number.days is None else None, 1.3),
+    ("simple", "number quantity:quote_depth; numeral quantity:quote_depth", lambda number, numeral, words:
+        of.compare("quote_depth", of.bound_of("=", number, numeral), words), 1.0),
+    ("fell_below", "change:down comparison:<|<= number; change:up comparison:>|>= number", of.price_crossed, 1.0),
     ("simple", "field=quantity op=@rates than=quantity", of.compare_fields, 1.0),
     ("simple", "move:added op=@rates quantity:price", lambda op, words:
         of.compare_fields("purchase_price", op, "price", words), 1.0),
@@ -286,7 +291,8 @@ ROWS: Final[tuple[Row, ...]] = (
     ("size", "number", lambda number: number if number.days is None else None, 1.0),
     ("at_price", "'at' number; 'for' number; quantity:price number; 'at' quantity:price number", _price_at, 1.0),
     ("at_price", "'at' quantity:par", lambda: 100.0, 1.0),
-    ("pays", "quantity:spread|was number; number quantity:spread|was", _pays, 1.0),
+    ("pays", "quantity:spread|was number", _pays, 1.0),
+    ("pays", "number quantity:spread|was", lambda number: _pays(number) if number.unit else None, 1.0),
     ("pays", "quantity:coupon? number", lambda number: number.value if number.unit == "bps" else None, 0.9),
     ("pays_rate", "quantity:coupon number; number quantity:coupon",
         lambda number: number.value if number.unit == "percent" else None, 1.0),

@@ -15,7 +15,7 @@ from core.questions.tokens import Token
 _HARD_IFS: Final = frozenset(
     (
         "if", "suppose", "supposing", "assume", "assuming", "what if", "what happens if", "what would happen if",
-        "if we were to", "in case", "say we", "if i", "assuming that", "suppose that", "what happens when",
+        "if we were to", "in case", "once", "say we", "if i", "assuming that", "suppose that", "what happens when",
     )
 )  # fmt: skip
 """Words right behind which something is supposed."""
@@ -75,8 +75,11 @@ def _region(question: Question, cover: Cover) -> tuple[range, bool]:
     ifs = [at for at, lexeme in enumerate(question.lexemes) if lexeme.get("if")]
     hard = [at for at in ifs if question.lexemes[at].text in _HARD_IFS]
     hard += [edge.start for edge in cover.all("after_word")]
-    if cover.edges[0].kind in ("action", "swap") and cover.edges[0].value in ("sell", "buy", "swap"):
+    if question.lexemes[0].get("action") in ("sell", "buy") or question.lexemes[0].get("swap"):
         hard = [0]  # sell everything below 80: where is WAS then?
+    colon = next((at for at, lexeme in enumerate(question.lexemes) if ":" in lexeme.before), 0)
+    if not ifs and any(edge.start < colon for edge in cover.all("action")):
+        hard = [0]  # Alpha defaults: what is the OC?
     if not (ifs or hard):
         return range(0), False
     start = hard[0] if hard else ifs[0]
@@ -99,9 +102,12 @@ def _suppose(question: Question, cover: Cover, region: range, *, is_hard: bool) 
             return None
         if edge.kind == "quantity" and edge.value == "coupon":
             return Unread((question.words(edge),), "trades, ratings, defaults and prices can be supposed")
-        if edge.kind == "quantity" and not _goes_with(edge.value, cover):
+        is_inside = inside and is_hard and edge.value in ("share", "par")
+        if edge.kind == "quantity" and (is_inside or not _goes_with(edge.value, cover)):
             return None
     verbs = _verbs(cover)
+    if cover.has("swap") and not cover.has("bought_for"):
+        return None
     if not verbs:
         return Unread((), "it supposes nothing that can be worked out")
     ands = [edge.start for edge in cover.all("and")]
