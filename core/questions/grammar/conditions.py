@@ -316,6 +316,12 @@ def compare_either(
     return Condition(any_of=tuple(end for end in ends if end is not None), words=words)
 
 
+def compare_both(context: Context, quantity: str, bound: Bound, last: Bound, words: str) -> Any:
+    """Over 400 and under 500."""
+    ends = tuple(compare_quantity(context, quantity, end, words) for end in (bound, last))
+    return None if None in ends else ends
+
+
 def compare_fields(field: str, op: str, than: str, words: str) -> Condition | None:
     """Marked below what we paid, a spread below the average one."""
     if field == "was" or {field, than} not in ({"price", "purchase_price"}, {"spread", "was"}):

@@ -26,7 +26,7 @@ FRAMES: Final = tuple(
     Frame(tuple(needs.split()), parse_slots(_ANYWHERE + slots), build)
     for needs, slots, build in (
         (
-            "action|swap",
+            "action|swap|to_rating",
             _SUPPOSED + "if* after_word? swap? bought_for? fact? change* first? ranking?",
             suppositions.build_what_if,
         ),
@@ -37,7 +37,7 @@ FRAMES: Final = tuple(
             kinds.build_room,
         ),
         (
-            "move|change|change_by",
+            "move|change|change_by|fell_below",
             "move* change* change_by? fell_below? ranked_count? quantity* where* ranking* group_loan* group_obligor* agency? "
             "period* per_change? compare?",
             kinds.build_moves,
@@ -60,7 +60,7 @@ FRAMES: Final = tuple(
         ("class|group_class", "class* group_class* quantity* face* idle_per* fact*", kinds.build_notes),
         (
             "",
-            "quantity* aggregate* where* having* span* bound* ranking? ranked_count? order_by? by_group? idle_per* "
+            "quantity* aggregate* where* both* having* span* bound* ranking? ranked_count? order_by? by_group? idle_per* "
             "group* compare* more? period* change* agency? level* limit?",
             kinds.build_measure,
         ),

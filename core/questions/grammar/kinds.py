@@ -359,6 +359,7 @@ class _Measure:
         self.question = question
         self.cover = cover
         self.where = cover.all("where")
+        self.where += [_as_where(edge, condition) for edge in cover.all("both") for condition in edge.value]
         self.names: list[str] = []
         for edge in cover.all("quantity"):
             if edge.value not in self.names and edge.value != "count":
@@ -415,6 +416,8 @@ class _Measure:
         is_named = any(edge.value.field == self.group and not edge.value.any_of for edge in self.where)
         if is_named and self.cover.has("ranking"):
             return False
+        if self.question.has_word("whose") and self.question.has_word("all"):
+            return False  # obligors whose loans are all so
         needs_by = self.group in ("year", "rating", "lien", "currency", "index", "coupon_type")
         return self.says_by or not needs_by or self.is_count or self.cover.has("ranking") or self.question.is_listing
 
@@ -481,7 +484,7 @@ class _Measure:
         groups = self.cover.values("group")
         if text.split()[-1] in ("most", "fewest", "least") and "loan" in groups:
             return len(groups) > 1 or self.question.has_word("who")
-        return self.is_count and self.group not in (None, "loan")
+        return False
 
     @property
     def is_free(self) -> bool:
