@@ -18,7 +18,7 @@ from core.questions.answers.statement import Statement, describe_distance
 from core.questions.grammar.interpreting import interpret
 from core.questions.grammar.question import Unread
 from core.questions.query import Query
-from core.questions.suggesting import suggestions
+from core.questions.suggesting import suggest
 from core.questions.wording import query_words
 
 WORDS_SHOWN: Final = 8
@@ -62,7 +62,7 @@ def _answer(question: str, subjects: Sequence[Subject]) -> Answer:
     asked = subjects[:SUBJECTS_MAX]
     query = interpret(question, asked)
     if isinstance(query, Unread):
-        return _refuse(question, asked, _refusal_words(query), None)
+        return _refuse(question, asked, _refusal_words(query), None, query)
     if query.subjects:
         asked = [subject for subject in asked if subject.name in query.subjects]
     if not asked:
@@ -137,8 +137,10 @@ def _refusal_words(unread: Unread) -> str:
     return f"I cannot answer that: {reason}."
 
 
-def _refuse(question: str, subjects: Sequence[Subject], text: str, query: Query | None) -> Answer:
-    suggested = suggestions(subjects)
+def _refuse(
+    question: str, subjects: Sequence[Subject], text: str, query: Query | None, unread: Unread | None = None
+) -> Answer:
+    suggested = suggest(subjects, unread, lambda nearest: bool(_state(nearest, subjects)[0]))
     return Answer(
         question=question,
         answered=False,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -255,7 +255,7 @@ class Book:
         if condition.field == "not":
             return ~self.meets(condition.any_of[0])
         if condition.any_of:
-            return np.logical_or.reduce([self.meets(part) for part in condition.any_of])
+            return np.asarray(np.logical_or.reduce([self.meets(part) for part in condition.any_of]))
         if condition.field == "flag":
             mask = self._flag(condition.values[0], condition.agency)
             return ~mask if condition.op == "is not" else mask
@@ -636,10 +636,12 @@ BLANK_WORDS: Final = {
 }
 
 
+_PLAIN: Final[dict[str, Callable[[Floats], Any]]] = {"median": np.median, "simple": np.mean, "total": np.sum}
+
+
 def _aggregate(values: Floats, par: Floats, how: str | None) -> float | None:
-    plain = {"median": np.median, "simple": np.mean, "total": np.sum}.get(how or "")
-    if plain is not None:
-        return float(plain(values))
+    if how in _PLAIN:
+        return float(_PLAIN[how](values))
     weight = float(par.sum())
     return float(par @ values / weight) if weight > 0 else None
 

@@ -260,8 +260,8 @@ def answer_overview(query: Query, subject: Subject) -> Statement:
     if not statement.sentences:
         statement.add("No test has another status than in the month before.")
     texts = []
-    for move, count in count_moves(subject).items():
-        words = MOVES[move]
+    for name, count in count_moves(subject).items():
+        words = MOVES[name]
         text = statement.figure(f"loans {words}", count, "count", f"number of loans {words}")
         texts.append(f"{text} {'is' if count == 1 else 'are'} {words}")
     statement.add(f"Of the loans, {listed(texts)}.")

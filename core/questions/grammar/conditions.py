@@ -154,8 +154,9 @@ def rate(letter: Letter) -> Rated:
 
 
 def rate_or_so(letter: Letter, or_so: str) -> Rated:
-    is_down = or_so in ("worse", "<=")
-    return Rated(*((letter.symbol, RANK_WORST) if is_down else (1.0, letter.symbol)), letter.agency)
+    if or_so in ("worse", "<="):
+        return Rated(letter.symbol, RANK_WORST, letter.agency)
+    return Rated(1.0, letter.symbol, letter.agency)
 
 
 def rate_beside(letter: Letter, comparison: str) -> Rated:
@@ -337,6 +338,12 @@ def price_of_loan(context: Context, bound: Bound, words: str, span: tuple[int, i
     first, last = LOAN_PRICES
     is_price = not bound.unit and all(first <= value <= last for value in (bound.value, bound.high or first))
     return compare("price", bound, words) if is_price else None
+
+
+def equals(context: Context, quantity: str, number: Token | None, numeral: int | None, words: str) -> Condition | None:
+    """A floor of 0.75 %, two quotes."""
+    bound = bound_of("=", number, numeral)
+    return None if bound is None else compare_quantity(context, quantity, bound, words)
 
 
 def price_crossed(comparison: str, number: Token, words: str) -> Condition | None:

@@ -111,7 +111,7 @@ def refuse(question: Question, places: Sequence[int]) -> Unread:
         reason = "no file of holdings says that"
     elif any(lexeme.get("month") or lexeme.get("days") for lexeme in lexemes):
         reason = "there is no file of that day"
-    return Unread(words, reason)
+    return Unread(words, reason, tuple(places), tuple(question.lexemes))
 
 
 def _words_about(question: Question, at: int) -> str:

@@ -375,7 +375,7 @@ class _Measure:
             self.group = GROUP_OF[ratings[0]]  # which rating has the most par
             self.names.remove(ratings[0])
         aggregates = cover.values("aggregate")
-        self.aggregate = next((how for how in aggregates if how != "total"), "total" if aggregates else None)
+        self.aggregate: Any = next((how for how in aggregates if how != "total"), "total" if aggregates else None)
         self.ranking: Ranking | None = None
         self.order_by: str | None = cover.first("order_by")
 

@@ -133,7 +133,7 @@ def _phrase(tokens: Sequence[Token], at: int) -> tuple[int, tuple[Meaning, ...]]
             continue
         if window[-1].kind in ("period", "quoted"):
             continue
-        if words[0] == "and" and at + length < len(tokens) and tokens[at + length].kind == "number":
+        if words[0] == "and" and length > 1 and at + length < len(tokens) and tokens[at + length].kind == "number":
             continue  # over 400 and under 500
         if _goes_on(words, tokens[at + length].text if at + length < len(tokens) else ""):
             continue

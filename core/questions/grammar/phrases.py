@@ -210,10 +210,8 @@ ROWS: Final[tuple[Row, ...]] = (
     ("simple", "group:loan|obligor bound", of.price_of_loan, 1.3),
     ("simple", "quantity:maturity bound", of.years_to_maturity, 1.0),
     ("simple", "quantity bound op=@or_so number; quantity bound or op=@rates number", of.compare_either, 1.0),
-    ("simple", "quantity 'of' number", lambda context, quantity, number, words:
-        of.compare_quantity(context, quantity, of.bound_of("=", number, None), words) if number.days is None else None, 1.3),
-    ("simple", "number quantity:quote_depth; numeral quantity:quote_depth", lambda number, numeral, words:
-        of.compare("quote_depth", of.bound_of("=", number, numeral), words), 1.0),
+    ("simple", "quantity 'of' number", of.equals, 1.3),
+    ("simple", "number quantity:quote_depth; numeral quantity:quote_depth", of.equals, 1.0),
     ("fell_below", "change:down comparison:<|<= number; change:up comparison:>|>= number", of.price_crossed, 1.0),
     ("simple", "field=quantity op=@rates than=quantity", of.compare_fields, 1.0),
     ("simple", "move:added op=@rates quantity:price", lambda op, words:

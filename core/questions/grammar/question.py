@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from core.questions.grammar.chart import Chart, Cover, Edge
 from core.questions.grammar.conditions import Context
+from core.questions.grammar.lexemes import Lexeme
 from core.questions.grammar.phrases import Ranking
 from core.questions.query import Query
 from core.questions.tokens import names
@@ -32,6 +33,9 @@ class Unread:
     words: tuple[str, ...]
     """Those that have no part in a query; none where all have a meaning, and together none."""
     reason: str = ""
+    places: tuple[int, ...] = ()
+    """Of these phrases among `lexemes`."""
+    lexemes: tuple[Lexeme, ...] = ()
 
 
 class Question:
