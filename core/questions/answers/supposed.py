@@ -86,13 +86,18 @@ def answer_what_if(query: Query, subject: Subject) -> Statement:
     if not is_named:
         if query.fact is None:
             _state_cash(query, statement, cash)
-    if not is_named:
-        pairs = [pair for pair in pairs if abs(pair[1].current_value - pair[0].current_value) > MOVED_LEAST]
-        pairs.sort(key=lambda pair: -abs(relative_cushion(pair[1]) - relative_cushion(pair[0])))
-        statement.add(f"{counted(len(pairs), 'test')} would move{':' if pairs else '.'}")
-    for then_now in pairs[:ROWS_SHOWN]:
-        _state_pair(statement, *then_now, of=None if is_named else then_now[0].test_name)
+        pairs = _moved(statement, pairs)
+    for first, last in pairs[:ROWS_SHOWN]:
+        _state_pair(statement, first, last, of=None if is_named else first.test_name)
     return statement
+
+
+def _moved(statement: Statement, pairs: Pairs) -> Pairs:
+    """Return the tests that would move, by how much of their cushions they would."""
+    pairs = [pair for pair in pairs if abs(pair[1].current_value - pair[0].current_value) > MOVED_LEAST]
+    pairs.sort(key=lambda pair: -abs(relative_cushion(pair[1]) - relative_cushion(pair[0])))
+    statement.add(f"{counted(len(pairs), 'test')} would move{':' if pairs else '.'}")
+    return pairs
 
 
 def _state_cash(query: Query, statement: Statement, cash: float) -> None:

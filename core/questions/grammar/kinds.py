@@ -35,75 +35,100 @@ _LOOKED_UP: Final = frozenset(("obligor", "facility", "cusip", "loanx", "isin"))
 
 
 def build_tests(question: Question, cover: Cover) -> Outcome:
-    if set(cover.values("quantity")) - {"share", "par", "count"}:
+    """Build the query of the figures, limits, cushions and statuses of tests."""
+    tests = _TestPhrases(question, cover)
+    if not tests.go_together():
         return None
-    ids = test_ids_of(cover)
-    faces = [face for face in cover.values("face") if face != "level"]
-    state = next(iter(cover.values("state")), None)
-    category = cover.first("category")
-    entity = cover.has("group_test")
-    ranking = cover.first("ranking")
-    bounds = [*cover.values("cushion_bound"), *(having for _, having in cover.values("figure_bound"))]
-    period = _period(cover)
-    limited = bool(faces) or state is not None or bool(bounds) or cover.has("over")
-    if cover.has("bucket") and not (limited or _is_bucket(question, cover, period)):
-        return None
-    if cover.has("figure_bound") and not question.is_yes_no:
-        return None
-    if ranking is not None and not (entity or not ids or ranking.by == "cushion"):
-        return None
-    if not (ids or category or entity or state or faces or bounds or cover.has("class")):
-        if ranking is None or ranking.by != "cushion":
-            return None
-    if cover.has("ranked_count") and (ranking is None or not (entity or ranking.by == "cushion")):
-        return None
-    if not (ids or category or entity or state or faces or bounds or ranking):
-        return None
-    ranking = settle_ranking(question, cover, ranking)
+    ranking = settle_ranking(question, cover, tests.ranking)
     if ranking is not None and ranking.by not in (None, "cushion"):
         return None
-    over = cover.first("over")
-    if over is not None:
-        upper = all(TESTS[test_id].threshold_type == "max" for test_id in ids if test_id in TESTS)
-        state = "fail" if (over in (">", ">=")) == upper else "pass"
-    aspect: Any = "status" if over is not None else _aspect_of(faces) if ranking is None else "cushion"
-    if (over is not None or state == "fail") and question.has_word("much"):
-        aspect = "cushion"
-    classes = tuple(name for names in cover.values("class") for name in names)
-    if not classes and cover.has("group_class"):
-        if not (ids or category):
-            return None
-        classes = ("*",)
-    unit = "months" if cover.has("months") else None
-    if unit and (aspect != "cushion" or ids != ("wal",)):
+    aspect, status = tests.aspect(ranking)
+    period = "change" if cover.has("change") else tests.period
+    if period != tests.period and (not tests.ids or cover.has("cushion_bound")):
         return None
-    changes = cover.values("change")
-    if changes and period == "now":
-        if not ids or cover.has("cushion_bound"):
-            return None
-        period = "change"
-    if not (ids or state or category or entity or ranking or bounds or classes) and not cover.has(
-        "group_deal", "whole"
-    ):
+    unit = "months" if cover.has("months") else None
+    if unit and (aspect != "cushion" or tests.ids != ("wal",)):
+        return None
+    if not tests.are_named(ranking):
         return Unread((), "which test is meant is not said")
     return Query(
         kind="tests",
-        tests=ids,
-        category=category,
+        tests=tests.ids,
+        category=tests.category,
         aspect=aspect,
-        status=state,
+        status=status,
         order=None if ranking is None else ranking.order,  # type: ignore[arg-type]
         limit=None if ranking is None else ranking.limit,
         place=None if ranking is None else ranking.place,
-        classes=classes,
-        period=period,
-        direction=direction_of(changes),
-        having=tuple(bounds),
+        classes=tests.classes,
+        period=period,  # type: ignore[arg-type]
+        direction=direction_of(cover.values("change")),
+        having=tests.bounds,
         is_yes_no=question.is_yes_no,
-        is_count=(question.has_word("many") or "count" in cover.values("quantity")) and not ids,
-        order_by="cushion" if ranking is not None else None,
+        is_count=(question.has_word("many") or "count" in cover.values("quantity")) and not tests.ids,
+        order_by=None if ranking is None else "cushion",
         unit=unit,
     )
+
+
+class _TestPhrases:
+    """The phrases of a question on tests."""
+
+    def __init__(self, question: Question, cover: Cover) -> None:
+        self.question, self.cover = question, cover
+        self.ids = test_ids_of(cover)
+        self.faces = [face for face in cover.values("face") if face != "level"]
+        self.state: str | None = cover.first("state")
+        self.category: str | None = cover.first("category")
+        self.has_entity = cover.has("group_test")
+        self.ranking: Ranking | None = cover.first("ranking")
+        figures = [having for _, having in cover.values("figure_bound")]
+        self.bounds: tuple[Having, ...] = (*cover.values("cushion_bound"), *figures)
+        self.period = _period(cover)
+        self.classes = tuple(name for names in cover.values("class") for name in names)
+        if not self.classes and cover.has("group_class"):
+            self.classes = ("*",)
+
+    def go_together(self) -> bool:
+        """Return whether these phrases make a question on tests, and none of them would be passed over."""
+        cover, by_cushion = self.cover, self.ranking is not None and self.ranking.by == "cushion"
+        is_limited = bool(self.faces or self.state or self.bounds or cover.has("over"))
+        is_about = bool(self.ids or self.category or self.has_entity or self.state or self.faces or self.bounds)
+        return not (
+            set(cover.values("quantity")) - {"share", "par", "count"}
+            or (cover.has("bucket") and not is_limited and not self._is_bucket())
+            or (cover.has("figure_bound") and not self.question.is_yes_no)
+            or (self.ranking is not None and self.ids and not self.has_entity and not by_cushion)
+            or (cover.has("ranked_count") and (self.ranking is None or not (self.has_entity or by_cushion)))
+            or not (is_about or by_cushion)
+            or (cover.has("group_class") and not (self.ids or self.category or cover.has("class")))
+        )
+
+    def are_named(self, ranking: Ranking | None) -> bool:
+        """Return whether it is said which tests are meant."""
+        is_said = self.ids or self.state or self.category or self.has_entity or self.bounds or self.classes
+        return bool(is_said) or ranking is not None or self.cover.has("group_deal", "whole")
+
+    def aspect(self, ranking: Ranking | None) -> tuple[Any, Any]:
+        """(what of the tests is asked for, which status they have)."""
+        over, state = self.cover.first("over"), self.state
+        aspect = "cushion" if ranking is not None else _aspect_of(self.faces)
+        if over is not None:
+            upper = all(TESTS[test_id].threshold_type == "max" for test_id in self.ids if test_id in TESTS)
+            aspect, state = "status", "fail" if (over in (">", ">=")) == upper else "pass"
+        if state == "fail" and self.question.has_word("much"):
+            aspect = "cushion"
+        return aspect, state
+
+    def _is_bucket(self) -> bool:
+        """Return whether the CCC bucket as a share is the figure of its test."""
+        cover, names = self.cover, [name for name in self.cover.values("quantity") if name != "count"]
+        if self.ids != ("ccc_bucket_pct",) or cover.has("group_loan") or names == ["par"]:
+            return False
+        if "count" in cover.values("quantity"):
+            return False
+        is_bucket = any("bucket" in self.question.words(edge).lower() for edge in cover.all("bucket"))
+        return is_bucket or self.period == "change" or cover.has("change") or "share" in names
 
 
 def build_pair(question: Question, cover: Cover) -> Outcome:
@@ -116,17 +141,6 @@ def _aspect_of(faces: Sequence[Any]) -> Any:
     for face in faces:
         aspect = face if aspect in (None, "limit", "status") else aspect
     return aspect
-
-
-def _is_bucket(question: Question, cover: Cover, period: str) -> bool:
-    """Return whether the CCC bucket as a share is the figure of its test."""
-    if test_ids_of(cover) != ("ccc_bucket_pct",):
-        return False
-    names = [name for name in cover.values("quantity") if name != "count"]
-    if cover.has("group_loan") or "count" in cover.values("quantity") or (names == ["par"]):
-        return False
-    bucket = any("bucket" in question.words(edge).lower() for edge in cover.all("bucket"))
-    return bucket or period == "change" or cover.has("change") or "share" in names
 
 
 def _period(cover: Cover) -> Any:
@@ -421,6 +435,20 @@ class _Measure:
         needs_by = self.group in ("year", "rating", "lien", "currency", "index", "coupon_type")
         return self.says_by or not needs_by or self.is_count or self.cover.has("ranking") or self.question.is_listing
 
+    def goes_together(self) -> bool:
+        """Return whether none of the phrases would be passed over."""
+        if self.cover.has("limit") and not (self.cover.has("ranking") and self.group in GROUP_TESTS):
+            return False
+        return self.is_of_one_group() and not self.changes_by_number()
+
+    def is_compared(self, each: tuple[Condition, ...]) -> bool:
+        """Return whether what says a comparison has something to compare."""
+        if not self.cover.has("compare", "more") or each:
+            return True
+        if len(self.question.context.subjects) > 1 or self.period == "change":
+            return True
+        return self.group == "coupon_type" and not self.cover.has("more")
+
     def changes_by_number(self) -> bool:
         """Return whether a number stands right behind a change: then it is by how much, and not of the loans."""
         ends = {edge.end for edge in self.cover.all("change")}
@@ -539,14 +567,11 @@ def _as_where(edge: Edge, condition: Condition) -> Edge:
 
 
 def build_measure(question: Question, cover: Cover) -> Outcome:
+    """Build the query of what is measured of loans."""
     query = _Measure(question, cover)
     if cover.has("ranking") and (place := _place(query)) is not None:
         return place
-    if cover.has("limit") and not (cover.has("ranking") and query.group in GROUP_TESTS):
-        return None
-    if not query.take_days():
-        return None
-    if not query.is_of_one_group() or query.changes_by_number():
+    if not query.goes_together() or not query.take_days():
         return None
     query.take_names()
     query.take_ranking()
@@ -554,18 +579,13 @@ def build_measure(question: Question, cover: Cover) -> Outcome:
         return None
     if cover.has("ranking") and query.ranking is None:
         return Unread((question.words(cover.all("ranking")[0]),), "by what is not said")
-    whole = query.take_whole()
-    each = query.take_each()
-    if cover.has("compare", "more") and not (each or len(question.context.subjects) > 1 or query.period == "change"):
-        if query.group != "coupon_type" or cover.has("more"):
-            return None
+    whole, each = query.take_whole(), query.take_each()
+    if not query.is_compared(each):
+        return None
     if whole and not query.names:
         query.names = ["share"]
     query.settle_group()
-    fault = _fault_of(query, each)
-    if fault is not None:
-        return fault
-    return _query_of(query, whole, each)
+    return _fault_of(query, each) or _query_of(query, whole, each)
 
 
 def _place(query: _Measure) -> Query | None:

@@ -92,19 +92,11 @@ def _region(question: Question, cover: Cover) -> tuple[range, bool]:
 
 
 def _suppose(question: Question, cover: Cover, region: range, *, is_hard: bool) -> list[Action] | Unread | None:
-    for edge in cover.edges:
-        inside = edge.start in region
-        if edge.kind in ("where", "size", "at_price", "ranking", "to_rating", "action") and not inside:
-            return None
-        if edge.kind == "bucket" and inside:
-            return None
-        if edge.kind == "figure" and inside and edge.value not in _POOL_FIGURES:
-            return None
-        if edge.kind == "quantity" and edge.value == "coupon":
-            return Unread((question.words(edge),), "trades, ratings, defaults and prices can be supposed")
-        is_inside = inside and is_hard and edge.value in ("share", "par")
-        if edge.kind == "quantity" and (is_inside or not _goes_with(edge.value, cover)):
-            return None
+    rates = [edge for edge in cover.all("quantity") if edge.value == "coupon"]
+    if rates:
+        return Unread((question.words(rates[0]),), "trades, ratings, defaults and prices can be supposed")
+    if any(not _stands_well(edge, cover, is_inside=edge.start in region, is_hard=is_hard) for edge in cover.edges):
+        return None
     verbs = _verbs(cover)
     if cover.has("swap") and not cover.has("bought_for"):
         return None
@@ -123,6 +115,20 @@ def _suppose(question: Question, cover: Cover, region: range, *, is_hard: bool) 
             return action
         actions.append(action)
     return actions
+
+
+def _stands_well(edge: Edge, cover: Cover, *, is_inside: bool, is_hard: bool) -> bool:
+    """Return whether a phrase stands where what it means here can stand: inside of the supposition, or outside."""
+    if edge.kind in ("where", "size", "at_price", "ranking", "to_rating", "action"):
+        return is_inside
+    if edge.kind == "bucket":
+        return not is_inside
+    if edge.kind == "figure":
+        return not is_inside or edge.value in _POOL_FIGURES
+    if edge.kind == "quantity":
+        is_sum = edge.value in ("share", "par")
+        return not (is_inside and is_hard and is_sum) and _goes_with(edge.value, cover)
+    return True
 
 
 def _goes_with(name: str, cover: Cover) -> bool:
