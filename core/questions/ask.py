@@ -43,7 +43,7 @@ _ANSWERERS: Final[dict[str, Answerer]] = {
 
 @checked
 def ask(question: str, subjects: Sequence[Subject], *, labels: Mapping[str, str] = LABELS) -> Answer:
-    """Answer a question over portfolios; one that is not understood is answered by saying so, with suggestions.
+    """Answer a question over portfolios, or say why not and what can be asked.
 
     Of several portfolios each is answered for, or those that the question names.
 
@@ -99,7 +99,7 @@ def _answer(question: str, subjects: Sequence[Subject]) -> Answer:
 
 
 def _state(query: Query, subjects: Sequence[Subject]) -> tuple[list[Statement], list[str], list[str]]:
-    """(what is stated of each portfolio, why nothing is of some, sentences that rank them)."""
+    """(what is stated of each portfolio, why nothing is of some)."""
     statements: list[Statement] = []
     faults: list[str] = []
     ranked: list[str] = []

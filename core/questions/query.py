@@ -15,7 +15,7 @@ Period = Literal["now", "previous", "change"]
 
 
 class Condition(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What a loan must be: a field beside a value, or (`any_of`) one of several conditions."""
+    """What a loan must be: a field beside a value."""
 
     field: str = ""
     """A quantity, a group, or `flag`."""

@@ -43,7 +43,7 @@ _QUESTIONS: Final[tuple[tuple[str, Callable[[Subject], bool]], ...]] = (
 
 
 def suggest(subjects: Sequence[Subject], unread: Unread | None, is_answered: Callable[[Query], bool]) -> list[str]:
-    """Return three questions that can be answered over these portfolios, the nearest first; none without loans."""
+    """Return three questions that can be answered over these portfolios."""
     if not subjects or not any(subject.portfolio.row_count for subject in subjects):
         return []
     texts = [text for text, is_there in _QUESTIONS if any(is_there(subject) for subject in subjects)]
@@ -52,7 +52,7 @@ def suggest(subjects: Sequence[Subject], unread: Unread | None, is_answered: Cal
 
 
 def _nearest(unread: Unread, subjects: Sequence[Subject], is_answered: Callable[[Query], bool]) -> str | None:
-    """Return a question without the phrases at its end that have no part in a query, where it can be answered."""
+    """Return a question without the phrases at its end that have no part in a query."""
     first = min(unread.places, default=0)
     kept: list[Lexeme] = list(unread.lexemes[:first])
     while kept and (kept[-1].is_idle or kept[-1].text in _JOINING or (kept[-1].raw[:1].isupper() and len(kept) > 1)):

@@ -111,7 +111,7 @@ _KEPT: Final = frozenset(
 
 
 def stem(word: str) -> str:
-    """Return a word without the ending of its plural or genitive: loans is loan, industries is industry."""
+    """Return a word without the ending of its plural or genitive."""
     word = word.removesuffix("'s").replace("'", "")
     if word in _KEPT or len(word) < 4 or word.endswith(("ss", "us", "is")) or not word.endswith("s"):
         return word
@@ -123,7 +123,7 @@ def stem(word: str) -> str:
 
 
 def tokens_of(question: str) -> list[Token]:
-    """Return the tokens of a question; signs that are none are passed over, punctuation is a mark."""
+    """Return the tokens of a question."""
     text = unicodedata.normalize("NFKC", question).translate(_QUOTES)
     text = _CONTRACTION.sub(lambda match: _CONTRACTIONS[match[0].lower()], text)
     for pattern, words in _EXPRESSIONS:

@@ -1,8 +1,8 @@
 """What an analyst's words mean: phrases to the quantities, fields, groups, tests and relations of a query.
 
-`words.tsv` and `quantities.tsv` have the phrases as people write them; they are brought to the stems of `tokens`. Of two
-phrases at a place the longer one counts. A word that is in no table is a name out of the data, or the question is not
-understood.
+`words.tsv` and `quantities.tsv` have the phrases as people write them; they are brought to the stems of `tokens`. Of
+two phrases at a place the longer one counts. A word that is in no table is a name out of the data, or the question is
+not understood.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _entries() -> Iterator[tuple[str, Meaning]]:
     for key, *_, words in _QUANTITY_ROWS:
         yield words, Meaning("quantity", key)
     for row in ROWS:
-        if row.kind != "industry":
+        if row.kind not in ("industry", "country"):  # names, which are read by value
             yield row.phrases, Meaning(row.kind, _value_of(row))
 
 

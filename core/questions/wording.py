@@ -172,7 +172,7 @@ def having_words(having: Having) -> str:
 
 
 def test_word(test_id: str) -> str:
-    """Return a test's name for a reader, of whichever deal: its home is not known here."""
+    """Return a test's name for a reader, of whichever deal."""
     if test_id.startswith("name:"):
         return plain(test_id[5:])
     if test_id == FOREIGN:

@@ -191,7 +191,7 @@ class Book:
         return names
 
     def ranks(self, agency: str | None) -> NDArray[np.uint8]:
-        """Ranks by an agency, 0 where it rates not; by any for None: Moody's, else S&P, else Fitch.
+        """Return ranks by an agency, 0 where it has none; by the first that rates for None.
 
         Raises:
             Unavailable: the file has no rating.
@@ -231,8 +231,7 @@ class Book:
 
     @cached_property
     def denominator(self) -> float:
-        """What the concentration tests divide by: the collateral principal amount, with defaulted loans as the deal
-        counts them.
+        """The collateral principal amount, with defaulted loans as the deal counts them.
 
         Raises:
             Unavailable: it is not above zero.
@@ -283,7 +282,7 @@ class Book:
             return np.asarray(known & above & (True if high is None else values <= high))
 
     def _beside(self, condition: Condition) -> Mask:
-        """The loans whose field is above or below another one of theirs; of ratings below is the lower rating."""
+        """The loans whose field is above or below another one of theirs."""
         if condition.field == "rating":
             first, last = (self.ranks(agency).astype(np.float64) for agency in (condition.agency, condition.than))
             known = (first > 0) & (last > 0)
@@ -297,14 +296,14 @@ class Book:
             return np.asarray(_COMPARE[condition.op](first, last))
 
     def _in_the_largest(self, condition: Condition) -> Mask:
-        """The loans of the groups in some places by par, from the largest (or the smallest, of negative places)."""
+        """The loans of the groups in some places by par."""
         groups = self.groups(condition.field, self.performing)
         assert condition.low is not None
         assert condition.high is not None
         sign = -1.0 if condition.low > 0 else 1.0
         groups.sort(key=lambda group: sign * float(self.par[group.rows].sum()))
         mask = np.zeros(self.portfolio.row_count, np.bool_)
-        by, labels = self._codes(condition.field)
+        by, _ = self._codes(condition.field)
         for group in groups[int(abs(condition.low)) - 1 : int(abs(condition.high))]:
             mask |= by == by[group.rows[0]]
         return mask
@@ -422,7 +421,7 @@ class Book:
         return self._blank(Condition(field="rating", op="blank", agency=agency))
 
     def in_bucket(self, agency: str | None) -> Mask:
-        """Loans of an agency's CCC bucket, of any for None: rated Caa1/CCC+ or lower, or by nobody."""
+        """Loans of an agency's CCC bucket, of any for None."""
         counting = self.pool.definition.par_value.ccc_agencies if agency is None else (agency,)
         agencies = [name for name in counting if RATING_COLUMNS[name] in self.view.ranks]
         own = self.view.ranks.get("rating")
@@ -502,7 +501,7 @@ class Book:
         return names.values[int(names.codes[row])] if names.codes[row] >= 0 else None
 
     def groups(self, by: str, mask: Mask) -> list[Group]:
-        """The loans of a set by what they have in common, in the order of its first loan; a blank is no group."""
+        """The loans of a set by what they have in common."""
         rows = np.flatnonzero(mask)
         if by == "loan":
             return [Group(self.name_of(int(row)), np.array([row])) for row in rows]

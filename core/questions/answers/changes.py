@@ -89,14 +89,14 @@ def _quantity_changes(
     statement.add(f"{capital(word)} of {whose} moved by {_state_move(statement, books, rows, (name, how, then, now))}.")
     if name != "par":
         return
-    held, performing = (
+    all_par, performing = (
         [float(book.par[own & mask].sum()) for book, own, mask in zip(books, _masks(books, rows), masks, strict=True)]
         for masks in ([book.has_par for book in books], [book.performing for book in books])
     )
-    if held != performing:
+    if all_par != performing:
         label = "change of par with defaulted loans"
         operation = f"{SUM_OF_PAR} of the newer month less the earlier"
-        statement.figure(label, held[1] - held[0], unit, operation, sign=True)
+        statement.figure(label, all_par[1] - all_par[0], unit, operation, sign=True)
 
 
 def _masks(books: tuple[Book, Book], rows: list[Rows]) -> list[Any]:
@@ -198,7 +198,7 @@ class _Pairs:
 
 
 def answer_moves(query: Query, subject: Subject) -> Statement:
-    """Answer which loans came, went, or have another rating, price, spread or par than the month before.
+    """Answer which loans came, went or moved since the month before.
 
     Raises:
         Unavailable: there is no month before, or a column is missing.
@@ -228,7 +228,7 @@ def answer_moves(query: Query, subject: Subject) -> Statement:
 
 
 def count_moves(subject: Subject) -> dict[str, int]:
-    """Return how many loans came, went, were downgraded, were upgraded and defaulted since the month before."""
+    """Return how many loans came, went, were downgraded."""
     counts = {}
     for move in ("added", "removed", "downgraded", "upgraded", "newly_defaulted"):
         try:
@@ -294,7 +294,7 @@ def _state_rerated(query: Query, statement: Statement, pairs: _Pairs) -> None:
 
 
 def _moves_so(query: Query, field: str, then: Any, change: Any) -> Any:
-    """Return which changes are in the direction, and of the size, that a query asks for."""
+    """Return which changes are in the direction, and of the size."""
     direction = "down" if query.move == "paid_down" else query.direction
     if query.order is not None and direction is None:
         direction = "up" if query.order == "most" else "down"

@@ -90,7 +90,7 @@ class _Table:
         return groups
 
     def sort(self, groups: list[Group]) -> list[Group]:
-        """Return groups in the order in which they are stated; without a value, they are left out."""
+        """Return groups in the order in which they are stated."""
         if self.query.order is None and self.by in _ORDERED:
             return sorted(groups, key=lambda group: _place_of(self.by, group.label))
         keys = [self.value(self.order_by, group) for group in groups]

@@ -96,7 +96,7 @@ def _trigger_words(statement: Statement, label: str, figures: tuple[float, float
 
 
 def answer_room(query: Query, subject: Subject) -> Statement:
-    """Answer how much more of what a test limits, or up to a share that is named, there may be.
+    """Answer how much more of something a test, or a named share, allows.
 
     Raises:
         Unavailable: the test limits nothing that can be bought, or has no figure.
@@ -128,7 +128,7 @@ def answer_room(query: Query, subject: Subject) -> Statement:
 
 
 def _state_room(statement: Statement, what: tuple[str, float, float, float], basis: Basis) -> None:
-    """State how much more there may be of something until it is a share of the collateral principal amount."""
+    """State how much more there may be of something until it is so much of the whole."""
     whose, value, most, denominator = what
     left = most - value
 

@@ -128,7 +128,7 @@ def _state_values(query: Query, statement: Statement, book: Book, rows: Rows, wh
 
 
 def _with_par(query: Query, names: list[str], where: str) -> list[str]:
-    """Return what is stated of a set: par and share go together, and with a count of some loans."""
+    """Return what is stated of a set."""
     if (query.is_count and where) or not (names or query.is_count):
         return [*names, *(name for name in ("par", "share") if name not in names)]
     if names == ["par"] and where and query.aggregate in (None, "total"):
@@ -223,7 +223,7 @@ def _look_up(query: Query, statement: Statement, book: Book, rows: Rows) -> None
 
 
 def _has(book: Book, name: str) -> bool:
-    """Return whether the file has a column; whose rating is meant is left open for `rating`."""
+    """Return whether the file has a column."""
     try:
         if name in TEXTS - {"rating"}:
             book.text_of(name, 0)

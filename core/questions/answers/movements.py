@@ -175,7 +175,7 @@ def answer_why(query: Query, subject: Subject) -> Statement:
 
 
 def _state_makeup(statement: Statement, result: TestResult) -> None:
-    """State what is taken off the numerator of an overcollateralisation test, or what is above a limit."""
+    """State what is taken off the numerator of an overcollateralisation test."""
     amount = cushion_amount(statement.subject, result)
     if amount is not None and result.status == "fail":
         basis = Basis("cushion x what the test divides by / 100", test_id=result.test_id)
@@ -247,7 +247,7 @@ def _state_part(statement: Statement, test_id: str, part: Any) -> None:
 
 
 def answer_overview(query: Query, subject: Subject) -> Statement:
-    """Answer what changed since the month before: tests whose status did, and how many loans came, went or moved.
+    """Answer what changed since the month before: tests, and how many loans moved.
 
     Raises:
         Unavailable: there is no month before.

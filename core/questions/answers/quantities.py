@@ -96,7 +96,7 @@ def words_of(name: str, how: str | None = None) -> str:
 
 
 def how_of(name: str, how: str | None) -> str | None:
-    """Return how a quantity beside others is made: a total of shares and counts, whatever is averaged."""
+    """Return how a quantity beside others is made."""
     return None if name in SUMS else how
 
 
@@ -111,7 +111,7 @@ def add_quantity(
 
 
 def add_par_and_share(statement: Statement, book: Book, rows: Rows, *, together: bool = False) -> tuple[str, str]:
-    """Add the par of some loans and its share of the collateral principal amount, and return their texts."""
+    """Add the par of some loans and its share of the collateral principal amount."""
     names = ("par together", "share together") if together else ("par", words_of("share"))
     par, share = (
         statement.figure(label, book.measure(name, rows), unit_of(name), Basis(operation_of(name), book, rows))
@@ -128,9 +128,8 @@ def tell_defaulted(statement: Statement, book: Book, rows: Rows, names: Sequence
     label, basis = "par of defaulted loans, not counted above", Basis(f"{SUM_OF_PAR} of defaulted loans", book, left)
     par = statement.figure(label, float(book.par[left].sum()), "amount", basis)
     is_are = "is" if len(left) == 1 else "are"
-    statement.add(
-        f"{capital(counted(len(left), 'defaulted loan'))} of {par} par {is_are} left out of amounts, shares and averages."
-    )
+    loans = capital(counted(len(left), "defaulted loan"))
+    statement.add(f"{loans} of {par} par {is_are} left out of amounts, shares and averages.")
     if "par" in names:
         total = float(book.par[rows].sum())
         statement.figure("par with defaulted loans", total, "amount", Basis(SUM_OF_PAR, book, rows))

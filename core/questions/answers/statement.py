@@ -122,7 +122,7 @@ def previous_of(subject: Subject) -> Subject:
 
 
 def describe_distance(subject: Subject) -> str:
-    """Return that the earlier file is not of the month before; empty where it is, or where a day is not known."""
+    """Return that the earlier file is not of the month before."""
     previous = subject.previous
     if previous is None or previous.day is None or subject.day is None:
         return ""
@@ -138,7 +138,7 @@ def book_of(subject: Subject, period: str = "now") -> Book:
 
 
 def unit_apart(unit: Unit) -> Unit:
-    """Return what two figures of a unit differ by: two percentages are so many points apart."""
+    """Return what two figures of a unit differ by."""
     return "points" if unit in ("percent", "price") else unit
 
 

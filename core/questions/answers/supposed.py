@@ -235,7 +235,7 @@ def _rank(action: Action, book: Book, rows: Rows) -> Rows:
 
 
 def _sell(action: Action, book: Book, rows: Rows, statement: Statement) -> Portfolio:
-    """Sell at a price or at each loan's own, or repay at par; of several loans pro rata."""
+    """Sell at a price or at each loan's own, or repay at par."""
     portfolio = book.portfolio
     prices = book.view.numbers.get("price", np.full(portfolio.row_count, np.nan))[rows]
     unknown = int((~np.isfinite(prices)).sum())
@@ -295,7 +295,7 @@ def _mark(action: Action, book: Book, rows: Rows, statement: Statement) -> Portf
 
 
 def _rerate(action: Action, book: Book, rows: Rows, statement: Statement) -> Portfolio:
-    """Move the ratings of the loans by some notches, or to one rating, by every agency or by one."""
+    """Move the ratings of the loans by some notches, or to one rating."""
     portfolio = book.portfolio
     columns = [RATING_COLUMNS[action.agency]] if action.agency is not None else list(AGENCY_OF)
     ranks = dict(portfolio.ranks)

@@ -52,7 +52,7 @@ def unit_of_test(test_id: str, result: TestResult | None = None) -> Unit:
 
 
 def results_of(subject: Subject, portfolio: Portfolio, ids: Sequence[str] = (), *, details: bool = True) -> Tests:
-    """Return the tests of the run, and those that are named and not of it, by the same rules."""
+    """Return the tests of the run, and those that are named and not of it."""
     results = subject.results if portfolio is subject.portfolio else subject.run(portfolio, details=details)
     tests = by_id(results)
     if more := [test_id for test_id in ids if test_id not in tests and test_id in TESTS]:
@@ -78,7 +78,7 @@ def relative_cushion(result: TestResult) -> float:
 
 
 def of_category(tests: Tests, category: str) -> list[str]:
-    """Return the tests of a category, or those on overcollateralisation or interest coverage."""
+    """Return the tests of a category."""
     if category in LIKE:
         start, word = LIKE[category]
         return [name for name, result in tests.items() if name.startswith(start) or word in result.test_name.lower()]
@@ -183,7 +183,7 @@ def _state_verdict(query: Query, statement: Statement, result: TestResult) -> No
 
 
 def _verdict(deciding: Sequence[TestResult], *, is_so: bool) -> str:
-    """Return yes or no, with a word of doubt where a test on which it rests is doubtful."""
+    """Return yes or no, with a word of doubt where a test is doubtful."""
     if any(result.doubtful for result in deciding):
         return f"{'Yes' if is_so else 'No'}, by our figures, which are doubtful here."
     return yes_no(is_so)
@@ -215,7 +215,7 @@ def cushion_amount(subject: Subject, result: TestResult) -> float | None:
 
 
 def _cushion_as(query: Query, statement: Statement, result: TestResult) -> str:
-    """Add the cushion as money, or in months, where it can be; return it as the end of a clause."""
+    """Add the cushion as money, or in months, where it can be."""
     if query.unit == "months":
         months = (result.cushion or 0.0) * 12
         basis = Basis(f"cushion of the test {result.test_id} x 12", test_id=result.test_id)
@@ -259,7 +259,7 @@ def _borrower_of(subject: Subject, key: str) -> str:
 
 
 def _printed(statement: Statement, result: TestResult) -> str:
-    """Return what the file prints where it is another figure, and what makes the status doubtful, as a clause."""
+    """Return what the file prints where it is another figure."""
     published = result.published
     theirs = ""
     if published is not None and published.value is not None and (result.doubtful or published.agrees is False):

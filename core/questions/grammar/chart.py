@@ -1,8 +1,8 @@
 """A chart over the phrases of a question, and the cheapest ways to cover them all with parts of a query.
 
 A row of a grammar says what a sequence of phrases makes together. The chart has an edge for each phrase and for each
-row that applies, anywhere. A frame says which kinds of edges one kind of query takes, and how many of each; a cover is a
-sequence of such edges that leaves no phrase out, but for words that change nothing.
+row that applies, anywhere. A frame says which kinds of edges a kind of query takes, and how many of each; a cover is
+a sequence of such edges that leaves no phrase out, but for words that change nothing.
 """
 
 from __future__ import annotations
@@ -70,14 +70,15 @@ Row = tuple[str, str, Callable[..., Any] | None, float]
 """(the kind that is made, patterns, what makes its value, the cost)
 
 A pattern names kinds, perhaps with values (`comparison:<|<=`), an alias of several (`@rating`) or a word (`'to'`); `?`
-ends what may be absent, `;` parts patterns, `last=letter` calls a second one by a name. The function takes the values by
-these names, and where it asks for them the chart's `context`, the `span`, its `words`, the `text` and the `raw` words of its first phrase,
-and the `last_text`. It returns None where the row does not apply; without one the value is that of the last kind.
+ends what may be absent, `;` parts patterns, `last=letter` calls a second one by a name. The function takes the values
+by these names, and where it asks for them the chart's `context`, the `span`, its `words`, the `text` and the `raw`
+words of its first phrase, and the `last_text`. It returns None where the row does not apply; without a function the
+value is that of the last kind.
 """
 
 
 def compile_rules(rows: Sequence[Row], aliases: Mapping[str, str]) -> dict[str, list[Rule]]:
-    """Compile the rows of a grammar, by the kind of edge, or the word, that each begins with."""
+    """Compile the rows of a grammar, by the kind of edge, or the word."""
     rules: dict[str, list[Rule]] = {}
     for kind, patterns, build, cost in rows:
         parameters = () if build is None else tuple(signature(build).parameters)
@@ -116,7 +117,7 @@ class Chart:
         return any(edge.kind in kinds for edges in self.edges for edge in edges)
 
     def _after(self, at: int) -> tuple[int, ...]:
-        """Places where the next part of a row may begin: here, and behind words that change nothing."""
+        """Places where the next part of a row may begin."""
         places = []
         while at < len(self.lexemes) and not (at and _BREAKS & set(self.lexemes[at].before)):
             places.append(at)
@@ -153,16 +154,16 @@ class Chart:
             value = self._value(rule, parts)
             return [] if value is None else [Edge(rule.kind, value, parts[0].start, parts[-1].end, rule.cost)]
         element = rule.elements[len(parts)]
-        made: list[Edge] = []
+        edges: list[Edge] = []
         for at in self._next[parts[-1].end]:
             if element.word:
                 if self.lexemes[at].text == element.word:
-                    made += self._apply(rule, (*parts, Edge("word", element.word, at, at + 1)))
+                    edges += self._apply(rule, (*parts, Edge("word", element.word, at, at + 1)))
                 continue
             for edge in self.edges[at]:
                 if edge.kind == element.kind and _fits(element, edge):
-                    made += self._apply(rule, (*parts, edge))
-        return made
+                    edges += self._apply(rule, (*parts, edge))
+        return edges
 
     def _value(self, rule: Rule, parts: tuple[Edge, ...]) -> Any:
         if rule.build is None:
@@ -186,7 +187,7 @@ def _fits(element: Element, edge: Edge) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """Edges of a question in their order, and the places of phrases that none of them takes."""
+    """Edges of a question in their order."""
 
     edges: tuple[Edge, ...]
     unread: tuple[int, ...]
@@ -206,7 +207,7 @@ class Cover:
 
 
 def parse_slots(text: str) -> dict[str, int]:
-    """Parse how many edges of each kind a frame takes: `ranking? where*` is one at most and any number."""
+    """Parse how many edges of each kind a frame takes."""
     slots = {}
     for kind, mark in re.findall(r"(\w+)([?*]?)", text):
         slots[kind] = 99 if mark == "*" else 1
@@ -218,7 +219,7 @@ def covers(chart: Chart, slots: Mapping[str, int]) -> Iterator[Cover]:
     lexemes = chart.lexemes
     count = len(lexemes)
     steps = [[edge for edge in edges if edge.kind in slots] for edges in chart.edges]
-    skips = [0.0 if one.is_idle else IDLE_COST if one.may_be_idle else UNREAD_COST for one in lexemes]
+    skips = [0.0 if lexeme.is_idle else IDLE_COST if lexeme.may_be_idle else UNREAD_COST for lexeme in lexemes]
     ahead = [0.0] * (count + 1)
     for at in reversed(range(count)):
         ahead[at] = min([skips[at] + ahead[at + 1], *(edge.cost + ahead[edge.end] for edge in steps[at])])
@@ -232,9 +233,11 @@ def covers(chart: Chart, slots: Mapping[str, int]) -> Iterator[Cover]:
         cost = estimate - ahead[at]
         unread = cover.unread if skips[at] < UNREAD_COST else (*cover.unread, at)
         following = [(skips[at], at + 1, Cover(cover.edges, unread))]
-        for edge in steps[at]:
-            if sum(earlier.kind == edge.kind for earlier in cover.edges) < slots[edge.kind]:
-                following.append((edge.cost, edge.end, Cover((*cover.edges, edge), cover.unread)))
+        following += [
+            (edge.cost, edge.end, Cover((*cover.edges, edge), cover.unread))
+            for edge in steps[at]
+            if sum(earlier.kind == edge.kind for earlier in cover.edges) < slots[edge.kind]
+        ]
         for step, end, reached in following:
             ticket += 1
             heappush(queue, (cost + step + ahead[end], ticket, end, reached))

@@ -47,7 +47,8 @@ FLAG_FAMILIES: Final = tuple(
 COMPARED: Final = {"was": "spread", "wal": "years"} | {
     name: name
     for name in names(
-        "par price purchase_price spread coupon floor recovery facility_size days_past_due quote_depth unfunded market_value"
+        "par price purchase_price spread coupon floor recovery facility_size days_past_due quote_depth unfunded "
+        "market_value"
     )
 }
 """Quantities whose name may stand beside a comparison of loans -> the field."""
@@ -138,7 +139,7 @@ class Context:
         return bool(groups & SETS) and "loan" not in groups
 
     def month_of(self, is_of: Any) -> str | None:
-        """Return which of the two months at hand has its file on a day that is one of them: now or previous."""
+        """Return which of the two months at hand has its file on such a day."""
         for subject in self.subjects[:1]:
             for name, month in (("previous", subject.previous), ("now", subject)):
                 if month is not None and month.day is not None and is_of(month.day):
@@ -243,7 +244,7 @@ def negate(simple: Condition) -> Condition:
 
 
 def deny(simple: Condition, words: str) -> Condition | None:
-    """Return what "without" or "no" makes of a condition: names and flags can be denied so."""
+    """Return what "without" or "no" makes of a condition."""
     is_flag = simple.field == "flag" and words.lower().startswith(("without", "no ", "not "))
     return negate(simple) if simple.op == "in" or is_flag else None
 
@@ -279,7 +280,7 @@ def convert(field: str, value: float, unit: str) -> float:
 
 
 def compare(field: str, bound: Bound, words: str) -> Condition | None:
-    """Make a condition of a field and a comparison; None where the number cannot be of the field."""
+    """Make a condition of a field and a comparison."""
     is_basis_points = bound.unit == "bps" or (not bound.unit and bound.value > COUPON_MAX)
     if bound.is_margin or (field == "coupon" and is_basis_points and "pay" in words.lower()):
         field = "spread"
@@ -372,7 +373,7 @@ def require(quantity: str, bound: Bound) -> Having:
 
 
 def having_of(context: Context, quantity: str, bound: Bound) -> Having | None:
-    """Return what groups must be: their share, their number of loans, their par or an average of theirs."""
+    """Return what groups must be."""
     if quantity in ("share", "count"):
         return require(quantity, bound)
     if quantity == "par" and bound.unit == "percent":

@@ -38,8 +38,8 @@ FRAMES: Final = tuple(
         ),
         (
             "move|change|change_by|fell_below",
-            "move* change* change_by? fell_below? ranked_count? quantity* where* ranking* group_loan* group_obligor* agency? "
-            "period* per_change? compare?",
+            "move* change* change_by? fell_below? ranked_count? quantity* where* ranking* group_loan* group_obligor* "
+            "agency? period* per_change? compare?",
             kinds.build_moves,
         ),
         ("period", "period* change* move* why? group_deal* compare? biggest?", kinds.build_overview),
@@ -60,8 +60,8 @@ FRAMES: Final = tuple(
         ("class|group_class", "class* group_class* quantity* face* idle_per* fact*", kinds.build_notes),
         (
             "",
-            "quantity* aggregate* where* both* having* span* bound* ranking? ranked_count? order_by? by_group? idle_per* "
-            "group* compare* more? period* change* agency? level* limit?",
+            "quantity* aggregate* where* both* having* span* bound* ranking? ranked_count? order_by? by_group? "
+            "idle_per* group* compare* more? period* change* agency? level* limit?",
             kinds.build_measure,
         ),
     )
@@ -69,14 +69,14 @@ FRAMES: Final = tuple(
 """(kinds of phrases that there must be, those that are taken, what makes the query of them)."""
 
 _TELLING: Final = frozenset(
-    ("name", "number", "numeral", "days", "month", "letter", "fact", "period", "calendar", "back", "not", "without", "data",
-     "unknown", "flag", "comparison", "fraction", "first", "rater", "action", "move", "status")
+    ("name", "number", "numeral", "days", "month", "letter", "fact", "period", "calendar", "back", "not", "without",
+     "data", "unknown", "flag", "comparison", "fraction", "first", "rater", "action", "move", "status")
 )  # fmt: skip
 """Kinds of phrases of which it tells most that they have no part in a query."""
 
 
 def read(question: Question) -> Query | Unread:
-    """Return the query that the phrases of a question make by the first frame that takes them all."""
+    """Return the query of a question by the first frame that takes all its phrases."""
     refusals: list[tuple[int, Unread]] = []
     for frame in FRAMES:
         if not all(question.chart.has(*need.split("|")) for need in frame.needs):
@@ -103,7 +103,7 @@ def _vagueness(question: Question, places: Sequence[int]) -> int:
 
 
 def refuse(question: Question, places: Sequence[int]) -> Unread:
-    """Return the refusal of a question for some of its phrases, with the words that belong to each."""
+    """Return the refusal of a question for some of its phrases."""
     words = tuple(dict.fromkeys(_words_about(question, at) for at in places))
     lexemes = [question.lexemes[at] for at in places]
     reason = ""
@@ -115,7 +115,7 @@ def refuse(question: Question, places: Sequence[int]) -> Unread:
 
 
 def _words_about(question: Question, at: int) -> str:
-    """Return a phrase with the words that it makes a name or an expression with: New York, look-through, last year."""
+    """Return a phrase with the words that it makes a name or an expression with."""
     lexemes = question.lexemes
     first = last = at
     while first > 1 and lexemes[first].raw[:1].isupper() and lexemes[first - 1].raw[:1].isupper():

@@ -90,7 +90,7 @@ class _TestPhrases:
             self.classes = ("*",)
 
     def go_together(self) -> bool:
-        """Return whether these phrases make a question on tests, and none of them would be passed over."""
+        """Return whether these phrases make a question on tests."""
         cover, by_cushion = self.cover, self.ranking is not None and self.ranking.by == "cushion"
         is_limited = bool(self.faces or self.state or self.bounds or cover.has("over"))
         is_about = bool(self.ids or self.category or self.has_entity or self.state or self.faces or self.bounds)
@@ -251,7 +251,7 @@ def build_overview(question: Question, cover: Cover) -> Outcome:
 
 def build_fact(question: Question, cover: Cover) -> Outcome:
     facts = cover.all("fact")
-    if len(set(edge.value for edge in facts)) > 1:
+    if len({edge.value for edge in facts}) > 1:
         return None
     fact = facts[0].value
     if set(cover.values("quantity")) - {"par", "maturity"}:
@@ -450,7 +450,7 @@ class _Measure:
         return self.group == "coupon_type" and not self.cover.has("more")
 
     def changes_by_number(self) -> bool:
-        """Return whether a number stands right behind a change: then it is by how much, and not of the loans."""
+        """Return whether a number stands right behind a change."""
         ends = {edge.end for edge in self.cover.all("change")}
         starts = {
             edge.start
@@ -520,7 +520,7 @@ class _Measure:
         return self.ranking is None and not self.question.is_listing and not self.says_by
 
     def settle_group(self) -> None:
-        """Take loans as a set, where a figure of all of them is asked for: the average price of the CCC loans."""
+        """Take loans as a set, where a figure of all of them is asked for."""
         looked_up = any(condition.field in _LOOKED_UP for condition in self.conditions)
         is_set = self.is_free or (self.aggregate is not None and self.ranking is None and not self.says_by)
         if self.group == "loan" and is_set and not self.is_count and self.names and not looked_up:
@@ -545,7 +545,7 @@ class _Measure:
         return ()
 
     def take_whole(self) -> tuple[Condition, ...]:
-        """Take the conditions that say what a share is of: what share of the B3 loans is cov-lite."""
+        """Take the conditions that say what a share is of."""
         share = next((edge for edge in self.cover.all("quantity") if edge.value == "share"), None)
         if share is None or len(self.where) < 2:
             return ()

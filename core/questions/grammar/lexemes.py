@@ -68,7 +68,7 @@ class Lexeme:
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A rating as it is written: the best and the worst rank that it may be, and on whose scale."""
+    """A rating as it is written."""
 
     best: int
     worst: int
@@ -78,7 +78,7 @@ class Letter:
 
 
 def segment(tokens: Sequence[Token], named: Named) -> list[Lexeme]:
-    """Split a question into its longest phrases; words that are in none are phrases without a meaning."""
+    """Split a question into its longest phrases."""
     lexemes: list[Lexeme] = []
     at = 0
     while at < len(tokens):

@@ -15,7 +15,7 @@ from core.portfolio.cells.identifiers import standard
 from core.portfolio.cells.parsing import country
 from core.portfolio.model.fields import COUNTRIES
 from core.questions.tokens import Token, names
-from core.questions.vocabulary import INDUSTRY_WORDS, phrases, stems_of
+from core.questions.vocabulary import INDUSTRY_WORDS, ROWS, phrases, stems_of
 
 NAMES_MAX: Final = 100_000
 """Distinct names of a column that are looked at; of more only identifiers are found."""
@@ -31,30 +31,7 @@ LEGAL_FORMS: Final = frozenset(
 )
 
 COUNTRY_ADJECTIVES: Final = {
-    "american": "US",
-    "canadian": "CA",
-    "british": "GB",
-    "english": "GB",
-    "french": "FR",
-    "german": "DE",
-    "dutch": "NL",
-    "irish": "IE",
-    "australian": "AU",
-    "swedish": "SE",
-    "spanish": "ES",
-    "italian": "IT",
-    "swiss": "CH",
-    "danish": "DK",
-    "norwegian": "NO",
-    "finnish": "FI",
-    "belgian": "BE",
-    "japanese": "JP",
-    "luxembourgish": "LU",
-    "bermudian": "BM",
-    "caymanian": "KY",
-    "austrian": "AT",
-    "polish": "PL",
-    "israeli": "IL",
+    word: row.value for row in ROWS if row.kind == "country" for word in row.phrases.split("|")
 }
 COUNTRY_CODES: Final = frozenset(
     ("US", "USA", "UK", "GB", "CA", "DE", "FR", "NL", "LU", "IE", "AU", "KY", "CH", "SE", "UAE")
@@ -90,38 +67,38 @@ class Named:
         """
         self.subjects = subjects
         rare = (
-            one
-            for one in tokens
-            if len(one.text) > 2 and ((one.text,) not in phrases() or one.raw[:1].isupper() or one.kind == "quoted")
+            token.text
+            for token in tokens
+            if len(token.text) > 2
+            and ((token.text,) not in phrases() or token.raw[:1].isupper() or token.kind == "quoted")
         )
-        self._probes = tuple(dict.fromkeys(one.text.split()[0].rstrip("y") for one in rare if one.text.strip()))
+        self._probes = tuple(dict.fromkeys(text.split()[0].rstrip("y") for text in rare if text.strip()))
 
     def at(self, tokens: Sequence[Token], start: int) -> NameMatch | None:
         """The longest name that begins at a word."""
         token = tokens[start]
         if token.kind == "quoted":
             return self._quoted(token)
-        found = [
-            one
-            for one in (
-                self._identifier(token),
-                self._country(tokens, start),
-                self._currency(token),
-                *(self._of(field, tokens, start) for field in ("industry", "obligor", "facility", "subject", "test")),
-            )
-            if one is not None
+        candidates = (
+            self._identifier(token),
+            self._country(tokens, start),
+            self._currency(token),
+            *(self._of(field, tokens, start) for field in ("industry", "obligor", "facility", "subject", "test")),
+        )
+        matches = [match for match in candidates if match is not None]
+        best = max(matches, key=lambda match: (match.length, match.is_whole), default=None)
+        if best is None or not best.is_whole:
+            return best
+        others = [
+            match.field
+            for match in matches
+            if match.is_whole and match.length == best.length and match.field != best.field
         ]
-        best = max(found, key=lambda one: (one.length, one.is_whole), default=None)
-        if best is not None and best.is_whole:
-            others = [
-                one.field for one in found if one.is_whole and one.length == best.length and one.field != best.field
-            ]
-            return replace(best, also=others[0] if others else "")
-        return best
+        return replace(best, also=others[0] if others else "")
 
     def _quoted(self, token: Token) -> NameMatch | None:
         for field in ("obligor", "facility", "industry", "test", "subject"):
-            exact = [one for one in self._values(field) if one.casefold() == token.text.casefold()]
+            exact = [value for value in self._values(field) if value.casefold() == token.text.casefold()]
             if exact:
                 return NameMatch(field, tuple(exact), 1, token.text, True)
         if (words := stems_of(token.text)) and len(words) <= 20:
@@ -133,7 +110,7 @@ class Named:
 
     def _identifier(self, token: Token) -> NameMatch | None:
         text = standard(token.raw)
-        if not 6 <= len(text) <= 14 or not text.isalnum() or not any(one.isdigit() for one in text):
+        if not 6 <= len(text) <= 14 or not text.isalnum() or not any(sign.isdigit() for sign in text):
             return None
         for field, column in (("cusip", "cusip"), ("loanx", "loanx_id"), ("isin", "isin")):
             for subject in self.subjects:
@@ -183,7 +160,7 @@ class Named:
             return None
         if field == "industry" and not is_whole:  # a word of one name is one of every name that has it
             part = words[:length]
-            values = [one for one in self._values(field) if _holds(stems_of(one), part)]
+            values = [value for value in self._values(field) if _holds(stems_of(value), part)]
         if len(values) > ALIKE_MAX:
             return None
         if field in ("obligor", "facility") and is_whole:
@@ -196,22 +173,19 @@ class Named:
         return NameMatch(field, tuple(values), length, _words(tokens[start : start + length]), is_whole)
 
     def _values(self, field: str) -> list[str]:
-        found: dict[str, None] = {}
+        values: dict[str, None] = {}
         for subject in self.subjects:
             if field == "subject":
-                found[subject.name] = None
+                values[subject.name] = None
             elif field == "test":
-                results = subject.results
-                found.update(
-                    dict.fromkeys(one.test_name for one in (*results, *results.skipped) if one.test_id not in TESTS)
-                )
+                results = (*subject.results, *subject.results.skipped)
+                values |= {result.test_name: None for result in results if result.test_id not in TESTS}
             else:
-                column = subject.portfolio.names.get(COLUMNS[field])
-                if column is None and field == "obligor":
-                    column = subject.portfolio.names.get("obligor")
+                names = subject.portfolio.names
+                column = names.get(COLUMNS[field], names.get("obligor") if field == "obligor" else None)
                 if column is not None and len(column.values) <= NAMES_MAX:
-                    found.update(dict.fromkeys(column.values))
-        return list(found)
+                    values |= dict.fromkeys(column.values)
+        return list(values)
 
     def _with_a_word(self, values: Sequence[str]) -> Iterator[str]:
         """Those of many names that hold a word of the question."""
@@ -282,25 +256,22 @@ class Lookup:
             self._more.setdefault(words, []).append(value)
 
     def longest(self, words: tuple[str, ...]) -> tuple[int, list[str], bool] | None:
-        """(how many of the words, names that begin with or have them, whether they are one's whole)."""
-        best, found, whole = 0, [], False
+        """(how many of the words, names that begin with or have them)."""
+        best, matches, whole = 0, [], False
         for name, value, from_start in self._by_first.get(words[0], ()) if words else ():
             length = 0
             while length < min(len(name), len(words)) and name[length] == words[length]:
                 length += 1
             is_whole = length == len(name) and from_start
             if (length, is_whole) > (best, whole):
-                best, found, whole = length, [value], is_whole
+                best, matches, whole = length, [value], is_whole
             elif (length, is_whole) == (best, whole):
-                found.append(value)
+                matches.append(value)
         for length in range(min(5, len(words)), max(0, best - 1), -1):
-            if (
-                length >= best
-                and (values := self._more.get(words[:length])) is not None
-                and not (whole and length == best)
-            ):
+            values = self._more.get(words[:length])
+            if length >= best and values is not None and not (whole and length == best):
                 return length, list(dict.fromkeys(values)), True
-        return (best, list(dict.fromkeys(found)), whole) if best else None
+        return (best, list(dict.fromkeys(matches)), whole) if best else None
 
 
 def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:

@@ -142,7 +142,7 @@ def _pays(number: Token) -> float | None:
 
 
 def _becomes(action: str | None, rated: Rated | None, agency: str | None, text: str, raw: str) -> Any:
-    """Return (what is done, if a verb says it, the rank that ratings become, whose they are)."""
+    """Return (what is done, if a verb says it, the rank that ratings become."""
     is_to = text.endswith(" to") or raw.lower().endswith(" to") or "become" in text
     if action is not None and not is_to:
         return None
@@ -200,7 +200,8 @@ ROWS: Final[tuple[Row, ...]] = (
     ("simple", "without simple", of.deny, 1.0),
     # comparisons
     ("bound", "op=@op number; op=@op numeral; number op=@or_so; numeral op=@or_so", of.bound_of, 1.0),
-    ("bound", "comparison:after number", lambda number: of.bound_of(">", number, None) if number.unit == "days" else None,
+    ("bound", "comparison:after number", lambda number:
+        of.bound_of(">", number, None) if number.unit == "days" else None,
         1.0),
     ("bound", "comparison:between number and last=number; number 'to' last=number", of.bound_between, 1.0),
     ("simple", "quantity bound; bound quantity; quantity comparison:from bound", of.compare_quantity, 1.0),
@@ -301,9 +302,11 @@ ROWS: Final[tuple[Row, ...]] = (
     ("action", "room", _buying, 1.1),
     # words that a query has no field for
     *((f"group_{name}", "group", _group_in(name), 0.5) for name in ("loan", "obligor", "deal", "class", "test")),
-    ("these", "numeral group:deal", lambda context, numeral: numeral if numeral == len(context.subjects) else None, 0.5),
+    ("these", "numeral group:deal", lambda context, numeral:
+        numeral if numeral == len(context.subjects) else None, 0.5),
     ("soft_if", "if", _word(*SOFT_IFS), 0.5),
-    ("level", "aspect:level", _word("level", "value", "current level", "current value", "figure", "ratio", "stand"), 0.5),
+    ("level", "aspect:level",
+        _word("level", "value", "current level", "current value", "figure", "ratio", "stand"), 0.5),
     ("limit", "aspect:limit", None, 1.0),
     ("each", "per", _word("each", "every", "for each", "for every", "of each"), 0.5),
     ("from", "comparison", _word("from", "below", "under", "above", "over"), 0.6),

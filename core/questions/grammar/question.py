@@ -39,7 +39,7 @@ class Unread:
 
 
 class Question:
-    """The phrases of a question, and what its words say of how it wants to be answered."""
+    """The phrases of a question."""
 
     def __init__(self, chart: Chart, context: Context) -> None:
         self.chart = chart
@@ -85,7 +85,7 @@ class Frame:
 
 
 def settle_ranking(question: Question, cover: Cover, ranking: Ranking | None) -> Ranking | None:
-    """Return a ranking with its length, and the worst or the best as the most or the least; None where it has no end."""
+    """Return a ranking with its length."""
     if ranking is None:
         return None
     order, by, limit, place = ranking.order, ranking.by, ranking.limit, ranking.place
@@ -109,7 +109,7 @@ def settle_ranking(question: Question, cover: Cover, ranking: Ranking | None) ->
 
 
 def first_ranking(cover: Cover) -> Ranking | None:
-    """Return the ranking of a question, with the number of a second one: the biggest drops, top 3."""
+    """Return the ranking of a question, with the number of a second one."""
     rankings = cover.values("ranking")
     if len(rankings) == 2:
         main, more = sorted(rankings, key=lambda ranking: ranking.limit is not None)

@@ -28,7 +28,7 @@ RANK_CCC: Final = 17
 
 
 def build_trade(question: Question, cover: Cover) -> Outcome:
-    """Build the query of whether something may be done: can I buy 5m of a B3 loan at 96?"""
+    """Build the query of whether something may be done."""
     if question.tokens[0].text not in ("can", "could", "may", "is") or not question.is_yes_no:
         return None
     outcome = _suppose(question, cover, range(len(question.lexemes)), is_hard=True)
@@ -71,7 +71,7 @@ def build_what_if(question: Question, cover: Cover) -> Outcome:
 
 
 def _region(question: Question, cover: Cover) -> tuple[range, bool]:
-    """(the places at which something is supposed, whether a word says so right before it)."""
+    """(the places at which something is supposed)."""
     ifs = [at for at, lexeme in enumerate(question.lexemes) if lexeme.get("if")]
     hard = [at for at in ifs if question.lexemes[at].text in _HARD_IFS]
     hard += [edge.start for edge in cover.all("after_word")]
@@ -118,7 +118,7 @@ def _suppose(question: Question, cover: Cover, region: range, *, is_hard: bool) 
 
 
 def _stands_well(edge: Edge, cover: Cover, *, is_inside: bool, is_hard: bool) -> bool:
-    """Return whether a phrase stands where what it means here can stand: inside of the supposition, or outside."""
+    """Return whether a phrase stands where what it means here can stand."""
     if edge.kind in ("where", "size", "at_price", "ranking", "to_rating", "action"):
         return is_inside
     if edge.kind == "bucket":
@@ -142,7 +142,7 @@ def _goes_with(name: str, cover: Cover) -> bool:
 
 
 def _verbs(cover: Cover) -> list[Edge]:
-    """The verbs of a question; of those that say one thing together (is downgraded ... to) the first."""
+    """The verbs of a question."""
     verbs: list[Edge] = []
     ands = [edge.start for edge in cover.all("and")]
     for edge in cover.edges:

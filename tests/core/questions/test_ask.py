@@ -55,7 +55,7 @@ def test_a_cell_is_data() -> None:
 
 
 def test_a_name_made_of_words_takes_none_of_them_away() -> None:
-    """A borrower called like the question itself is no name in it, unless it is quoted."""
+    """A borrower called like the question itself is no name in it."""
     columns = LOANS | {"borrower_name": ["what is the total par", "of the", "loans", "average price"]}
     answer = ask("what is the total par of the loans", [subject(columns)])
     assert [one.value for one in answer.figures if one.name == "par"] == [10e6]
@@ -77,7 +77,7 @@ def test_a_name_made_of_words_takes_none_of_them_away() -> None:
     ],
 )
 def test_a_lien_in_all_its_words_is_denied_as_a_whole(words: str, par: float) -> None:
-    """The first words are not denied while the rest says the opposite, which no loan could be."""
+    """The first words are not denied while the rest says the opposite."""
     liens = LOANS | {"lien_type": ["First Lien", "Second Lien", "Unsecured", "Unsecured"]}
     answer = ask(f"how much par is {words}?", [subject(liens)])
     assert answer.answered, answer.text
@@ -105,7 +105,7 @@ def test_a_name_that_two_columns_have_is_told() -> None:
 
 
 def test_what_the_data_lack_is_said() -> None:
-    """A column that is not there, a month before, notes, a comparison: a refusal says which, and what can be asked."""
+    """A column that is not there, a month before, notes, a comparison."""
     for question, word in (
         ("What is the average floor?", "floor"),
         ("Which loans are new since last month?", "earlier month"),
@@ -121,7 +121,7 @@ def test_what_the_data_lack_is_said() -> None:
 
 
 def test_an_earlier_file_that_is_not_of_the_month_before_is_told() -> None:
-    """Reports may be a quarter apart; cushions of percentages are points, and a last place that is shared is told."""
+    """Reports may be a quarter apart."""
     now = Portfolio.from_columns(LOANS | {"price": [97.0, 77.5, math.nan, 60.0]}, deal=Deal(as_of=20_543.0))
     for days, is_told in ((31, False), (92, True)):
         before = Portfolio.from_columns(LOANS, deal=Deal(as_of=20_543.0 - days))

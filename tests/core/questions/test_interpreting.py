@@ -121,7 +121,7 @@ def test_a_word_without_a_part_is_told(question: str, words: str) -> None:
 
 
 def test_a_strange_word_anywhere_is_never_passed_over() -> None:
-    """Put into any place of a question that is understood, it makes it one that is not."""
+    """Put into any place of a question that is understood."""
     for question in (*READ, *WHERE):
         words = question.split()
         for at in range(len(words) + 1):
