@@ -39,11 +39,6 @@ SUGGESTIONS: Final = 3
 
 _NUMERAL: Final = re.compile(r"\d[\d,]*(?:\.(\d+))?(?:\s*([a-z]+))?", re.I)
 _VERDICT: Final = re.compile(r"(?:^|[.:\n]\s*)(yes|no)\b(?=[\s,.;:\u2013\u2014-])", re.I)
-_OPENING: Final = {
-    "yes": re.compile(r"\b(yes|fails?|failing|above|exceeds?|over)\b", re.I),
-    "no": re.compile(r"\b(no|pass(es)?|passing|below|within|not)\b", re.I),
-}
-"""The words by which an answer says yes or no where it begins with neither."""
 
 
 def judge(row: dict[str, Any], answer: Answer) -> tuple[Verdict, str]:
@@ -105,13 +100,12 @@ def _fault(row: dict[str, Any], reading: dict[str, Any], answer: Answer) -> str:
 
 
 def _fault_of_verdict(reading: dict[str, Any], answer: Answer) -> str:
-    """Compare yes and no at the head of a sentence, else words that say so."""
+    """Compare yes or no, which must stand at the head of a sentence."""
     expected = reading.get("verdict")
     if not expected:
         return ""
-    if heads := _VERDICT.findall(answer.text):
-        return "" if heads[0].casefold() == expected else f"says {heads[0]}, not {expected}"
-    return "" if _OPENING[expected].search(answer.text) else f"does not say {expected}"
+    heads = _VERDICT.findall(answer.text)
+    return "" if heads and heads[0].casefold() == expected else f"says {heads[:1]}, not {expected}"
 
 
 def _fault_of_owners(row: dict[str, Any], reading: dict[str, Any], answer: Answer) -> str:
