@@ -80,7 +80,7 @@ _TOKEN: Final = re.compile(
     (?:(?P<letter>[kmbyx])|\s*-?\s*(?:{_UNIT}))?(?!\w)
   | (?P<rating>\b{_RATING}[+-])(?![\w+-])
   | (?P<word>[^\W_]+(?:'[^\W_]+)*)
-  | (?P<mark><=|>=|≤|≥|[<>=/&+?,;:()!.%-])
+  | (?P<mark><=|>=|!=|<>|≤|≥|[<>=/&+?,;:()!.%-])
     """,
     re.VERBOSE,
 )
@@ -137,7 +137,10 @@ def tokens_of(question: str) -> list[Token]:
         if (mark := match["mark"]) in _PUNCTUATION:
             before += mark
             continue
-        tokens.append(replace(_token(match, text), before=before))
+        token = replace(_token(match, text), before=before)
+        if token.kind == "number" and before.endswith("-") and text[: match.start() - 1].endswith((" ", "(")):
+            token = Token("word", f"-{token.text}", f"-{token.raw}")  # no number of a question is below zero
+        tokens.append(token)
         before = ""
     return tokens
 
@@ -177,7 +180,7 @@ def _number(match: re.Match[str], raw: str) -> Token:
     return Token("number", raw.lower(), raw, value, unit, _span(int(value), 1, 12) if is_year else None)
 
 
-_MARKS: Final = {"≤": "<=", "≥": ">=", "&": "and"}
+_MARKS: Final = {"<>": "!=", "≤": "<=", "≥": ">=", "&": "and"}
 _FORMS: Final[tuple[tuple[str, Callable[[re.Match[str], str], Token]], ...]] = (
     ("quoted", lambda match, raw: Token("quoted", match["quoted"].strip(), raw)),
     ("iso", lambda match, raw: _day(raw, raw[:4], int(raw[5:7]), raw[8:])),

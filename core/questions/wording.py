@@ -67,7 +67,7 @@ FIELD_UNITS: Final[dict[str, Unit]] = {name: quantity.unit for name, quantity in
     "years": "years"
 }
 _AGENCIES: Final = {"a": " by Moody's", "b": " by S&P", "c": " by Fitch"}
-_OPERATORS: Final = {"<": "below", "<=": "at most", ">": "above", ">=": "at least", "=": "of"}
+_OPERATORS: Final = {"<": "below", "<=": "at most", ">": "above", ">=": "at least", "=": "of", "!=": "other than"}
 
 
 def symbol(rank: float, agency: str | None) -> str:

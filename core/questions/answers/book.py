@@ -116,6 +116,7 @@ _COMPARE: Final[dict[str, np.ufunc]] = {
     ">": np.greater,
     ">=": np.greater_equal,
     "=": np.equal,
+    "!=": np.not_equal,
 }
 
 

@@ -296,8 +296,6 @@ def _state_rerated(query: Query, statement: Statement, pairs: _Pairs) -> None:
 def _moves_so(query: Query, field: str, then: Any, change: Any) -> Any:
     """Return which changes are in the direction, and of the size."""
     direction = "down" if query.move == "paid_down" else query.direction
-    if query.order is not None and direction is None:
-        direction = "up" if query.order == "most" else "down"
     with np.errstate(invalid="ignore"):
         mask = np.isfinite(change) & (np.abs(change) > LEAST)
         if direction is not None:
@@ -314,7 +312,12 @@ def _state_field(query: Query, statement: Statement, pairs: _Pairs) -> None:
     then, now = pairs.before.number(field)[pairs.earlier], pairs.book.number(field)[pairs.later]
     change = now - then
     at = np.flatnonzero(_moves_so(query, field, then, change))
-    at = at[np.argsort(-np.abs(change[at]), kind="stable")]
+    sign = 1.0 if query.order == "least" else -1.0
+    at = at[np.argsort(sign * np.abs(change[at]), kind="stable")]
+    if query.move == "paid_down" and len(at):
+        basis = Basis(LESS_EARLIER, pairs.book, pairs.later[at])
+        paid = statement.figure("par paid down", -float(change[at].sum()), "amount", basis)
+        statement.add(f"{paid} of par was paid down.")
     if query.order is not None and query.limit and query.limit < len(at):
         if np.isclose(*np.abs(change[at[query.limit - 1 : query.limit + 1]])):
             statement.warn("more loans than are shown share the last place")

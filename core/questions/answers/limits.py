@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -42,7 +42,14 @@ def answer_classes(query: Query, subject: Subject) -> Statement:
     if structure is None or not structure.groups:
         raise Unavailable("the file has no notes")
     tests = structure.oc if kind == "oc" else structure.ic
-    for place in _places(query, book, structure, tests):
+    places = _places(query, book, structure, tests)
+    if query.order is not None:
+        known = {test.at: test.trigger for test in tests if test.trigger is not None}
+        ratio_of = _ratios(book, structure, kind)
+        sign = 1.0 if query.order == "least" else -1.0
+        places = sorted((place for place in places if place in known), key=lambda at: sign * (ratio_of(at) - known[at]))
+        places = places[query.place - 1 : query.place] if query.place else places[: query.limit]
+    for place in places:
         test = next((test for test in tests if test.at == place), None)
         denominator = structure.balance(place) if kind == "oc" else structure.interest_due(place)
         label = test.name if test is not None else structure.groups[place].name
@@ -64,6 +71,17 @@ def answer_classes(query: Query, subject: Subject) -> Statement:
         if test is not None and not test.from_sheet:
             statement.warn("the notes carry no triggers: those that are usual for their letters are shown")
     return statement
+
+
+def _ratios(book: Book, structure: Any, kind: str) -> Callable[[int], float]:
+    """Return what gives the ratio of a group of notes, NaN where it is not known."""
+    numerator = book.pool.adjustments["adjusted"] if kind == "oc" else float(book.pool.interest["available"])
+
+    def ratio(place: int) -> float:
+        due = structure.balance(place) if kind == "oc" else structure.interest_due(place)
+        return numerator / due * 100 if due else np.nan
+
+    return ratio
 
 
 def _places(query: Query, book: Book, structure: Any, tests: Sequence[Any]) -> list[int]:

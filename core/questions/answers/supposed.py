@@ -251,7 +251,7 @@ def _sell(action: Action, book: Book, rows: Rows, statement: Statement) -> Portf
     if action.par is not None:
         if action.par > total * (1 + 1e-12) or total <= 0:
             available = shown(total, "amount", currency=statement.subject.currency)
-            raise Unavailable(f"only {available} of these loans is held")
+            raise Unavailable(f"no more than {available} of these loans can be sold")
         part = action.par / total
     left = np.where(np.abs(par * (1 - part)) < 0.005, 0.0, par - par * part)
     cash = float((par * part * at / 100).sum())

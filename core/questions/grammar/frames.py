@@ -120,6 +120,8 @@ def _words_about(question: Question, at: int) -> str:
     first = last = at
     while first > 1 and lexemes[first].raw[:1].isupper() and lexemes[first - 1].raw[:1].isupper():
         first -= 1
+    if lexemes[at].text == "ago":
+        first = max(0, first - 1)
     while first > 0 and ("-" in lexemes[first].before or lexemes[first - 1].text in ("next", "last", "over", "for")):
         first -= 1
     while last + 1 < len(lexemes) and (

@@ -101,8 +101,13 @@ class _TestPhrases:
             or (self.ranking is not None and self.ids and not self.has_entity and not by_cushion)
             or (cover.has("ranked_count") and (self.ranking is None or not (self.has_entity or by_cushion)))
             or not (is_about or by_cushion)
+            or (self.classes and any(not test_id.startswith(("oc_", "ic_")) for test_id in self.ids))
+            or (self.ids == ("weighted_average_price",) and any(self._is_extreme(edge) for edge in cover.all("face")))
             or (cover.has("group_class") and not (self.ids or self.category or cover.has("class")))
         )
+
+    def _is_extreme(self, edge: Edge) -> bool:
+        return self.question.text(edge) in ("max", "min", "maximum", "minimum")
 
     def are_named(self, ranking: Ranking | None) -> bool:
         """Return whether it is said which tests are meant."""
@@ -273,6 +278,8 @@ def build_notes(question: Question, cover: Cover) -> Outcome:
     names = tuple("spread" if name == "was" else name for name in cover.values("quantity"))
     if set(names) - {"par", "coupon", "spread", "rating", "share", "count", "unfunded", "maturity"}:
         return Unread((), "of the notes, balance, coupon, spread and triggers are known")
+    if question.is_yes_no and not names:
+        return Unread((question.tokens[-1].raw,), "of the notes, balance, coupon, spread and triggers are known")
     names = tuple(name for name in names if name != "count")
     return Query(
         kind="notes", classes=classes or ("*",), quantities=names or ("par",), is_count=question.has_word("many")
@@ -418,8 +425,6 @@ class _Measure:
         field = next((name for name in ("price", "spread", "coupon", "floor") if name in names), None)
         if bound.unit:
             return None
-        if field is None and 20 <= bound.value <= 120 and self.group == "loan":
-            field = "price"  # a loan under 80
         return None if field is None else compare(field, bound, self.question.words(edge))
 
     def is_of_one_group(self) -> bool:
@@ -439,7 +444,13 @@ class _Measure:
         """Return whether none of the phrases would be passed over."""
         if self.cover.has("limit") and not (self.cover.has("ranking") and self.group in GROUP_TESTS):
             return False
+        if self.cover.has("ranking") and self.where and (self.question.is_yes_no or self._counts_the_largest()):
+            return False  # is the largest obligor in Retail
         return self.is_of_one_group() and not self.changes_by_number()
+
+    def _counts_the_largest(self) -> bool:
+        ranking: Ranking = self.cover.first("ranking")
+        return self.is_count and (ranking.limit is not None or self.cover.has("ranked_count"))
 
     def is_compared(self, each: tuple[Condition, ...]) -> bool:
         """Return whether what says a comparison has something to compare."""
@@ -480,6 +491,8 @@ class _Measure:
             self.names = ["spread" if name == "was" else name for name in self.names]
         if self.period == "now" and self.cover.has("change"):
             self.period = "change"
+        if not self.names and self.question.tokens[0].text == "where" and self.conditions:
+            self.names = ["country"]
         agency = self.cover.first("agency")
         if agency is not None:
             self.names = [RATING_NAMES[agency] if name == "rating" else name for name in self.names]
@@ -494,7 +507,8 @@ class _Measure:
             return
         at = self.cover.all("ranking")[0].start
         by = ranking.by or self.order_by
-        before = any(edge.start < at for edge in self.cover.all("quantity"))
+        apart = self.cover.has("and") or self.question.has_word("their", "its")  # the top 5 and their prices
+        before = apart or any(edge.start < at for edge in self.cover.all("quantity"))
         if by is None and self.names and not before and self.names[0] != "share":
             by = self.names[0]
         if self.group is None:
@@ -616,6 +630,10 @@ _CHECKS: Final[tuple[Check, ...]] = (
         "loans are not grouped by it",
     ),
     (
+        lambda query, _: query.period == "change" and "maturity" in query.names,
+        "what matured between two months is not known",
+    ),
+    (
         lambda query, _: query.aggregate is not None and "count" in query.names,
         "averages are of loans, and not of numbers of them",
     ),
@@ -677,6 +695,8 @@ def _fault_of(query: _Measure, each: tuple[Condition, ...]) -> Unread | None:
                 words = ("at par",)
             elif reason == "loans are not grouped by it":
                 words = (FIELD_WORDS.get(query.order_by or "", query.order_by or ""),)
+            elif reason == "what matured between two months is not known":
+                words = ("mature",)
             elif reason == "of what is not said":
                 words = (query.question.words(query.cover.all("aggregate")[0]),)
             return Unread(words, reason)

@@ -150,6 +150,8 @@ def _goes_on(words: tuple[str, ...], following: str) -> bool:
     """Return whether the last words of a phrase belong to what follows."""
     if words == ("not", "rated"):  # not rated B3
         return bool(_LETTER.fullmatch(following)) or following in ("ccc", "caa", "below", "above")
+    if words == ("not", "priced"):
+        return following in ("below", "above", "under", "over", "at", "between", "less", "more")
     if words[-1] == "at":  # priced at least
         return following in ("least", "most")
     return words[-1] == "next" and len(words) > 1 and following in ("year", "month", "quarter")

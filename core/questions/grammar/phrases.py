@@ -132,7 +132,7 @@ def _largest(ranking: Ranking, group: str) -> str | None:
 
 
 def _price_at(number: Token) -> float | None:
-    is_price = number.unit in ("", "points", "percent") and number.days is None and 0 < number.value <= PRICE_LIKE_MAX
+    is_price = number.unit in ("", "points", "percent") and number.days is None and 1 <= number.value <= PRICE_LIKE_MAX
     return number.value if is_price else None
 
 
@@ -167,7 +167,7 @@ def _word(*texts: str) -> Callable[[str], str | None]:
 ALIASES: Final = {
     "@rating": "quantity:rating|moodys_rating|sp_rating|fitch_rating",
     "@rates": "comparison:>|>=|<|<=",
-    "@op": "comparison:>|>=|<|<=|=",
+    "@op": "comparison:>|>=|<|<=|=|!=",
     "@or_so": "or_so:>=|<=",
     "@when": "comparison:before|after|by|from|in|within|>|<|>=|<=",
     "@bucket": "flag:ccc|unrated|investment_grade",

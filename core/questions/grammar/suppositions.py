@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from core.questions.grammar.chart import Cover, Edge
 from core.questions.grammar.conditions import Days, later, matures
 from core.questions.grammar.question import Outcome, Question, Unread, settle_ranking, test_ids_of
-from core.questions.query import Action, Query
+from core.questions.query import Action, Condition, Query
 from core.questions.tokens import Token
 
 _HARD_IFS: Final = frozenset(
@@ -24,7 +26,8 @@ _OF_RATINGS: Final = frozenset(("downgrade", "upgrade"))
 _POOL_FIGURES: Final = frozenset(("average_rating_factor", "diversity_score", "was", "wal"))
 """Figures that no loan has, wherever they stand in a question."""
 
-RANK_CCC: Final = 17
+_RATES: Final = frozenset(("coupon", "spread", "was", "floor"))
+"""Quantities that cannot be supposed."""
 
 
 def build_trade(question: Question, cover: Cover) -> Outcome:
@@ -92,7 +95,7 @@ def _region(question: Question, cover: Cover) -> tuple[range, bool]:
 
 
 def _suppose(question: Question, cover: Cover, region: range, *, is_hard: bool) -> list[Action] | Unread | None:
-    rates = [edge for edge in cover.all("quantity") if edge.value == "coupon"]
+    rates = [edge for edge in cover.all("quantity") if edge.value in _RATES and edge.start in region]
     if rates:
         return Unread((question.words(rates[0]),), "trades, ratings, defaults and prices can be supposed")
     if any(not _stands_well(edge, cover, is_inside=edge.start in region, is_hard=is_hard) for edge in cover.edges):
@@ -181,7 +184,9 @@ class _Clause:
         self.parts = Cover(tuple(edge for edge in cover.edges if first <= edge.start < last), ())
         self.sizes: dict[str, Token] = {size.unit: size for size in self.parts.values("size")}
         self.is_clear = len(self.sizes) == len(self.parts.all("size"))
+        self.lexemes = question.lexemes[first:last]
         self.lexeme = question.lexemes[verb.start]
+        self.is_among_others = len(_verbs(cover)) > 1
 
     def action(self) -> Action | Unread | None:
         """Return what is done; None where the phrases do not go with the verb."""
@@ -202,7 +207,7 @@ class _Clause:
         return self._of_loans(fields)
 
     def _of_loans(self, fields: dict[str, Any]) -> Action | Unread | None:
-        where = tuple(self.parts.values("where"))
+        where = tuple(self._by_own_agency(condition) for condition in self.parts.values("where"))
         if self.kind in _OF_RATINGS and any(" to " in condition.words for condition in where):
             return None  # from B3 to Caa1 is no range of ratings
         if self.parts.has("at_price") and self.kind not in ("sell", "price_to"):
@@ -227,11 +232,28 @@ class _Clause:
                 "order": ranking.order, "order_by": ranking.by or "par", "limit": ranking.limit,
                 "place": ranking.place, "group": groups[-1] if groups else "loan",
             }  # fmt: skip
+        if self.kind in _OF_RATINGS and not where and ranking is None and self.is_among_others:
+            return None  # default and are downgraded
+        if self._is_any_loan(where) and ranking is None:
+            words = tuple(self.question.words(edge) for edge in self.parts.all("where", "group"))
+            return Unread((f"a {' '.join(words)}",), "which loan is meant is not said")
         kind: Any = "price" if self.kind.startswith("price") else self.kind
         says_all = self.parts.has("each") or any(lexeme.text == "all" for lexeme in self.lexemes)
         if not where and ranking is None and kind in ("default", "sell", "repay") and not says_all:
             return Unread((self.lexeme.raw,), "which loans are meant is not said")
         return Action(kind=kind, where=where, **fields)
+
+    def _by_own_agency(self, condition: Condition) -> Condition:
+        """Return the ratings of Fitch where Fitch is who changes them: its letters are those of S&P, too."""
+        is_fitch = self.kind in _OF_RATINGS and self.parts.first("agency") == "c"
+        is_open = condition.field == "rating" and condition.agency == "b" and "s&p" not in condition.words.lower()
+        return replace(condition, agency="c") if is_fitch and is_open else condition
+
+    def _is_any_loan(self, where: tuple[Condition, ...]) -> bool:
+        """Return whether a loan is meant that is not said: if a B3 loan defaults."""
+        singular = [edge for edge in self.parts.all("group") if not self.question.lexemes[edge.start].is_plural]
+        is_named = any(condition.field in ("obligor", "facility", "cusip", "loanx", "isin") for condition in where)
+        return bool(singular) and not is_named and any(lexeme.text in ("a", "an") for lexeme in self.lexemes)
 
     def take(self, *units: str) -> float | None:
         """Take the number with one of some units."""
@@ -243,11 +265,6 @@ class _Clause:
     @property
     def says_price(self) -> bool:
         return any(lexeme.get("quantity") == "price" for lexeme in self.lexemes)
-
-    @property
-    def lexemes(self) -> Sequence[Any]:
-        edges = self.parts.edges
-        return self.question.lexemes[edges[0].start : edges[-1].end] if edges else []
 
 
 Fields = dict[str, Any] | Unread | None
@@ -318,6 +335,13 @@ def _bought(clause: _Clause) -> Fields:
         day = later(as_of, size)
         where.append(matures(Days(day, day), f"{size.raw} loan"))
     where += [matures(days, clause.question.words(edge)) for edge in clause.parts.all("span") for days in [edge.value]]
+    matured = [
+        condition
+        for condition in where
+        if as_of and condition.field == "maturity" and (condition.high or as_of) < as_of
+    ]
+    if matured:
+        return Unread((matured[0].words,), "a loan to buy matures later than that")
     if clause.parts.has("ranking", "fraction", "agency"):
         return None
     return fields | {"where": tuple(where)}
