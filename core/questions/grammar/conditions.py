@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace as with_fields
 
+from core.compliance.suites import TESTS
 from core.insights.subject import Subject
 from core.portfolio.model.ratings import CCC
 from core.questions.grammar.lexemes import Letter, Lexeme
@@ -72,6 +73,12 @@ _FIELDS_OF: Final = {
     "points": frozenset(("price", "purchase_price")),
 }
 """The fields that a number with a unit may be compared with."""
+
+_UNITS_OF: Final = {
+    "percent": ("", "percent", "points"), "bps": ("", "bps", "percent"), "price": ("", "points", "percent"),
+    "years": ("", "years"), "amount": ("", "amount"),
+}  # fmt: skip
+"""What a number beside a figure of a unit may be in; nothing for others."""
 
 _ALIKE: Final = frozenset(names("rating obligor industry country facility currency cusip loanx isin"))
 _NAMES: Final = frozenset(("obligor", "facility", "cusip", "loanx", "isin"))
@@ -380,7 +387,16 @@ def having_of(context: Context, quantity: str, bound: Bound) -> Having | None:
         return require("share", bound)
     if not context.groups_are_sets or (quantity == "par") != (bound.unit == "amount"):
         return None
-    return require(quantity, bound) if quantity == "par" or QUANTITIES[quantity].is_average else None
+    if quantity == "par":
+        return require(quantity, bound)
+    is_known = QUANTITIES[quantity].is_average and bound.unit in _UNITS_OF.get(QUANTITIES[quantity].unit, ("",))
+    return require(quantity, bound) if is_known else None
+
+
+def require_figure(test: str, bound: Bound) -> tuple[str, Having] | None:
+    """Return a test and what its figure must be, where the number can be of its unit."""
+    unit = TESTS[test].unit if test in TESTS else "percent"
+    return (test, require("test", bound)) if bound.unit in _UNITS_OF.get(unit, ("",)) else None
 
 
 def having_alone(context: Context, bound: Bound) -> Having | None:

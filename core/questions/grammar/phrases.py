@@ -225,9 +225,9 @@ ROWS: Final[tuple[Row, ...]] = (
         None if quantity == "par" else of.having_of(context, quantity, bound), 1.0),
     ("having", "bound", of.having_alone, 1.2),
     ("having", "bound group:loan", lambda bound: None if bound.unit else of.require("count", bound), 1.0),
-    ("cushion_bound", "aspect:cushion bound; bound aspect:cushion", lambda bound: of.require("cushion", bound), 1.0),
-    ("figure_bound", "figure bound", lambda figure, bound: (figure, of.require("test", bound)), 1.0),
-    ("figure_bound", "test bound", lambda test, bound: (test, of.require("test", bound)), 1.0),
+    ("cushion_bound", "aspect:cushion bound; bound aspect:cushion", lambda bound:
+        of.require("cushion", bound) if bound.unit in ("", "percent", "points", "years", "bps") else None, 1.0),
+    ("figure_bound", "test=figure bound; test bound", of.require_figure, 1.0),
     ("change_by", "change? bound", of.change_by, 1.0),
     # days
     ("day", "days", of.days_of, 1.0),
@@ -311,7 +311,7 @@ ROWS: Final[tuple[Row, ...]] = (
     ("each", "per", _word("each", "every", "for each", "for every", "of each"), 0.5),
     ("from", "comparison", _word("from", "below", "under", "above", "over"), 0.6),
     ("before", "comparison", _word("before", "until"), 0.5),
-    ("span_word", "comparison", _word("until", "by", "in", "through"), 0.5),
+    ("span_word", "comparison", _word("until", "by", "in"), 0.5),
     ("after_word", "comparison:after", _word("after"), 0.3),
     ("per_change", "per", _word("by"), 0.5),
     ("biggest", "superlative", _word("main", "largest", "biggest", "major", "most"), 0.5),

@@ -122,7 +122,7 @@ def _suppose(question: Question, cover: Cover, region: range, *, is_hard: bool) 
 
 def _stands_well(edge: Edge, cover: Cover, *, is_inside: bool, is_hard: bool) -> bool:
     """Return whether a phrase stands where what it means here can stand."""
-    if edge.kind in ("where", "size", "at_price", "ranking", "to_rating", "action"):
+    if edge.kind in ("where", "size", "at_price", "ranking", "to_rating", "action", "fraction"):
         return is_inside
     if edge.kind == "bucket":
         return not is_inside
@@ -214,7 +214,7 @@ class _Clause:
             return None
         if self.parts.has("pays", "pays_rate", "span", "bought_for"):
             return None
-        if self.parts.has("fraction") and self.kind != "sell":
+        if self.parts.has("fraction") and (self.kind != "sell" or not self._leads_to_loans()):
             words = tuple(self.question.words(edge) for edge in self.parts.all("fraction"))
             return Unread(words, "a part can be sold, and nothing else be done to it")
         if (self.parts.has("agency") and self.kind not in _OF_RATINGS) or (
@@ -248,6 +248,12 @@ class _Clause:
         is_fitch = self.kind in _OF_RATINGS and self.parts.first("agency") == "c"
         is_open = condition.field == "rating" and condition.agency == "b" and "s&p" not in condition.words.lower()
         return replace(condition, agency="c") if is_fitch and is_open else condition
+
+    def _leads_to_loans(self) -> bool:
+        """Return whether a fraction stands right before what it is of."""
+        edges = self.parts.edges
+        at = next(at for at, edge in enumerate(edges) if edge.kind == "fraction")
+        return at + 1 < len(edges) and edges[at + 1].kind in ("where", "group", "ranking", "each")
 
     def _is_any_loan(self, where: tuple[Condition, ...]) -> bool:
         """Return whether a loan is meant that is not said: if a B3 loan defaults."""
