@@ -133,9 +133,9 @@ def test_an_earlier_file_that_is_not_of_the_month_before_is_told() -> None:
         ):
             warnings = ask(question, [asked]).warnings
             assert ("the earlier file is of 29 December 2025, 92 days before this one" in warnings) == is_told, warnings
-    assert "more obligors than are shown share the last place" in warnings
-    fell = ask("which prices fell most", [asked])
-    assert fell.understood == "price of the obligor whose price fell most, against the month before"
+    first = ask("which loan's price fell most", [asked])
+    assert "more loans than are shown share the last place" in first.warnings
+    assert first.understood == "loans with another price than the month before, lower"
     cushion = next(
         one for one in ask("How far is the CCC bucket from its limit?", [asked]).figures if "cushion" in one.name
     )
