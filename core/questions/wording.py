@@ -258,7 +258,11 @@ _MOVED: Final = {"down": ", lower", "up": ", higher", "worse": ", lower", "bette
 
 
 def _of_tests(query: Query) -> str:
-    return listed([test_word(test_id) for test_id in query.tests]) if query.tests else "all tests"
+    if query.tests:
+        return listed([test_word(test_id) for test_id in query.tests])
+    if query.category is None:
+        return "all tests"
+    return f"{query.category.upper() if query.category in ('oc', 'ic') else query.category} tests"
 
 
 def _havings(query: Query) -> str:
@@ -298,8 +302,6 @@ def _deals_words(query: Query) -> str:
 
 def _tests_words(query: Query) -> str:
     tests = _of_tests(query)
-    if query.category is not None and not query.tests:
-        tests = f"{query.category.upper() if query.category in ('oc', 'ic') else query.category} tests"
     classes = f" of class {' and '.join(query.classes)}" if query.classes else ""
     classes = " for each class" if query.classes == ("*",) else classes
     order = ""

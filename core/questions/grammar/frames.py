@@ -18,7 +18,7 @@ COVERS_MAX: Final = 24
 _ANYWHERE: Final = "subject* and* whole* these? soft_if? "
 _TESTS: Final = "test* figure* bucket* "
 _SUPPOSED: Final = (
-    _TESTS + "action* to_rating* where* size* at_price? pays? pays_rate? span? agency? category? fraction? per_change* "
+    _TESTS + "action* to_rating* where* size* at_price* pays* pays_rate* span* agency? category? fraction? per_change* "
     "group* face* state* quantity* group_test* each? "
 )
 
