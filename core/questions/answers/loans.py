@@ -205,7 +205,7 @@ def _look_up(query: Query, statement: Statement, book: Book, rows: Rows) -> None
             statement.figure("par" if name == "par" else "number of loans", 0, unit_of(name), basis)
         return
     names = list(query.quantities)
-    if query.is_yes_no:
+    if query.is_yes_no and not query.having:
         statement.add("Yes.")
         query = replace(query, is_yes_no=False)
     sums = {"par", "share", "market_value", "count", "warf", "diversity"}

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from core.compliance.suites import TESTS
 from core.questions.grammar.chart import Cover, Edge
-from core.questions.grammar.conditions import Bound, compare, matures
+from core.questions.grammar.conditions import Bound, compare, matures, require
 from core.questions.grammar.phrases import GROUP_OF, GROUP_TESTS, GROUPS_OF_LOANS, RATING_NAMES, Ranking
 from core.questions.grammar.question import (
     LIMIT_SHOWN,
@@ -83,6 +83,8 @@ class _TestPhrases:
         self.has_entity = cover.has("group_test")
         self.ranking: Ranking | None = cover.first("ranking")
         figures = [having for _, having in cover.values("figure_bound")]
+        if "cushion" in self.faces:  # is the cushion of the OC below 5 %
+            figures = [replace(having, quantity="cushion") for having in figures]
         self.bounds: tuple[Having, ...] = (*cover.values("cushion_bound"), *figures)
         self.period = _period(cover)
         self.classes = tuple(name for names in cover.values("class") for name in names)
@@ -97,7 +99,7 @@ class _TestPhrases:
         return not (
             set(cover.values("quantity")) - {"share", "par", "count"}
             or (cover.has("bucket") and not is_limited and not self._is_bucket())
-            or (cover.has("figure_bound") and not self.question.is_yes_no)
+            or (cover.has("figure_bound") and (not self.question.is_yes_no or "limit" in self.faces))
             or (self.ranking is not None and self.ids and not self.has_entity and not by_cushion)
             or (cover.has("ranked_count") and (self.ranking is None or not (self.has_entity or by_cushion)))
             or not (is_about or by_cushion)
@@ -183,6 +185,8 @@ def build_deals(question: Question, cover: Cover) -> Outcome:
     names = cover.values("quantity")
     by = "warf" if by == "rank" else by or (names[0] if names else "par")
     test_id = QUANTITIES[by].test_id if by in QUANTITIES else None
+    if len({*ids, *([test_id] if test_id else [])}) > 1:
+        return None
     if ids or test_id is not None:
         tests = (*ids, test_id or "")[:1]
         return Query(kind="deals", tests=tests, order=order, place=place, aspect=_aspect_of(cover.values("face")))
@@ -322,7 +326,7 @@ def build_moves(question: Question, cover: Cover) -> Outcome:
     return Query(
         kind="moves",
         move=move,
-        quantities=tuple(dict.fromkeys([*names[:1], *agencies])),
+        quantities=tuple(dict.fromkeys([*names, *agencies])),
         where=where,
         group=group or "loan",
         direction=direction,
@@ -385,6 +389,7 @@ class _Measure:
         for edge in cover.all("quantity"):
             if edge.value not in self.names and edge.value != "count":
                 self.names.append(edge.value)
+        self.having: list[Having] = cover.values("having")
         self.is_count = "count" in cover.values("quantity")
         self.period = _period(cover)
         by = cover.first("by_group")
@@ -413,6 +418,9 @@ class _Measure:
                 self.names.remove("maturity")
             self.where.append(_as_where(edge, matures(edge.value, self.question.words(edge))))
         for edge in self.cover.all("bound"):
+            if self.question.is_yes_no and self.names and not edge.value.unit:
+                self.having.append(require(self.names[0], edge.value))  # is their average price above 70
+                continue
             condition = self._bound(edge, edge.value)
             if condition is None:
                 return False
@@ -429,8 +437,8 @@ class _Measure:
 
     def is_of_one_group(self) -> bool:
         """Return whether no group, and no agency, stands beside what the answer is by."""
-        groups = set(self.cover.values("group")) - {"loan", self.group}
-        if groups - {"deal"} or (self.cover.has("agency") and "rating" not in self.names):
+        groups = set(self.cover.values("group")) - {"loan", "deal", self.group}
+        if groups or self._chooses_a_deal() or (self.cover.has("agency") and "rating" not in self.names):
             return False
         is_named = any(edge.value.field == self.group and not edge.value.any_of for edge in self.where)
         if is_named and self.cover.has("ranking"):
@@ -439,6 +447,13 @@ class _Measure:
             return False  # obligors whose loans are all so
         needs_by = self.group in ("year", "rating", "lien", "currency", "index", "coupon_type")
         return self.says_by or not needs_by or self.is_count or self.cover.has("ranking") or self.question.is_listing
+
+    def _chooses_a_deal(self) -> bool:
+        """Return whether one of several portfolios is asked for: which deal has the most."""
+        lexemes = self.question.lexemes
+        deals = [at for at, lexeme in enumerate(lexemes) if at and lexeme.get("group") == "deal"]
+        is_choice = any(lexemes[at - 1].tokens[-1].text == "which" for at in deals)
+        return is_choice and self.cover.has("ranking", "more")
 
     def goes_together(self) -> bool:
         """Return whether none of the phrases would be passed over."""
@@ -669,9 +684,7 @@ _CHECKS: Final[tuple[Check, ...]] = (
         "what is ranked between two months is not said",
     ),
     (
-        lambda query, _: (
-            query.cover.has("having") and query.group is None and not (query.question.is_yes_no and query.where)
-        ),
+        lambda query, _: bool(query.having) and query.group is None and not (query.question.is_yes_no and query.where),
         "what is compared is not said",
     ),
     (
@@ -754,7 +767,7 @@ def _query_of(query: _Measure, whole: tuple[Condition, ...], each: tuple[Conditi
         whole=whole,
         each=each,
         group=group,
-        having=tuple(query.cover.values("having")),
+        having=tuple(query.having),
         period=query.period,
         aspect="limit" if query.cover.has("limit") else None,
         over_groups=over_groups,

@@ -268,10 +268,6 @@ class _Clause:
                 return self.sizes.pop(unit).value
         return None
 
-    @property
-    def says_price(self) -> bool:
-        return any(lexeme.get("quantity") == "price" for lexeme in self.lexemes)
-
 
 Fields = dict[str, Any] | Unread | None
 
