@@ -262,7 +262,8 @@ def _of_tests(query: Query) -> str:
         return listed([test_word(test_id) for test_id in query.tests])
     if query.category is None:
         return "all tests"
-    return f"{query.category.upper() if query.category in ('oc', 'ic') else query.category} tests"
+    kind = query.category.upper() if query.category in ("oc", "ic") else query.category
+    return f"{kind} tests"
 
 
 def _havings(query: Query) -> str:

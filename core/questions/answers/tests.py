@@ -219,7 +219,7 @@ def _cushion_as(query: Query, statement: Statement, result: TestResult) -> str:
     if query.unit == "months":
         months = (result.cushion or 0.0) * 12
         basis = Basis(f"cushion of the test {result.test_id} x 12", test_id=result.test_id)
-        return f", which is {statement.figure('cushion in months', months, 'number', basis)} months"
+        return f", in months {statement.figure('cushion in months', months, 'number', basis)}"
     amount = cushion_amount(statement.subject, result) if unit_of_test(result.test_id, result) == "percent" else None
     if amount is None:
         return ""

@@ -293,3 +293,73 @@ def test_no_portfolio_has_what_all_are_asked_for() -> None:
         [subject(LOANS, name="First"), subject(LOANS | {"par_value": [1.0] * 4}, name="Last")],
     )
     assert "It is First." in ranked.text
+
+
+BARE: dict[str, Any] = {
+    "borrower_name": ["Alpha Bidco Inc.", "Beta Midco LLC"],
+    "par_value": [4e6, 3e6],
+    "price": [math.nan, math.nan],
+}
+
+
+def test_what_a_bare_file_cannot_say() -> None:
+    """Each refusal says what is missing; nothing is made up of it."""
+    book = subject(BARE)
+    previous = replace(book, previous=subject(BARE))
+    for question, words in (
+        ("average price", "has no values"),
+        ("median price", "no loan of the portfolio has a price"),
+        ("average spread", "spread"),
+        ("maturity of the loans", "maturity"),
+        ("cheapest loan", "no loan has a price"),
+        ("price of Alpha Bidco", "not known"),
+        ("loans rated B3", "ratings"),
+        ("par by industry", "industry"),
+        ("how many second liens?", "lien"),
+        ("What is the WAL?", "could not be"),
+        ("how much more second lien can we buy?", "has no figure"),
+        ("why is the junior OC so thin?", "has no figure"),
+        ("OC of class B", "no notes"),
+        ("trend of the WARF", "fewer than two runs"),
+        ("what if prices fall 5 points?", "0 tests would move"),
+        ("what if Alpha Bidco is downgraded by one notch, what is WARF?", "no rating"),
+        ("what if we sell 5m of Alpha Bidco at 90?", "no more than"),
+        ("buy 5m of a deferring loan at 99: what is WARF?", "cannot be described as"),
+        ("which test fails first if prices fall?", "no test that passes now fails"),
+        ("when does the reinvestment period end?", "does not give"),
+        ("the third largest loan", "only 2 such loans"),
+    ):
+        text = ask(question, [book]).text
+        assert words in text, (question, text)
+    for question, words in (
+        ("how has the average price changed since last month?", "no figure in one of the months"),
+        ("which loans were downgraded?", "no ratings in both months"),
+        ("what changed since last month?", "No test has another status"),
+        ("which industry grew most since last month?", "industry"),
+        ("which obligor grew most since last month?", "No obligor has moved so."),
+        ("why did the junior OC change?", "no figure"),
+        ("price of the loans above 95 since last month", "no "),
+    ):
+        text = ask(question, [previous]).text
+        assert words in text, (question, text)
+
+
+def test_a_name_that_is_a_country_a_currency_or_quoted() -> None:
+    columns = LOANS | {
+        "currency": ["USD", "EUR", "USD", "USD"],
+        "country": ["US", "GB", "CA", "NL"],
+        "facility_name": ["Alpha Term Loan B", "Beta Revolver", "Gamma DDTL", "Retail Loan"],
+    }
+    for question, par in (
+        ("par in EUR", 3e6),
+        ("par in the UK", 3e6),
+        ("par of our Dutch loans", 1e6),
+        ('par of "Gamma DDTL"', 2e6),
+        ('par of "retail loan"', 1e6),
+        ('par of "Beta"', 3e6),
+        ("par not in the UK or Canada", 5e6),
+        ("par of Alpha and Gamma", 6e6),
+    ):
+        answer = ask(question, [subject(columns)])
+        assert next(figure.value for figure in answer.figures if figure.name == "par") == par, (question, answer.text)
+    assert not ask('par of "Delta"', [subject(columns)]).answered
