@@ -473,19 +473,20 @@ class Book:
 
     def name_of(self, row: int) -> str:
         """Return the borrower of a loan, else its facility, else its place."""
-        texts = (self._text(column, row) for column in ("borrower_name", "facility_name", "obligor"))
+        texts = (self.text_in(column, row) for column in ("borrower_name", "facility_name", "obligor"))
         return next((text for text in texts if text), f"loan {row + 1}")
 
     def facility_of(self, row: int) -> str | None:
-        return self._text("facility_name", row)
+        return self.text_in("facility_name", row)
 
-    def _text(self, column: str, row: int) -> str | None:
+    def text_in(self, column: str, row: int) -> str | None:
+        """Return what a column of names says of a loan; None where it is blank."""
         names = self.portfolio.names.get(column)
         text = "" if names is None or names.codes[row] < 0 else names.values[int(names.codes[row])]
         return text if text.strip() else None
 
     def identifier_of(self, row: int) -> str | None:
-        texts = (self._text(column, row) for column in ("cusip", "loanx_id", "isin"))
+        texts = (self.text_in(column, row) for column in ("cusip", "loanx_id", "isin"))
         return next((text for text in texts if text), None)
 
     def text_of(self, field: str, row: int) -> str | None:

@@ -355,6 +355,8 @@ def _buy(action: Action, portfolio: Portfolio, statement: Statement) -> Portfoli
             raise Unavailable(
                 f"a loan to buy cannot be described as {condition_words(condition)} ({plain(condition.words)!r})"
             )
+    if set(fields) == {"trade_type", "par_value", "price", "borrower_name"} and not data:
+        _take_loan(fields, portfolio, statement)
     if action.spread is not None:
         fields["spread"] = action.spread
     if action.coupon is not None:
@@ -373,6 +375,19 @@ def _buy(action: Action, portfolio: Portfolio, statement: Statement) -> Portfoli
     cost = statement.figure("cost", -change.cash, "amount", "par bought x price / 100")
     statement.add(f"Bought for {cost} out of principal cash.")
     return changed(Holdings(portfolio, statement.subject.definition), change)
+
+
+def _take_loan(fields: dict[str, Any], portfolio: Portfolio, statement: Statement) -> None:
+    """Make a borrower of whom nothing else is said the largest loan that is held of it."""
+    book = Book(statement.subject, portfolio)
+    rows = np.flatnonzero(book.select((Condition(field="obligor", op="in", values=(fields["borrower_name"],)),)))
+    for row in rows[np.argsort(-book.par[rows], kind="stable")].tolist():
+        for column in ("cusip", "loanx_id"):
+            if identifier := book.text_in(column, row):
+                del fields["borrower_name"]
+                fields[column] = identifier
+                statement.warn(f"more is bought of {statement.loan(book, row)}")
+                return
 
 
 def _describe(condition: Condition, fields: dict[str, Any], data: dict[str, Any], portfolio: Portfolio) -> bool:

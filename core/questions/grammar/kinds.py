@@ -304,6 +304,8 @@ def build_moves(question: Question, cover: Cover) -> Outcome:
     quantity = next((name for name in cover.values("quantity") if name in _MOVING), None)
     crossed = cover.values("fell_below")
     move = "entered" if crossed else _move_of(question, cover, changes, having, quantity)
+    if cover.has("ranked_count") and not cover.has("ranking"):
+        return None
     if move is None or (crossed and cover.has("move", "change", "change_by", "ranking")):
         return None
     where = (*crossed, *cover.values("where"))

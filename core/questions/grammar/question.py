@@ -22,7 +22,7 @@ WORST_IS_MOST: Final = {
 }  # fmt: skip
 """Quantities of which it is certain which end is the worst."""
 
-_YES_NO: Final = frozenset(names("is are do does did has have will can could am"))
+_YES_NO: Final = frozenset(names("is are do does did has have will can could may am"))
 _LISTING: Final = frozenset(names("which who list show name names whose identify find display"))
 
 
