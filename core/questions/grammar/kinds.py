@@ -197,7 +197,7 @@ def build_deals(question: Question, cover: Cover) -> Outcome:
 
 def build_room(question: Question, cover: Cover) -> Outcome:
     """How much more of something there may be."""
-    if question.is_yes_no or set(cover.values("quantity")) - {"par", "share", "count"}:
+    if question.is_yes_no or set(cover.values("quantity")) - {"par", "share", "count"} or question.has_word("sell"):
         return None
     where = cover.values("where")
     ids = test_ids_of(cover)
@@ -223,6 +223,8 @@ def build_room(question: Question, cover: Cover) -> Outcome:
 
 def build_history(question: Question, cover: Cover) -> Outcome:
     ids = test_ids_of(cover)
+    if set(cover.values("quantity")) - {"count", "share"}:
+        return None
     if not ids:
         return Unread((), "a history is kept of tests: which one is meant is not said")
     changes = cover.values("change")
@@ -263,7 +265,7 @@ def build_fact(question: Question, cover: Cover) -> Outcome:
     if len({edge.value for edge in facts}) > 1:
         return None
     fact = facts[0].value
-    if set(cover.values("quantity")) - {"par", "maturity"}:
+    if set(cover.values("quantity")) - {"par", "maturity"} or set(cover.values("face")) - {"level"}:
         return None
     if fact == "base_rate" and cover.has("group_loan"):
         return Unread((question.words(facts[0]),), "it is asked for by itself, and not of loans")
@@ -272,7 +274,7 @@ def build_fact(question: Question, cover: Cover) -> Outcome:
 
 def build_data(question: Question, cover: Cover) -> Outcome:
     what = cover.first("data")
-    if set(cover.values("group")) - {"loan", "deal", "test"}:
+    if set(cover.values("group")) - {"loan", "deal", "test"} or set(cover.values("quantity")) - {"count", "par"}:
         return None
     return Query(kind="data", fact=what, is_count=question.is_many)
 
@@ -280,6 +282,8 @@ def build_data(question: Question, cover: Cover) -> Outcome:
 def build_notes(question: Question, cover: Cover) -> Outcome:
     classes = tuple(name for names in cover.values("class") for name in names)
     names = tuple("spread" if name == "was" else name for name in cover.values("quantity"))
+    if set(cover.values("fact")) - {"liabilities"} or set(cover.values("face")) - {"level"}:
+        return None
     if set(names) - {"par", "coupon", "spread", "rating", "share", "count", "unfunded", "maturity"}:
         return Unread((), "of the notes, balance, coupon, spread and triggers are known")
     if question.is_yes_no and not names:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from core.questions.grammar.chart import Cover, Edge
 from core.questions.grammar.conditions import Days, later, matures
+from core.questions.grammar.phrases import Ranking
 from core.questions.grammar.question import Outcome, Question, Unread, settle_ranking, test_ids_of
 from core.questions.query import Action, Condition, Query
 from core.questions.tokens import Token
@@ -124,7 +125,7 @@ def _stands_well(edge: Edge, cover: Cover, *, is_inside: bool, is_hard: bool) ->
     """Return whether a phrase stands where what it means here can stand."""
     if edge.kind in ("where", "size", "at_price", "ranking", "to_rating", "action", "fraction"):
         return is_inside
-    if edge.kind == "bucket":
+    if edge.kind in ("bucket", "change"):
         return not is_inside
     if edge.kind == "figure":
         return not is_inside or edge.value in _POOL_FIGURES
@@ -208,40 +209,47 @@ class _Clause:
 
     def _of_loans(self, fields: dict[str, Any]) -> Action | Unread | None:
         where = tuple(self._by_own_agency(condition) for condition in self.parts.values("where"))
-        if self.kind in _OF_RATINGS and any(" to " in condition.words for condition in where):
-            return None  # from B3 to Caa1 is no range of ratings
-        if self.parts.has("at_price") and self.kind not in ("sell", "price_to"):
+        ranking = settle_ranking(self.question, self.parts, self.parts.first("ranking"))
+        if not self._go_with_verb(where, ranking):
             return None
-        if self.parts.has("pays", "pays_rate", "span", "bought_for"):
-            return None
-        if self.parts.has("fraction") and (self.kind != "sell" or not self._leads_to_loans()):
-            words = tuple(self.question.words(edge) for edge in self.parts.all("fraction"))
-            return Unread(words, "a part can be sold, and nothing else be done to it")
-        if (self.parts.has("agency") and self.kind not in _OF_RATINGS) or (
-            self.parts.has("fraction") and self.kind != "sell"
-        ):
-            return None
+        if (fault := self._fault(where, ranking)) is not None:
+            return fault
         if self.parts.has("fraction"):
             fields["part"] = 0.5
-        ranking = settle_ranking(self.question, self.parts, self.parts.first("ranking"))
-        if self.parts.has("ranking") and ranking is None:
-            return None
         if ranking is not None:
-            groups = [group for group in self.parts.values("group") if group in ("loan", "obligor", "industry")]
+            groups = self.parts.values("group")
             fields |= {
                 "order": ranking.order, "order_by": ranking.by or "par", "limit": ranking.limit,
                 "place": ranking.place, "group": groups[-1] if groups else "loan",
             }  # fmt: skip
-        if self.kind in _OF_RATINGS and not where and ranking is None and self.is_among_others:
-            return None  # default and are downgraded
+        kind: Any = "price" if self.kind.startswith("price") else self.kind
+        return Action(kind=kind, where=where, **fields)
+
+    def _go_with_verb(self, where: tuple[Condition, ...], ranking: Ranking | None) -> bool:
+        """Return whether each of the phrases says something of what is done."""
+        parts, is_rating = self.parts, self.kind in _OF_RATINGS
+        return not (
+            (is_rating and any(" to " in condition.words for condition in where))  # from B3 to Caa1 is no range
+            or (is_rating and not where and ranking is None and self.is_among_others)  # default and are downgraded
+            or (parts.has("at_price") and self.kind not in ("sell", "price_to"))
+            or (parts.has("agency") and not is_rating)
+            or parts.has("pays", "pays_rate", "span", "bought_for")
+            or (parts.has("ranking") and ranking is None)
+            or (ranking is not None and set(parts.values("group")) - {"loan", "obligor", "industry"})
+        )
+
+    def _fault(self, where: tuple[Condition, ...], ranking: Ranking | None) -> Unread | None:
+        """Return why it is not said which loans are meant, or how much of them."""
+        if self.parts.has("fraction") and (self.kind != "sell" or not self._leads_to_loans()):
+            words = tuple(self.question.words(edge) for edge in self.parts.all("fraction"))
+            return Unread(words, "a part can be sold, and nothing else be done to it")
         if self._is_any_loan(where) and ranking is None:
             words = tuple(self.question.words(edge) for edge in self.parts.all("where", "group"))
             return Unread((f"a {' '.join(words)}",), "which loan is meant is not said")
-        kind: Any = "price" if self.kind.startswith("price") else self.kind
         says_all = self.parts.has("each") or any(lexeme.text == "all" for lexeme in self.lexemes)
-        if not where and ranking is None and kind in ("default", "sell", "repay") and not says_all:
+        if not where and ranking is None and self.kind in ("default", "sell", "repay") and not says_all:
             return Unread((self.lexeme.raw,), "which loans are meant is not said")
-        return Action(kind=kind, where=where, **fields)
+        return None
 
     def _by_own_agency(self, condition: Condition) -> Condition:
         """Return the ratings of Fitch where Fitch is who changes them: its letters are those of S&P, too."""
