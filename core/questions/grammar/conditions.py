@@ -495,6 +495,9 @@ def join(where: Condition, last: Condition, way: str) -> Condition | None:
     alike = len(fields) == 1 and fields <= _ALIKE
     if fields == {"flag"}:
         alike = any({part.values[0] for part in parts} <= family for family in FLAG_FAMILIES)
+    buckets = [part for part in parts if part.field == "flag"]
+    if fields == {"rating", "flag"}:  # B3 and CCC loans: none is both
+        alike = all(part.values[0] in ("ccc", "unrated") and part.agency is None for part in buckets)
     if way != "or" and not alike and not fields <= _NAMES:
         return None
     return Condition(any_of=tuple(parts), words=words)

@@ -310,6 +310,8 @@ def build_moves(question: Question, cover: Cover) -> Outcome:
     move = "entered" if crossed else _move_of(question, cover, changes, having, quantity)
     if cover.has("ranked_count") and not cover.has("ranking"):
         return None
+    if any(edge.start and question.lexemes[edge.start - 1].text == "from" for edge in cover.all("where")):
+        return None  # downgraded from B3: what they were is not what they are
     if move is None or (crossed and cover.has("move", "change", "change_by", "ranking")):
         return None
     where = (*crossed, *cover.values("where"))
@@ -467,6 +469,9 @@ class _Measure:
             return False
         if self.cover.has("ranking") and self.where and (self.question.is_yes_no or self._counts_the_largest()):
             return False  # is the largest obligor in Retail
+        joined = [edge.value for edge in self.where if edge.value.any_of or edge.value.op == "not in"]
+        if self.question.has_word("both") and any(" and " in condition.words for condition in joined):
+            return False  # obligors in both Retail and Telecommunications
         return self.is_of_one_group() and not self.changes_by_number()
 
     def _counts_the_largest(self) -> bool:
