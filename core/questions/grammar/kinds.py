@@ -40,7 +40,7 @@ def build_tests(question: Question, cover: Cover) -> Outcome:
     if not tests.go_together():
         return None
     ranking = settle_ranking(question, cover, tests.ranking)
-    if ranking is not None and ranking.by not in (None, "cushion"):
+    if cover.has("ranking") and (ranking is None or ranking.by not in (None, "cushion")):
         return None
     aspect, status = tests.aspect(ranking)
     period = "change" if cover.has("change") else tests.period
@@ -82,6 +82,9 @@ class _TestPhrases:
         self.category: str | None = cover.first("category")
         self.has_entity = cover.has("group_test")
         self.ranking: Ranking | None = cover.first("ranking")
+        if self.ranking is not None and self.ranking.by is None and self.ranking.order in ("worst", "best"):
+            order = "least" if self.ranking.order == "worst" else "most"
+            self.ranking = with_fields(self.ranking, order=order, by="cushion")
         figures = [having for _, having in cover.values("figure_bound")]
         if "cushion" in self.faces:  # is the cushion of the OC below 5 %
             figures = [replace(having, quantity="cushion") for having in figures]
@@ -504,7 +507,8 @@ class _Measure:
 
     def take_names(self) -> None:
         """Settle what is measured."""
-        if self.is_count and self.group is None:
+        lists = self.question.has_word("list") and self.conditions and self.names and self.aggregate is None
+        if (self.is_count or lists) and self.group is None:
             self.group = "loan"
         if self.is_count and self.says_by and self.group != "loan":
             self.names, self.is_count = ["count", *self.names], False  # the number of loans by industry
