@@ -71,6 +71,9 @@ def build_tests(question: Question, cover: Cover) -> Outcome:
     )
 
 
+_BY_WORTH: Final = {"worst": "least", "best": "most"}
+
+
 class _TestPhrases:
     """The phrases of a question on tests."""
 
@@ -82,9 +85,9 @@ class _TestPhrases:
         self.category: str | None = cover.first("category")
         self.has_entity = cover.has("group_test")
         self.ranking: Ranking | None = cover.first("ranking")
-        if self.ranking is not None and self.ranking.by is None and self.ranking.order in ("worst", "best"):
-            order = "least" if self.ranking.order == "worst" else "most"
-            self.ranking = with_fields(self.ranking, order=order, by="cushion")
+        is_of_tests = self.has_entity or self.category is not None
+        if is_of_tests and self.ranking is not None and self.ranking.by is None and self.ranking.order in _BY_WORTH:
+            self.ranking = with_fields(self.ranking, order=_BY_WORTH[self.ranking.order], by="cushion")
         figures = [having for _, having in cover.values("figure_bound")]
         if "cushion" in self.faces:  # is the cushion of the OC below 5 %
             figures = [replace(having, quantity="cushion") for having in figures]
