@@ -192,7 +192,7 @@ class Book:
         return names
 
     def ranks(self, agency: str | None) -> NDArray[np.uint8]:
-        """Return ranks by an agency, 0 where it has none; by the first that rates for None.
+        """Return ranks by an agency, 0 where it has none; by any for None.
 
         Raises:
             Unavailable: the file has no rating.

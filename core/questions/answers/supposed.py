@@ -378,7 +378,7 @@ def _buy(action: Action, portfolio: Portfolio, statement: Statement) -> Portfoli
 
 
 def _take_loan(fields: dict[str, Any], portfolio: Portfolio, statement: Statement) -> None:
-    """Make a borrower of whom nothing else is said the largest loan that is held of it."""
+    """Make a borrower of whom nothing else is said its largest loan."""
     book = Book(statement.subject, portfolio)
     rows = np.flatnonzero(book.select((Condition(field="obligor", op="in", values=(fields["borrower_name"],)),)))
     for row in rows[np.argsort(-book.par[rows], kind="stable")].tolist():

@@ -252,7 +252,7 @@ class _Clause:
         return None
 
     def _by_own_agency(self, condition: Condition) -> Condition:
-        """Return the ratings of Fitch where Fitch is who changes them: its letters are those of S&P, too."""
+        """Return the ratings of Fitch where Fitch is who changes them."""
         is_fitch = self.kind in _OF_RATINGS and self.parts.first("agency") == "c"
         is_open = condition.field == "rating" and condition.agency == "b" and "s&p" not in condition.words.lower()
         return replace(condition, agency="c") if is_fitch and is_open else condition

@@ -41,14 +41,14 @@ LOANS: dict[str, Any] = {
 }
 
 
-def said(question: str, *subjects: Subject) -> str:
+def text_of(question: str, *subjects: Subject) -> str:
     answer = ask(question, subjects or [subject(LOANS)])
     assert answer.answered, answer.text
     return answer.text
 
 
 def test_a_cell_is_data() -> None:
-    text = said(
+    text = text_of(
         "Who are the largest obligors?", subject(LOANS | {"borrower_name": [HOSTILE, "B", "=cmd|' /C calc'!A0", "D"]})
     )
     assert not set("<>[]`\x1b\u202e") & set(text)
@@ -60,9 +60,9 @@ def test_a_name_made_of_words_takes_none_of_them_away() -> None:
     """A borrower called like the question itself is no name in it."""
     columns = LOANS | {"borrower_name": ["what is the total par", "of the", "loans", "average price"]}
     answer = ask("what is the total par of the loans", [subject(columns)])
-    assert [one.value for one in answer.figures if one.name == "par"] == [10e6]
+    assert [figure.value for figure in answer.figures if figure.name == "par"] == [10e6]
     quoted = ask('par of "average price"', [subject(columns)])
-    assert [one.value for one in quoted.figures if one.name == "par"] == [1e6]
+    assert [figure.value for figure in quoted.figures if figure.name == "par"] == [1e6]
 
 
 @every(
@@ -83,7 +83,9 @@ def test_a_lien_in_all_its_words_is_denied_as_a_whole(words: str, par: float) ->
     liens = LOANS | {"lien_type": ["First Lien", "Second Lien", "Unsecured", "Unsecured"]}
     answer = ask(f"how much par is {words}?", [subject(liens)])
     assert answer.answered, answer.text
-    assert next(one.value for one in answer.figures if one.unit == "USD" or "par" in one.name.lower()) == par
+    assert (
+        next(figure.value for figure in answer.figures if figure.unit == "USD" or "par" in figure.name.lower()) == par
+    )
 
 
 def test_a_deal_in_euros_is_not_told_of_the_us() -> None:
@@ -102,7 +104,7 @@ def test_a_deal_in_euros_is_not_told_of_the_us() -> None:
 
 def test_a_name_that_two_columns_have_is_told() -> None:
     answer = ask("How much do we have in Retail?", [subject(LOANS)])
-    assert [one.value for one in answer.figures if one.name == "par"] == [6e6]
+    assert [figure.value for figure in answer.figures if figure.name == "par"] == [6e6]
     assert "'Retail' is read as the industry; the obligor has the name, too" in answer.warnings
 
 
@@ -119,7 +121,7 @@ def test_what_the_data_lack_is_said() -> None:
         assert not answer.answered
         assert word in answer.text
         assert len(answer.suggestions) == 3
-        assert all(ask(one, [subject(LOANS)]).answered for one in answer.suggestions)
+        assert all(ask(text, [subject(LOANS)]).answered for text in answer.suggestions)
 
 
 def test_an_earlier_file_that_is_not_of_the_month_before_is_told() -> None:
@@ -139,7 +141,9 @@ def test_an_earlier_file_that_is_not_of_the_month_before_is_told() -> None:
     assert "more loans than are shown share the last place" in first.warnings
     assert first.understood == "loans with another price than the month before, lower"
     cushion = next(
-        one for one in ask("How far is the CCC bucket from its limit?", [asked]).figures if "cushion" in one.name
+        figure
+        for figure in ask("How far is the CCC bucket from its limit?", [asked]).figures
+        if "cushion" in figure.name
     )
     assert (cushion.unit, cushion.value) == ("points", -32.5)
 
@@ -162,24 +166,26 @@ def test_every_figure_stands_in_the_text_and_says_what_it_rests_on() -> None:
     ):
         answer = ask(question, [subject(LOANS)])
         assert answer.answered
-        assert sum(one.text in answer.text for one in answer.figures) >= 0.8 * len(answer.figures) > 0
-        assert all(one.support.operation for one in answer.figures)
+        assert sum(figure.text in answer.text for figure in answer.figures) >= 0.8 * len(answer.figures) > 0
+        assert all(figure.support.operation for figure in answer.figures)
 
 
 def test_several_portfolios_are_told_apart_and_limited() -> None:
     books = [subject(LOANS | {"par_value": [float(at)] * 4}, name=f"Book {at}") for at in range(1, SUBJECTS_MAX + 3)]
     answer = ask("total par", books)
-    assert [one.value for one in answer.figures if one.name == "par"] == [4.0 * at for at in range(1, SUBJECTS_MAX + 1)]
+    assert [figure.value for figure in answer.figures if figure.name == "par"] == [
+        4.0 * at for at in range(1, SUBJECTS_MAX + 1)
+    ]
     assert f"only the first {SUBJECTS_MAX} portfolios were asked, of {SUBJECTS_MAX + 2}" in answer.warnings
     named = ask("total par of Book 7", books)
-    assert {one.subject for one in named.figures} == {"Book 7"}
+    assert {figure.subject for figure in named.figures} == {"Book 7"}
 
 
 def test_a_supposition_leaves_the_portfolio_as_it_is() -> None:
     book = subject(LOANS)
     before = ask("average price", [book]).figures[0].value
-    said("What if we sell Beta Midco and all Retail loans are downgraded by one notch?", book)
-    said("What happens to the CCC bucket if Alpha Bidco is downgraded to Caa2?", book)
+    text_of("What if we sell Beta Midco and all Retail loans are downgraded by one notch?", book)
+    text_of("What happens to the CCC bucket if Alpha Bidco is downgraded to Caa2?", book)
     assert ask("average price", [book]).figures[0].value == before
 
 
@@ -191,8 +197,8 @@ def test_a_large_book_is_asked_in_a_moment() -> None:
     )
     assert book.results
     started = time.process_time()
-    said("How much is in Retail?", book)
-    said("Top 10 obligors", book)
+    text_of("How much is in Retail?", book)
+    text_of("Top 10 obligors", book)
     assert time.process_time() - started < 2.0
 
 
@@ -203,7 +209,7 @@ def test_the_questions_of_the_guide_lead_to_loans() -> None:
     deal = generate(loans=300, seed=7)
     book = subject(deal.portfolio_columns(), name="Deal")
     for question in questions:
-        assert re.search(r"[1-9]\d* loans|Together they are", said(question, book)), question
+        assert re.search(r"[1-9]\d* loans|Together they are", text_of(question, book)), question
 
 
 def test_a_figure_is_what_the_definition_corrects_it_to() -> None:
@@ -212,11 +218,11 @@ def test_a_figure_is_what_the_definition_corrects_it_to() -> None:
     correction = {"figure": "principal_cash", "amount": 2.5e6, "note": "the account page is of the day before"}
     rules = parse({"corrections": [correction]})
     answer = ask("what is the principal cash?", [Subject(name="Deal", portfolio=loans, rules={"definition": rules})])
-    (cash,) = (one for one in answer.figures if one.name == "principal cash")
+    (cash,) = (figure for figure in answer.figures if figure.name == "principal cash")
     assert cash.value == 2.5e6
     assert cash.support.operation == "as the definition states it"
     plain = ask("what is the principal cash?", [Subject(name="Deal", portfolio=loans)])
-    assert [one.value for one in plain.figures if one.name == "principal cash"] == [1e6]
+    assert [figure.value for figure in plain.figures if figure.name == "principal cash"] == [1e6]
 
 
 def test_an_answer_has_labels_in_place_of_names() -> None:
@@ -254,7 +260,7 @@ def test_what_is_understood_of_a_question() -> None:
 
 
 def test_what_a_file_says_of_itself() -> None:
-    """Breaks with the trustee, gaps, warnings, classes and a history, of a deal that has them."""
+    """Breaks, gaps, warnings, classes and a history of a deal that has them."""
     book = story()
     for question, words in (
         ("Show the trustee breaks", "4 differences from the trustee's tape Trustee, March are open."),

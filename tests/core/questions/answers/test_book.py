@@ -94,7 +94,7 @@ def test_flags_of_columns_that_a_file_has() -> None:
 @pytest.mark.parametrize("name", list(QUANTITIES))
 @pytest.mark.parametrize("how", [None, "average", "simple", "median", "total"])
 def test_a_quantity_of_all_loans_lies_between_those_of_its_parts(name: str, how: str | None) -> None:
-    """Averages lie between, amounts add up; what a file does not have is refused with words."""
+    """Averages lie between, and amounts add up."""
     book = Book(books.subject(books.APRIL))
     rows = np.flatnonzero(book.performing)
     parts = [rows[: len(rows) // 2], rows[len(rows) // 2 :]]

@@ -90,8 +90,8 @@ WHERE = {
 def test_a_comparison_is_read(question: str, expected: tuple[object, ...]) -> None:
     query = read(question)
     assert isinstance(query, Query), query
-    (one,) = query.where
-    assert (one.field, one.op, one.low, one.high) == expected
+    (condition,) = query.where
+    assert (condition.field, condition.op, condition.low, condition.high) == expected
 
 
 @every(
