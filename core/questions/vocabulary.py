@@ -42,7 +42,7 @@ class Meaning:
     value: object
 
 
-class Row(NamedTuple):
+class PhraseRow(NamedTuple):
     """A row of `words.tsv`."""
 
     kind: str
@@ -58,7 +58,7 @@ def _table(name: str) -> list[list[str]]:
 
 
 _QUANTITY_ROWS: Final = _table("quantities.tsv")
-ROWS: Final = [Row(*cells) for cells in _table("words.tsv")]
+ROWS: Final = [PhraseRow(*cells) for cells in _table("words.tsv")]
 
 QUANTITIES: Final = {
     key: Quantity(name, cast("Unit", unit), column or None, test_id or None, how == "average")
@@ -73,7 +73,7 @@ def labels_of(kind: str) -> dict[str, str]:
     return {row.value: row.label for row in ROWS if row.kind == kind}
 
 
-def _value_of(row: Row) -> Any:
+def _value_of(row: PhraseRow) -> Any:
     if row.kind == "superlative":  # which end, and of which quantity; "" for what else is named
         order, _, by = row.value.partition(" ")
         return order, by

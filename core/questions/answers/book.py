@@ -120,7 +120,7 @@ _COMPARE: Final[dict[str, np.ufunc]] = {
 }
 
 
-class Book:
+class LoanSet:
     """A portfolio by the rules of a subject's runs."""
 
     def __init__(self, subject: Subject, portfolio: Portfolio | None = None) -> None:
@@ -605,7 +605,7 @@ class Book:
         return measured.value if isfinite(measured.value) else None
 
 
-_FLAGS: Final[dict[str, Callable[[Book, str | None], Mask]]] = {
+_FLAGS: Final[dict[str, Callable[[LoanSet, str | None], Mask]]] = {
     "not_senior": lambda book, _: book._not_senior(),
     "defaulted": lambda book, _: book.pool.defaulted,
     "foreign": lambda book, _: book._at_home(is_home=False),

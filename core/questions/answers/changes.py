@@ -9,7 +9,7 @@ import numpy as np
 
 from core.insights.subject import Subject
 from core.questions.answer import ROWS_SHOWN
-from core.questions.answers.book import RATING_COLUMNS, Book, Unavailable
+from core.questions.answers.book import RATING_COLUMNS, LoanSet, Unavailable
 from core.questions.answers.quantities import (
     NAMED,
     SUMS,
@@ -51,9 +51,9 @@ _AGENCY_OF: Final = {"moodys_rating": "a", "sp_rating": "b", "fitch_rating": "c"
 # ---- quantities ----
 
 
-def state_change(query: Query, statement: Statement, book: Book) -> None:
+def state_change(query: Query, statement: Statement, book: LoanSet) -> None:
     """State quantities of a set of loans, or of groups, in two months."""
-    before = Book(statement.subject, previous_of(statement.subject).portfolio)
+    before = LoanSet(statement.subject, previous_of(statement.subject).portfolio)
     if query.group not in (None, "loan"):
         (_count_changes if query.is_count else _group_changes)(query, statement, before, book)
         return
@@ -73,7 +73,7 @@ def state_change(query: Query, statement: Statement, book: Book) -> None:
 
 
 def _quantity_changes(
-    query: Query, statement: Statement, books: tuple[Book, Book], name: str, *, is_first: bool
+    query: Query, statement: Statement, books: tuple[LoanSet, LoanSet], name: str, *, is_first: bool
 ) -> None:
     where = conditions_words(query.where)
     whose = f"the loans {where}" if where else "the portfolio"
@@ -99,7 +99,7 @@ def _quantity_changes(
         statement.figure(label, all_par[1] - all_par[0], unit, operation, sign=True)
 
 
-def _masks(books: tuple[Book, Book], rows: list[Rows]) -> list[Any]:
+def _masks(books: tuple[LoanSet, LoanSet], rows: list[Rows]) -> list[Any]:
     masks = [np.zeros(book.portfolio.row_count, np.bool_) for book in books]
     for mask, own in zip(masks, rows, strict=True):
         mask[own] = True
@@ -107,9 +107,12 @@ def _masks(books: tuple[Book, Book], rows: list[Rows]) -> list[Any]:
 
 
 def _state_move(
-    statement: Statement, books: tuple[Book, Book], rows: list[Rows], what: tuple[str, str | None, float, float],
+    statement: Statement,
+    books: tuple[LoanSet, LoanSet],
+    rows: list[Rows],
+    what: tuple[str, str | None, float, float],
     of: str | None = None,
-) -> str:  # fmt: skip
+) -> str:
     """Add a quantity of both months and its change, and return them as one text."""
     name, how, then, now = what
     before, book = books
@@ -123,7 +126,7 @@ def _state_move(
     return f"{change}: from {first} to {last}"
 
 
-def _text_changes(query: Query, statement: Statement, before: Book, book: Book, name: str) -> None:
+def _text_changes(query: Query, statement: Statement, before: LoanSet, book: LoanSet, name: str) -> None:
     for side, when in ((before, "in the month before"), (book, "now")):
         for row in np.flatnonzero(side.select(query.where))[:ROWS_SHOWN].tolist():
             if name == "rating":
@@ -133,7 +136,7 @@ def _text_changes(query: Query, statement: Statement, before: Book, book: Book, 
             statement.add(f"{statement.name(side.name_of(row))} {when}: {', '.join(texts)}.")
 
 
-def _count_changes(query: Query, statement: Statement, before: Book, book: Book) -> None:
+def _count_changes(query: Query, statement: Statement, before: LoanSet, book: LoanSet) -> None:
     """State how many groups there are in two months."""
     by = query.group or "obligor"
     noun = plural(NOUNS[by])
@@ -145,7 +148,7 @@ def _count_changes(query: Query, statement: Statement, before: Book, book: Book)
     statement.add(f"The number of {noun} moved by {change}, from {first} to {last}.")
 
 
-def _group_changes(query: Query, statement: Statement, before: Book, book: Book) -> None:
+def _group_changes(query: Query, statement: Statement, before: LoanSet, book: LoanSet) -> None:
     by = query.group or "obligor"
     name = query.quantities[0] if query.quantities else "share"
     how = how_of(name, query.aggregate)
@@ -187,8 +190,8 @@ class _Pairs:
     """The loans of two months, and which of them are the same."""
 
     def __init__(self, subject: Subject) -> None:
-        self.book = Book(subject)
-        self.before = Book(subject, previous_of(subject).portfolio)
+        self.book = LoanSet(subject)
+        self.before = LoanSet(subject, previous_of(subject).portfolio)
         theirs, ours = reconcile(self.before.portfolio, self.book.portfolio, ("missing_loan",)).pairs
         both = self.before.has_par[theirs] & self.book.has_par[ours]
         self.earlier, self.later = theirs[both].astype(np.intp), ours[both].astype(np.intp)
@@ -239,7 +242,7 @@ def count_moves(subject: Subject) -> dict[str, int]:
     return counts
 
 
-def _count_of(query: Query, statement: Statement, book: Book, rows: Rows) -> None:
+def _count_of(query: Query, statement: Statement, book: LoanSet, rows: Rows) -> None:
     words = MOVES[query.move or "added"]
     count = statement.figure("number of loans", len(rows), "count", Basis(f"number of loans {words}", book, rows))
     total = float(book.par[rows].sum())
@@ -254,7 +257,7 @@ def _count_of(query: Query, statement: Statement, book: Book, rows: Rows) -> Non
 
 
 def _list_moves(
-    query: Query, statement: Statement, book: Book, rows: Rows, texts: dict[int, list[str]] | None = None
+    query: Query, statement: Statement, book: LoanSet, rows: Rows, texts: dict[int, list[str]] | None = None
 ) -> None:
     """State loans by their par, with what is known of the move of each."""
     sign = 1.0 if query.order == "least" else -1.0

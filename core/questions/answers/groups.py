@@ -11,7 +11,7 @@ from core.insights.words import plain
 from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.model.ratings import DEFAULTED, rank
 from core.questions.answer import ROWS_SHOWN
-from core.questions.answers.book import Book, Group, Unavailable
+from core.questions.answers.book import Group, LoanSet, Unavailable
 from core.questions.answers.quantities import (
     TEXTS,
     add_par_and_share,
@@ -45,7 +45,7 @@ _LIMITS: Final = {
 class _Table:
     """The groups that a query asks for, and what is stated of each."""
 
-    def __init__(self, query: Query, statement: Statement, book: Book, rows: Rows) -> None:
+    def __init__(self, query: Query, statement: Statement, book: LoanSet, rows: Rows) -> None:
         self.query, self.statement, self.book, self.rows = query, statement, book, rows
         self.by = query.group or "obligor"
         self.noun = NOUNS[self.by]
@@ -148,7 +148,7 @@ class _Table:
         return ", ".join(texts)
 
 
-def state_groups(query: Query, statement: Statement, book: Book, rows: Rows) -> None:
+def state_groups(query: Query, statement: Statement, book: LoanSet, rows: Rows) -> None:
     """State quantities of groups of loans: ranked, filtered or counted."""
     table = _Table(query, statement, book, rows)
     if query.over_groups:
@@ -247,7 +247,7 @@ def _place_of(by: str, label: str) -> float:
 # ---- sets beside each other ----
 
 
-def state_each(query: Query, statement: Statement, book: Book) -> None:
+def state_each(query: Query, statement: Statement, book: LoanSet) -> None:
     """State the same quantities of several sets, and what lies between two of them."""
     names = list(query.quantities) or ["par", "share"]
     if names in (["par"], ["share"]):
@@ -281,7 +281,7 @@ def _state_gaps(query: Query, statement: Statement, labels: list[str], values: d
             statement.add(f"{capital(labels[0])} less {labels[1]} in {word}: {text}.")
 
 
-def state_part(query: Query, statement: Statement, book: Book) -> None:
+def state_part(query: Query, statement: Statement, book: LoanSet) -> None:
     """State the share of a set within another."""
     whole, part = (np.flatnonzero(book.select(where)) for where in (query.whole, (*query.whole, *query.where)))
     performing = whole[book.performing[whole]]

@@ -10,7 +10,7 @@ import numpy as np
 from core.compliance.result import TestResult
 from core.insights.subject import Subject
 from core.insights.words import plain
-from core.questions.answers.book import Book, Unavailable
+from core.questions.answers.book import LoanSet, Unavailable
 from core.questions.answers.quantities import operation_of
 from core.questions.answers.stated import class_rows
 from core.questions.answers.statement import SUM_OF_PAR, Basis, Statement, book_of, yes_no
@@ -73,7 +73,7 @@ def answer_classes(query: Query, subject: Subject) -> Statement:
     return statement
 
 
-def _ratios(book: Book, structure: Any, kind: str) -> Callable[[int], float]:
+def _ratios(book: LoanSet, structure: Any, kind: str) -> Callable[[int], float]:
     """Return what gives the ratio of a group of notes, NaN where it is not known."""
     numerator = book.pool.adjustments["adjusted"] if kind == "oc" else float(book.pool.interest["available"])
 
@@ -84,7 +84,7 @@ def _ratios(book: Book, structure: Any, kind: str) -> Callable[[int], float]:
     return ratio
 
 
-def _places(query: Query, book: Book, structure: Any, tests: Sequence[Any]) -> list[int]:
+def _places(query: Query, book: LoanSet, structure: Any, tests: Sequence[Any]) -> list[int]:
     """The groups of notes that the classes of a query mean."""
     if query.classes == ("*",):
         return [test.at for test in tests]
@@ -120,7 +120,7 @@ def answer_room(query: Query, subject: Subject) -> Statement:
         Unavailable: the test limits nothing that can be bought, or has no figure.
     """
     statement = Statement(subject)
-    book = Book(subject)
+    book = LoanSet(subject)
     rows = np.flatnonzero(book.select(query.where))
     words = conditions_words(query.where)
     if query.having:
@@ -201,7 +201,7 @@ def _state_figure(query: Query, statement: Statement) -> float:
         label = f"cushion of {name}" if query.aspect == "cushion" else name
         basis = Basis(f"result of the test {result.test_id}", test_id=result.test_id)
     else:
-        book = Book(subject)
+        book = LoanSet(subject)
         quantity = query.quantities[0] if query.quantities else "par"
         name = label = QUANTITIES[quantity].name
         unit = QUANTITIES[quantity].unit

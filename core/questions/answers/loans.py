@@ -13,7 +13,7 @@ from core.insights.words import plain
 from core.portfolio.model.ratings import SCALE_B
 from core.questions.answer import ROWS_SHOWN
 from core.questions.answers import changes, groups
-from core.questions.answers.book import Book, Unavailable
+from core.questions.answers.book import LoanSet, Unavailable
 from core.questions.answers.quantities import (
     NAMED,
     TEXTS,
@@ -68,7 +68,7 @@ def answer_measure(query: Query, subject: Subject) -> Statement:
     return statement
 
 
-def _state(query: Query, statement: Statement, book: Book) -> None:
+def _state(query: Query, statement: Statement, book: LoanSet) -> None:
     rows = np.flatnonzero(book.select(query.where))
     is_lookup = any(leaf.field in NAMED and leaf.op == "in" for leaf in flat(query.where))
     if query.group is None and is_lookup and not query.is_count:
@@ -98,7 +98,7 @@ def _tell_alike(leaf: Condition, statement: Statement) -> None:
 # ---- a set ----
 
 
-def _state_values(query: Query, statement: Statement, book: Book, rows: Rows, whose: str = "") -> None:
+def _state_values(query: Query, statement: Statement, book: LoanSet, rows: Rows, whose: str = "") -> None:
     """State quantities of one set of loans."""
     where = conditions_words(query.where)
     names = list(query.quantities)
@@ -136,7 +136,7 @@ def _with_par(query: Query, names: list[str], where: str) -> list[str]:
     return ["share", "par"] if names == ["share"] else names
 
 
-def _state_value(query: Query, statement: Statement, book: Book, rows: Rows, what: tuple[str, str]) -> None:
+def _state_value(query: Query, statement: Statement, book: LoanSet, rows: Rows, what: tuple[str, str]) -> None:
     name, whose = what
     how = query.aggregate if name != "share" or query.aggregate != "average" else None
     if name in TEXTS:
@@ -158,7 +158,7 @@ def _state_value(query: Query, statement: Statement, book: Book, rows: Rows, wha
         _state_spread_of_test(statement, book, rows)
 
 
-def _state_spread_of_test(statement: Statement, book: Book, rows: Rows) -> None:
+def _state_spread_of_test(statement: Statement, book: LoanSet, rows: Rows) -> None:
     """State the average spread as its test counts it, where it can."""
     try:
         value, text = book.measure("was", rows), ""
@@ -172,7 +172,7 @@ def _state_spread_of_test(statement: Statement, book: Book, rows: Rows) -> None:
         )
 
 
-def _state_maturities(statement: Statement, book: Book, rows: Rows, whose: str) -> None:
+def _state_maturities(statement: Statement, book: LoanSet, rows: Rows, whose: str) -> None:
     maturity = book.number("maturity")
     known = rows[np.isfinite(maturity[rows])]
     if not len(known):
@@ -195,7 +195,7 @@ def _state_maturities(statement: Statement, book: Book, rows: Rows, whose: str) 
 # ---- each loan ----
 
 
-def _look_up(query: Query, statement: Statement, book: Book, rows: Rows) -> None:
+def _look_up(query: Query, statement: Statement, book: LoanSet, rows: Rows) -> None:
     """State what the file says of named loans."""
     if not len(rows):
         answer = f"No loan {conditions_words(query.where)} is held."
@@ -222,7 +222,7 @@ def _look_up(query: Query, statement: Statement, book: Book, rows: Rows) -> None
     _list_loans(statement, book, rows, names or _LOOKED_UP, optional=not names)
 
 
-def _has(book: Book, name: str) -> bool:
+def _has(book: LoanSet, name: str) -> bool:
     """Return whether the file has a column."""
     try:
         if name in TEXTS - {"rating"}:
@@ -234,7 +234,9 @@ def _has(book: Book, name: str) -> bool:
     return True
 
 
-def _list_loans(statement: Statement, book: Book, rows: Rows, names: Sequence[str], *, optional: bool = False) -> None:
+def _list_loans(
+    statement: Statement, book: LoanSet, rows: Rows, names: Sequence[str], *, optional: bool = False
+) -> None:
     """State a line for each loan, with some of its columns."""
     columns = [name for name in names if not optional or _has(book, name)]
     for row in rows[:ROWS_SHOWN].tolist():
@@ -250,7 +252,7 @@ def _list_loans(statement: Statement, book: Book, rows: Rows, names: Sequence[st
     statement.add(statement.loans(len(rows)))
 
 
-def _state_loans(query: Query, statement: Statement, book: Book, rows: Rows) -> None:
+def _state_loans(query: Query, statement: Statement, book: LoanSet, rows: Rows) -> None:
     """State a list, a ranking or a number of loans."""
     for having in query.having:
         if having.quantity == "count":
@@ -288,7 +290,7 @@ def _columns_of(where: Sequence[Condition]) -> list[str]:
     return names
 
 
-def _state_ranking(query: Query, statement: Statement, book: Book, rows: Rows, names: list[str]) -> None:
+def _state_ranking(query: Query, statement: Statement, book: LoanSet, rows: Rows, names: list[str]) -> None:
     """State the loans with the most or the least of something."""
     where = conditions_words(query.where)
     by = query.order_by or "par"

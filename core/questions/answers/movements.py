@@ -13,7 +13,7 @@ from core.insights.subject import Subject
 from core.insights.words import listed, plain
 from core.portfolio import Portfolio
 from core.questions.answer import ROWS_SHOWN
-from core.questions.answers.book import Book, Unavailable
+from core.questions.answers.book import LoanSet, Unavailable
 from core.questions.answers.changes import LEAST, count_moves
 from core.questions.answers.statement import Basis, Statement, previous_of, unit_apart, yes_no
 from core.questions.answers.tests import (
@@ -183,7 +183,7 @@ def _state_makeup(statement: Statement, result: TestResult) -> None:
         statement.add(f"That is {text} beyond the limit.")
     if not result.test_id.startswith("oc_"):
         return
-    book = Book(statement.subject)
+    book = LoanSet(statement.subject)
     adjustments = book.pool.adjustments
     parts = []
     for name, words in _HAIRCUTS.items():

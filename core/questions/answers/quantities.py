@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.questions.answer import Unit
-from core.questions.answers.book import Book, Unavailable
+from core.questions.answers.book import LoanSet, Unavailable
 from core.questions.answers.statement import (
     AS_FILED,
     COUNT_OF_LOANS,
@@ -101,7 +101,7 @@ def how_of(name: str, how: str | None) -> str | None:
 
 
 def add_quantity(
-    statement: Statement, book: Book, name: str, rows: Rows, how: str | None = None, *, of: str | None = None
+    statement: Statement, book: LoanSet, name: str, rows: Rows, how: str | None = None, *, of: str | None = None
 ) -> tuple[float | None, str]:
     """Add a quantity of some loans to a statement, and return it with its text."""
     value = book.measure(name, rows, how)
@@ -110,7 +110,7 @@ def add_quantity(
     return value, statement.figure(label, value, unit_of(name), basis, of=of)
 
 
-def add_par_and_share(statement: Statement, book: Book, rows: Rows, *, together: bool = False) -> tuple[str, str]:
+def add_par_and_share(statement: Statement, book: LoanSet, rows: Rows, *, together: bool = False) -> tuple[str, str]:
     """Add the par of some loans and its share of the collateral principal amount."""
     names = ("par together", "share together") if together else ("par", words_of("share"))
     par, share = (
@@ -120,7 +120,7 @@ def add_par_and_share(statement: Statement, book: Book, rows: Rows, *, together:
     return par, share
 
 
-def tell_defaulted(statement: Statement, book: Book, rows: Rows, names: Sequence[str]) -> None:
+def tell_defaulted(statement: Statement, book: LoanSet, rows: Rows, names: Sequence[str]) -> None:
     """State what amounts and averages leave out."""
     left = rows[book.defaulted[rows]]
     if not len(left) or not book.performing[rows].any():
@@ -135,7 +135,7 @@ def tell_defaulted(statement: Statement, book: Book, rows: Rows, names: Sequence
         statement.figure("par with defaulted loans", total, "amount", Basis(SUM_OF_PAR, book, rows))
 
 
-def add_cell(statement: Statement, book: Book, row: int, name: str) -> str:
+def add_cell(statement: Statement, book: LoanSet, row: int, name: str) -> str:
     """Add what a column says of a loan, and return its text."""
     word = FIELD_WORDS.get(name) or QUANTITIES[name].name
     basis = Basis(AS_FILED, book, np.array([row]), identifier=book.identifier_of(row))
@@ -151,7 +151,7 @@ def add_cell(statement: Statement, book: Book, row: int, name: str) -> str:
     return statement.figure("contractual spread" if name == "was" else word, value, unit, basis, of=book.name_of(row))
 
 
-def add_ratings(statement: Statement, book: Book, row: int) -> list[str]:
+def add_ratings(statement: Statement, book: LoanSet, row: int) -> list[str]:
     """Add what each agency rates a loan, and return the texts."""
     texts = []
     for name in ("moodys_rating", "sp_rating", "fitch_rating"):

@@ -12,7 +12,7 @@ from core.insights.words import listed, plain
 from core.labels import spaced
 from core.portfolio.model.classes import class_key, covers
 from core.questions.answer import ROWS_SHOWN, Unit
-from core.questions.answers.book import Book, Unavailable
+from core.questions.answers.book import LoanSet, Unavailable
 from core.questions.answers.statement import (
     AS_FILED,
     LESS_EARLIER,
@@ -73,7 +73,7 @@ def answer_fact(query: Query, subject: Subject) -> Statement:
     statement.add(f"{capital(word)}{' in the month before' if is_previous else ''}: {text}.")
     if query.period == "change":
         before = previous_of(subject)
-        book = Book(subject, before.portfolio) if name in _OF_BOOK else None
+        book = LoanSet(subject, before.portfolio) if name in _OF_BOOK else None
         then, _, _ = _fact(name, book, before)
         first = statement.figure(f"{word} in the month before", then, unit, f"{operation}, of the earlier file")
         if isinstance(value, float) and isinstance(then, float):
@@ -86,7 +86,7 @@ def answer_fact(query: Query, subject: Subject) -> Statement:
     return statement
 
 
-def _fact(name: str, book: Book | None, subject: Subject) -> tuple[Any, Unit, str]:
+def _fact(name: str, book: LoanSet | None, subject: Subject) -> tuple[Any, Unit, str]:
     if name == "deal_currency":
         if subject.currency is None:
             raise Unavailable("the file does not say its currency")
@@ -233,7 +233,7 @@ def _state_warnings(statement: Statement) -> None:
 
 
 def _state_gaps(statement: Statement) -> None:
-    book = Book(statement.subject)
+    book = LoanSet(statement.subject)
     has_gap = False
     for name in _LOOKED_FOR:
         rows = np.flatnonzero(book.has_par & book.meets(Condition(field=name, op="blank")))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.insights.subject import Subject
 from core.insights.words import listed, plain
 from core.questions.answer import LOANS_SHOWN, ROWS_SHOWN, Figure, Support, Unit
-from core.questions.answers.book import Book, Unavailable
+from core.questions.answers.book import LoanSet, Unavailable
 from core.questions.wording import shown
 from core.report.figures import day
 from core.words import counted
@@ -33,7 +33,7 @@ class Basis:
     """What a figure rests on."""
 
     operation: str
-    book: Book | None = None
+    book: LoanSet | None = None
     rows: Rows | None = None
     test_id: str | None = None
     identifier: str | None = None
@@ -96,7 +96,7 @@ class Statement:
     def listed_names(self, names: Sequence[str]) -> str:
         return listed([self.name(name) for name in names])
 
-    def loan(self, book: Book, row: int) -> str:
+    def loan(self, book: LoanSet, row: int) -> str:
         """Return a loan's borrower, facility and identifier as they are printed."""
         label = self.name(book.name_of(row))
         facility = book.facility_of(row)
@@ -132,9 +132,9 @@ def describe_distance(subject: Subject) -> str:
     return f"the earlier file is of {day(previous.day)}, {counted(days, 'day')} before this one"
 
 
-def book_of(subject: Subject, period: str = "now") -> Book:
+def book_of(subject: Subject, period: str = "now") -> LoanSet:
     """Return the loans of the month that a query asks for."""
-    return Book(subject, previous_of(subject).portfolio) if period == "previous" else Book(subject)
+    return LoanSet(subject, previous_of(subject).portfolio) if period == "previous" else LoanSet(subject)
 
 
 def unit_apart(unit: Unit) -> Unit:

@@ -14,7 +14,7 @@ from core.insights.words import plain
 from core.portfolio import Portfolio
 from core.portfolio.model.ratings import AGENCY_OF, MASKED, SCALE_A, SCALE_B
 from core.questions.answer import ROWS_SHOWN
-from core.questions.answers.book import RATING_COLUMNS, Book, Unavailable
+from core.questions.answers.book import RATING_COLUMNS, LoanSet, Unavailable
 from core.questions.answers.quantities import flat
 from core.questions.answers.statement import SUM_OF_PAR, Basis, Rows, Statement, loans_of, unit_apart, yes_no
 from core.questions.answers.tests import (
@@ -200,7 +200,7 @@ def _apply(action: Action, subject: Subject, portfolio: Portfolio, statement: St
     """Return the portfolio after something is done."""
     if action.kind == "buy":
         return _buy(action, portfolio, statement)
-    book = Book(subject, portfolio) if portfolio is not subject.portfolio else Book(subject)
+    book = LoanSet(subject, portfolio) if portfolio is not subject.portfolio else LoanSet(subject)
     rows = np.flatnonzero(book.select(action.where))
     if action.order is not None:
         rows = _rank(action, book, rows)
@@ -219,7 +219,7 @@ def _apply(action: Action, subject: Subject, portfolio: Portfolio, statement: St
     return _DONE[action.kind](action, book, rows, statement)
 
 
-def _rank(action: Action, book: Book, rows: Rows) -> Rows:
+def _rank(action: Action, book: LoanSet, rows: Rows) -> Rows:
     sign = -1.0 if action.order == "most" else 1.0
     first = action.place - 1 if action.place else 0
     last = action.place or action.limit
@@ -234,7 +234,7 @@ def _rank(action: Action, book: Book, rows: Rows) -> Rows:
     return known[np.argsort(sign * values[known], kind="stable")][first:last]
 
 
-def _sell(action: Action, book: Book, rows: Rows, statement: Statement) -> Portfolio:
+def _sell(action: Action, book: LoanSet, rows: Rows, statement: Statement) -> Portfolio:
     """Sell at a price or at each loan's own, or repay at par."""
     portfolio = book.portfolio
     prices = book.view.numbers.get("price", np.full(portfolio.row_count, np.nan))[rows]
@@ -261,7 +261,7 @@ def _sell(action: Action, book: Book, rows: Rows, statement: Statement) -> Portf
     return changed(Holdings(portfolio), change)
 
 
-def _default(action: Action, book: Book, rows: Rows, statement: Statement) -> Portfolio:
+def _default(action: Action, book: LoanSet, rows: Rows, statement: Statement) -> Portfolio:
     portfolio = book.portfolio
     if already := int(book.defaulted[rows].sum()):
         statement.warn(f"{already:,} of them {'is' if already == 1 else 'are'} in default already")
@@ -276,7 +276,7 @@ def _default(action: Action, book: Book, rows: Rows, statement: Statement) -> Po
     return replace(portfolio, flags=flags)
 
 
-def _mark(action: Action, book: Book, rows: Rows, statement: Statement) -> Portfolio:
+def _mark(action: Action, book: LoanSet, rows: Rows, statement: Statement) -> Portfolio:
     portfolio = book.portfolio
     price = portfolio.numbers.get("price")
     if price is None:
@@ -294,7 +294,7 @@ def _mark(action: Action, book: Book, rows: Rows, statement: Statement) -> Portf
     return replace(portfolio, numbers=portfolio.numbers | {"price": price})
 
 
-def _rerate(action: Action, book: Book, rows: Rows, statement: Statement) -> Portfolio:
+def _rerate(action: Action, book: LoanSet, rows: Rows, statement: Statement) -> Portfolio:
     """Move the ratings of the loans by some notches, or to one rating."""
     portfolio = book.portfolio
     columns = [RATING_COLUMNS[action.agency]] if action.agency is not None else list(AGENCY_OF)
@@ -322,7 +322,7 @@ def _rerate(action: Action, book: Book, rows: Rows, statement: Statement) -> Por
     return replace(portfolio, ranks=ranks)
 
 
-_DONE: Final[dict[str, Callable[[Action, Book, Rows, Statement], Portfolio]]] = {
+_DONE: Final[dict[str, Callable[[Action, LoanSet, Rows, Statement], Portfolio]]] = {
     "sell": _sell,
     "repay": _sell,
     "default": _default,
@@ -379,7 +379,7 @@ def _buy(action: Action, portfolio: Portfolio, statement: Statement) -> Portfoli
 
 def _take_loan(fields: dict[str, Any], portfolio: Portfolio, statement: Statement) -> None:
     """Make a borrower of whom nothing else is said its largest loan."""
-    book = Book(statement.subject, portfolio)
+    book = LoanSet(statement.subject, portfolio)
     rows = np.flatnonzero(book.select((Condition(field="obligor", op="in", values=(fields["borrower_name"],)),)))
     for row in rows[np.argsort(-book.par[rows], kind="stable")].tolist():
         for column in ("cusip", "loanx_id"):

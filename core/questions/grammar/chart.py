@@ -47,7 +47,7 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Element:
+class PatternElement:
     name: str
     """The parameter that its value is."""
     kind: str
@@ -58,15 +58,15 @@ class Element:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class GrammarRule:
     kind: str
-    elements: tuple[Element, ...]
+    elements: tuple[PatternElement, ...]
     parameters: tuple[str, ...]
     build: Callable[..., Any] | None
     cost: float
 
 
-Row = tuple[str, str, Callable[..., Any] | None, float]
+GrammarRow = tuple[str, str, Callable[..., Any] | None, float]
 """(the kind that is made, patterns, what makes its value, the cost)
 
 A pattern names kinds, perhaps with values (`comparison:<|<=`), an alias of several (`@rating`) or a word (`'to'`); `?`
@@ -77,9 +77,9 @@ value is that of the last kind.
 """
 
 
-def compile_rules(rows: Sequence[Row], aliases: Mapping[str, str]) -> dict[str, list[Rule]]:
+def compile_rules(rows: Sequence[GrammarRow], aliases: Mapping[str, str]) -> dict[str, list[GrammarRule]]:
     """Compile the rows of a grammar, by the kind of edge, or the word."""
-    rules: dict[str, list[Rule]] = {}
+    rules: dict[str, list[GrammarRule]] = {}
     for kind, patterns, build, cost in rows:
         parameters = () if build is None else tuple(signature(build).parameters)
         for pattern in patterns.split(";"):
@@ -88,22 +88,22 @@ def compile_rules(rows: Sequence[Row], aliases: Mapping[str, str]) -> dict[str, 
                 kept = [name.removesuffix("?") for name, is_there in zip(names, present, strict=True) if is_there]
                 elements = tuple(_element(name, aliases) for name in kept)
                 key = f"'{elements[0].word}'" if elements[0].word else elements[0].kind
-                rules.setdefault(key, []).append(Rule(kind, elements, parameters, build, cost))
+                rules.setdefault(key, []).append(GrammarRule(kind, elements, parameters, build, cost))
     return rules
 
 
-def _element(text: str, aliases: Mapping[str, str]) -> Element:
+def _element(text: str, aliases: Mapping[str, str]) -> PatternElement:
     if text.startswith("'"):
-        return Element("", "", word=text.strip("'").replace("_", " "))
+        return PatternElement("", "", word=text.strip("'").replace("_", " "))
     name, _, rest = text.rpartition("=") if not text.partition("=")[0].count(":") else ("", "", text)
     kind, _, values = aliases.get(rest, rest).partition(":")
-    return Element(name or kind, kind, frozenset(values.split("|")) if values else frozenset())
+    return PatternElement(name or kind, kind, frozenset(values.split("|")) if values else frozenset())
 
 
-class Chart:
+class PhraseChart:
     """The edges over a question's phrases."""
 
-    def __init__(self, lexemes: Sequence[Lexeme], rules: Mapping[str, list[Rule]], context: Any) -> None:
+    def __init__(self, lexemes: Sequence[Lexeme], rules: Mapping[str, list[GrammarRule]], context: Any) -> None:
         self.lexemes = lexemes
         self.edges: list[list[Edge]] = [[] for _ in range(len(lexemes) + 1)]
         self._rules = rules
@@ -148,7 +148,7 @@ class Chart:
                 if _fits(rule.elements[0], edge):
                     agenda += self._apply(rule, (edge,))
 
-    def _apply(self, rule: Rule, parts: tuple[Edge, ...]) -> list[Edge]:
+    def _apply(self, rule: GrammarRule, parts: tuple[Edge, ...]) -> list[Edge]:
         """The edges that a row makes of its first parts and what follows."""
         if len(parts) == len(rule.elements):
             value = self._value(rule, parts)
@@ -165,7 +165,7 @@ class Chart:
                     edges += self._apply(rule, (*parts, edge))
         return edges
 
-    def _value(self, rule: Rule, parts: tuple[Edge, ...]) -> Any:
+    def _value(self, rule: GrammarRule, parts: tuple[Edge, ...]) -> Any:
         if rule.build is None:
             return next(part.value for part in reversed(parts) if part.kind != "word")
         values = {element.name: part.value for element, part in zip(rule.elements, parts, strict=True)}
@@ -181,7 +181,7 @@ class Chart:
         return rule.build(*(values.get(name, known.get(name)) for name in rule.parameters))
 
 
-def _fits(element: Element, edge: Edge) -> bool:
+def _fits(element: PatternElement, edge: Edge) -> bool:
     return not element.values or edge.value in element.values
 
 
@@ -214,7 +214,7 @@ def parse_slots(text: str) -> dict[str, int]:
     return slots
 
 
-def covers(chart: Chart, slots: Mapping[str, int]) -> Iterator[Cover]:
+def covers(chart: PhraseChart, slots: Mapping[str, int]) -> Iterator[Cover]:
     """Yield the covers of a question by a frame's kinds of edges, the cheapest first."""
     lexemes = chart.lexemes
     count = len(lexemes)

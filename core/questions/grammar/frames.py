@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from core.questions.grammar import kinds, suppositions
 from core.questions.grammar.chart import covers, parse_slots
-from core.questions.grammar.question import Frame, Question, Unread
+from core.questions.grammar.question import QueryFrame, Question, Unread
 from core.questions.query import Query
 
 COVERS_MAX: Final = 24
@@ -23,7 +23,7 @@ _SUPPOSED: Final = (
 )
 
 FRAMES: Final = tuple(
-    Frame(tuple(needs.split()), parse_slots(_ANYWHERE + slots), build)
+    QueryFrame(tuple(needs.split()), parse_slots(_ANYWHERE + slots), build)
     for needs, slots, build in (
         (
             "action|swap|to_rating",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from core.insights.subject import Subject
 from core.questions.answer import QUESTION_LENGTH_MAX, QuestionError
-from core.questions.grammar.chart import Chart
+from core.questions.grammar.chart import PhraseChart
 from core.questions.grammar.conditions import Context
 from core.questions.grammar.frames import read, refuse
 from core.questions.grammar.lexemes import segment
@@ -36,10 +36,10 @@ def interpret(question: str, subjects: Sequence[Subject]) -> Query | Unread:
     context = Context(lexemes, subjects)
     unknown = [at for at, lexeme in enumerate(lexemes) if not lexeme.meanings]
     if unknown:
-        return refuse(Question(Chart(lexemes, {}, context), context), unknown)
+        return refuse(Question(PhraseChart(lexemes, {}, context), context), unknown)
     if any(token.text in _ADVICE for token in tokens):
         return Unread(("should",), "it asks for advice")
-    asked = Question(Chart(lexemes, RULES, context), context)
+    asked = Question(PhraseChart(lexemes, RULES, context), context)
     strange = [at for at, lexeme in enumerate(lexemes) if lexeme.get("unknown")]
     if strange:
         return refuse(asked, strange)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from core.portfolio.model.ratings import CCC
 from core.questions.grammar import conditions as of
-from core.questions.grammar.chart import Row, compile_rules
+from core.questions.grammar.chart import GrammarRow, compile_rules
 from core.questions.grammar.conditions import PRICE_LIKE_MAX, Days, Rated
 from core.questions.tokens import Token, names
 from core.questions.vocabulary import QUANTITIES
@@ -174,7 +174,7 @@ ALIASES: Final = {
     "@largest": "group:industry|obligor|country",
 }
 
-ROWS: Final[tuple[Row, ...]] = (
+ROWS: Final[tuple[GrammarRow, ...]] = (
     # ratings
     ("rated", "letter", of.rate, 1.0),
     ("rated", "letter or_so", of.rate_or_so, 1.0),

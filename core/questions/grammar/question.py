@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from core.questions.grammar.chart import Chart, Cover, Edge
+from core.questions.grammar.chart import Cover, Edge, PhraseChart
 from core.questions.grammar.conditions import Context
 from core.questions.grammar.lexemes import Lexeme
 from core.questions.grammar.phrases import Ranking
@@ -41,7 +41,7 @@ class Unread:
 class Question:
     """The phrases of a question."""
 
-    def __init__(self, chart: Chart, context: Context) -> None:
+    def __init__(self, chart: PhraseChart, context: Context) -> None:
         self.chart = chart
         self.context = context
         self.lexemes = context.lexemes
@@ -75,7 +75,7 @@ Outcome = Query | Unread | None
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class QueryFrame:
     """One kind of query."""
 
     needs: tuple[str, ...]

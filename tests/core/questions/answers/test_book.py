@@ -14,7 +14,7 @@ import pytest
 from core.insights.subject import Subject
 from core.portfolio import Portfolio
 from core.portfolio.model.portfolio import Deal
-from core.questions.answers.book import Book, Unavailable
+from core.questions.answers.book import LoanSet, Unavailable
 from core.questions.query import Condition
 from core.questions.vocabulary import QUANTITIES, labels_of
 from core.questions.wording import condition_words
@@ -48,13 +48,13 @@ def available(call: Callable[[], Any]) -> Any:
     return value
 
 
-def full() -> Book:
+def full() -> LoanSet:
     deal = Deal(as_of=20_543.0, stated_maturity=22_500.0)
-    return Book(Subject(name="Full", portfolio=Portfolio.from_columns(FULL, deal=deal)))
+    return LoanSet(Subject(name="Full", portfolio=Portfolio.from_columns(FULL, deal=deal)))
 
 
-def deals() -> list[Book]:
-    return [Book(books.subject(books.APRIL)), Book(books.subject(books.BEACON)), full()]
+def deals() -> list[LoanSet]:
+    return [LoanSet(books.subject(books.APRIL)), LoanSet(books.subject(books.BEACON)), full()]
 
 
 @pytest.mark.parametrize("flag", list(labels_of("flag")))
@@ -95,7 +95,7 @@ def test_flags_of_columns_that_a_file_has() -> None:
 @pytest.mark.parametrize("how", [None, "average", "simple", "median", "total"])
 def test_a_quantity_of_all_loans_lies_between_those_of_its_parts(name: str, how: str | None) -> None:
     """Averages lie between, and amounts add up."""
-    book = Book(books.subject(books.APRIL))
+    book = LoanSet(books.subject(books.APRIL))
     rows = np.flatnonzero(book.performing)
     parts = [rows[: len(rows) // 2], rows[len(rows) // 2 :]]
     first, last, whole = (available(partial(book.measure, name, own, how)) for own in (*parts, rows))
@@ -141,7 +141,7 @@ def test_the_largest_group_and_other_fields() -> None:
 
 def test_a_loan_without_a_borrower_has_a_name() -> None:
     columns = {"borrower_name": ["", ""], "facility_name": ["Term Loan", ""], "par_value": [1e6, 2e6]}
-    book = Book(Subject(name="Bare", portfolio=Portfolio.from_columns(columns)))
+    book = LoanSet(Subject(name="Bare", portfolio=Portfolio.from_columns(columns)))
     assert [book.name_of(row) for row in (0, 1)] == ["Term Loan", "loan 2"]
     assert book.identifier_of(0) is None
     calls: list[Callable[[], object]] = [
@@ -158,4 +158,4 @@ def test_a_loan_without_a_borrower_has_a_name() -> None:
 
 def test_an_empty_file_has_no_book() -> None:
     with pytest.raises(Unavailable, match="no loans"):
-        Book(Subject(name="Empty", portfolio=Portfolio.from_columns({"borrower_name": [], "par_value": []})))
+        LoanSet(Subject(name="Empty", portfolio=Portfolio.from_columns({"borrower_name": [], "par_value": []})))
