@@ -92,6 +92,8 @@ def _meanings_at(tokens: Sequence[Token], at: int, named: Named) -> tuple[int, t
     if classes := _classes(tokens, at):
         return classes
     token = tokens[at]
+    if at and token.raw == "May":  # the month, and no verb
+        return 1, _by_form(token, "")
     known, meanings = _phrase(tokens, at)
     name = named.at(tokens, at)
     if name is not None and (name.length > known or (name.length == known and _yields(meanings, name))):
