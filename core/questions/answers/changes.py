@@ -286,6 +286,8 @@ def _state_rerated(query: Query, statement: Statement, pairs: _Pairs) -> None:
         now = pairs.book.ranks(agency)[pairs.later].astype(np.int64)
         moves = {"downgraded": now > then, "upgraded": now < then}.get(query.move or "", now != then)
         moves = moves & (then > 0) & (now > 0)
+        for having in query.having:
+            moves &= compare(np.abs(now - then).astype(np.float64), having)
         mask |= moves
         for place in np.flatnonzero(moves).tolist():
             row = int(pairs.later[place])

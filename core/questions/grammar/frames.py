@@ -18,7 +18,7 @@ COVERS_MAX: Final = 24
 _ANYWHERE: Final = "subject* and* whole* these? soft_if? "
 _TESTS: Final = "test* figure* bucket* "
 _SUPPOSED: Final = (
-    _TESTS + "action* to_rating* where* size* at_price* pays* pays_rate* span* agency? category? fraction? per_change* "
+    _TESTS + "action* to_rating* where* size* at_price* pays* pays_rate* span* agency? category? fraction? "
     "group* face* state* quantity* group_test* each? "
 )
 
@@ -68,6 +68,9 @@ FRAMES: Final = tuple(
 )
 """(kinds of phrases that there must be, those that are taken, what makes the query of them)."""
 
+_PRICED: Final = frozenset(("what_if", "room", "measure"))
+"""Kinds of queries of which "at par" says something."""
+
 _TELLING: Final = frozenset(
     ("name", "number", "numeral", "days", "month", "letter", "fact", "period", "calendar", "back", "not", "without",
      "data", "unknown", "flag", "comparison", "fraction", "first", "rater", "action", "move", "status")
@@ -88,6 +91,8 @@ def read(question: Question) -> Query | Unread:
             if not all(cover.has(*need.split("|")) for need in frame.needs):
                 continue
             outcome = frame.build(question, cover)
+            if isinstance(outcome, Query) and question.is_at_par and outcome.kind not in _PRICED:
+                outcome = Unread(("at par",), "a price of 100 is asked for as such")
             if isinstance(outcome, Query):
                 subjects = tuple(name for names in cover.values("subject") for name in names)
                 return replace(outcome, subjects=subjects) if subjects else outcome

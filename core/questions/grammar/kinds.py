@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace as with_fields
-from itertools import pairwise
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -305,6 +304,14 @@ def build_notes(question: Question, cover: Cover) -> Outcome:
 
 _MOVED_BY_RATING: Final = {"down": "downgraded", "up": "upgraded", "worse": "downgraded", "better": "upgraded"}
 _RATINGS: Final = frozenset(("rating", "moodys_rating", "sp_rating", "fitch_rating"))
+_OF_RATINGS: Final = ("downgraded", "upgraded", "rerated")
+_MEASURED_BY: Final = {
+    "repriced": frozenset(("spread",)),
+    "entered": _RATINGS | {"price"},
+    **dict.fromkeys(_OF_RATINGS, _RATINGS),
+}
+"""Quantities that may be named beside a move, since it is of them."""
+
 _MOVING: Final = ("price", "spread", "par", "coupon", *_RATINGS)
 
 
@@ -316,6 +323,9 @@ def build_moves(question: Question, cover: Cover) -> Outcome:
     crossed = cover.values("fell_below")
     move = "entered" if crossed else _move_of(question, cover, changes, having, quantity)
     if cover.has("ranked_count") and not cover.has("ranking"):
+        return None
+    is_by_notches = {limit.unit for limit in having} == {"notches"}
+    if (having and is_by_notches != (move in _OF_RATINGS)) or (having and move in ("added", "removed", "entered")):
         return None
     if any(edge.start and question.lexemes[edge.start - 1].text == "from" for edge in cover.all("where")):
         return None  # downgraded from B3: what they were is not what they are
@@ -360,7 +370,7 @@ def _move_of(
 ) -> str | None:
     moves = cover.values("move")
     measured = set(cover.values("quantity")) - {"par", "share", "count"}
-    if len(measured) > 1 or (moves and moves[0] in ("added", "removed") and measured):
+    if len(measured) > 1 or (moves and measured - _MEASURED_BY.get(moves[0], frozenset())):
         return None
     if moves:
         if len(set(moves)) > 1:
@@ -672,7 +682,7 @@ _CHECKS: Final[tuple[Check, ...]] = (
         "averages are of loans, and not of numbers of them",
     ),
     (
-        lambda query, _: any(pair == ("at", "par") for pair in pairwise(token.text for token in query.question.tokens)),
+        lambda query, _: query.question.is_at_par,
         "a price of 100 is asked for as such",
     ),
     (

@@ -117,7 +117,8 @@ def _by_behind(group: str | None, quantity: str | None, last_text: str) -> str |
 
 def _idle_per(group: str | None, text: str) -> str | None:
     """Across all loans, in each deal; a second word for a breakdown."""
-    is_idle = {None: text != "by", "loan": text in _OF_ALL, "deal": True}.get(group, False)
+    is_noun = text in _NOUNS_OF_PER or (text.endswith(" of") and text != "of each")
+    is_idle = {None: is_noun, "loan": text in _OF_ALL, "deal": True}.get(group, False)
     return "per" if is_idle else None
 
 
@@ -229,6 +230,7 @@ ROWS: Final[tuple[GrammarRow, ...]] = (
         of.require("cushion", bound) if bound.unit in ("", "percent", "points", "years", "bps") else None, 1.0),
     ("figure_bound", "test=figure bound; test bound", of.require_figure, 1.0),
     ("change_by", "change? bound", of.change_by, 1.0),
+    ("change_by", "per bound", lambda bound, text: of.change_by("change", bound) if text == "by" else None, 1.0),
     # days
     ("day", "days", of.days_of, 1.0),
     ("day", "number", lambda number: None if number.days is None else Days(*number.days), 1.0),
@@ -289,6 +291,7 @@ ROWS: Final[tuple[GrammarRow, ...]] = (
     ("face", "aspect:cushion comparison? last=aspect:limit", lambda: "cushion", 1.0),
     # trades and other suppositions
     ("size", "number", lambda number: number if number.days is None else None, 1.0),
+    ("size", "per number", lambda number, text: number if number.days is None and text == "by" else None, 1.0),
     ("at_price", "'at' number; 'for' number; quantity:price number; 'at' quantity:price number", _price_at, 1.0),
     ("at_price", "'at' quantity:par", lambda: 100.0, 1.0),
     ("pays", "quantity:spread|was number", _pays, 1.0),

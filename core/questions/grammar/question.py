@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 from core.questions.grammar.chart import Cover, Edge, PhraseChart
@@ -61,6 +62,11 @@ class Question:
     @property
     def is_many(self) -> bool:
         return self.has_word("many", "number", "count")
+
+    @property
+    def is_at_par(self) -> bool:
+        texts = [token.text for token in self.tokens]
+        return any(pair == ("at", "par") for pair in pairwise(texts))
 
     def text(self, edge: Edge) -> str:
         """The words of an edge, as the vocabulary has them."""

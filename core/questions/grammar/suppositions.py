@@ -13,7 +13,7 @@ from core.questions.grammar.conditions import Days, later, matures
 from core.questions.grammar.phrases import Ranking
 from core.questions.grammar.question import Outcome, Question, Unread, settle_ranking, test_ids_of
 from core.questions.query import Action, Condition, Query
-from core.questions.tokens import Token
+from core.questions.tokens import Token, names
 
 _HARD_IFS: Final = frozenset(
     (
@@ -24,6 +24,11 @@ _HARD_IFS: Final = frozenset(
 """Words right behind which something is supposed."""
 _ASKING: Final = frozenset(["what", "how", "which", "where", "would", "does"])
 _OF_RATINGS: Final = frozenset(("downgrade", "upgrade"))
+_SUPPOSED: Final = frozenset(
+    names("where size at_price ranking to_rating action fraction group agency each pays pays_rate span")
+)
+"""Phrases of what is supposed, which stand nowhere else."""
+
 _POOL_FIGURES: Final = frozenset(("average_rating_factor", "diversity_score", "was", "wal"))
 """Figures that no loan has, wherever they stand in a question."""
 
@@ -123,7 +128,7 @@ def _suppose(question: Question, cover: Cover, region: range, *, is_hard: bool) 
 
 def _stands_well(edge: Edge, cover: Cover, *, is_inside: bool, is_hard: bool) -> bool:
     """Return whether a phrase stands where what it means here can stand."""
-    if edge.kind in ("where", "size", "at_price", "ranking", "to_rating", "action", "fraction"):
+    if edge.kind in _SUPPOSED:
         return is_inside
     if edge.kind in ("bucket", "change"):
         return not is_inside
@@ -184,7 +189,8 @@ class _Clause:
         self.kind = _kind_of(verb) or ""
         self.parts = Cover(tuple(edge for edge in cover.edges if first <= edge.start < last), ())
         self.sizes: dict[str, Token] = {size.unit: size for size in self.parts.values("size")}
-        self.is_clear = len(self.sizes) == len(self.parts.all("size"))
+        once = all(len(self.parts.all(kind)) <= 1 for kind in ("at_price", "pays", "pays_rate", "span", "agency"))
+        self.is_clear = once and len(self.sizes) == len(self.parts.all("size"))
         self.lexemes = question.lexemes[first:last]
         self.lexeme = question.lexemes[verb.start]
         self.is_among_others = len(_verbs(cover)) > 1
@@ -284,9 +290,9 @@ def _rerated(clause: _Clause) -> Fields:
     agency = clause.parts.first("agency")
     fields: dict[str, Any] = {} if agency is None else {"agency": agency}
     targets = [rank for _, rank, _ in clause.parts.values("to_rating")]
-    names = [name for _, _, name in clause.parts.values("to_rating") if name]
-    if names and agency is None:
-        fields["agency"] = names[0]
+    whose = [name for _, _, name in clause.parts.values("to_rating") if name]
+    if whose and agency is None:
+        fields["agency"] = whose[0]
     notches = clause.take("notches")
     if notches is not None:
         return None if targets else fields | {"notches": int(notches)}
