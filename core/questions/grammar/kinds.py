@@ -331,6 +331,8 @@ def build_moves(question: Question, cover: Cover) -> Outcome:
         return None  # downgraded from B3: what they were is not what they are
     if move is None or (crossed and cover.has("move", "change", "change_by", "ranking")):
         return None
+    if crossed and set(cover.values("quantity")) - {"price", "par", "count"}:
+        return None
     where = (*crossed, *cover.values("where"))
     direction = direction_of(changes)
     text = question.text(cover.all("move")[0]) if cover.has("move") else ""
@@ -653,7 +655,7 @@ def _place(query: _Measure) -> Query | None:
     text = query.question.text(query.cover.all("ranking")[0])
     if len(own) != 1 or len(query.where) > 1 or not text.startswith("rank") or set(query.names) - {"par", "share"}:
         return None
-    if ranking.limit or ranking.place or ranking.by not in (None, "par"):
+    if ranking.limit or ranking.place or ranking.by not in (None, "par") or query.period != "now":
         return None
     return Query(kind="measure", where=(own[0],), group=query.group, order="most", order_by="par", aspect="place")
 

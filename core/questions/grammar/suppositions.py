@@ -106,6 +106,8 @@ def _suppose(question: Question, cover: Cover, region: range, *, is_hard: bool) 
         return Unread((question.words(rates[0]),), "trades, ratings, defaults and prices can be supposed")
     if any(not _stands_well(edge, cover, is_inside=edge.start in region, is_hard=is_hard) for edge in cover.edges):
         return None
+    if question.is_at_par and 100.0 not in cover.values("at_price"):
+        return None
     verbs = _verbs(cover)
     if cover.has("swap") and not cover.has("bought_for"):
         return None
@@ -241,6 +243,7 @@ class _Clause:
             or (parts.has("agency") and not is_rating)
             or parts.has("pays", "pays_rate", "span", "bought_for")
             or (parts.has("ranking") and ranking is None)
+            or any(self.question.text(edge).startswith(("for", "of")) for edge in parts.all("each"))
             or (ranking is not None and set(parts.values("group")) - {"loan", "obligor", "industry"})
         )
 
