@@ -41,6 +41,8 @@ def build_tests(question: Question, cover: Cover) -> Outcome:
     ranking = settle_ranking(question, cover, tests.ranking)
     if cover.has("ranking") and (ranking is None or ranking.by not in (None, "cushion")):
         return None
+    if not _counts(cover, ranking):
+        return None
     aspect, status = tests.aspect(ranking)
     period = "change" if cover.has("change") else tests.period
     if period != tests.period and (not tests.ids or cover.has("cushion_bound")):
@@ -154,6 +156,11 @@ def _aspect_of(faces: Sequence[Any]) -> Any:
     for face in faces:
         aspect = face if aspect in (None, "limit", "status") else aspect
     return aspect
+
+
+def _counts(cover: Cover, ranking: Ranking | None) -> bool:
+    """Return whether a number that stands apart is that of the ranking."""
+    return not cover.has("ranked_count") or (ranking is not None and ranking.limit == cover.first("ranked_count"))
 
 
 def _period(cover: Cover) -> Any:
@@ -322,8 +329,6 @@ def build_moves(question: Question, cover: Cover) -> Outcome:
     quantity = next((name for name in cover.values("quantity") if name in _MOVING), None)
     crossed = cover.values("fell_below")
     move = "entered" if crossed else _move_of(question, cover, changes, having, quantity)
-    if cover.has("ranked_count") and not cover.has("ranking"):
-        return None
     is_by_notches = {limit.unit for limit in having} == {"notches"}
     if (having and is_by_notches != (move in _OF_RATINGS)) or (having and move in ("added", "removed", "entered")):
         return None
@@ -342,6 +347,8 @@ def build_moves(question: Question, cover: Cover) -> Outcome:
         return Unread((question.words(cover.all("move")[0]),), "into what is not said")
     ranking = settle_ranking(question, cover, first_ranking(cover))
     if cover.has("ranking") and (ranking is None or ranking.by not in (None, quantity, "par")):
+        return None
+    if not _counts(cover, ranking):
         return None
     group = next(iter(cover.values("group_loan", "group_obligor")), None)
     names = [name for name in cover.values("quantity") if name in ("par", "share") and move != "par"]
@@ -635,7 +642,7 @@ def build_measure(question: Question, cover: Cover) -> Outcome:
         return None
     query.take_names()
     query.take_ranking()
-    if cover.has("ranked_count") and (query.ranking is None or query.ranking.limit != cover.first("ranked_count")):
+    if not _counts(cover, query.ranking):
         return None
     if cover.has("ranking") and query.ranking is None:
         return Unread((question.words(cover.all("ranking")[0]),), "by what is not said")

@@ -361,7 +361,7 @@ def _bought(clause: _Clause) -> Fields:
     ]
     if matured:
         return Unread((matured[0].words,), "a loan to buy matures later than that")
-    if clause.parts.has("ranking", "fraction", "agency"):
+    if clause.parts.has("ranking", "fraction", "agency", "each"):
         return None
     return fields | {"where": tuple(where)}
 
