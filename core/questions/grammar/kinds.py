@@ -658,6 +658,8 @@ def build_measure(question: Question, cover: Cover) -> Outcome:
 def _place(query: _Measure) -> Query | None:
     """Where does Retail rank among the industries?"""
     ranking: Ranking = query.cover.first("ranking")
+    if {edge.kind for edge in query.cover.edges} - {"ranking", "where", "group", "quantity", "whole", "subject"}:
+        return None
     own = [edge.value for edge in query.where if edge.value.field == query.group and edge.value.op == "in"]
     text = query.question.text(query.cover.all("ranking")[0])
     if len(own) != 1 or len(query.where) > 1 or not text.startswith("rank") or set(query.names) - {"par", "share"}:
