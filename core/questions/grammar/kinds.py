@@ -658,7 +658,15 @@ def build_measure(question: Question, cover: Cover) -> Outcome:
 def _place(query: _Measure) -> Query | None:
     """Where does Retail rank among the industries?"""
     ranking: Ranking = query.cover.first("ranking")
-    if {edge.kind for edge in query.cover.edges} - {"ranking", "where", "group", "quantity", "whole", "subject"}:
+    if {edge.kind for edge in query.cover.edges} - {
+        "ranking",
+        "where",
+        "group",
+        "quantity",
+        "whole",
+        "subject",
+        "soft_if",
+    }:
         return None
     own = [edge.value for edge in query.where if edge.value.field == query.group and edge.value.op == "in"]
     text = query.question.text(query.cover.all("ranking")[0])
