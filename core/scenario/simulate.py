@@ -21,7 +21,7 @@ from core.compliance.run import run_suite
 from core.compliance.spreads import with_spread_rules
 from core.frames.brief import brief, shortened
 from core.frames.figures import DECIMALS, change_shown, figure_shown
-from core.frames.notebook import Figure, bar, card, table, verdict
+from core.frames.notebook import HtmlFigure, bar, card, table, verdict
 from core.portfolio import Portfolio
 from core.portfolio.model.notes import DataWarning, warning_texts
 from core.portfolio.model.portfolio import without_figures_of_loans
@@ -51,9 +51,9 @@ class Projected(msgspec.Struct, frozen=True, kw_only=True):
     test_name: str
     test_category: str
     current_value: float
-    """Figure before the trades, in the test's unit."""
+    """HtmlFigure before the trades, in the test's unit."""
     projected_value: float
-    """Figure after the trades."""
+    """HtmlFigure after the trades."""
     threshold_value: float
     """What the projected figure is held to; the limit of a matrix moves with the portfolio."""
     threshold_type: Direction
@@ -152,11 +152,11 @@ def _cells(row: Projected) -> list[Any]:
         verdict(row.status_projected),
         row.test_name,
         bar(row.projected_value, row.threshold_value, row.threshold_type, row.status_projected),
-        Figure(figure_shown(row.current_value, decimals=decimals)),
-        Figure(figure_shown(row.projected_value, decimals=decimals)),
-        Figure(f"{row.threshold_type} {figure_shown(row.threshold_value, decimals=decimals)}"),
-        Figure(figure_shown(row.cushion_projected, "+", decimals)),
-        Figure(change_shown(row.cushion_change, decimals)),
+        HtmlFigure(figure_shown(row.current_value, decimals=decimals)),
+        HtmlFigure(figure_shown(row.projected_value, decimals=decimals)),
+        HtmlFigure(f"{row.threshold_type} {figure_shown(row.threshold_value, decimals=decimals)}"),
+        HtmlFigure(figure_shown(row.cushion_projected, "+", decimals)),
+        HtmlFigure(change_shown(row.cushion_change, decimals)),
         row.impact_direction,
     ]
 

@@ -28,7 +28,7 @@ from core.questions.answers.tests import (
 from core.questions.query import Action, Condition, Query
 from core.questions.wording import condition_words, conditions_words, shown
 from core.scenario.changed import changed
-from core.scenario.holdings import TradeEffect, Holdings
+from core.scenario.holdings import Holdings, TradeEffect
 from core.scenario.trades import Trade, TradeError
 from core.values import day_of
 from core.words import counted
