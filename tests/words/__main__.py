@@ -1,3 +1,5 @@
+"""Run the check of words: `python -m tests.words`."""
+
 from tests.words.check import main
 
 main()
