@@ -73,6 +73,7 @@ lint: .venv/.dev ## ruff (lint and format), mypy, and the stubs beside the compi
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m tests.words
 	$(BIN)/python -m mypy.stubtest --ignore-missing-stub --ignore-disjoint-bases --allowlist .stubtest-allowlist $(subst /,.,$(basename $(KERNELS)))
 
 format: .venv/.dev ## let ruff put the code in order

@@ -1,4 +1,4 @@
-"""Cushion under a name of its own: what `core` offers, also where a program has a `core` of its own.
+"""Cushion under a name of its own: what `core` offers.
 
     import cushion
 
@@ -26,7 +26,7 @@ _PARTS = {module.name for module in iter_modules([str(_FOLDER)])}
 
 
 def _ours() -> ModuleType:
-    """Our `core`, whoever has that name; it is no more than the list of what is offered."""
+    """Return our `core`, even where another package has that name."""
     core_spec = getattr(sys.modules.get("core"), "__spec__", None) or find_spec("core")
     if core_spec is not None and core_spec.origin is not None and Path(core_spec.origin).resolve().parent == _FOLDER:
         ours = import_module("core")

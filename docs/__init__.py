@@ -1,1 +1,1 @@
-"""The guide: pages written by hand beside this file, and in `made` what is told from the code."""
+"""The guide: pages by hand in this folder, pages from the code in `generated`."""

@@ -1,4 +1,4 @@
-"""Builds the guide: the pages of reference, the site by MkDocs, and the one file that the service shows."""
+"""Build the guide: reference, site by MkDocs, one file for the service."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from mkdocs.config import load_config
 from mkdocs.exceptions import Abort
 
 from docs import pack
-from docs.made import api, command, compliance, definition, errors, functions, interpretation, library, settings
+from docs.generated import api, command, compliance, definition, errors, functions, interpretation, library, settings
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parent
 WORK: Final = ROOT / "build" / "guide"
-MADE: Final = (api, command, compliance, definition, errors, functions, interpretation, library, settings)
+GENERATED: Final = (api, command, compliance, definition, errors, functions, interpretation, library, settings)
 
 HOW_TO: Final = (
     "console", "compliance", "loans-behind", "map", "reconcile", "deals", "draft", "trades", "columns", "formulas",
@@ -42,7 +42,7 @@ BOOSTS: Final = {
 
 
 def main() -> int:
-    """Build; 0 when all is well, 1 with a warning of MkDocs or a link that leads nowhere."""
+    """Build; return 0, or 1 with a warning of MkDocs or a dead link."""
     parser = ArgumentParser(
         prog="python -m docs", description="Build the guide that the service shows at /docs/guide/."
     )
@@ -65,24 +65,24 @@ def main() -> int:
         print(reason, file=sys.stderr)
         return 1
     files = pack.files_of(WORK / "site")
-    faults, elsewhere = pack.checked(files)
+    faults, outside = pack.checked(files)
     for fault in faults:
         print(fault, file=sys.stderr)
     if faults:
         return 1
     size = pack.write(files, out)
     print(f"{out}: {len(pages)} pages, {size / 1e6:.2f} MB, {time.monotonic() - started:.1f} s")
-    print(f"Links to other hosts, which are not followed here: {', '.join(sorted(elsewhere)) or 'none'}")
+    print(f"Links to other hosts, which are not followed here: {', '.join(sorted(outside)) or 'none'}")
     return 0
 
 
 def _staged(folder: Path) -> list[str]:
-    """All pages in one folder, those of this house by hand and those made from the code; their paths."""
+    """Put all pages, by hand and generated, into one folder; return their paths."""
     for path in [*HERE.rglob("*.md"), *(HERE / "assets").iterdir()]:
         target = folder / path.relative_to(HERE)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
-    for part in MADE:
+    for part in GENERATED:
         for name, text in part.pages().items():
             path = folder / name
             assert not path.exists(), f"{name} is made, and stands in docs/ too"
@@ -98,7 +98,7 @@ def _staged(folder: Path) -> list[str]:
 
 
 def _order(pages: list[str]) -> list[Any]:
-    """The order of the pages, as MkDocs takes it."""
+    """Return the order of the pages, as MkDocs takes it."""
 
     def folder(name: str) -> list[str]:
         inside = [page for page in pages if page.startswith(f"{name}/") and not page.endswith("/index.md")]
@@ -114,6 +114,7 @@ def _order(pages: list[str]) -> list[Any]:
                 {"API": [*folder("reference/api"), "errors.md"]},
                 *(f"reference/{name}.md" for name in REFERENCE),
                 {"Functions": folder("reference/functions")},
+                "decisions.md",
             ]
         },
         {"Operations": [f"operations/{name}.md" for name in OPERATIONS]},

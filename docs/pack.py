@@ -1,4 +1,4 @@
-"""The built site as one file: no script within a page, no link that leads nowhere, and the same bytes each time."""
+"""The built site as one file: no inline script, no dead link, the same bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ Files = dict[str, bytes]
 
 
 def files_of(folder: Path) -> Files:
-    """The site's files by name. A script within a page becomes a file, as the service's policy forbids such scripts."""
+    """Return the site's files by name.
+
+    A script within a page becomes a file, as the service's policy forbids such scripts.
+    """
     files: Files = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
@@ -33,13 +36,13 @@ def files_of(folder: Path) -> Files:
             continue
         scripts: Files = {}
 
-        def moved(match: re.Match[str], up: str = up, scripts: Files = scripts) -> str:
+        def to_file(match: re.Match[str], up: str = up, scripts: Files = scripts) -> str:
             content = match[1].encode()
             place = f"assets/javascripts/page-{hashlib.sha256(content).hexdigest()[:12]}.js"
             scripts[place] = content
             return f'<script src="{up}/{place}"></script>'
 
-        files[name] = INLINE.sub(moved, files[name].decode()).encode()
+        files[name] = INLINE.sub(to_file, files[name].decode()).encode()
         files |= scripts
     return files
 
@@ -89,10 +92,12 @@ class _Page(HTMLParser):
 
 
 def checked(files: Files) -> tuple[list[str], set[str]]:
-    """(faults, links to other hosts); links and anchors that lead nowhere, scripts within a page, what is
-    fetched from elsewhere."""
+    """Return (faults, links to other hosts).
+
+    Faults are dead links and anchors, scripts within a page, and what is fetched from other hosts.
+    """
     pages = {name: _Page(content.decode()) for name, content in files.items() if name.endswith(".html")}
-    faults, elsewhere = [], set()
+    faults, outside = [], set()
     for name, page in pages.items():
         faults += [f"{name}: {what} within the page" for what in page.runs]
         for link in [*page.links, *page.loads]:
@@ -100,7 +105,7 @@ def checked(files: Files) -> tuple[list[str], set[str]]:
             if parts.scheme or parts.netloc:
                 if link in page.loads and parts.scheme != "data":
                     faults.append(f"{name}: fetches {link}")
-                elsewhere.add(link)
+                outside.add(link)
                 continue
             path = urljoin(f"/{name}", parts.path)
             target = (path + "index.html" if path.endswith("/") else path).lstrip("/")
@@ -110,4 +115,4 @@ def checked(files: Files) -> tuple[list[str], set[str]]:
                 faults.append(f"{name}: {link} leads nowhere")
             elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].anchors:
                 faults.append(f"{name}: {link} has no such anchor")
-    return faults, elsewhere
+    return faults, outside

@@ -22,19 +22,19 @@ from service import guide
 from service.platform import config
 from service.platform.base.problem import NotFound
 from service.platform.config import Settings
-from service.platform.events.numbers import telling
+from service.platform.events.numbers import report_counts
 from service.platform.http import application
 from service.platform.http.connections import Connections
 from service.platform.http.waiting import announcements_of
 from service.platform.metrics import REQUESTS_IN_FLIGHT
-from service.platform.resilience.sync_fallback import sync_fallback_of
 from service.platform.route import openapi
 from service.platform.route.api import Area, Raw, Route
-from service.platform.tracing import traced
+from service.platform.tracing import trace_process
 from service.platform.unit.context import Context
-from service.platform.work.exposition import exposed
+from service.platform.work.exposition import expose
 from service.platform.work.jobs import table_of
 from service.platform.work.process import end, resources
+from service.platform.work.sync_fallback import sync_fallback_of
 from service.processes.shared import start_calculators
 from service.work import jobs as all_jobs
 
@@ -79,7 +79,10 @@ def areas() -> list[Area]:
 
 
 def routes() -> list[Route]:
-    """Every route of the service, with the pages that no client calls: the description of the others, the console."""
+    """Every route of the service, with the pages that no client calls.
+
+    The description of the others, the console.
+    """
     from service.console.file_routes import area as console
 
     return [*_rows(), *_reference().routes, *console.routes]
@@ -145,10 +148,10 @@ def create(settings: Settings | None = None) -> Starlette:
             die_with(server.pid)  # else it would serve on, and keep the port, with nobody to watch it
         async with (
             resources(chosen) as shared,
-            connections.watched(),
-            telling(shared),
-            exposed(shared, "api"),
-            traced(chosen, core.__version__, "api"),
+            connections.watch(),
+            report_counts(shared),
+            expose(shared, "api"),
+            trace_process(chosen, core.__version__, "api"),
         ):
             REQUESTS_IN_FLIGHT.set_function(connections.requests)
             app.state.resources = shared
@@ -171,7 +174,10 @@ def create(settings: Settings | None = None) -> Starlette:
 
 @cache
 def _description() -> bytes:
-    """The document as it is sent. Making it takes a quarter of a second, so it waits for the first who asks."""
+    """The document as it is sent.
+
+    Making it takes a quarter of a second, so it waits for the first who asks.
+    """
     return msgspec.json.encode(document())
 
 

@@ -1,4 +1,4 @@
-"""The arq worker: every area's jobs, the hand-over from the outbox, the drain of the event stream."""
+"""The arq worker: every area's jobs, their dispatch, the drain of the event stream."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from service.host.data_folder import HOME, app_account, hand_over_files, open_da
 from service.platform import config
 from service.platform.config import Settings
 from service.platform.events.stream import drain_forever
-from service.platform.resilience.sync_fallback import tell_alive
-from service.platform.tracing import traced
+from service.platform.tracing import trace_process
 from service.platform.work.cleanup import clean_up_forever
-from service.platform.work.expiry import forget_forever
-from service.platform.work.exposition import exposed
-from service.platform.work.jobs import MARKER, hand_over_forever, queue_of, wake_forever, workers
+from service.platform.work.expiry import expire_forever
+from service.platform.work.exposition import expose
 from service.platform.work.process import end, resources
+from service.platform.work.queues import dispatch_forever, queue_of, wake_forever, workers
+from service.platform.work.runner import QUEUES_MARKER
+from service.platform.work.sync_fallback import report_alive
 from service.platform.work.usage import keep_usage
 from service.work import jobs
 
@@ -42,8 +43,8 @@ async def work(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
     async with (
         resources(settings) as shared,
-        exposed(shared, "worker"),
-        traced(settings, core.__version__, "worker"),
+        expose(shared, "worker"),
+        trace_process(settings, core.__version__, "worker"),
     ):
         stopping = shared.stopping
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -54,15 +55,15 @@ async def work(settings: Settings) -> None:
         running = workers(shared, settings.redis_url, jobs())
         tasks = [asyncio.create_task(worker.async_run()) for worker in running]
         beside = [
-            asyncio.create_task(hand_over_forever(shared, queue, settings.database_url, stopping)),
+            asyncio.create_task(dispatch_forever(shared, queue, settings.database_url, stopping)),
             asyncio.create_task(wake_forever(shared, running, queue, stopping)),
             asyncio.create_task(shared.revocations.mend(stopping)),
             asyncio.create_task(keep_usage(shared, stopping)),
-            asyncio.create_task(forget_forever(shared, stopping)),
+            asyncio.create_task(expire_forever(shared, stopping)),
             asyncio.create_task(clean_up_forever(shared, stopping)),
             asyncio.create_task(watch_clock_forever(shared, stopping)),
             asyncio.create_task(drain_forever(shared, DRAIN, stopping)),
-            asyncio.create_task(tell_alive(shared, stopping)),
+            asyncio.create_task(report_alive(shared, stopping)),
         ]
         log.info("worker.started")
         stop = asyncio.create_task(stopping.wait())
@@ -78,7 +79,7 @@ async def work(settings: Settings) -> None:
             await asyncio.gather(*left, return_exceptions=True)
         await asyncio.gather(*beside, return_exceptions=True)
         with suppress(RedisError):
-            await queue.delete(MARKER)  # arq keeps what was fetched and not begun: have that handed over again
+            await queue.delete(QUEUES_MARKER)  # arq keeps what was fetched and not begun: have that dispatched again
         await queue.aclose()
         if broken:  # a queue's worker ended by itself: the supervisor starts another process
             raise RuntimeError("a queue's worker ended") from next(filter(_is_error, outcomes), None)
@@ -90,7 +91,10 @@ def _is_error(outcome: object) -> TypeGuard[Exception]:
 
 
 def main() -> None:
-    """Run the worker of the settings in the environment; who is root becomes another user first."""
+    """Run the worker of the settings in the environment.
+
+    Who is root becomes another user first.
+    """
     settings = config.load()
     account = app_account()
     if account is not None:

@@ -290,7 +290,8 @@ def idle() -> Iterator[Stack]:
 def run_stack(**settings: str) -> Iterator[Stack]:
     """A service of its own, for tests that stop its parts."""
     from service.host.embedded import Embedded
-    from service.platform.data.database import as_service, migrate
+    from service.platform.data.database import as_service
+    from service.platform.data.migrations import migrate
 
     folder = Path(tempfile.mkdtemp(prefix="cushion-test-"))
     folder.chmod(0o755)  # the account that PostgreSQL runs as must be able to enter

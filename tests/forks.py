@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
 if TYPE_CHECKING:
-    from service.host.child import Account
+    from service.host.child import RunAccount
 
 ROOT: Final = Path(__file__).parents[1]
 ORDER_BYTES_MAX: Final = 256 * 1024
@@ -129,7 +129,7 @@ def _become_another() -> None:
 
 
 @cache
-def _account() -> Account | None:
+def _account() -> RunAccount | None:
     from service.host.data_folder import app_account
 
     return app_account()

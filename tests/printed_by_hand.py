@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import Fact, Facts, Subject
+from core.portfolio.model.facts import Fact, Facts, FactSubject
 from core.portfolio.model.portfolio import Deal
 
 CASH = 1_234_567.89
@@ -130,7 +130,8 @@ def share(measure: str, numerator: float, denominator: float | None, *, is_bare:
     whole = performing() + CASH if denominator is None else denominator
     label = f"{measure} {subject}"
     return Fact(
-        kind="test", label=label, subject=Subject(measure=measure, **subject), value=round(numerator / whole * 100, 2),
+        kind="test", label=label, subject=FactSubject(measure=measure, **subject),
+        value=round(numerator / whole * 100, 2),
         unit="percent", decimals=2, numerator=None if is_bare else round(numerator, 2),
         denominator=None if is_bare else round(whole, 2), trigger=50.0, place=f"'Tests'!{label}",
     )  # fmt: skip
@@ -141,7 +142,7 @@ def coverage(measure: str, numerator: float, *, is_bare: bool = False) -> list[F
     below = BALANCES if measure == "oc" else DUE
     return [
         Fact(
-            kind="test", label=f"Class {name} {measure}", subject=Subject(measure=measure, classes=(name,)),
+            kind="test", label=f"Class {name} {measure}", subject=FactSubject(measure=measure, classes=(name,)),
             value=round(numerator / amount * 100, 2), unit="percent", decimals=2, trigger=105.0,
             numerator=None if is_bare else round(numerator, 2), denominator=None if is_bare else amount,
             place=f"'Tests'!{measure}{name}",
@@ -159,7 +160,7 @@ def cov_lite(denominator: float | None = None, *, is_bare: bool = False) -> Fact
 def account(amount: float, measure: str = "principal") -> Fact:
     """A balance of an account."""
     place = f"'Accounts'!{amount:.0f}"
-    return Fact(kind="account", label="Account", subject=Subject(measure=measure), value=amount, place=place)
+    return Fact(kind="account", label="Account", subject=FactSubject(measure=measure), value=amount, place=place)
 
 
 def portfolio(*facts: Fact, deal: Deal | None = None, **columns: Any) -> Portfolio:

@@ -517,7 +517,7 @@ SERVICE_STRANGERS = {("host", "areas"), ("host", "app"), ("areas", "migrations")
 """Who knows nothing of whom, besides what stands above."""
 
 PLATFORM = ROOT / "service/platform"
-PLATFORM_FLOORS = ["base", "data", "access", "route", "unit", "events", "http work", "resilience"]
+PLATFORM_FLOORS = ["base", "data", "access", "route", "unit", "events", "http work"]
 """Folders, bottom first; those on one floor know nothing of each other. All stand on the modules beside them (`config`,
 `clock`, `log`, ...), which know of no folder."""
 PLATFORM_FOLDERS = {name: floor for floor, names in enumerate(PLATFORM_FLOORS) for name in names.split()}
@@ -603,9 +603,9 @@ def test_an_area_imports_its_own_and_what_stands_below(path: Path) -> None:
         second, their_room = steps[1], room_of(steps[2]) if len(steps) > 2 else ""
         if second == area:
             if room == "schema":
-                assert their_room == "schema", f"schema stands below its area: {imported}"
+                assert their_room in ("", "schema"), f"schema stands below its area: {imported}"
             if room == "store":
-                assert their_room in ("schema", "store"), f"store knows its schema: {imported}"
+                assert their_room in ("", "schema", "store"), f"store knows its schema: {imported}"
             continue
         assert AREAS[second] < AREAS[area], f"{area} imports {second}, which does not stand below it"
         lent = ("", "schema") if room in ("schema", "store", "routes") else ("", "schema", "shared")
@@ -615,7 +615,7 @@ def test_an_area_imports_its_own_and_what_stands_below(path: Path) -> None:
 @each([path for path in AREA_FILES if room_of(path.stem) == "store"])
 def test_a_store_calls_no_kernel(path: Path) -> None:
     words = {f"core.{name}" for name in ("compliance.result", "reconciliation.rules", "portfolio.model.fields")}
-    words |= {"core.insights.insight", "core.portfolio.model.notes", "core.values"}
+    words |= {"core.insights.insight", "core.insights.subject", "core.portfolio.model.notes", "core.values"}
     for module, _ in imports_of_module(path):
         assert not within(module, "core") or module in words, f"{module} is more than words"
 
@@ -637,7 +637,7 @@ def test_sql_stands_in_stores_and_the_platform_only(path: Path) -> None:
     if (
         (path in AREA_FILES and room_of(path.stem) == "store")
         or path.is_relative_to(ROOT / "service" / "platform")
-        or path in (ROOT / "service/host/embedded.py", ROOT / "service/host/data_folder.py")
+        or path in {ROOT / "service/host" / name for name in ("backup_store.py", "data_folder.py", "embedded.py")}
     ):
         return
     source = path.read_text(encoding="utf-8")
@@ -657,7 +657,7 @@ def _with_gaps(node: ast.AST) -> str | None:
 @each(SERVICE)
 def test_values_never_become_part_of_a_statement(path: Path) -> None:
     """Only constants (in capitals or with an underscore), the module's own pieces of SQL, and names of columns that
-    the platform has checked are put into SQL."""
+    the platform has checked (those of `Records` among them) are put into SQL."""
     verbs = re.compile(r"\b(SELECT|INSERT INTO|UPDATE|DELETE FROM)\b")
     pieces, checked = (
         {"where", "order", "columns", "source", "table", "values"},
@@ -678,7 +678,8 @@ def test_values_never_become_part_of_a_statement(path: Path) -> None:
         for part in node.values:
             if isinstance(part, ast.FormattedValue):
                 put = ast.unparse(part.value)
-                is_checked = put.isupper() or put.startswith(("_", *checked)) or put in pieces
+                is_constant = put.rpartition(".")[2].isupper() or bool(re.fullmatch(r"\w+\.columns", put))
+                is_checked = is_constant or put.startswith(("_", *checked)) or put in pieces
                 assert is_checked, f"{{{put}}} in {fixed[:60]!r}"
 
 

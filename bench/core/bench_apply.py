@@ -20,8 +20,8 @@ import polars
 from bench.questions import OURS, Prepared, Question
 from bench.rows import asked
 from core.formula.blocks import TEMPLATES, check
-from core.grid.codec import Manifest, open_workbook, write_sheet, write_workbook
-from core.recalc.apply import Headed, apply_column
+from core.grid.codec import WorkbookRecord, open_workbook, write_sheet, write_workbook
+from core.recalc.apply import NamedColumns, apply_column
 from core.recalc.book import Book
 from core.recalc.result import same
 
@@ -56,7 +56,7 @@ WORK: dict[str, tuple[str, Callable[[polars.LazyFrame], polars.LazyFrame]]] = {
 class _Stored(NamedTuple):
     """The loans in both formats."""
 
-    manifest: Manifest
+    manifest: WorkbookRecord
     stored: Path
     arrow: Path
 
@@ -80,7 +80,9 @@ def _applied(name: str, data: _Stored) -> Prepared:
 
     def ours() -> None:
         book = open_workbook(data.manifest, data.stored)
-        write_sheet(apply_column(book, Headed(book.sheets[0], 0, COLUMNS), formula, "New").workbook.sheets[0], out)
+        write_sheet(
+            apply_column(book, NamedColumns(book.sheets[0], 0, COLUMNS), formula, "New").workbook.sheets[0], out
+        )
 
     def theirs() -> None:
         peer(polars.scan_ipc(data.arrow)).collect().write_ipc(out.with_suffix(".arrow"))
@@ -88,7 +90,7 @@ def _applied(name: str, data: _Stored) -> Prepared:
     ours()
     theirs()
     book = open_workbook(data.manifest, data.stored)
-    applied = apply_column(book, Headed(book.sheets[0], 0, COLUMNS), formula, "New")
+    applied = apply_column(book, NamedColumns(book.sheets[0], 0, COLUMNS), formula, "New")
     expected = polars.read_ipc(out.with_suffix(".arrow"))["New"].to_list()
     sheet, at = applied.workbook.sheets[0], len(COLUMNS)
     assert (applied.rows_affected, applied.rows_failed) == (ROWS, 0)

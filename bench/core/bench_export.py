@@ -18,7 +18,7 @@ from bench.questions import OURS, Prepared, Question
 from bench.rows import asked
 from core.compliance.run import run_suite
 from core.export.compliance import compliance_rows
-from core.export.order import Exported, ExportOrder, Format, Keys, Lineage
+from core.export.order import ExportOrder, ExportProduct, Format, Keys, Lineage
 from core.export.run import export_workbook
 from core.files.read import read
 from core.generate import generate
@@ -50,7 +50,7 @@ def books(folder: Path, loans: int) -> Iterator[tuple[Workbook, ExportOrder]]:
         )  # fmt: skip
 
 
-def export_checked(book: Workbook, order: ExportOrder, folder: Path, file_format: Format) -> Exported:
+def export_checked(book: Workbook, order: ExportOrder, folder: Path, file_format: Format) -> ExportProduct:
     """One export."""
     fields = {name: getattr(order, name) for name in order.__struct_fields__}
     return export_workbook(book, ExportOrder(**fields | {"format": file_format}), folder)

@@ -1,4 +1,6 @@
-"""How long the search of a reading takes: loans beside printed figures that tie by another reading than the market's.
+"""How long the search of a reading takes.
+
+Loans beside printed figures that tie by another reading than the market's.
 
 The figures are those of a run under a definition with three other conventions: no principal cash, defaulted loans at
 market value, discount obligations at par. The search must find just these before a time counts, the last where there
@@ -21,7 +23,7 @@ from core.definition.choices import BY_NAME
 from core.generate import generate
 from core.interpretation.interpret import interpret
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import Fact, Facts, Subject
+from core.portfolio.model.facts import Fact, Facts, FactSubject
 
 LOANS: Final = {300: 1.0, 10_000: 5.0}
 """Loans, and the seconds that are allowed."""
@@ -29,13 +31,13 @@ LOANS: Final = {300: 1.0, 10_000: 5.0}
 FOUND: Final = {"principal_cash": "none", "defaulted_carried_at": "market_value", "discount_obligations": "par"}
 
 SUBJECTS: Final = {
-    "cov_lite_concentration": Subject(measure="cov_lite"),
-    "foreign_country_concentration": Subject(measure="foreign", is_complement=True),
-    "fixed_rate_concentration": Subject(measure="fixed"),
-    "single_obligor_concentration": Subject(measure="obligor", rank=1),
-    "industry_concentration": Subject(measure="industry", rank=1),
-    "second_industry_concentration": Subject(measure="industry", rank=2),
-    "non_senior_secured_concentration": Subject(measure="non_senior"),
+    "cov_lite_concentration": FactSubject(measure="cov_lite"),
+    "foreign_country_concentration": FactSubject(measure="foreign", is_complement=True),
+    "fixed_rate_concentration": FactSubject(measure="fixed"),
+    "single_obligor_concentration": FactSubject(measure="obligor", rank=1),
+    "industry_concentration": FactSubject(measure="industry", rank=1),
+    "second_industry_concentration": FactSubject(measure="industry", rank=2),
+    "non_senior_secured_concentration": FactSubject(measure="non_senior"),
 }
 
 
@@ -60,10 +62,10 @@ def printed(book: Portfolio) -> Iterator[Fact]:
     pool_ratio = next(each for each in run_suite(book, "standard", definition=rules) if each.test_id == "oc_ratio")
     assert book.tranches is not None
     tested = [name for name, income in zip(book.tranches.classes, book.tranches.is_income, strict=True) if not income]
-    yield fact(pool_ratio, Subject(measure="oc", classes=(tested[-1].removeprefix("Class ")[:1],)))
+    yield fact(pool_ratio, FactSubject(measure="oc", classes=(tested[-1].removeprefix("Class ")[:1],)))
 
 
-def fact(result: TestResult, subject: Subject) -> Fact:
+def fact(result: TestResult, subject: FactSubject) -> Fact:
     """A result as a file prints it, its amounts to the cent."""
     assert result.details is not None
     numerator, denominator = (round(result.details.breakdown[name], 2) for name in ("numerator", "denominator"))

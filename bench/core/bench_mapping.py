@@ -17,10 +17,10 @@ from bench.rows import asked
 from core.grid._intern import intern
 from core.grid.column import Column, Text
 from core.grid.sheet import Formulas, Sheet, Workbook
-from core.portfolio.mapping.normalise import Normalised
-from core.portfolio.mapping.pipeline import Outcome, works
+from core.portfolio.mapping.normalise import NormalisedRows
+from core.portfolio.mapping.pipeline import FieldColumn, works
 from core.portfolio.mapping.pipeline import check as check_rules
-from core.portfolio.mapping.profiles.configure import configured
+from core.portfolio.mapping.profiles.configure import configure_mapping
 from core.portfolio.mapping.validation import validate
 from core.portfolio.model.fields import Mapping
 from core.values import Kind
@@ -215,10 +215,10 @@ def mapping() -> Mapping:
             rule("lien_type", "enum", values=["1L", "2L"]),
         ],
     }
-    return configured(document, id="bench", name="Bench")
+    return configure_mapping(document, id="bench", name="Bench")
 
 
-def ours(workbook: Workbook, own: Mapping) -> Normalised:
+def ours(workbook: Workbook, own: Mapping) -> NormalisedRows:
     """From the stored sheet, its header found, to typed columns and what is wrong with them."""
     validation = validate(workbook, own)
     assert validation is not None
@@ -311,7 +311,7 @@ def polars_answer(table: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int], in
     return collected, {name: count for name, count in counts.items() if count}, invalid
 
 
-def check(normalised: Normalised, answer: tuple[pl.DataFrame, dict[str, int], int], own: Mapping) -> None:
+def check(normalised: NormalisedRows, answer: tuple[pl.DataFrame, dict[str, int], int], own: Mapping) -> None:
     """All values, the count of each broken rule, and the rows in error are the same."""
     mapped, counts, invalid = answer
     assert list(normalised.columns) == list(TARGETS)
@@ -328,7 +328,7 @@ def check(normalised: Normalised, answer: tuple[pl.DataFrame, dict[str, int], in
     known = works(own)
     broken: dict[str, int] = {}
     for target, column in normalised.columns.items():
-        outcome = Outcome(column)
+        outcome = FieldColumn(column)
         check_rules(known[target], outcome)
         broken |= {f"{target} {finding.rule}": len(finding.rows) for finding in outcome.findings}
     expected = {name: count for name, count in counts.items() if name.split()[1] not in ("type", "required")}

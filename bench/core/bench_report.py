@@ -28,7 +28,7 @@ from core.compliance.run import run_suite
 from core.generate import generate
 from core.portfolio import Portfolio
 from core.report.compliance import compliance_content
-from core.report.content import ComplianceReport, Origin, Point, Series
+from core.report.content import ComplianceReport, Origin, Series, SeriesPoint
 from core.report.document import compliance_pdf
 
 LOANS = 400
@@ -49,8 +49,10 @@ def history(results: Results) -> list[Series]:
         Series(
             test_id=result.test_id, name=result.test_name, unit="percent", direction=result.threshold_type,
             points=[
-                Point(as_of=date(2023 + at // 12, at % 12 + 1, 1), value=result.current_value * (1 + at % 5 / 100),
-                      threshold=result.threshold_value, status=result.status)
+                SeriesPoint(
+                    as_of=date(2023 + at // 12, at % 12 + 1, 1), value=result.current_value * (1 + at % 5 / 100),
+                    threshold=result.threshold_value, status=result.status,
+                )
                 for at in range(MONTHS)
             ],
         )
@@ -61,7 +63,12 @@ def history(results: Results) -> list[Series]:
 def content(loans: Portfolio, results: Results) -> ComplianceReport:
     """The report on a run."""
     return compliance_content(
-        results, loans, origin=Origin(name="A deal"), generated_at=WHEN, suite="enhanced", history=history(results)
+        results,
+        loans,
+        origin=Origin(name="A deal"),
+        generated_at=WHEN,
+        suite="enhanced",
+        history=history(results),
     )
 
 

@@ -21,7 +21,7 @@ from bench.core.bench_files import Rows, dense, tape
 from bench.questions import OURS, Prepared, Question, Work
 from bench.rows import asked
 from core.files.read import read
-from core.files.write import Formats, Formula, Page, sheet_of, write_xlsx
+from core.files.write import Formats, Formula, SheetPage, sheet_of, write_xlsx
 from core.grid.sheet import Sheet
 
 ROWS = 100_000
@@ -34,7 +34,7 @@ RATIO_LEAST = 5.0
 
 def ours(path: Path, sheet: Sheet, formats: Formats) -> None:
     """Columns to a file: headings styled and frozen, widths by the cells."""
-    write_xlsx(path, [Page("Loans", sheet, header_row=0, frozen=(1, 0))], number_formats=formats)
+    write_xlsx(path, [SheetPage("Loans", sheet, header_row=0, frozen=(1, 0))], number_formats=formats)
 
 
 def by_xlsxwriter(path: Path, rows: list[list[Any]]) -> None:
@@ -59,7 +59,10 @@ def by_xlsxwriter(path: Path, rows: list[list[Any]]) -> None:
 
 
 def by_rust(path: Path, records: list[dict[str, Any]]) -> None:
-    """The bindings of rust_xlsxwriter; they take no formula with its value, so these cells are its values alone."""
+    """The bindings of rust_xlsxwriter.
+
+    They take no formula with its value, so these cells are its values alone.
+    """
     rustpy_xlsxwriter.write_worksheet(records, str(path), "Loans")
 
 

@@ -24,7 +24,7 @@ from core.portfolio.cells.parsing import TextColumn, currency, pool_of
 from core.portfolio.model.facts import Agency
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.interpretation import Choice
-from core.portfolio.model.portfolio import Deal, Names, defaulted
+from core.portfolio.model.portfolio import Deal, Names, defaulted_loans
 from core.portfolio.model.ratings import (
     CCC,
     DEFAULTED,
@@ -116,7 +116,7 @@ class View:
         """Which loans are defaulted by the ratings as they are seen here."""
         as_of = portfolio.deal.as_of
         known = as_of if as_of is not None and isfinite(as_of) else None
-        return defaulted(portfolio.row_count, self.numbers, self.flags, self.ranks, known)
+        return defaulted_loans(portfolio.row_count, self.numbers, self.flags, self.ranks, known)
 
 
 def cash_of(deal: Deal, definition: Definition) -> float:

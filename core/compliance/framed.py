@@ -13,7 +13,7 @@ from core.frames.brief import missing, shortened
 from core.frames.figures import figure_shown
 from core.frames.frame import Frame, FrameColumn, number_column, text_column
 from core.frames.notebook import FigureText, Markup, bar, card, sentence, table, verdict
-from core.portfolio.model.notes import told_of
+from core.portfolio.model.notes import warning_texts
 from core.words import counted
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ def html_of(results: Results) -> str:
     has_published = any(result.published is not None for result in list(results))
     rows = [_row(each, has_published=has_published) for each in thinnest_first(results)[:NOTEBOOK_ROWS]]
     lines = [f"Read as: {results.read_as}"] if results.read_as else []
-    lines += told_of(results.warnings)
+    lines += warning_texts(results.warnings)
     if len(results) > NOTEBOOK_ROWS:
         lines.append(f"{counted(len(results) - NOTEBOOK_ROWS, 'more result')} with more cushion not shown")
     tables = []

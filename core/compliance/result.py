@@ -18,7 +18,7 @@ from core.frames.brief import brief, shown
 from core.frames.figures import DECIMALS, decimals_of
 from core.frames.frame import Frame, Framed
 from core.portfolio.model.interpretation import Interpretation
-from core.portfolio.model.notes import DataWarning, bounded
+from core.portfolio.model.notes import DataWarning, limit_warnings
 from core.portfolio.model.portfolio import AsOfSource
 
 Status = Literal["pass", "fail", "warning"]
@@ -315,7 +315,7 @@ class Results(list[TestResult], Framed):
         self.skipped = skipped
         self.as_of = as_of
         self.as_of_source = as_of_source
-        self.warnings = bounded(warnings)
+        self.warnings = limit_warnings(warnings)
         self.partial = partial
         """Tests of the suite were left out on request: it says nothing of those."""
         self._figures = figures

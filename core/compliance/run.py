@@ -78,7 +78,7 @@ class UnknownSuite(ValueError):
 
 @checked
 @np.errstate(over="ignore", invalid="ignore")  # a sum that overflows is no figure: its test says so
-def run_suite(
+def run_suite(  # noqa: PLR0913 - the options of the library's function
     portfolio: Portfolio,
     suite: str = "standard",
     *,
@@ -98,21 +98,20 @@ def run_suite(
     """Run a suite, or the tests of it that `test_ids` names, in catalogue order.
 
     A definition, or the name of a ready-made one (us_bsl, euro), gives its conventions to every suite, and the suite
-    `deal` its tests; without one, a portfolio in euros
-    or sterling goes by the European standard. A warning says where a ready-made definition decides; in the suite `deal`
-    such a one has the coverage tests of the classes that the file has. Limits are looked up by test id: the request's,
-    the workbook's, the deal's own thresholds, its definition, the file's (the triggers of its notes, and what it
-    publishes for a test that is certainly this one), the tenant's, the suite's default; each result says whose it was.
-    (A definition that is a market's standard comes after the tenant.) One that is not enabled takes its test out of the
-    run. `fail_fast` stops after the first failed test. `parallel` changes nothing: one pass over the rows feeds every
-    test, so there is nothing to spread. No test ids, or an empty list of them, means all; the figures that these need
-    are worked out, too. The results are `partial` where test ids were given, `fail_fast` stopped the run, or one of
-    `request_thresholds` took a test out.
+    `deal` its tests. Without one, a portfolio in euros or sterling goes by the European standard. A warning says where
+    a ready-made definition decides. In the suite `deal` it has the coverage tests of the classes that the file has.
+    Limits are looked up by test id. They are the request's, the workbook's, the deal's own thresholds, its definition,
+    the file's, the tenant's, the suite's default. The file's are the triggers of its notes, and what it publishes for a
+    test that is certainly this one. Each result says whose limit it has. (A definition that is a market's standard
+    comes after the tenant.) One that is not enabled takes its test out of the run. `fail_fast` stops after the first
+    failed test. `parallel` changes nothing: one pass over the rows feeds every test, so there is nothing to spread. No
+    test ids, or an empty list of them, means all; the figures that these need are worked out, too. The results are
+    `partial` where test ids were given, `fail_fast` stopped the run, or one of `request_thresholds` took a test out.
 
-    Where a definition takes masked ratings for a range, a result carries the low and the high end of its figure, and a
-    test that the two would decide differently is skipped, with both.
+    Where a definition takes masked ratings for a range, a result has the low and the high end of its figure. A test
+    that the two would decide differently is skipped, with both.
 
-    Each result has the figure that the file publishes for it beside ours, and what makes it doubtful; `compare=False`
+    Each result has the figure that the file publishes for it beside ours, and what makes it doubtful. `compare=False`
     leaves the file's figures out, for loans of which it does not speak, as after trades.
 
     `pools` are the portfolio's sums where they are known already, as `pools_of` gives them.

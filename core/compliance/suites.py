@@ -151,7 +151,7 @@ CATALOGUE: Final = (
         "weighted_average_recovery_rate", "WARR", "rating",
         "What the average loan would recover in a default.",
         "sum(par x recovery rate) / PAR",
-        "Moody's recovery rates, by kind of loan and how far it is rated from its obligor: 45.5 % in Magnetite "
+        "Moody's recovery rates, by kind of loan and its notches from the obligor's rating: 45.5 % in Magnetite "
         "XVII, 42.6 % in Ares European CLO XV.",
         "percent", "min", 43.0, 44.0, ("par_value", "recovery_rate or lien_type"), measures.recovery_rate, ("par",),
     ),
@@ -181,7 +181,7 @@ CATALOGUE: Final = (
         "wal", "Weighted average life", "portfolio",
         "Years until the average unit of principal is due.",
         "sum(par x years) / PAR",
-        "A collateral quality test of indentures, whose limit falls as the deal ages: 6.74 years in Magnetite "
+        "A collateral quality test of indentures. Its limit falls as the deal ages: 6.74 years in Magnetite "
         "XVII, 4.5 in Ares European CLO XV late in its life.",
         "years", "max", 6.0, 5.5, ("par_value", "maturity_date or average_life"), measures.average_life, ("par",),
     ),

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Final, get_type_hints
 import msgspec
 
 from core.confined import here, sandbox
-from core.confined.wire import HEAD, Limits, Outcome, name_of, named
+from core.confined.wire import HEAD, ChildLimits, ChildOutcome, name_of, named
 
 _ON_LINUX: Final = sys.platform == "linux"
 _CPU_GRACE_SECONDS: Final = 5
@@ -35,7 +35,7 @@ _PR_SET_PDEATHSIG: Final = 1
 def main(name: str) -> None:
     """Work under the limits until no more orders come."""
     orders, answers = _channel()
-    limits = msgspec.json.decode(orders.readline(), type=Limits)
+    limits = msgspec.json.decode(orders.readline(), type=ChildLimits)
     die_with(limits.parent)
     here.confined = True
     work = named(name)  # before it is confined: then only packages that are loaded already can be used
@@ -54,33 +54,38 @@ def main(name: str) -> None:
 
 
 def _channel() -> tuple[BinaryIO, BinaryIO]:
-    """Where orders come from and answers go; what else is written to standard output is lost, so that a library that
-    prints does not speak for us."""
+    """Return where orders come from and answers go.
+
+    What else is written to standard output is lost, so that a library that prints does not speak for us.
+    """
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return sys.stdin.buffer, answers
 
 
-def _outcome(work: Callable[..., Any], order: bytes, limits: Limits) -> bytes:
+def _outcome(work: Callable[..., Any], order: bytes, limits: ChildLimits) -> bytes:
     try:
         arguments: list[Any] = [msgspec.json.decode(order, type=get_type_hints(work)["order"])]
         if limits.writes is not None:
             arguments.append(Path(limits.writes))
-        outcome = Outcome(answer=msgspec.Raw(msgspec.json.encode(work(*arguments))))
+        outcome = ChildOutcome(answer=msgspec.Raw(msgspec.json.encode(work(*arguments))))
     except MemoryError:
-        outcome = Outcome(lacked_memory=True)
+        outcome = ChildOutcome(lacked_memory=True)
     except OSError as failure:
-        outcome = Outcome(failed=(failure.errno, failure.strerror))
+        outcome = ChildOutcome(failed=(failure.errno, failure.strerror))
     except Exception as fault:
         if (refusal := name_of(type(fault))) in limits.refusals:
-            outcome = Outcome(refused=(refusal, str(fault)))
+            outcome = ChildOutcome(refused=(refusal, str(fault)))
         else:
-            outcome = Outcome(crashed=_place_of(fault))
+            outcome = ChildOutcome(crashed=_place_of(fault))
     return msgspec.json.encode(outcome)
 
 
 def _place_of(fault: Exception) -> str:
-    """Where a fault happened, innermost first; not its message, which may quote a stranger's file."""
+    """Return where a fault happened, innermost first.
+
+    Not its message, which may quote a stranger's file.
+    """
     import traceback  # a crash alone needs it
 
     steps = traceback.extract_tb(fault.__traceback__)[: -_STEPS_TOLD - 1 : -1]
@@ -89,7 +94,7 @@ def _place_of(fault: Exception) -> str:
     )
 
 
-def _confine(limits: Limits) -> None:
+def _confine(limits: ChildLimits) -> None:
     memory = limits.memory_bytes_max
     if limits.seconds_max is None:
         memory += int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() if _ON_LINUX else 0
@@ -102,8 +107,9 @@ def _confine(limits: Limits) -> None:
 
 
 def die_with(parent: int) -> None:
-    """Have the kernel end this process when its parent ends, however that happens; elsewhere than on Linux the limits
-    of time must do.
+    """Have the kernel end this process when its parent ends, however that happens.
+
+    Elsewhere than on Linux the limits of time must do.
 
     To the kernel the parent is the thread that started us; it waits for our answer, so it ends with its process only.
     """

@@ -25,7 +25,7 @@ import msgspec
 from msgspec import UNSET
 
 from core.confined.table import ConfinedWork
-from core.confined.wire import HEAD, Limits, Outcome, named
+from core.confined.wire import HEAD, ChildLimits, ChildOutcome, named
 
 O = TypeVar("O")  # noqa: E741 - an order, as in the table
 A = TypeVar("A")
@@ -77,7 +77,9 @@ def run(
     seconds_max: float,
     stop: threading.Event | None = None,
 ) -> A:
-    """A child's answer to one order; it may read the paths `reads` and write the folder `writes`.
+    """Return a child's answer to one order.
+
+    It may read the paths `reads` and write the folder `writes`.
 
     Setting `stop` from another thread ends it at once.
 
@@ -87,7 +89,7 @@ def run(
         OSError: the machine's fault, as the child met it; `ChildKilled` where the child was ended from outside.
         InterruptedError: `stop` was set.
     """
-    limits = Limits(
+    limits = ChildLimits(
         parent=os.getpid(),
         memory_bytes_max=memory_bytes_max,
         seconds_max=seconds_max,
@@ -112,9 +114,9 @@ def run(
         raise work.refusal(work.texts.broken) from error
 
 
-def _outcome(answer: bytes) -> Outcome:
+def _outcome(answer: bytes) -> ChildOutcome:
     try:
-        outcome = msgspec.json.decode(answer, type=Outcome)
+        outcome = msgspec.json.decode(answer, type=ChildOutcome)
     except msgspec.MsgspecError as error:
         raise ChildFailed("an answer that cannot be read") from error
     if outcome.crashed is not None:
@@ -126,7 +128,7 @@ def _outcome(answer: bytes) -> Outcome:
     return outcome
 
 
-def _answer(work: ConfinedWork[O, A], outcome: Outcome) -> A:
+def _answer(work: ConfinedWork[O, A], outcome: ChildOutcome) -> A:
     if outcome.answer is UNSET:
         raise ChildFailed("no answer")
     try:
@@ -137,8 +139,10 @@ def _answer(work: ConfinedWork[O, A], outcome: Outcome) -> A:
 
 @contextmanager
 def workplace(folder: Path) -> Iterator[Path]:
-    """A new folder in an existing one, for a child to write; what it made is moved up in the end, unless something is
-    raised."""
+    """A new folder in an existing one, for a child to write.
+
+    What it made is moved up in the end, unless something is raised.
+    """
     place = folder / ".confined"
     place.mkdir()
     try:
@@ -150,7 +154,10 @@ def workplace(folder: Path) -> Iterator[Path]:
 
 
 def _widen(pipe: int) -> None:
-    """Let a pipe take more at a time, where the system can: a portfolio then goes through it in fewer turns."""
+    """Let a pipe take more at a time, where the system can.
+
+    A portfolio then goes through it in fewer turns.
+    """
     with suppress(OSError, AttributeError):  # Linux alone knows how; a user's pipes may be at their limit
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PART_BYTES)
 
@@ -161,7 +168,7 @@ class Child:
     It is started by the thread whose end ends it too. Once `ended`, it is of no further use.
     """
 
-    def __init__(self, name: str, limits: Limits, *, keeps_errors: bool = False) -> None:
+    def __init__(self, name: str, limits: ChildLimits, *, keeps_errors: bool = False) -> None:
         """Start a child for what has this dotted name, as `core.confined.child` says.
 
         Args:
@@ -205,7 +212,7 @@ class Child:
     def ask(
         self, order: bytes | Sequence[bytes | memoryview], seconds_max: float, stop: threading.Event | None = None
     ) -> bytes:
-        """The answer to an order, which may come in several parts: none of them is copied.
+        """Return the answer to an order, which may come in several parts: none of them is copied.
 
         Raises:
             ChildOutOfTime: it took longer, and was ended.
@@ -249,9 +256,7 @@ class Child:
                     raise ChildOutOfTime
                 for key, _ in ready:
                     if key.fileobj is self._orders:
-                        unsent[0] = unsent[0][os.write(key.fd, unsent[0]) :]
-                        if not unsent[0]:
-                            unsent.popleft()
+                        _send_some(key.fd, unsent)
                         if not unsent:
                             pipes.unregister(self._orders)
                     elif part := os.read(key.fd, min(size - len(answer), _PART_BYTES)):
@@ -265,7 +270,7 @@ class Child:
         return HEAD.unpack_from(answer)[0], bytes(memoryview(answer)[HEAD.size :])
 
     def _failure(self) -> ChildFailed | ChildKilled:
-        """Why the child does not answer any more."""
+        """Return why the child does not answer any more."""
         try:
             code = self._child.wait(_ENDING_SECONDS)
         except subprocess.TimeoutExpired:
@@ -280,7 +285,7 @@ class Child:
         return ChildKilled(text) if -code in _FROM_OUTSIDE else ChildFailed(text)
 
     def is_alive(self) -> bool:
-        """Whether the child can be asked."""
+        """Return whether the child can be asked."""
         return self._child.poll() is None
 
     def kill(self) -> None:
@@ -306,3 +311,10 @@ class Child:
             self.errors = written.strip()[-ERRORS_SHOWN:]
         os.close(self._errors)
         self._errors = -1
+
+
+def _send_some(pipe: int, unsent: deque[memoryview]) -> None:
+    """Write what the pipe takes now, and drop it from what is unsent."""
+    unsent[0] = unsent[0][os.write(pipe, unsent[0]) :]
+    if not unsent[0]:
+        unsent.popleft()

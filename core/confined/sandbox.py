@@ -87,7 +87,10 @@ _SET_FILTER, _ALL_THREADS = 1, 1
 
 
 def enter(reads: Iterable[str], writes: Iterable[str]) -> None:
-    """Put this process behind the walls for good; it reads its program and `reads`, and writes below `writes`."""
+    """Put this process behind the walls for good.
+
+    It reads its program and `reads`, and writes below `writes`.
+    """
     if sys.platform != "linux":
         return
     library = ctypes.CDLL(None, use_errno=True)
@@ -99,7 +102,7 @@ def enter(reads: Iterable[str], writes: Iterable[str]) -> None:
 
 
 def lacking() -> list[str]:
-    """What this kernel does not know of the walls."""
+    """Return what this kernel does not know of the walls."""
     if sys.platform != "linux":
         return ["landlock", "seccomp"]
     version = ctypes.CDLL(None).syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), _LANDLOCK_VERSION)
@@ -108,8 +111,11 @@ def lacking() -> list[str]:
 
 
 def _program() -> Iterator[str]:
-    """Where the interpreter and its libraries are; of the folder that we stand in only packages that are loaded, since
-    it may be a working copy with anything beside them."""
+    """Yield where the interpreter and its libraries are.
+
+    Of the folder that we stand in only packages that are loaded, since it may be a working copy with anything beside
+    them.
+    """
     home = str(Path(__file__).resolve().parents[2])
     yield from (sys.prefix, sys.base_prefix, *(part for part in sys.path if os.path.realpath(part) != home))
     for name, module in list(sys.modules.items()):

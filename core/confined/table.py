@@ -1,4 +1,4 @@
-"""The kinds of work that confined children do: what each is told, what it answers, its limits, and its refusals.
+"""The kinds of work that confined children do: what each gets, what it answers, its limits, and its refusals.
 
 A new kind is a row and a function. What stands above core, and does work of its own in a child, has its rows itself.
 """
@@ -45,13 +45,13 @@ class ConfinedWork(Struct, Generic[O, A], frozen=True, kw_only=True):
     """Its time, on the wall and of its processor, likewise."""
 
     def refusal(self, message: str) -> Exception:
-        """The refusal of work that came to no answer."""
+        """Return the refusal of work that came to no answer."""
         exception: Exception = named(self.refusals[0])(message)
         return exception
 
 
 def texts(work: str) -> Texts:
-    """The texts of work that is called so at the beginning of a sentence."""
+    """Return the texts of work that is called so at the beginning of a sentence."""
     return Texts(
         f"{work} takes longer than the limit of {{:g}} seconds.",
         f"{work} needs more memory than the limit of {{:,}} bytes.",

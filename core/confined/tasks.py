@@ -12,7 +12,10 @@ T = TypeVar("T")
 
 
 async def in_thread(function: Callable[P, T], *arguments: P.args, **keywords: P.kwargs) -> T:
-    """Run a function that takes `stop` in a thread; cancelling the task sets it and waits for the function's end."""
+    """Run a function that takes `stop` in a thread.
+
+    Cancelling the task sets it and waits for the function's end.
+    """
     stop = threading.Event()
     keywords["stop"] = stop
     work = asyncio.ensure_future(asyncio.to_thread(function, *arguments, **keywords))

@@ -12,7 +12,7 @@ HEAD: Final = struct.Struct("<?Q")
 """In front of an order or an answer: whether more can follow it, and its length in bytes."""
 
 
-class Limits(Struct, frozen=True, kw_only=True):
+class ChildLimits(Struct, frozen=True, kw_only=True):
     """What a child may do. It reads this as JSON before anything else."""
 
     parent: int
@@ -31,7 +31,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     """What a child that stays is made with."""
 
 
-class Outcome(Struct, frozen=True, omit_defaults=True):
+class ChildOutcome(Struct, frozen=True, omit_defaults=True):
     """What came of one piece of work: one of these."""
 
     answer: Raw | UnsetType = UNSET
@@ -46,11 +46,11 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
 
 
 def named(name: str) -> Any:
-    """What a dotted name stands for."""
+    """Return what a dotted name stands for."""
     module, _, attribute = name.rpartition(".")
     return getattr(import_module(module), attribute)
 
 
 def name_of(kind: type) -> str:
-    """A class's dotted name."""
+    """Return a class's dotted name."""
     return f"{kind.__module__}.{kind.__qualname__}"

@@ -52,8 +52,8 @@ class TieOut(msgspec.Struct, frozen=True, kw_only=True):
     differs: Part | None
     """The first of numerator, denominator and value that is another. Null: none that is known to both."""
     agrees: bool | None
-    """Whether both are the same: numerator and denominator to the cent where both are printed, else the value to half a
-    unit of its last printed digit. Null: one of them is not known."""
+    """Whether both are the same. Numerator and denominator count to the cent where both are printed, else the value to
+    half a unit of its last printed digit. Null: one of them is not known."""
     trigger: float | None
     """The limit that the file prints. Null: none."""
     our_status: Status | None

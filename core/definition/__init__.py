@@ -1,7 +1,14 @@
-"""The indenture as data: what holds for every test, the tests, and their limits, validated as one document.
+"""The indenture as data: what holds for every test, the tests, and their limits.
 
     definition = parse_toml(Path("deal.toml").read_text())
     run_suite(portfolio, "deal", definition=definition)
+
+In: TOML or JSON. Out: a `Definition`, or every fault with its place. Start with `definition` (sections whose fields
+are the rows of the schema: kind, range, default, meaning) and `document` (reading one). Formulas call a short list of
+functions and read names, never cells. A share's formula is split at AND, OR and NOT when it is parsed, and refused
+there if a part could not run down the columns. `choices` is the one list of conventions that a file leaves open;
+`names` says what a printed figure would be as a test. `ready` has the markets' standards, `examples` the definitions
+of real deals.
 
 Names are loaded when they are first used: a run without a definition needs no formula engine.
 """

@@ -21,17 +21,17 @@ by the file's own triggers (`oc_class_ab`, ...).
 
 A document without `base` goes over the ready-made one of its market: by `conventions.currency`, else by the file's; the
 warning `definition_without_base` says so. What the document itself does not say is the file's own where the file shows
-how it calculates: haircuts, what the denominator carries defaulted loans at, which column of ratings counts, CCC by its
-rating tables. What the document says outranks the file. Where the file holds a test to another limit, the row has a
-doubt; where currency, days, classes or most limits are another deal's, every row has one.
+how it calculates. That holds for haircuts, defaulted loans in the denominator, the column of ratings, and CCC by rating
+tables. What the document says outranks the file. Where the file has another limit for a test, the row has a doubt.
+Where currency, days, classes or most limits are another deal's, every row has one.
 
-A `share` is TRUE or FALSE for each loan. A loan of which that cannot be told, because a field that the formula reads is
-blank, is not in the figure, and `coverage_pct` says how much is; ISBLANK, ISNUMBER and ISTEXT ask for the blank. A
+A `share` is TRUE or FALSE for each loan. A loan may have a blank in a field that the formula reads, so that neither is
+known. It is not in the figure, and `coverage_pct` says how much is. ISBLANK, ISNUMBER and ISTEXT ask for the blank. A
 `value` reads totals and other tests. A test without a limit is a figure for others.
 
-A test by a measure of loans or of names may be `among` some loans alone: `measure = "obligor"` with
-`among = "non_senior_secured"`, or with `among = "=price<90"`, is the largest obligor by the loans of which that is
-TRUE. `of` stays what the share is of. `adds = ["cash"]` counts principal cash with the loans, `adds = ["unfunded"]`
+A test by a measure of loans or of names may be `among` some loans alone. `measure = "obligor"` with `among =
+"non_senior_secured"` is the largest obligor by those loans. `among = "=price<90"` takes the loans of which the formula
+is TRUE. `of` stays what the share is of. `adds = ["cash"]` counts principal cash with the loans, `adds = ["unfunded"]`
 what is not drawn of them. `country_groups` lists countries that share a limit, or takes those of a range of
 `country_ceilings`; the tests `country_group` and `country_of_group` name one.
 
@@ -39,8 +39,8 @@ What is `bounds` for masked or missing ratings gives a figure its lowest and its
 both have the same. What the rating tables of the file say of masked ratings is no range: what they print is known.
 
 A formula over loans may also name the fields that a mapping gives beside the standard ones (`sponsor`, `esg_score`), in
-any case: a deal's formulas those of the tenant's mappings, a command's those of `--mapping`. A test of a file without
-the field is skipped.
+any case. A deal's formulas have those of the tenant's mappings, a command's those of `--mapping`. A test of a file
+without the field is skipped.
 """
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from core.portfolio.cells.parsing import key
-from core.portfolio.model.facts import AGENCY_NAMES, Agency, Direction, Fact, Subject
+from core.portfolio.model.facts import AGENCY_NAMES, Agency, Direction, Fact, FactSubject
 
 ONE_OBLIGOR_MOST_PCT: Final = 4.0
 """Limit of a test of obligors that names no rank: up to here it is about one obligor, beyond it about several."""
@@ -195,7 +195,7 @@ _BY_NAME: Final = ("obligor", "industry", "country", "foreign", "counterparty")
 
 @lru_cache(maxsize=MEANINGS_MAX)
 def meaning_of(
-    subject: Subject, trigger: float | None = None, direction: Direction | None = None
+    subject: FactSubject, trigger: float | None = None, direction: Direction | None = None
 ) -> SubjectMeaning | NoMeaning:
     """Return the fields of the test that measures a subject, and the side of its limit.
 
@@ -219,7 +219,7 @@ def meaning_of(
     return SubjectMeaning(_with_rank(_fields_of(subject, role, trigger, direction), subject, role), side)
 
 
-def _fields_of(subject: Subject, role: _Role, trigger: float | None, direction: Direction | None) -> dict[str, Any]:
+def _fields_of(subject: FactSubject, role: _Role, trigger: float | None, direction: Direction | None) -> dict[str, Any]:
     """Return the fields of the test of a subject that is no obligor and no country, without its rank."""
     if subject.measure == "wal" and subject.agency == "b":
         return {"measure": "cdo_monitor_wal"}
@@ -236,7 +236,7 @@ def _fields_of(subject: Subject, role: _Role, trigger: float | None, direction: 
     return test
 
 
-def _hindrance(subject: Subject, role: _Role) -> str | None:
+def _hindrance(subject: FactSubject, role: _Role) -> str | None:
     """Return what a subject says beyond its measure that ours do not measure.
 
     None: nothing.
@@ -261,7 +261,7 @@ def _hindrance(subject: Subject, role: _Role) -> str | None:
     return _other_agency(subject, role)
 
 
-def _other_agency(subject: Subject, role: _Role) -> str | None:
+def _other_agency(subject: FactSubject, role: _Role) -> str | None:
     if subject.measure == "country":
         return None  # which countries are meant is looked at apart
     if subject.agency is None or role.takes & {"agency", "classification"} or subject.agency in role.agency:
@@ -271,11 +271,11 @@ def _other_agency(subject: Subject, role: _Role) -> str | None:
     return f"it is {AGENCY_NAMES[subject.agency]}'s own, ours the deal's"
 
 
-def _with_rank(test: dict[str, Any], subject: Subject, role: _Role) -> dict[str, Any]:
+def _with_rank(test: dict[str, Any], subject: FactSubject, role: _Role) -> dict[str, Any]:
     return {**test, "nth": subject.rank or 1} if "nth" in role.takes else test
 
 
-def _obligors(subject: Subject, trigger: float | None, side: Direction) -> SubjectMeaning | NoMeaning:
+def _obligors(subject: FactSubject, trigger: float | None, side: Direction) -> SubjectMeaning | NoMeaning:
     """One obligor by its rank, or several of the largest together."""
     among = {} if subject.subset is None else {"among": _SUBSETS[subject.subset]}
     single = {"measure": "obligor", "nth": subject.rank or 1, **among}
@@ -291,7 +291,7 @@ def _obligors(subject: Subject, trigger: float | None, side: Direction) -> Subje
     return SubjectMeaning(single, side)
 
 
-def _country(subject: Subject, side: Direction) -> SubjectMeaning | NoMeaning:
+def _country(subject: FactSubject, side: Direction) -> SubjectMeaning | NoMeaning:
     if subject.is_complement and subject.rank is None and subject.detail is None:
         return SubjectMeaning({"measure": "foreign_country"}, side)
     if subject.rank is not None and not subject.is_complement and subject.detail is None:

@@ -82,7 +82,7 @@ def sums_of(sheet: Sheet) -> SheetSums:
 
 
 def uncalculated(sheet: Sheet) -> NDArray[np.int32]:
-    """The columns of a sheet's formulas that have no value, one for each of them."""
+    """Return the columns of a sheet's formulas that have no value, one for each of them."""
     formulas = sheet.formulas
     order = np.lexsort((formulas.rows, formulas.columns))
     columns, rows = formulas.columns[order], formulas.rows[order].astype(np.int64)

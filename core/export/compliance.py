@@ -12,7 +12,9 @@ from core.labels import LABELS, labelled
 def compliance_rows(
     results: Iterable[TestResult], skipped: Iterable[Skipped] = (), *, labels: Mapping[str, str] = LABELS
 ) -> tuple[ComplianceRow, ...]:
-    """The tests of a run in its order, then those without a result; each with its unit where that is known.
+    """Return the tests of a run in its order, then those without a result.
+
+    Each with its unit where that is known.
 
     `labels`: what people read in place of an agency's name.
     """

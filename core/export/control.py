@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from core.export.checks import SheetSums
-from core.export.draft import AMOUNT, DAY, GENERAL, MOMENT, WHOLE, Draft
+from core.export.draft import AMOUNT, DAY, GENERAL, MOMENT, WHOLE, SheetDraft
 from core.export.order import ComplianceRow, ExportOrder, Provenance
 from core.frames.figures import unit_decimals
 from core.grid.address import column_name
@@ -43,9 +43,12 @@ def control_sheet(
     sums: Sequence[SheetSums],
     redacted: Mapping[str, Mapping[str, int]],
     warnings: Sequence[str],
-) -> Draft:
-    """The Control sheet of an export; `sums` are of the Foundation's sheets under their written names."""
-    draft = Draft(name, WIDTHS)
+) -> SheetDraft:
+    """Return the Control sheet of an export.
+
+    `sums` are of the Foundation's sheets under their written names.
+    """
+    draft = SheetDraft(name, WIDTHS)
     lineage = order.lineage
     draft.line(f"Control · {lineage.workbook_name}", style="title")
     as_of = f" · as of {lineage.as_of:%Y-%m-%d}" if lineage.as_of else ""
@@ -66,7 +69,7 @@ def control_sheet(
     return draft
 
 
-def _verdicts(draft: Draft, statuses: str | None, checks: str, *, has_doubtful: bool) -> None:
+def _verdicts(draft: SheetDraft, statuses: str | None, checks: str, *, has_doubtful: bool) -> None:
     draft.put(0, "Checks", "text")
     draft.put(1, formula=f'IF(COUNTIF({checks},"OK")=ROWS({checks}),"OK","CHECK")', style="status")
     draft.put(2, formula=f'COUNTIF({checks},"OK")&" of "&ROWS({checks})&" checks agree"', style="note")
@@ -92,7 +95,7 @@ def _verdicts(draft: Draft, statuses: str | None, checks: str, *, has_doubtful: 
     draft.row += 1
 
 
-def _compliance(draft: Draft, rows: Sequence[ComplianceRow], suite: str | None) -> str | None:
+def _compliance(draft: SheetDraft, rows: Sequence[ComplianceRow], suite: str | None) -> str | None:
     """Put the table of tests; gives the range of their statuses, None without one."""
     draft.section("Compliance" + (f" · {suite}" if suite else ""))
     ran = [row for row in rows if row.value is not None and row.limit is not None and row.status != "skipped"]
@@ -102,9 +105,19 @@ def _compliance(draft: Draft, rows: Sequence[ComplianceRow], suite: str | None) 
         return None
     first = draft.row + 1
     draft.heading(
-        "Test", "Category", "Value", "Limit", "Cushion", "Direction", "Status", "Limit set by", "Trustee", "Difference",
-        "Doubtful", figures=(2, 3, 4, 8, 9),
-    )  # fmt: skip
+        "Test",
+        "Category",
+        "Value",
+        "Limit",
+        "Cushion",
+        "Direction",
+        "Status",
+        "Limit set by",
+        "Trustee",
+        "Difference",
+        "Doubtful",
+        figures=(2, 3, 4, 8, 9),
+    )
     for row in ran:
         _test(draft, row)
     statuses = f"$G${first + 1}:$G${draft.row}" if ran else None
@@ -128,7 +141,7 @@ def _compliance(draft: Draft, rows: Sequence[ComplianceRow], suite: str | None) 
     return statuses
 
 
-def _test(draft: Draft, row: ComplianceRow) -> None:
+def _test(draft: SheetDraft, row: ComplianceRow) -> None:
     assert row.value is not None
     assert row.limit is not None
     number_format = AMOUNT if unit_decimals(row.unit, row.value) else WHOLE
@@ -138,9 +151,11 @@ def _test(draft: Draft, row: ComplianceRow) -> None:
     limit = draft.put(3, row.limit, "figure", number_format)
     direction = draft.put(5, row.threshold_type)
     cushion = draft.put(
-        4, style="figure", number_format=number_format,
+        4,
+        style="figure",
+        number_format=number_format,
         formula=f'IF({direction}="max",{limit}-{value},IF({direction}="min",{value}-{limit},-ABS({value}-{limit})))',
-    )  # fmt: skip
+    )
     headroom = {"max": row.limit - row.value, "min": row.value - row.limit, "exact": -abs(row.value - row.limit)}
     holds = headroom[row.threshold_type] >= -BREACH
     if holds == (row.status == "fail"):
@@ -157,7 +172,7 @@ def _test(draft: Draft, row: ComplianceRow) -> None:
     draft.row += 1
 
 
-def _doubts(draft: Draft, rows: Sequence[ComplianceRow]) -> None:
+def _doubts(draft: SheetDraft, rows: Sequence[ComplianceRow]) -> None:
     """Put every doubt of every test, below the name of its test."""
     for row in rows:
         if row.doubts:
@@ -167,7 +182,7 @@ def _doubts(draft: Draft, rows: Sequence[ComplianceRow]) -> None:
                 draft.prose(f"- {doubt}")
 
 
-def _checks(draft: Draft, sums: Sequence[SheetSums]) -> str:
+def _checks(draft: SheetDraft, sums: Sequence[SheetSums]) -> str:
     """Put the table of live checks; gives the range of their results."""
     draft.section("Checks of the Foundation")
     first = draft.row + 1
@@ -183,7 +198,7 @@ def _checks(draft: Draft, sums: Sequence[SheetSums]) -> str:
             draft.put(2, float(sum_value.uncalculated), "figure", WHOLE)
             draft.put(6, "CHECK", "status")
             draft.row += 1
-        elif filled := _counted(sum_value.sheet, there):
+        elif filled := _count_formula(sum_value.sheet, there):
             _check(draft, sum_value.sheet.name, "Cells filled", float(sum_value.cells), filled, 0.0, WHOLE)
         else:
             uncounted.append(sum_value.sheet.name)
@@ -204,8 +219,11 @@ def _checks(draft: Draft, sums: Sequence[SheetSums]) -> str:
     return results
 
 
-def _counted(sheet: Sheet, there: str) -> str | None:
-    """The formula that counts a sheet's cells, in parts that are read at once; None where there are too many."""
+def _count_formula(sheet: Sheet, there: str) -> str | None:
+    """Return the formula that counts a sheet's cells, in parts that are read at once.
+
+    None where there are too many.
+    """
     width = max(1, RANGE_CELLS_MAX // max(1, sheet.row_count))
     starts = range(0, max(1, sheet.column_count), width)
     if len(starts) > COUNTS_MAX:
@@ -216,7 +234,7 @@ def _counted(sheet: Sheet, there: str) -> str | None:
 
 
 def _check(
-    draft: Draft, sheet: str, what: str, exported: float, live: str, tolerance: float, number_format: str
+    draft: SheetDraft, sheet: str, what: str, exported: float, live: str, tolerance: float, number_format: str
 ) -> None:
     draft.put(0, sheet, "text")
     draft.put(1, what, "aside")
@@ -228,7 +246,7 @@ def _check(
     draft.row += 1
 
 
-def _provenance(draft: Draft, order: ExportOrder, provenance: Provenance) -> None:
+def _provenance(draft: SheetDraft, order: ExportOrder, provenance: Provenance) -> None:
     lineage = order.lineage
     draft.section("Provenance")
     facts: list[tuple[str, str | datetime | None]] = [
@@ -262,7 +280,7 @@ def _provenance(draft: Draft, order: ExportOrder, provenance: Provenance) -> Non
         draft.row += 1
 
 
-def _redactions(draft: Draft, order: ExportOrder, redacted: Mapping[str, Mapping[str, int]]) -> None:
+def _redactions(draft: SheetDraft, order: ExportOrder, redacted: Mapping[str, Mapping[str, int]]) -> None:
     draft.section("Redaction")
     options = order.options
     if not options.sanitize_pii:
@@ -283,7 +301,7 @@ def _redactions(draft: Draft, order: ExportOrder, redacted: Mapping[str, Mapping
         draft.prose(f"{len(lines) - REDACTED_MAX:,} more columns are in the export's record.")
 
 
-def _warnings(draft: Draft, warnings: Sequence[str]) -> None:
+def _warnings(draft: SheetDraft, warnings: Sequence[str]) -> None:
     if not warnings:
         return
     draft.section("What to know before trusting the figures")
@@ -291,7 +309,7 @@ def _warnings(draft: Draft, warnings: Sequence[str]) -> None:
         draft.prose(text, "text")
 
 
-def _verification(draft: Draft, provenance: Provenance) -> None:
+def _verification(draft: SheetDraft, provenance: Provenance) -> None:
     draft.section("How to verify")
     draft.prose("cushion verify FILE, or POST the file to /api/v1/exports/verify.", "text")
     covered = "the Foundation sheets (all but Workspace and this one)"

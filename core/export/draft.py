@@ -8,7 +8,7 @@ from datetime import date
 from textwrap import wrap
 from typing import Final, Literal
 
-from core.files.write import Formats, Formula, Page, Shown, Writable, sheet_of
+from core.files.write import Formats, FormattedValue, Formula, SheetPage, Writable, sheet_of
 from core.files.write.ranges import Range
 from core.files.write.styles import StyleName
 from core.grid.address import cell_name
@@ -57,12 +57,12 @@ class DraftCell:
         """The cell as the writer takes it."""
         if self.formula is not None:
             assert not isinstance(self.value, date)
-            return Shown(Formula(self.formula, self.value), self.number_format)
-        return None if self.value is None else Shown(self.value, self.number_format)
+            return FormattedValue(Formula(self.formula, self.value), self.number_format)
+        return None if self.value is None else FormattedValue(self.value, self.number_format)
 
 
 @dataclass(slots=True)
-class Draft:
+class SheetDraft:
     """A sheet that is being made; rows and columns 0-based."""
 
     name: str
@@ -75,9 +75,13 @@ class Draft:
     """Where the next row is put."""
 
     def put(
-        self, column: int, value: Given = None, style: Style = "text", number_format: str = GENERAL,
+        self,
+        column: int,
+        value: Given = None,
+        style: Style = "text",
+        number_format: str = GENERAL,
         formula: str | None = None,
-    ) -> str:  # fmt: skip
+    ) -> str:
         """Put a cell into the present row, a text cut to `TEXT_MAX`; gives its name."""
         if isinstance(value, str):
             value = cut(value, TEXT_MAX)
@@ -105,15 +109,21 @@ class Draft:
         self.row += 1
 
     def prose(self, text: str, style: Style = "note") -> None:
-        """Put a text over the whole width, on as many rows as it takes: cells that are blank let it run over them."""
+        """Put a text over the whole width, on as many rows as it takes.
+
+        Cells that are blank let it run over them.
+        """
         for piece in wrap(text, int(sum(self.widths))) or [""]:
             self.line(piece, style=style)
 
 
 def page_of(
-    draft: Draft, foundation: Workbook, formats: Formats, *, tab_colour: str, protected: bool, styled: bool
-) -> Page:
-    """The page of a settled draft in the Foundation's workbook; `formats` are its number formats, which grow."""
+    draft: SheetDraft, foundation: Workbook, formats: Formats, *, tab_colour: str, protected: bool, styled: bool
+) -> SheetPage:
+    """Return the page of a settled draft in the Foundation's workbook.
+
+    `formats` are its number formats, which grow.
+    """
     height = max((row for row, _ in draft.cells), default=-1) + 1
     rows: list[list[Writable]] = [[None] * len(draft.widths) for _ in range(height)]
     fills: list[tuple[Range, StyleName]] = []
@@ -126,7 +136,7 @@ def page_of(
             fills[-1] = ((fills[-1][0][0], column, row, column), look)
         else:
             fills.append(((row, column, row, column), look))
-    return Page(
+    return SheetPage(
         draft.name,
         sheet_of(rows, formats, name=draft.name, date_1904=foundation.date_1904),
         styled=styled,
@@ -139,8 +149,10 @@ def page_of(
     )
 
 
-def settle(drafts: Sequence[Draft], foundation: Workbook) -> None:
-    """Calculate the drafts' formulas over the Foundation's cells as they are shown: its own formulas are not run.
+def settle(drafts: Sequence[SheetDraft], foundation: Workbook) -> None:
+    """Calculate the drafts' formulas over the Foundation's cells as they are shown.
+
+    Its own formulas are not run.
 
     The drafts may name each other. A formula that cannot be calculated is a mistake of ours.
     """

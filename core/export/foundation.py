@@ -9,7 +9,7 @@ import numpy as np
 
 from core.export.order import ExportError
 from core.files.write._xlsx import DROPPED
-from core.files.write.formulas import Known, planned
+from core.files.write.formulas import KnownNames, plan_formulas
 from core.files.write.package import is_name
 from core.files.write.xlsx import fitting_tables, known_of
 from core.formula.language import Area, Cell, FormulaError, Name, Node, Structured, parse, shapes
@@ -33,7 +33,8 @@ class Foundation:
 
 
 def chosen_places(book: Workbook, names: Sequence[str] | None) -> list[int]:
-    """Where the sheets of these names (in any case of letters) stand in the workbook, in its order; all for None.
+    """Return where the sheets of these names (in any case of letters) stand in the workbook, in its order; all for
+    None.
 
     Raises:
         ExportError: a name is unknown, or there is no sheet.
@@ -48,7 +49,7 @@ def chosen_places(book: Workbook, names: Sequence[str] | None) -> list[int]:
 
 
 def foundation_of(book: Workbook, sheets: Sequence[Sheet]) -> Foundation:
-    """The workbook of these sheets alone.
+    """Return the workbook of these sheets alone.
 
     A formula is kept where all that it reads comes along: not one that names another sheet, another workbook, or a name
     or a table that means such; nor a text that cannot be read as a formula, which a spreadsheet would answer with an
@@ -58,7 +59,7 @@ def foundation_of(book: Workbook, sheets: Sequence[Sheet]) -> Foundation:
     names = {sheet.name: free_name(sheet.name, taken) for sheet in sheets}
     same = [(name, sheet) for sheet in sheets if (name := names[sheet.name]) == sheet.name]
     tables = fitting_tables(book.tables, same)
-    kept = _Kept(book, [sheet for _, sheet in same], tables)
+    kept = _References(book, [sheet for _, sheet in same], tables)
     known = known_of([(names[sheet.name], sheet) for sheet in sheets], tables)
     new_sheets = []
     dropped = 0
@@ -74,8 +75,9 @@ def foundation_of(book: Workbook, sheets: Sequence[Sheet]) -> Foundation:
     dropped += tables_dropped
     # By folded names: of two that a spreadsheet takes for one, the last.
     defined = {name.casefold(): (name, text) for name, text in book.defined_names.items()}
-    local = {(sheet.casefold(), name.casefold()): (sheet, name, text)
-             for (sheet, name), text in book.local_names.items()}  # fmt: skip
+    local = {
+        (sheet.casefold(), name.casefold()): (sheet, name, text) for (sheet, name), text in book.local_names.items()
+    }
     workbook = Workbook(
         tuple(new_sheets),
         book.date_1904,
@@ -88,7 +90,7 @@ def foundation_of(book: Workbook, sheets: Sequence[Sheet]) -> Foundation:
 
 
 def _without_data_tables(sheets: Sequence[Sheet]) -> tuple[list[Sheet], int]:
-    """The sheets with the values of data tables alone, and how many tables that concerns."""
+    """Return the sheets with the values of data tables alone, and how many tables that concerns."""
     new_sheets, count = [], 0
     for sheet in sheets:
         formulas = sheet.formulas
@@ -100,7 +102,7 @@ def _without_data_tables(sheets: Sequence[Sheet]) -> tuple[list[Sheet], int]:
     return new_sheets, count
 
 
-class _Kept:
+class _References:
     """Which references still mean the same."""
 
     def __init__(self, book: Workbook, sheets: Sequence[Sheet], tables: Sequence[Table]) -> None:
@@ -131,7 +133,7 @@ class _Kept:
         self.names_dropped = len(trees) - len(self.names)
 
     def holds(self, tree: Node, own_sheet: str | None) -> bool:
-        """Whether all that a formula of a sheet (folded) reads is exported."""
+        """Return whether all that a formula of a sheet (folded) reads is exported."""
         return all(self._is_there(node, own_sheet) for node in _nodes(tree))
 
     def _is_there(self, node: Node, own_sheet: str | None) -> bool:
@@ -174,7 +176,7 @@ def _nodes(tree: Node) -> Iterator[Node]:
         waiting += [part for name in ("operand", "left", "right", "callee") if (part := getattr(node, name, None))]
 
 
-def _kept_formulas(sheet: Sheet, kept: _Kept, known: Known) -> Formulas:
+def _kept_formulas(sheet: Sheet, kept: _References, known: KnownNames) -> Formulas:
     formulas = sheet.formulas
     if not len(formulas):
         return formulas
@@ -185,5 +187,5 @@ def _kept_formulas(sheet: Sheet, kept: _Kept, known: Known) -> Formulas:
     codes, firsts = shapes(texts, rows, columns)
     own = sheet.name.casefold()
     lost = np.array([(tree := _tree(texts[first])) is None or not kept.holds(tree, own) for first in firsts], bool)
-    dropped = lost[codes][place] | (planned(formulas, known).arrays[3] == DROPPED)
+    dropped = lost[codes][place] | (plan_formulas(formulas, known).arrays[3] == DROPPED)
     return without(formulas, dropped) if dropped.any() else formulas

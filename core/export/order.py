@@ -20,7 +20,7 @@ Progress = Callable[[str, int, int], None]
 it raises ends the export."""
 
 Phase = Literal["Redacting", "Hashing", "Reading loans", "Setting pages", "Sealing", "Writing"]
-"""What a `Progress` is told, in this order; some are left out."""
+"""The steps that a `Progress` gets, in this order; some are left out."""
 
 
 class ExportError(ValueError):
@@ -189,7 +189,7 @@ class ResultSummary(Struct, frozen=True, kw_only=True):
     """What the files do not show, or show in another way than the source."""
 
 
-class Exported(Struct, frozen=True, kw_only=True):
+class ExportProduct(Struct, frozen=True, kw_only=True):
     """The product of an export."""
 
     main: ExportedFile

@@ -22,7 +22,7 @@ from core.words import counted
 
 CELLS_MAX: Final = 50_000
 """Cells of all sheets that are set, with the rows' numbers: about 200 pages, which take Typst 4 s and 0.8 GB. The rows
-beyond are told of, and left out."""
+beyond are left out with a warning."""
 
 TAGGED_CELLS_MAX: Final = 20_000
 """Cells up to which the pages are tagged: tags of 20,000 are 7 MB of the file, which has 0.3 MB without them."""
@@ -61,7 +61,7 @@ def set_pages(
     redacted: Mapping[str, Mapping[str, int]],
     warnings: Sequence[str],
 ) -> tuple[Typeset, list[str]]:
-    """The chosen sheets as a PDF, and what it does not show."""
+    """Return the chosen sheets as a PDF, and what it does not show."""
     content, remarks, cells = contents(book, order, provenance, redacted, warnings)
     document = typeset(_TEMPLATE, content, created=order.created, tagged=cells <= TAGGED_CELLS_MAX)
     if document.remark is not None:
@@ -76,7 +76,7 @@ def contents(
     redacted: Mapping[str, Mapping[str, int]],
     warnings: Sequence[str],
 ) -> tuple[dict[str, Any], list[str], int]:
-    """What the template is told, which sheets are not whole, and how many cells are set."""
+    """Return the template's data, which sheets are not whole, and how many cells are set."""
     sheets, remarks = [], []
     cells = 0
     sizes = [_size(sheet) for sheet in book.sheets]
@@ -99,7 +99,7 @@ def contents(
             }
             for row in order.compliance
         ],
-        "redacted": _redacted(redacted),
+        "redacted": _redaction_rows(redacted),
         "sanitized": order.options.sanitize_pii,
         "warnings": [*lineage.warnings, *warnings, *remarks],
         "sheets": sheets,
@@ -108,8 +108,8 @@ def contents(
     return content, remarks, cells
 
 
-def _redacted(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str, str]]:
-    """Column, kind and cells of what was redacted."""
+def _redaction_rows(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str, str]]:
+    """Return column, kind and cells of what was redacted."""
     lines = [
         (column, kind.replace("_", " "), f"{count:,}")
         for kind, columns in counts.items()
@@ -120,7 +120,10 @@ def _redacted(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str, s
 
 
 def shared_out(room: int, sizes: Sequence[int]) -> list[int]:
-    """How much of `room` each size gets: one below an even share all of itself, so that none yields to a large one."""
+    """Return how much of `room` each size gets.
+
+    One below an even share all of itself, so that none yields to a large one.
+    """
     shares = [0] * len(sizes)
     for count, at in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__)):
         shares[at] = min(sizes[at], room // (len(sizes) - count))
@@ -134,11 +137,17 @@ def _facts(order: ExportOrder, provenance: Provenance) -> Iterator[tuple[str, st
         f"{lineage.as_of}" + (f" ({lineage.as_of_source})" if lineage.as_of_source else "") if lineage.as_of else None
     )
     for name, fact in (
-        ("As of", as_of), ("Source file", lineage.file_name), ("Source hash", provenance.source_hash),
-        ("Uploaded", _moment(lineage.uploaded_at)), ("Mapping", lineage.mapping), ("Definition", lineage.definition),
-        ("Compliance run", lineage.run_id), ("Export", order.export_id), ("Created", _moment(order.created)),
+        ("As of", as_of),
+        ("Source file", lineage.file_name),
+        ("Source hash", provenance.source_hash),
+        ("Uploaded", _moment(lineage.uploaded_at)),
+        ("Mapping", lineage.mapping),
+        ("Definition", lineage.definition),
+        ("Compliance run", lineage.run_id),
+        ("Export", order.export_id),
+        ("Created", _moment(order.created)),
         ("Data hash", f"{provenance.data_hash} ({provenance.manifest_version}, {provenance.hash_scope})"),
-    ):  # fmt: skip
+    ):
         if fact is not None:
             yield name, fact
 
@@ -152,7 +161,10 @@ def _figure(value: float | None) -> str:
 
 
 def _sheet(sheet: Sheet, book: Workbook, room: int) -> dict[str, Any]:
-    """A sheet's parts: columns that fit side by side, each part with the row's number and the first column again."""
+    """Return a sheet's parts.
+
+    Columns that fit side by side, each part with the row's number and the first column again.
+    """
     head = header.detect(sheet)
     width = min(sheet.column_count, COLUMNS_MAX)
     shown_rows = min(sheet.row_count, room // (width + 1))
@@ -193,7 +205,10 @@ def _sheet(sheet: Sheet, book: Workbook, room: int) -> dict[str, Any]:
 
 
 def _size(sheet: Sheet) -> int:
-    """The cells that a sheet takes, the row's number among them: one more for each `CELL_TEXT` characters of a text."""
+    """Return the cells that a sheet takes, the row's number among them.
+
+    One more for each `CELL_TEXT` characters of a text.
+    """
     columns = sheet.columns[:COLUMNS_MAX]
     size = sheet.row_count * (len(columns) + 1)
     longer = np.minimum(np.diff(sheet.text.offsets), TEXT_MAX) // CELL_TEXT
@@ -205,7 +220,7 @@ def _size(sheet: Sheet) -> int:
 
 
 def _rows_within(columns: Sequence[Sequence[str]], room: int, rows: int) -> int:
-    """How many of the rows take no more than `room` cells, counted as in `_size`."""
+    """Return how many of the rows take no more than `room` cells, counted as in `_size`."""
     used = 0
     for row in range(rows):
         used += 1 + sum(1 + len(texts[row]) // CELL_TEXT for texts in columns)
@@ -215,7 +230,7 @@ def _rows_within(columns: Sequence[Sequence[str]], room: int, rows: int) -> int:
 
 
 def _groups(widths: Sequence[int]) -> list[list[int]]:
-    """Columns by part, the first of all at the head of each."""
+    """Return columns by part, the first of all at the head of each."""
     if not widths:
         return []
     groups = [[0]]
@@ -231,7 +246,10 @@ def _groups(widths: Sequence[int]) -> list[list[int]]:
 
 
 def _width(texts: Sequence[str], name: str) -> int:
-    """Characters of a column: what nine of ten of its cells need, and its name on two lines."""
+    """Return characters of a column.
+
+    What nine of ten of its cells need, and its name on two lines.
+    """
     lengths = sorted(len(text) for text in texts if text)
     usual = lengths[len(lengths) * 9 // 10] if lengths else 0
     words = max((len(word) for word in name.split()), default=0)
@@ -240,7 +258,7 @@ def _width(texts: Sequence[str], name: str) -> int:
 
 
 def _texts(sheet: Sheet, column: Column | None, rows: int, book: Workbook) -> list[str]:
-    """What the cells of a column show, as their number formats have it."""
+    """Return what the cells of a column show, as their number formats have it."""
     if column is None:
         return [""] * rows
     span = column.span(0, rows)

@@ -15,10 +15,10 @@ from core.export.control import control_sheet
 from core.export.draft import page_of, settle
 from core.export.foundation import Foundation, chosen_places, foundation_of
 from core.export.order import (
-    Exported,
     ExportedFile,
     ExportError,
     ExportOrder,
+    ExportProduct,
     Phase,
     Progress,
     Provenance,
@@ -27,7 +27,7 @@ from core.export.order import (
 from core.export.pages import set_pages
 from core.export.seal import seal
 from core.export.workspace import LoanColumns, loan_columns, workspace_sheet
-from core.files.write import Formats, Page, Properties, write_xlsx
+from core.files.write import BookSettings, Formats, Properties, SheetPage, write_xlsx
 from core.files.write.delimited import Dialect, file_names, write_csv, write_csv_zip
 from core.files.write.formats import CSV, JSON, PDF, XLSX, ZIP_MIME_TYPE
 from core.files.write.json import write_json
@@ -37,11 +37,11 @@ from core.portfolio import Portfolio
 from core.portfolio.model.fields import Mapping as LoanMapping
 from core.portfolio.sheets import header
 from core.provenance.canonical import VERSION, DataHash, data_hash
-from core.provenance.manifest import Manifest, hashed, signed
+from core.provenance.manifest import Manifest, hash_of, sign
 from core.provenance.names import all_names
 from core.provenance.prints import fingerprints
 from core.provenance.shown import shown_of
-from core.redact.book import Redacted, redact, redact_text
+from core.redact.book import RedactedBook, redact, redact_text
 from core.redact.replace import Policy
 
 WORKSPACE: Final = "Workspace"
@@ -83,7 +83,7 @@ class _Work:
         return self.foundation.book
 
     def file(self, name: str, ending: str, media_type: str) -> ExportedFile:
-        """A file of the folder that was written, offered under the workbook's name."""
+        """Return a file of the folder that was written, offered under the workbook's name."""
         (offered,) = file_names([self.order.lineage.workbook_name.removesuffix(ending)])
         size = (self.folder / name).stat().st_size
         return ExportedFile(path=name, name=offered + ending, media_type=media_type, size_bytes=size)
@@ -91,8 +91,10 @@ class _Work:
 
 def export_workbook(
     book: Workbook, order: ExportOrder, folder: Path, progress: Progress = lambda phase, current, total: None
-) -> Exported:
-    """Write an export's files into a folder; the same workbook and order give the same bytes.
+) -> ExportProduct:
+    """Write an export's files into a folder.
+
+    The same workbook and order give the same bytes.
 
     Formulas are not run: their last values are exported. What is hashed is what the files show, redacted; what the
     order says in texts (names, warnings) is redacted, too.
@@ -107,7 +109,7 @@ def export_workbook(
         progress(phase, phases.index(phase), len(phases))
 
     places = chosen_places(book, order.sheets)
-    redaction = Redacted(book, {}, {}, {})
+    redaction = RedactedBook(book, {}, {}, {})
     if order.options.sanitize_pii:
         begin("Redacting")
         policy = _policy(order)
@@ -123,7 +125,7 @@ def export_workbook(
     redacted_formulas = sum(_exported_ones(redaction.formulas, written).values())
     warnings = [*redaction.warnings]
     if order.format in ("xlsx", "json"):  # the others have values alone
-        warnings += _dropped(foundation, redacted_formulas)
+        warnings += _dropped_warnings(foundation, redacted_formulas)
     if count := sum(len(uncalculated(sheet)) for sheet in foundation.book.sheets):
         warnings.append(
             f"Formulas that were never calculated, whose cells have no value here: {count:,}. A spreadsheet that opens "
@@ -148,7 +150,7 @@ def export_workbook(
         raise
     except ValueError as error:  # a limit of the format
         raise ExportError(str(error)) from error
-    return Exported(
+    return ExportProduct(
         main=main,
         sealed=work.sealed,
         fingerprints=work.fingerprints,
@@ -200,7 +202,7 @@ def _policy(order: ExportOrder) -> Policy:
 
 
 def _exported_ones(counts: Mapping[str, int], written: Mapping[str, str]) -> dict[str, int]:
-    """The counts of exported sheets, under the names that these are `written` with, and those of no sheet."""
+    """Return the counts of exported sheets, under the names that these are `written` with, and those of no sheet."""
     counts_by_place = {}
     for place, count in counts.items():
         sheet, _, column = place.rpartition("!")
@@ -210,7 +212,10 @@ def _exported_ones(counts: Mapping[str, int], written: Mapping[str, str]) -> dic
 
 
 def _redacted_order(order: ExportOrder, policy: Policy) -> ExportOrder:
-    """The order with its texts redacted: names of files and people stand in more than cells."""
+    """Return the order with its texts redacted.
+
+    Names of files and people stand in more than cells.
+    """
 
     def plain(text: str | None) -> str | None:
         return None if text is None else redact_text(text, policy)[0]
@@ -236,8 +241,8 @@ def _redacted_order(order: ExportOrder, policy: Policy) -> ExportOrder:
     return msgspec.structs.replace(order, lineage=replaced, compliance=rows)
 
 
-def _dropped(foundation: Foundation, redacted_formulas: int) -> list[str]:
-    """What of formulas and names did not come along."""
+def _dropped_warnings(foundation: Foundation, redacted_formulas: int) -> list[str]:
+    """Return what of formulas and names did not come along."""
     counts = {
         "Formulas that read what is not exported (other sheets, other files, tables), or that cannot be read; their "
         "values were kept": foundation.dropped,
@@ -330,13 +335,15 @@ def _xlsx(work: _Work, loans: LoanColumns | None) -> ExportedFile:
         work.folder / name,
         pages,
         number_formats=formats,
-        date_1904=book.date_1904,
-        defined_names=book.defined_names,
-        local_names=book.local_names,
         tables=book.tables,
-        parts={MANIFEST_PART: signed(_manifest(work, tuple(beside)), order.keys.signing)},
+        parts={MANIFEST_PART: sign(_manifest(work, tuple(beside)), order.keys.signing)},
         properties=Properties(title=order.lineage.workbook_name, created=order.created),
-        active=len(pages) - 1 if has_zones else None,
+        settings=BookSettings(
+            date_1904=book.date_1904,
+            defined_names=book.defined_names,
+            local_names=book.local_names,
+            active=len(pages) - 1 if has_zones else None,
+        ),
     )
     work.warnings += written.warnings
     prints = fingerprints(book, None, order.keys.signing)
@@ -347,10 +354,10 @@ def _xlsx(work: _Work, loans: LoanColumns | None) -> ExportedFile:
     return work.file(name, XLSX.extension, XLSX.mime_type)
 
 
-def _foundation_page(sheet: Sheet, order: ExportOrder, *, is_protected: bool) -> Page:
+def _foundation_page(sheet: Sheet, order: ExportOrder, *, is_protected: bool) -> SheetPage:
     options = order.options
     row = header.detect(sheet).row
-    return Page(
+    return SheetPage(
         sheet.name,
         sheet,
         header_row=row,
@@ -376,7 +383,7 @@ def _manifest(work: _Work, beside: tuple[str, ...]) -> Manifest:
         redaction=totals,
         key_id=order.keys.signing_id,
         defined_names=all_names(work.book),
-        **hashed(work.hash, shown_of(work.book)),
+        **hash_of(work.hash, shown_of(work.book)),
     )
 
 
@@ -384,7 +391,7 @@ def _manifest(work: _Work, beside: tuple[str, ...]) -> Manifest:
 
 
 def _loans(work: _Work, source: Workbook) -> LoanColumns | None:
-    """Where the Foundation has the loans that are read of the workbook as it was given."""
+    """Return where the Foundation has the loans that are read of the workbook as it was given."""
     work.begin("Reading loans")
     order = work.order
     mapping = None if order.mapping is None else msgspec.json.decode(order.mapping, type=LoanMapping)

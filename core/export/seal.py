@@ -25,7 +25,8 @@ class SealError(ValueError):
 
 
 def self_signed(name: str, created: datetime, password: bytes | None = None) -> bytes:
-    """A new key with a certificate signed by itself, as PKCS#12, valid for ten years from the day before `created`.
+    """Return a new key with a certificate signed by itself, as PKCS#12, valid for ten years from the day before
+    `created`.
 
     `name` is whose it is, as readers show it. Without a password the key stands open in the file.
     """
@@ -37,9 +38,17 @@ def self_signed(name: str, created: datetime, password: bytes | None = None) -> 
     key = rsa.generate_private_key(public_exponent=65_537, key_size=KEY_BITS)
     whose = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name[:64])])
     usage = dict.fromkeys(
-        ("key_encipherment", "data_encipherment", "key_agreement", "key_cert_sign", "crl_sign", "encipher_only",
-         "decipher_only"), False,
-    )  # fmt: skip
+        (
+            "key_encipherment",
+            "data_encipherment",
+            "key_agreement",
+            "key_cert_sign",
+            "crl_sign",
+            "encipher_only",
+            "decipher_only",
+        ),
+        False,
+    )
     certificate = (
         x509.CertificateBuilder()
         .subject_name(whose)
@@ -58,7 +67,7 @@ def self_signed(name: str, created: datetime, password: bytes | None = None) -> 
 
 
 def seal(pdf: bytes, certificate: bytes, password: bytes | None, *, created: datetime, reason: str) -> bytes:
-    """A PDF with a certifying signature over all of it, after which no change is allowed.
+    """Return a PDF with a certifying signature over all of it, after which no change is allowed.
 
     `certificate` is PKCS#12 with a private key; with an RSA key the same arguments give the same bytes. The time in it
     is `created`, said by the signer: no time stamping service is asked, and no network is used.

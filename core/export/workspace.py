@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.export.draft import AMOUNT, GENERAL, SHARE, WHOLE, Draft
+from core.export.draft import AMOUNT, GENERAL, SHARE, WHOLE, SheetDraft
 from core.grid.address import column_name, parse_range
 from core.grid.sheet import Sheet, Workbook
 from core.grid.sheet_name import in_quotes
@@ -78,7 +78,10 @@ class LoanColumns:
     """What the loans add up to as they are counted, in the column's unit; None where that is not known."""
 
     def format(self, field: str) -> str:
-        """The number format that most figures of a column have; where they have none, decimals as they need them."""
+        """Return the number format that most figures of a column have.
+
+        Where they have none, decimals as they need them.
+        """
         stored = self.sheet.columns[self.columns[field]]
         if stored is None:
             return AMOUNT
@@ -91,13 +94,15 @@ class LoanColumns:
         return FRACTION if len(figures) and np.abs(figures).max() <= FRACTION_MAX else AMOUNT
 
     def cells(self, field: str) -> str:
-        """The column's range as a formula names it."""
+        """Return the column's range as a formula names it."""
         letters = column_name(self.columns[field])
         return f"{in_quotes(self.sheet.name)}!${letters}${self.first_row + 1}:${letters}${self.last_row + 1}"
 
 
 def loan_columns(book: Workbook, portfolio: Portfolio, written: Mapping[str, str]) -> LoanColumns | None:
-    """The loans' columns by where a portfolio was read; None where their sheet or their par is not exported.
+    """Return the loans' columns by where a portfolio was read.
+
+    None where their sheet or their par is not exported.
 
     `written` is sheet of the portfolio's workbook -> its name in `book`, the Foundation.
     """
@@ -114,7 +119,7 @@ def loan_columns(book: Workbook, portfolio: Portfolio, written: Mapping[str, str
 
 
 def _in_unit_of(amounts: NDArray[np.float64], portfolio: Portfolio) -> float | None:
-    """The portfolio's par in the unit of the column that it was read of."""
+    """Return the portfolio's par in the unit of the column that it was read of."""
     written, read = float(amounts.sum()), float(np.nansum(portfolio.numbers["par_value"]))
     if written <= 0 or read <= 0:
         return None
@@ -122,7 +127,7 @@ def _in_unit_of(amounts: NDArray[np.float64], portfolio: Portfolio) -> float | N
 
 
 def _numbers(sheet: Sheet, column: int, first_row: int, last_row: int) -> NDArray[np.float64]:
-    """The numbers of a column's rows, without whatever else stands there."""
+    """Return the numbers of a column's rows, without whatever else stands there."""
     stored = sheet.columns[column]
     if stored is None:
         return np.empty(0)
@@ -132,7 +137,7 @@ def _numbers(sheet: Sheet, column: int, first_row: int, last_row: int) -> NDArra
 
 
 def _place(text: str) -> tuple[str, tuple[int, int], int]:
-    """Sheet, (first row, last row) and column of a range with its sheet."""
+    """Return sheet, (first row, last row) and column of a range with its sheet."""
     name, _, area = text.rpartition("!")
     top, left, bottom, _ = parse_range(area)
     if name.startswith("'"):
@@ -140,9 +145,9 @@ def _place(text: str) -> tuple[str, tuple[int, int], int]:
     return name, (top, bottom), left
 
 
-def workspace_sheet(name: str, title: str, loans: LoanColumns | None) -> Draft:
-    """The Workspace of an export."""
-    draft = Draft(name, WIDTHS)
+def workspace_sheet(name: str, title: str, loans: LoanColumns | None) -> SheetDraft:
+    """Return the Workspace of an export."""
+    draft = SheetDraft(name, WIDTHS)
     draft.line(f"Workspace · {title}", style="title")
     draft.prose(
         "All of it may be changed. Figures are formulas onto the Foundation, in the file's own units and over all its "
@@ -167,7 +172,7 @@ def workspace_sheet(name: str, title: str, loans: LoanColumns | None) -> Draft:
     return draft
 
 
-def _pool(draft: Draft, loans: LoanColumns) -> tuple[str, str]:
+def _pool(draft: SheetDraft, loans: LoanColumns) -> tuple[str, str]:
     draft.section("Pool")
     draft.heading("Measure", "Value", "Check", "Read from", "", figures=(1,))
     par = loans.cells("par_value")
@@ -186,9 +191,8 @@ def _pool(draft: Draft, loans: LoanColumns) -> tuple[str, str]:
         draft.put(0, "Par as it was counted", "text")
         draft.put(1, loans.par_read, "figure", AMOUNT)
         draft.put(
-            2, style="status",
-            formula=f'IF(ABS({total}-$B${draft.row + 1})<=0.000001*MAX(1,ABS({total})),"OK","CHECK")',
-        )  # fmt: skip
+            2, style="status", formula=f'IF(ABS({total}-$B${draft.row + 1})<=0.000001*MAX(1,ABS({total})),"OK","CHECK")'
+        )
         draft.statuses.append((draft.row, 2, draft.row, 2))
         draft.put(3, "differs where rows are no loans, or currencies were converted", "aside")
         draft.row += 1
@@ -201,12 +205,12 @@ def _pool(draft: Draft, loans: LoanColumns) -> tuple[str, str]:
 
 
 def _average(cells: str, par: str) -> str:
-    """A par-weighted average over the rows where both are numbers."""
+    """Return a par-weighted average over the rows where both are numbers."""
     weight = f"SUMPRODUCT(ISNUMBER({cells})*1,{par})"
     return f"IF({weight}=0,0,SUMPRODUCT({cells},{par})/{weight})"
 
 
-def _what_if(draft: Draft, loans: LoanColumns, par: str, total: str) -> None:
+def _what_if(draft: SheetDraft, loans: LoanColumns, par: str, total: str) -> None:
     if "price" not in loans.columns or not _prices_in_percent(loans):
         return
     price = loans.cells("price")
@@ -242,7 +246,7 @@ def _prices_in_percent(loans: LoanColumns) -> bool:
     return len(prices) > 0 and float(np.median(prices)) > FRACTION_MAX
 
 
-def _breakdown(draft: Draft, loans: LoanColumns, field: str, heading: str, total: str) -> None:
+def _breakdown(draft: SheetDraft, loans: LoanColumns, field: str, heading: str, total: str) -> None:
     labels = _labels(loans, field)
     if not labels:
         return
@@ -259,7 +263,7 @@ def _breakdown(draft: Draft, loans: LoanColumns, field: str, heading: str, total
     _rest(draft, first, total, "All others, and blank")
 
 
-def _rest(draft: Draft, first: int, total: str, label: str) -> None:
+def _rest(draft: SheetDraft, first: int, total: str, label: str) -> None:
     draft.put(0, label, "total")
     left = draft.put(1, formula=f"{total}-SUM(B{first}:B{draft.row})", style="total", number_format=AMOUNT)
     draft.put(2, formula=f"IF({total}=0,0,{left}/{total})", style="total", number_format=SHARE)
@@ -268,7 +272,10 @@ def _rest(draft: Draft, first: int, total: str, label: str) -> None:
 
 
 def _labels(loans: LoanColumns, field: str) -> list[str]:
-    """The texts of a column that get a line: ratings from the best down, others by their par."""
+    """Return the texts of a column that get a line.
+
+    Ratings from the best down, others by their par.
+    """
     sheet = loans.sheet
     column, par = sheet.columns[loans.columns[field]], sheet.columns[loans.columns["par_value"]]
     if column is None or par is None:
@@ -291,7 +298,7 @@ def _labels(loans: LoanColumns, field: str) -> list[str]:
     return [text for _, text in ranked[:LABELS_MAX]]
 
 
-def _maturities(draft: Draft, loans: LoanColumns, total: str) -> None:
+def _maturities(draft: SheetDraft, loans: LoanColumns, total: str) -> None:
     column = loans.sheet.columns[loans.columns["maturity_date"]]
     assert column is not None
     span = column.span(loans.first_row, loans.last_row + 1)

@@ -30,7 +30,7 @@ _BROKEN: Final = "The file is damaged or cut off: its archive directory cannot b
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ArchiveEntry:
     """One stored part."""
 
     name: str
@@ -78,11 +78,11 @@ class Archive:
         return name.lower() in self._by_name
 
     def size_of(self, name: str) -> int:
-        """The unpacked bytes of a part that is there, as the directory claims."""
+        """Return the unpacked bytes of a part that is there, as the directory claims."""
         return self._by_name[name.lower()].unpacked_bytes
 
     def chunks(self, name: str) -> Iterator[bytes]:
-        """The unpacked bytes of a part, at most 1 MiB at a time.
+        """Yield the unpacked bytes of a part, at most 1 MiB at a time.
 
         Raises:
             ParseFailed: the part is missing, damaged, or not of the size that the directory claims.
@@ -91,7 +91,7 @@ class Archive:
         if entry is None:
             raise ParseFailed(f"The workbook names the part {name!r}, which the file does not hold.")
         size, crc = 0, 0
-        for chunk in _unpacked(self._file, entry):
+        for chunk in _unpacked_chunks(self._file, entry):
             size += len(chunk)
             if size > entry.unpacked_bytes:
                 raise ParseFailed(f"The part {name!r} unpacks to more than the archive's directory says.")
@@ -101,20 +101,20 @@ class Archive:
             raise ParseFailed(f"The part {name!r} is damaged: its size or checksum is wrong.")
 
     def layout_fault(self) -> tuple[str, str] | None:
-        """(entry, or empty; why) of the first thing by which programs may find other parts in the file than the
+        """Return (entry, or empty; why) of the first thing by which programs may find other parts in the file than the
         directory names: entries in no gapless row, headers that say otherwise, other names. None where all agree."""
         return _layout_fault(self._file, sorted(self.entries, key=lambda entry: entry.offset), self._directory_start)
 
-    def packed(self, entry: Entry) -> Iterator[bytes]:
-        """The bytes of an entry as they are stored.
+    def packed(self, entry: ArchiveEntry) -> Iterator[bytes]:
+        """Return the bytes of an entry as they are stored.
 
         Raises:
             ParseFailed: they are missing.
         """
-        return _packed(self._file, entry)
+        return _packed_chunks(self._file, entry)
 
     def read(self, name: str) -> bytes:
-        """A whole part.
+        """Return a whole part.
 
         Raises:
             ParseFailed: as `chunks`, or the part passes the limit for parts that are read whole.
@@ -125,7 +125,7 @@ class Archive:
         return b"".join(self.chunks(name))
 
 
-def _packed(file: BinaryIO, entry: Entry) -> Iterator[bytes]:
+def _packed_chunks(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
     file.seek(entry.offset)
     header = file.read(_LOCAL.size)
     if len(header) < _LOCAL.size or header[:4] != b"PK\x03\x04":
@@ -143,9 +143,9 @@ def _packed(file: BinaryIO, entry: Entry) -> Iterator[bytes]:
         yield packed
 
 
-def _unpacked(file: BinaryIO, entry: Entry) -> Iterator[bytes]:
+def _unpacked_chunks(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
     inflate = isal_zlib.decompressobj(-isal_zlib.MAX_WBITS) if entry.method == _DEFLATED else None
-    for packed in _packed(file, entry):
+    for packed in _packed_chunks(file, entry):
         if inflate is None:
             yield packed
             continue
@@ -163,14 +163,14 @@ def _unpacked(file: BinaryIO, entry: Entry) -> Iterator[bytes]:
         raise ParseFailed(f"The part {entry.name!r} is damaged: it ends too early.")
 
 
-def _directory(file: BinaryIO) -> tuple[list[Entry], int]:
-    """The entries, and where their directory starts."""
+def _directory(file: BinaryIO) -> tuple[list[ArchiveEntry], int]:
+    """Return the entries, and where their directory starts."""
     start, size, count = _end_record(file)
     if count > ENTRIES_MAX or size > _DIRECTORY_BYTES_MAX:
         raise ParseFailed(f"The archive has more entries than the limit of {ENTRIES_MAX:,}.")
     file.seek(start)
     data = file.read(size)
-    entries: list[Entry] = []
+    entries: list[ArchiveEntry] = []
     at = 0
     while at + _CENTRAL.size <= len(data) and len(entries) < count:
         entry, at = _central_entry(data, at)
@@ -182,7 +182,7 @@ def _directory(file: BinaryIO) -> tuple[list[Entry], int]:
 
 
 def _end_record(file: BinaryIO) -> tuple[int, int, int]:
-    """Where the directory starts, its bytes, its entries."""
+    """Return where the directory starts, its bytes, its entries."""
     length = file.seek(0, 2)
     tail_start = max(0, length - _END.size - 65_535)
     file.seek(tail_start)
@@ -215,7 +215,7 @@ def _end_record_64(file: BinaryIO, end: int) -> tuple[int, int, int, int]:
     return fields[9], fields[8], fields[7], at
 
 
-def _central_entry(data: bytes, at: int) -> tuple[Entry, int]:
+def _central_entry(data: bytes, at: int) -> tuple[ArchiveEntry, int]:
     fields = _CENTRAL.unpack_from(data, at)
     mark, _, _, flags, method, _, _, crc, packed, unpacked, name_size, extra_size, note_size, *_, offset = fields
     begin = at + _CENTRAL.size
@@ -229,11 +229,11 @@ def _central_entry(data: bytes, at: int) -> tuple[Entry, int]:
         raise ParseFailed(f"The part {name!r} is packed in a way that spreadsheets do not use.")
     extra = data[begin + name_size : begin + name_size + extra_size]
     unpacked, packed, offset = _wide_sizes(extra, [unpacked, packed, offset])
-    return Entry(_checked_name(name), method, crc, packed, unpacked, offset, data[at:stop]), stop
+    return ArchiveEntry(_checked_name(name), method, crc, packed, unpacked, offset, data[at:stop]), stop
 
 
 def _wide_sizes(extra: bytes, sizes: list[int]) -> list[int]:
-    """Sizes that do not fit 32 bits stand in the extra field 1, in this order."""
+    """Return sizes that do not fit 32 bits stand in the extra field 1, in this order."""
     at = 0
     while at + 4 <= len(extra):
         kind, size = struct.unpack_from("<2H", extra, at)
@@ -255,7 +255,7 @@ def _checked_name(name: str) -> str:
     return path
 
 
-def _check(entries: list[Entry], directory_start: int) -> None:
+def _check(entries: list[ArchiveEntry], directory_start: int) -> None:
     names = {entry.name.lower() for entry in entries}
     if len(names) != len(entries):
         raise ParseFailed.ambiguous("The archive holds two entries of the same name.")
@@ -271,7 +271,7 @@ def _check(entries: list[Entry], directory_start: int) -> None:
         raise ParseFailed(_BROKEN)
 
 
-def _check_ratio(entry: Entry) -> None:
+def _check_ratio(entry: ArchiveEntry) -> None:
     if entry.unpacked_bytes > max(RATIO_FREE_BYTES, entry.packed_bytes * RATIO_MAX):
         raise ParseFailed(f"The part {entry.name!r} unpacks to more than {RATIO_MAX} times its packed size.")
     if entry.method == _STORED and entry.packed_bytes != entry.unpacked_bytes:
@@ -291,7 +291,7 @@ _OTHER_NAMES: Final = frozenset({0x7075, 0x6375})
 """Extra fields by which some programs call an entry something else."""
 
 
-def _layout_fault(file: BinaryIO, entries: list[Entry], directory_start: int) -> tuple[str, str] | None:
+def _layout_fault(file: BinaryIO, entries: list[ArchiveEntry], directory_start: int) -> tuple[str, str] | None:
     free, streamed = 0, False
     for entry in entries:
         fields, name, extra = _local_header(file, entry)
@@ -324,7 +324,7 @@ def _layout_fault(file: BinaryIO, entries: list[Entry], directory_start: int) ->
     return None
 
 
-def _local_header(file: BinaryIO, entry: Entry) -> tuple[tuple[int, ...], bytes, bytes]:
+def _local_header(file: BinaryIO, entry: ArchiveEntry) -> tuple[tuple[int, ...], bytes, bytes]:
     file.seek(entry.offset)
     header = file.read(_LOCAL.size)
     if len(header) < _LOCAL.size or header[:4] != b"PK\x03\x04":

@@ -62,8 +62,10 @@ def read_xlsb(content: Content) -> Workbook:
 
 
 def _check_extents(content: Content) -> None:
-    """Refuse an .xlsb file whose sheets are too wide or too long: calamine takes memory for each cell from the first to
-    the last before it gives any."""
+    """Refuse an .xlsb file whose sheets are too wide or too long.
+
+    Calamine takes memory for each cell from the first to the last before it gives any.
+    """
     with Archive(content) as archive:
         name = relationships_name(BINARY_BOOK)
         links = parse_relationships(archive.read(name), BINARY_BOOK) if name in archive else {}
@@ -99,7 +101,7 @@ def _read(content: Content) -> Workbook:
 
 
 def _sheets(book: python_calamine.CalamineWorkbook) -> Iterator[Sheet]:
-    """Its worksheets.
+    """Yield its worksheets.
 
     Raises:
         TooManySheets, ParseFailed: past a limit.
@@ -166,7 +168,7 @@ _Cells = tuple[NDArray[np.int32], NDArray[np.uint8], NDArray[np.float64], NDArra
 
 
 def _cells(cells: Iterable[Cell], first: int) -> _Cells:
-    """One column's cells from a row on."""
+    """Return one column's cells from a row on."""
     entries = [(row, *_cell(value)) for row, value in enumerate(cells, first) if value != ""]
     rows, kinds, numbers, strings, formats = zip(*entries, strict=True) if entries else ((),) * 5
     return (

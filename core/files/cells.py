@@ -85,7 +85,10 @@ class _Cells:
         self.formats = array("H")
 
     def column(self, codes: NDArray[np.int32]) -> Column:
-        """The column; `codes` are those of the sheet's text by ours, and -1 for the last."""
+        """Return the column.
+
+        `codes` are those of the sheet's text by ours, and -1 for the last.
+        """
         rows, repeats = np.array(self.rows, np.int32), np.array(self.repeats, np.int32)
         own = codes[np.array(self.codes, np.int32)]
         kinds, numbers = np.array(self.kinds, np.uint8), np.array(self.numbers, np.float64)
@@ -161,7 +164,7 @@ class SheetBuilder:
     def sheet(
         self, index: int, *, state: SheetState = "visible", formulas: Formulas | None = None, filtered: bool = False
     ) -> Sheet:
-        """The sheet of what was put.
+        """Return the sheet of what was put.
 
         Raises:
             ParseFailed: blanks between cells pass the limit.

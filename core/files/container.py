@@ -50,12 +50,12 @@ def open_container(content: Content) -> Container:
     """
     with opened(content) as file:
         try:
-            return _read(file)
+            return _read_stream(file)
         except (struct.error, IndexError, UnicodeDecodeError) as error:
             raise ParseFailed(_BROKEN) from error
 
 
-def _read(file: BinaryIO) -> Container:
+def _read_stream(file: BinaryIO) -> Container:
     header = file.read(512)
     shift, mini_shift = struct.unpack_from("<2H", header, 30)
     first_directory, mini_cutoff = struct.unpack_from("<I4xI", header, 48)

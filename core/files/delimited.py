@@ -39,7 +39,9 @@ _HINT: Final = re.compile(rb"\A\"?sep=([\t;,|:^~])\"?\r?\n", re.I)
 
 
 def read_delimited(data: bytes, name: str, index: int = 0) -> Sheet:
-    """A sheet of this name: its numbers as numbers, everything that could be an identifier or a date as text.
+    """Return a sheet of this name.
+
+    Its numbers as numbers, everything that could be an identifier or a date as text.
 
     The decimal sign is a comma where some figure of the file can only have one, and none only a point.
 
@@ -69,7 +71,7 @@ def read_delimited(data: bytes, name: str, index: int = 0) -> Sheet:
 
 
 def utf8_text(data: bytes, label: str) -> bytes:
-    """Text in UTF-8, whatever of UTF-8, UTF-16 and Windows' western encoding it came in.
+    """Return text in UTF-8, whatever of UTF-8, UTF-16 and Windows' western encoding it came in.
 
     Raises:
         InvalidFormat: no text.
@@ -77,7 +79,9 @@ def utf8_text(data: bytes, label: str) -> bytes:
     """
     if len(data) > TEXT_BYTES_MAX:
         raise ParseFailed(f"{label} holds more text than the limit of {TEXT_BYTES_MAX:,} bytes.")
-    mark, encoding = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", _unmarked(data)))
+    mark, encoding = next(
+        ((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", _encoding_without_mark(data))
+    )
     data = data[len(mark) :].rstrip(b"\x1a") if encoding == "utf-8" else data[len(mark) :]
     if encoding == "utf-8":
         if data.isascii():
@@ -95,8 +99,11 @@ def utf8_text(data: bytes, label: str) -> bytes:
         ) from error
 
 
-def _unmarked(data: bytes) -> str:
-    """The encoding of text without a mark: in UTF-16 nearly every second byte of a western text is zero."""
+def _encoding_without_mark(data: bytes) -> str:
+    """Return the encoding of text without a mark.
+
+    In UTF-16 nearly every second byte of a western text is zero.
+    """
     head = data[:1024]
     for name, zeros in (("utf-16-le", head[1::2]), ("utf-16-be", head[::2])):
         if len(head) >= 4 and zeros.count(0) > 0.8 * len(zeros):
@@ -105,7 +112,7 @@ def _unmarked(data: bytes) -> str:
 
 
 def _delimiter(text: bytes, label: str) -> str:
-    """The delimiter that parts the most lines into the same number of fields.
+    """Return the delimiter that parts the most lines into the same number of fields.
 
     Raises:
         NoTable: none does, or there is one line only.
@@ -121,7 +128,7 @@ def _delimiter(text: bytes, label: str) -> str:
 
 
 def _sample(text: bytes) -> str:
-    """The first lines, whole ones where there are several."""
+    """Return the first lines, whole ones where there are several."""
     size = _SAMPLE_BYTES
     while len(text) > size and text.count(b"\n", 0, size) + text.count(b"\r", 0, size) < _SAMPLE_LINES_MIN:
         size *= 4
@@ -133,7 +140,7 @@ def _sample(text: bytes) -> str:
 
 
 def _even_lines(sample: str, delimiter: str) -> int:
-    """How many lines have the number of fields, two or more, that most of such have."""
+    """Return how many lines have the number of fields, two or more, that most of such have."""
     counts: Counter[int] = Counter()
     try:
         for number, fields in enumerate(csv.reader(sample.splitlines(keepends=True), delimiter=delimiter)):

@@ -26,7 +26,9 @@ _KNOWN: Final = re.compile(
 
 
 def decode(data: bytes, label: str) -> str:
-    """The text of a page or an XML document: by its mark, by what it declares, else UTF-8 or Windows-1252.
+    """Return the text of a page or an XML document.
+
+    By its mark, by what it declares, else UTF-8 or Windows-1252.
 
     Raises:
         ParseFailed: it declares an encoding that is not known, or is not text in the one that it declares.
@@ -40,7 +42,7 @@ def decode(data: bytes, label: str) -> str:
             return _decode(data, name, label)
     declared = next((declared for pattern in _DECLARED if (declared := pattern.search(head))), None)
     if declared is not None:
-        name = _known(declared[1].decode("ascii"), label)
+        name = _lookup(declared[1].decode("ascii"), label)
         # What can be read byte by byte is in no encoding of two bytes a sign, whatever it declares.
         return _decode(data, "utf-8" if name.startswith("utf-16") else name, label)
     try:
@@ -49,7 +51,7 @@ def decode(data: bytes, label: str) -> str:
         return data.decode("cp1252", "replace")
 
 
-def _known(name: str, label: str) -> str:
+def _lookup(name: str, label: str) -> str:
     try:
         known = codecs.lookup(name).name
     except LookupError:

@@ -24,7 +24,7 @@ PROTECTED: Final = "The file is password-protected; remove the password and uplo
 
 
 def plain(content: Content, *, bytes_max: int = FILE_BYTES_MAX) -> tuple[FileKind, Content]:
-    """The kind of a file and its content, decrypted where Excel would open it without a question.
+    """Return the kind of a file and its content, decrypted where Excel would open it without a question.
 
     Raises:
         FileRefused: as `file_kind`; `ParseFailed` also where a password is needed.
@@ -33,15 +33,17 @@ def plain(content: Content, *, bytes_max: int = FILE_BYTES_MAX) -> tuple[FileKin
     kind = file_kind(content, bytes_max=bytes_max)
     if kind != "encrypted":
         return kind, content
-    data = _decrypted(content_bytes(content))
+    data = _decrypt(content_bytes(content))
     kind = file_kind(data, bytes_max=bytes_max)
     if kind == "encrypted":
         raise ParseFailed(PROTECTED)
     return kind, data
 
 
-def _decrypted(data: bytes) -> bytes:
-    """The content of an encrypted file; whatever a damaged one makes of its reader is a refusal.
+def _decrypt(data: bytes) -> bytes:
+    """Return the content of an encrypted file.
+
+    Whatever a damaged one makes of its reader is a refusal.
 
     Raises:
         ParseFailed: Excel's password does not open it, or it is damaged.

@@ -43,8 +43,8 @@ class ParseFailed(FileRefused):
 
     @classmethod
     def ambiguous(cls, hint: str) -> ParseFailed:
-        """The refusal of a file in which programs read different things. (No class of its own: a child's refusals
-        are known by name.)"""
+        """Return the refusal of a file in which programs read different things. (No class of its own: a child's
+        refusals are known by name.)"""
         refusal = cls(hint)
         refusal.is_ambiguous = True
         return refusal

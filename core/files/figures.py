@@ -50,7 +50,10 @@ _CENTURY_FROM: Final = 30
 
 
 def uses_comma(texts: Iterable[str]) -> bool:
-    """Whether figures have a decimal comma: some can only have one, and none only a point."""
+    """Return whether figures have a decimal comma.
+
+    Some can only have one, and none only a point.
+    """
     comma = False
     for text in texts:
         sign = _sign_of(text)
@@ -61,7 +64,10 @@ def uses_comma(texts: Iterable[str]) -> bool:
 
 
 def _sign_of(digits: str) -> str:
-    """The decimal sign that a figure can only have; "" where it may have either, or none."""
+    """Return the decimal sign that a figure can only have.
+
+    "" where it may have either, or none.
+    """
     for sign, group in (",.", ".,"):
         whole, mark, rest = digits.partition(sign)
         if mark and rest.isdigit():
@@ -74,8 +80,11 @@ def _sign_of(digits: str) -> str:
     return ""
 
 
-def typed(text: str, *, comma: bool = False) -> Value | None:
-    """What a text is as a spreadsheet would take it; None for text. With `comma`, that is the decimal sign."""
+def value_of_text(text: str, *, comma: bool = False) -> Value | None:
+    """Return what a text is as a spreadsheet would take it; None for text.
+
+    With `comma`, that is the decimal sign.
+    """
     if len(text) > CHARACTERS_MAX or not text:
         return None
     first = text[0]
@@ -87,12 +96,12 @@ def typed(text: str, *, comma: bool = False) -> Value | None:
 
 
 def shown_as(text: str, code: str, *, comma: bool = False) -> Value | None:
-    """What a text is that a cell with this number format shows; None for text."""
+    """Return what a text is that a cell with this number format shows; None for text."""
     if code == "@" or not text:
         return None
     if shown(code) & Shows.DAY and (day := _day_by(text, code)) is not None:
         return Kind.DATE, day, code
-    value = typed(text, comma=comma)
+    value = value_of_text(text, comma=comma)
     if value is None:
         return None
     kind, number, own = value
@@ -132,7 +141,7 @@ def _day(text: str) -> Value | None:
 
 
 def _day_by(text: str, code: str) -> float | None:
-    """The serial of a day in figures whose order a number format tells."""
+    """Return the serial of a day in figures whose order a number format tells."""
     match = _PARTS.fullmatch(text)
     letters = re.sub(r'"[^"]*"|\\.|\[[^\]]*\]', "", code.partition(";")[0]).lower()
     order = "".join(dict.fromkeys(letter for letter in letters if letter in "dmy"))

@@ -17,7 +17,7 @@ from lxml import etree  # type: ignore[import-untyped]
 from core.files.cells import Budget, Cell, SheetBuilder
 from core.files.encodings import decode
 from core.files.errors import InvalidFormat, ParseFailed
-from core.files.figures import shown_as, typed, uses_comma
+from core.files.figures import shown_as, uses_comma, value_of_text
 from core.files.limits import FORMATS_MAX, NAME_CHARACTERS_MAX
 from core.files.parts import is_date_format
 from core.files.source import Content, content_bytes
@@ -110,7 +110,9 @@ class _Span:
 
 
 def read_html(content: Content, name: str) -> Workbook:
-    """Read the tables of a page into a sheet; `name` is the sheet's where the page says none.
+    """Read the tables of a page into a sheet.
+
+    `name` is the sheet's where the page says none.
 
     Raises:
         InvalidFormat: the page has no table, or an empty one.
@@ -214,7 +216,10 @@ class _Page:
     # Text
 
     def _pieces(self) -> list[str]:
-        """Where text goes: into the cell at hand, or the line that stands outside of tables."""
+        """Return where text goes.
+
+        Into the cell at hand, or the line that stands outside of tables.
+        """
         for table in reversed(self._tables):
             if table.cell is not None:
                 return table.cell.pieces
@@ -371,7 +376,7 @@ class _Page:
     # Values
 
     def _cell_of(self, text: str, attributes: dict[str, str]) -> Cell | None:
-        """What a cell with this text holds; None for a blank one."""
+        """Return what a cell with this text holds; None for a blank one."""
         code = self._code(attributes) if attributes else ""
         if "x:str" in attributes:
             text = attributes["x:str"].lstrip("'") or text
@@ -386,7 +391,7 @@ class _Page:
             return Cell(kind, number, format=self._index("General" if code == "@" else code))
         if not text:
             return None
-        value = shown_as(text, code, comma=self._comma) if code else typed(text, comma=self._comma)
+        value = shown_as(text, code, comma=self._comma) if code else value_of_text(text, comma=self._comma)
         if value is None:
             return Cell(Kind.TEXT, text=text)
         return Cell(value[0], value[1], format=self._index(value[2]))
@@ -395,7 +400,10 @@ class _Page:
         return self._formats.setdefault(code or "General", len(self._formats))
 
     def _code(self, attributes: dict[str, str]) -> str:
-        """The number format of a cell, by its style or its class; "" where none is named."""
+        """Return the number format of a cell, by its style or its class.
+
+        "" where none is named.
+        """
         if match := _FORMAT.search(attributes.get("style", "")):
             return _format_code(match[1])
         classes = attributes.get("class", "").split()
@@ -408,7 +416,10 @@ class _Page:
 
 
 def _shown_text(text: str) -> str:
-    """The text as it is shown: no spaces at the ends of lines, no blank lines at its ends."""
+    """Return the text as it is shown.
+
+    No spaces at the ends of lines, no blank lines at its ends.
+    """
     if "\n" not in text:
         return text.replace("\xa0", " ").strip()
     lines = [line.strip() for line in text.replace("\xa0", " ").split("\n")]
@@ -416,7 +427,7 @@ def _shown_text(text: str) -> str:
 
 
 def _span(text: str | None, most: int) -> int:
-    """How many rows or columns a cell takes."""
+    """Return how many rows or columns a cell takes."""
     if text is None:
         return 1
     text = text.strip()
@@ -426,7 +437,7 @@ def _span(text: str | None, most: int) -> int:
 
 
 def _number(text: str | None) -> float | None:
-    """The number of an `x:num`; None where there is none."""
+    """Return the number of an `x:num`; None where there is none."""
     if not text or "_" in text:
         return None
     try:
@@ -437,7 +448,10 @@ def _number(text: str | None) -> float | None:
 
 
 def _format_code(text: str) -> str:
-    """The code of a number format as a style sheet has it: quoted, with escapes, or by a name."""
+    """Return the code of a number format as a style sheet has it.
+
+    Quoted, with escapes, or by a name.
+    """
     text = text.strip()
     if text[:1] in ("'", '"') and text[-1:] == text[:1]:
         text = text[1:-1]

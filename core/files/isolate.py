@@ -23,7 +23,7 @@ from core.confined.table import CALCULATING, PARSE, PROBE, ConfinedWork, NamedFi
 from core.files.errors import ParseFailed
 from core.files.kinds import sources_of
 from core.files.probe import FileKind, Probe, SheetProbe
-from core.grid.codec import CodecError, Manifest, open_workbook
+from core.grid.codec import CodecError, WorkbookRecord, open_workbook
 from core.grid.sheet import Workbook
 
 CALCULATING_SHARE: Final = 0.5
@@ -32,10 +32,10 @@ comes then, the writing, must have its time, too."""
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedFile:
     """A file that was read: its manifest, and the sheets' files in its order."""
 
-    manifest: Manifest
+    manifest: WorkbookRecord
     paths: tuple[Path, ...]
 
 
@@ -47,7 +47,7 @@ def parse_isolated(
     memory_bytes_max: int = PARSE.memory_bytes_max,
     seconds_max: float = PARSE.seconds_max,
     stop: threading.Event | None = None,
-) -> Parsed:
+) -> ParsedFile:
     """Read a file in a child process, or several with the names that their users gave them; write one stored sheet for
     each worksheet of the workbook that they make (`core.files.read.read_files`) into an existing folder.
 
@@ -74,10 +74,10 @@ def parse_isolated(
             stop=stop,
         )
         try:
-            manifest = Manifest.from_json(answer.manifest)
+            manifest = WorkbookRecord.from_json(answer.manifest)
         except CodecError as error:
             raise ParseFailed(PARSE.texts.broken) from error
-    return Parsed(manifest, tuple(folder / record.file for record in manifest.sheets))
+    return ParsedFile(manifest, tuple(folder / record.file for record in manifest.sheets))
 
 
 O = TypeVar("O", ParseOrder, TapeOrder)  # noqa: E741 - an order to read a file
@@ -95,8 +95,10 @@ def read_by_child(
     seconds_max: float,
     stop: threading.Event | None,
 ) -> A:
-    """A child's answer to an order to read a file. With `now`, formulas that came without a value are calculated; where
-    that is the end of the child, it is asked once more to do without, so that no formula keeps a file from being read.
+    """Return a child's answer to an order to read a file.
+
+    With `now`, formulas that came without a value are calculated; where that is the end of the child, it is asked once
+    more to do without, so that no formula keeps a file from being read.
 
     Raises:
         Exception: as `core.confined.run.run`.
@@ -105,9 +107,14 @@ def read_by_child(
         asked = replace(order, now=now.isoformat(), seconds_max=seconds_max * CALCULATING_SHARE)
         try:
             return run(
-                work, asked, reads=reads, writes=writes, memory_bytes_max=memory_bytes_max, seconds_max=seconds_max,
+                work,
+                asked,
+                reads=reads,
+                writes=writes,
+                memory_bytes_max=memory_bytes_max,
+                seconds_max=seconds_max,
                 stop=stop,
-            )  # fmt: skip
+            )
         except Exception as refused:
             if not isinstance(refused.__cause__, ChildFailed) or not (writes / CALCULATING).exists():
                 raise
@@ -119,8 +126,9 @@ def read_by_child(
 
 
 def read_isolated(*paths: Path | str, now: datetime | None = None) -> Workbook:
-    """The workbook in files or folders of files, parsed in a child process; it stays mapped, and leaves no file. `now`
-    as in `parse_isolated`.
+    """Return the workbook in files or folders of files, parsed in a child process.
+
+    It stays mapped, and leaves no file. `now` as in `parse_isolated`.
 
     Raises:
         FileRefused: as `parse_isolated`.
@@ -143,7 +151,8 @@ def probe_isolated(
     memory_bytes_max: int = PROBE.memory_bytes_max,
     seconds_max: float = PROBE.seconds_max,
 ) -> Probe:
-    """The sheets of a file of this kind that is called `name`, by looking at it in a child process that keeps nothing.
+    """Return the sheets of a file of this kind that is called `name`, by looking at it in a child process that keeps
+    nothing.
 
     Raises:
         FileRefused, OSError: as `parse_isolated`.

@@ -10,14 +10,14 @@ import numpy as np
 from core.files.errors import ParseFailed, TooManySheets
 from core.files.limits import FORMATS_MAX, SHEETS_MAX, SLOTS_MAX
 from core.grid.column import Column, GappedColumn
-from core.grid.sheet import Filled, Sheet, Workbook, no_formulas
+from core.grid.sheet import BlankFormulas, Sheet, Workbook, no_formulas
 from core.values import DAYS_BETWEEN_SYSTEMS, Kind
 
 NOTES_MAX: Final = 3
-"""Files whose formulas without values are told of one by one."""
+"""Files whose formulas without values get a warning each."""
 
 
-class Joined:
+class WorkbookJoin:
     """A workbook under construction. It holds values: a formula means something in its own file only."""
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class Joined:
         self._formats: dict[str, int] = {"General": 0}
         self._names: set[str] = set()
         self._slots = 0
-        self._filled: list[tuple[str, Filled]] = []
+        self._filled: list[tuple[str, BlankFormulas]] = []
         self.left_out: list[str] = []
 
     def add(self, book: Workbook, file: str) -> None:
@@ -54,7 +54,7 @@ class Joined:
             columns = sheet.columns
             if not is_same:
                 shift = DAYS_BETWEEN_SYSTEMS if book.date_1904 else 0
-                columns = tuple(None if column is None else _moved(column, formats, shift) for column in columns)
+                columns = tuple(None if column is None else _move_formats(column, formats, shift) for column in columns)
             self._sheets.append(
                 replace(
                     sheet,
@@ -79,26 +79,29 @@ class Joined:
         return candidate
 
     def workbook(self) -> Workbook:
-        """What was added."""
+        """Return what was added."""
         return Workbook(
             tuple(self._sheets),
             number_formats=tuple(self._formats),
             left_out=tuple(self.left_out),
-            filled=_all_filled(self._filled),
+            filled=_join_blank_formulas(self._filled),
         )
 
 
-def _all_filled(books: list[tuple[str, Filled]]) -> Filled | None:
-    """What became of formulas without values in all of these files; the first of them say it with their names."""
+def _join_blank_formulas(books: list[tuple[str, BlankFormulas]]) -> BlankFormulas | None:
+    """Return what became of formulas without values in all of these files.
+
+    The first of them say it with their names.
+    """
     if not books:
         return None
     text = " ".join(f"{file!r}: {each.message}" for file, each in books[:NOTES_MAX])
     more = f" So did formulas of {len(books) - NOTES_MAX:,} more files." if len(books) > NOTES_MAX else ""
-    return Filled(sum(each.cells for _, each in books), sum(each.blank for _, each in books), text + more)
+    return BlankFormulas(sum(each.cells for _, each in books), sum(each.blank for _, each in books), text + more)
 
 
-def _moved(column: Column, formats: np.ndarray[tuple[int], np.dtype[np.int64]], shift: int) -> Column:
-    """A column with other format numbers, and dates later by some days."""
+def _move_formats(column: Column, formats: np.ndarray[tuple[int], np.dtype[np.int64]], shift: int) -> Column:
+    """Return a column with other format numbers, and dates later by some days."""
     cells = column.dense
     numbers = np.where(cells.kinds == Kind.DATE, cells.numbers + shift, cells.numbers) if shift else cells.numbers
     changed = Column(cells.start, cells.kinds, numbers, cells.codes, formats[cells.formats].astype(np.uint16))

@@ -61,7 +61,7 @@ _DOCUMENTS: Final = {
 
 
 def file_kind(content: Content, *, bytes_max: int = FILE_BYTES_MAX) -> FileKind:
-    """The kind of a file by its content.
+    """Return the kind of a file by its content.
 
     Raises:
         FileTooLarge: past the limit.
@@ -91,7 +91,9 @@ def file_kind(content: Content, *, bytes_max: int = FILE_BYTES_MAX) -> FileKind:
 
 
 def _markup_kind(head: bytes) -> FileKind | None:
-    """The kind of a file that begins as XML or a web page does; None for another.
+    """Return the kind of a file that begins as XML or a web page does.
+
+    None for another.
 
     Raises:
         InvalidFormat: XML that is no workbook.
@@ -123,13 +125,15 @@ def _archive_kind(content: Content) -> FileKind:
 
 
 def stem_of(name: str) -> str:
-    """A workbook's name, which is that of its file where nobody gave it another, without the extension."""
+    """Return a workbook's name, which is that of its file where nobody gave it another, without the extension."""
     stem, _, extension = name.rpartition(".")
     return stem if stem and f".{extension.lower()}" in EXTENSIONS else name
 
 
 def check_file_name(name: str, extensions: Sequence[str] = WORKBOOK_EXTENSIONS) -> None:
-    """Refuse a user's file name that ends in none of some extensions. What the file is, only its content says.
+    """Refuse a user's file name that ends in none of some extensions.
+
+    What the file is, only its content says.
 
     Raises:
         InvalidFormat: a path, control characters, too long, or another extension.
@@ -144,7 +148,9 @@ def check_file_name(name: str, extensions: Sequence[str] = WORKBOOK_EXTENSIONS) 
 
 
 def sources_of(path: Path) -> list[tuple[str, Path]]:
-    """A file by its name; of a folder those of its own files that have a known extension, in the order of their names.
+    """Return a file by its name.
+
+    Of a folder those of its own files that have a known extension, in the order of their names.
 
     Raises:
         InvalidFormat: a folder without such a file, or with more than the limit.

@@ -95,35 +95,44 @@ class _Reader:
             raise ParseFailed(f"The content of the file is nested deeper than the limit of {_DEPTH_MAX} elements.")
         if self._ignored:
             return
-        if name == "text:p":
-            self._pieces = []
-        elif name in ("table:table-cell", "table:covered-table-cell") and self._in_table == 1:
+        if name in _STYLE_ELEMENTS:
+            self._lengths.read(name, attributes)
+        elif (begin := (_ELEMENTS if self._pieces is None else _ELEMENTS_IN_TEXT).get(name)) is not None:
+            begin(self, attributes)
+
+    def _begin_paragraph(self, attributes: dict[str, str]) -> None:
+        self._pieces = []
+
+    def _begin_cell(self, attributes: dict[str, str]) -> None:
+        if self._in_table == 1:
             self._cell = attributes, _count(attributes, "table:number-columns-repeated", COLUMNS_MAX)
             self._paragraphs = []
-        elif name in _STYLE_ELEMENTS:
-            self._lengths.read(name, attributes)
-        elif name == "table:table-row" and self._in_table == 1:
+
+    def _begin_row(self, attributes: dict[str, str]) -> None:
+        if self._in_table == 1:
             self._lengths.row_style = attributes.get("table:default-cell-style-name")
             self._row_repeat = _count(attributes, "table:number-rows-repeated", ROWS_MAX)
             self._column = 0
             self._line = []
-        elif name == "table:table":
-            self._in_table += 1
-            if self._in_table == 1:
-                self._begin_sheet(attributes.get("table:name", ""))
-        elif self._pieces is not None:
-            if name == "text:s":
-                spaces = min(SPACES_MAX, _count(attributes, "text:c", COLUMNS_MAX))
-                self._budget.take_text(spaces)
-                self._pieces.append(" " * spaces)
-            elif name == "text:tab":
-                self._pieces.append("\t")
-            elif name == "text:line-break":
-                self._pieces.append("\n")
-            elif name == "text:note":
-                self._ignored = self._depth
-        elif name in ("office:annotation", "table:shapes", "draw:frame", "table:detective"):
-            self._ignored = self._depth
+
+    def _begin_table(self, attributes: dict[str, str]) -> None:
+        self._in_table += 1
+        if self._in_table == 1:
+            self._begin_sheet(attributes.get("table:name", ""))
+
+    def _add_spaces(self, attributes: dict[str, str]) -> None:
+        self.text(" " * min(SPACES_MAX, _count(attributes, "text:c", COLUMNS_MAX)))
+
+    def _add_tab(self, attributes: dict[str, str]) -> None:
+        assert self._pieces is not None
+        self._pieces.append("\t")
+
+    def _add_line_break(self, attributes: dict[str, str]) -> None:
+        assert self._pieces is not None
+        self._pieces.append("\n")
+
+    def _ignore(self, attributes: dict[str, str]) -> None:
+        self._ignored = self._depth
 
     def end(self, name: str) -> None:
         if self._ignored == self._depth:
@@ -173,6 +182,31 @@ class _Reader:
         self.sheets.append(self._sheet.sheet(len(self.sheets)))
 
 
+_Begin = Callable[[_Reader, dict[str, str]], None]
+_COMMON_ELEMENTS: Final[dict[str, _Begin]] = {
+    "text:p": _Reader._begin_paragraph,
+    "table:table-cell": _Reader._begin_cell,
+    "table:covered-table-cell": _Reader._begin_cell,
+    "table:table-row": _Reader._begin_row,
+    "table:table": _Reader._begin_table,
+}
+_ELEMENTS: Final[dict[str, _Begin]] = {
+    **_COMMON_ELEMENTS,
+    "office:annotation": _Reader._ignore,
+    "table:shapes": _Reader._ignore,
+    "draw:frame": _Reader._ignore,
+    "table:detective": _Reader._ignore,
+}
+"""What each element begins outside of a paragraph."""
+_ELEMENTS_IN_TEXT: Final[dict[str, _Begin]] = {
+    **_COMMON_ELEMENTS,
+    "text:s": _Reader._add_spaces,
+    "text:tab": _Reader._add_tab,
+    "text:line-break": _Reader._add_line_break,
+    "text:note": _Reader._ignore,
+}
+"""What each element begins inside of a paragraph."""
+
 _STYLE_ELEMENTS: Final = frozenset(("number:time-style", "style:style", "table:table-column"))
 
 
@@ -206,7 +240,8 @@ class _Lengths:
                 self._counting.add(attributes.get("style:name", ""))
 
     def is_length(self, style: str | None, column: int, days: float) -> bool:
-        """Whether a time of so many days is a length, in a cell of this style, else of its row's or its column's."""
+        """Return whether a time of so many days is a length, in a cell of this style, else of its row's or its
+        column's."""
         if not 0 <= days < 1:
             return True
         if style is None:
@@ -216,13 +251,16 @@ class _Lengths:
 
 
 def _count(attributes: dict[str, str], name: str, most: int) -> int:
-    """How often something is repeated, at most once more than the limit that it is held against."""
+    """Return how often something is repeated, at most once more than the limit that it is held against."""
     text = attributes.get(name, "1")
     return min(int(text), most + 1) if text.isascii() and text.isdigit() and len(text) < 10 else 1
 
 
 def _cell(attributes: dict[str, str], shown: str) -> Cell | None:
-    """What a cell holds; None for a blank one. A value that cannot be read is the text that is shown."""
+    """Return what a cell holds; None for a blank one.
+
+    A value that cannot be read is the text that is shown.
+    """
     kind = attributes.get("office:value-type") or attributes.get("calcext:value-type", "")
     if attributes.get("calcext:value-type") == "error" or (shown in ERROR_CODE and "table:formula" in attributes):
         return Cell(Kind.ERROR, float(ERROR_CODE.get(shown, ERROR_CODE["#VALUE!"])))

@@ -58,7 +58,7 @@ class Shows(IntFlag):
 
 
 def shown(code: str) -> Shows:
-    """What a format code shows of a moment outside quotes, escapes, colours and conditions, in the section for
+    """Return what a format code shows of a moment outside quotes, escapes, colours and conditions, in the section for
     positive numbers; nothing for a code that shows none. An m beside hours or before seconds is minutes."""
     shows = Shows(0)
     words = [word for word in _DATE_WORD.finditer(_first_section(code)) if word["date"] or word["elapsed"]]
@@ -77,17 +77,23 @@ def shown(code: str) -> Shows:
 
 
 def is_date_format(code: str) -> bool:
-    """Whether a format code shows a date or a time."""
+    """Return whether a format code shows a date or a time."""
     return bool(shown(code))
 
 
 def is_elapsed_format(code: str) -> bool:
-    """Whether a format code shows a length of time: hours, minutes or seconds past a day, as [h]:mm does."""
+    """Return whether a format code shows a length of time.
+
+    Hours, minutes or seconds past a day, as [h]:mm does.
+    """
     return bool(shown(code) & Shows.ELAPSED)
 
 
 def is_moment_format(code: str) -> bool:
-    """Whether a number under a format code is a date or a time of day; under [h]:mm it is a number of days."""
+    """Return whether a number under a format code is a date or a time of day.
+
+    Under [h]:mm it is a number of days.
+    """
     return is_date_format(code) and not is_elapsed_format(code)
 
 
@@ -141,7 +147,7 @@ PLAIN_STYLES: Final = Styles(("General",), np.zeros(1, np.uint16), np.zeros(1, n
 
 
 def utf8_chunks(chunks: Iterable[bytes], part: str) -> Iterator[bytes]:
-    """The same part in UTF-8, whatever of the allowed encodings it is in.
+    """Yield the same part in UTF-8, whatever of the allowed encodings it is in.
 
     Raises:
         ParseFailed: another encoding, or bytes that are not text in the one declared.
@@ -190,8 +196,10 @@ def parse_part(
     *,
     qualified: bool = False,
 ) -> None:
-    """Walk a small part; names come without their prefixes' namespaces, but those of elements of another namespace
-    than the first one's (an extension's) and, where `qualified`, all of them as namespace}name.
+    """Walk a small part.
+
+    Names come without their prefixes' namespaces, but those of elements of another namespace than the first one's (an
+    extension's) and, where `qualified`, all of them as namespace}name.
 
     Raises:
         ParseFailed: not well-formed, nested too deeply, with a document type or entities, or what a handler raises.
@@ -227,13 +235,17 @@ def parse_part(
     parser.CharacterDataHandler = text
     parser.StartDoctypeDeclHandler = on_doctype
     parser.EntityDeclHandler = on_doctype
+    _feed(parser, data, part)
+
+
+def _feed(parser: expat.XMLParserType, data: bytes, part: str) -> None:
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         raise ParseFailed(f"{part} is not well-formed XML: {expat.errors.messages[error.code]}.") from error
+    except ParseFailed:
+        raise
     except (ValueError, LookupError) as error:
-        if isinstance(error, ParseFailed):
-            raise
         raise ParseFailed(f"{part} declares an encoding that is not supported.") from error
 
 
@@ -242,13 +254,18 @@ def _local(name: str) -> str:
 
 
 def relationships_name(part: str) -> str:
-    """The part that holds the relationships of a part: xl/workbook.xml -> xl/_rels/workbook.xml.rels."""
+    """Return the part that holds the relationships of a part.
+
+    Xl/workbook.xml -> xl/_rels/workbook.xml.rels.
+    """
     folder, name = posixpath.split(part)
     return posixpath.join(folder, "_rels", name + ".rels")
 
 
 def parse_relationships(data: bytes, owner: str) -> dict[str, Relationship]:
-    """The internal relationships of a part by id; targets are resolved against the owner's folder.
+    """Return the internal relationships of a part by id.
+
+    Targets are resolved against the owner's folder.
 
     Raises:
         ParseFailed: not well-formed, or a target outside the archive.
@@ -274,20 +291,34 @@ def _resolve(target: str, owner: str) -> str:
 
 
 def parse_workbook(data: bytes) -> WorkbookPart:
-    """Sheets, date system, defined names and the settings of the calculation.
+    """Return sheets, date system, defined names and the settings of the calculation.
 
     Excel's own names (`_xlnm.`) are left out.
 
     Raises:
         ParseFailed: not well-formed, not a workbook part, or past a limit.
     """
-    book = WorkbookPart()
-    root: list[str] = []
-    naming: list[tuple[str, str | None]] = []
-    pieces: list[str] = []
+    reader = _WorkbookReader()
+    parse_part(data, "The workbook part", reader.start, reader.text, reader.end)
+    if reader.root != "workbook":
+        raise ParseFailed("The workbook part is not one.")
+    return reader.book
 
-    def start(name: str, attributes: Attributes) -> None:
-        root.append(name) if not root else None
+
+class _WorkbookReader:
+    """The elements of a workbook part, in order."""
+
+    def __init__(self) -> None:
+        self.book = WorkbookPart()
+        self.root: str | None = None
+        self._name: tuple[str, str | None] | None = None
+        """The defined name whose text is read: its label, and its sheet's index."""
+        self._pieces: list[str] = []
+
+    def start(self, name: str, attributes: Attributes) -> None:
+        book = self.book
+        if self.root is None:
+            self.root = name
         if name == "sheet":
             book.sheets.append(SheetEntry(attributes.get("name", ""), _state(attributes), attributes.get("id", "")))
         elif name == "workbookPr":
@@ -295,29 +326,26 @@ def parse_workbook(data: bytes) -> WorkbookPart:
         elif name == "calcPr":
             book.calculation = _calculation(attributes)
         elif name == "definedName":
-            pieces.clear()
-            naming[:] = [(attributes.get("name", ""), attributes.get("localSheetId"))]
+            self._pieces = []
+            self._name = attributes.get("name", ""), attributes.get("localSheetId")
         names = len(book.defined_names) + len(book.local_names)
         if len(book.sheets) > _SHEETS_NAMED_MAX or names > DEFINED_NAMES_MAX:
             raise ParseFailed("The workbook part lists more sheets or names than any workbook has.")
 
-    def end(name: str) -> None:
-        if name == "definedName" and naming:
-            label, sheet = naming.pop()
-            if label and not label.startswith("_xlnm."):
-                if sheet is None:
-                    book.defined_names[label] = "".join(pieces)
-                else:
-                    book.local_names[_number(sheet), label] = "".join(pieces)
+    def end(self, name: str) -> None:
+        if name != "definedName" or self._name is None:
+            return
+        (label, sheet), self._name = self._name, None
+        if not label or label.startswith("_xlnm."):
+            return
+        if sheet is None:
+            self.book.defined_names[label] = "".join(self._pieces)
+        else:
+            self.book.local_names[_number(sheet), label] = "".join(self._pieces)
 
-    def text(data: str) -> None:
-        if naming:
-            pieces.append(data)
-
-    parse_part(data, "The workbook part", start, text, end)
-    if root[:1] != ["workbook"]:
-        raise ParseFailed("The workbook part is not one.")
-    return book
+    def text(self, data: str) -> None:
+        if self._name is not None:
+            self._pieces.append(data)
 
 
 def _is_true(text: str) -> bool:
@@ -325,7 +353,10 @@ def _is_true(text: str) -> bool:
 
 
 def _calculation(attributes: Attributes) -> Calculation:
-    """The settings of <calcPr>; a figure that is none, or none that Excel takes, counts as Excel's default."""
+    """Return the settings of <calcPr>.
+
+    A figure that is none, or none that Excel takes, counts as Excel's default.
+    """
     count = _number(attributes.get("iterateCount", "").strip())
     try:
         change = float(attributes.get("iterateDelta", ""))
@@ -340,7 +371,9 @@ def _calculation(attributes: Attributes) -> Calculation:
 
 
 def parse_language(data: bytes) -> str | None:
-    """The language that the core properties name (dc:language), such as de-DE; None for none, or what is no tag of one.
+    """Return the language that the core properties name (dc:language), such as de-DE.
+
+    None for none, or what is no tag of one.
 
     Raises:
         ParseFailed: not well-formed.
@@ -371,7 +404,7 @@ def _state(attributes: Attributes) -> SheetState:
 
 
 def parse_styles(data: bytes) -> Styles:
-    """The number formats of the styles part.
+    """Return the number formats of the styles part.
 
     Raises:
         ParseFailed: not well-formed, or past a limit.
@@ -417,7 +450,7 @@ class TablePart:
 
 
 def parse_table(data: bytes) -> TablePart:
-    """Name, range, headings and kinds of rows of a table part.
+    """Return name, range, headings and kinds of rows of a table part.
 
     Raises:
         ParseFailed: not well-formed, or past a limit.
@@ -446,7 +479,9 @@ _RICH_ERRORS: Final = {"8": ERROR_CODE["#SPILL!"], "13": ERROR_CODE["#CALC!"]}
 
 
 def parse_rich_errors(metadata: bytes, values: bytes, structures: bytes) -> list[int]:
-    """By a cell's `vm`, less one, the code of the error that it stands for; -1 for any other value.
+    """By a cell's `vm`, less one, the code of the error that it stands for.
+
+    -1 for any other value.
 
     Errors younger than the file format are kept so: the cell itself says #VALUE!, and its metadata names a rich value.
 
@@ -499,7 +534,10 @@ def _error_places(structures: bytes) -> dict[str, list[int]]:
 
 
 def _rich_values(metadata: bytes) -> list[int]:
-    """By a cell's `vm`, less one, the place of its rich value; -1 for a record of another kind."""
+    """By a cell's `vm`, less one, the place of its rich value.
+
+    -1 for a record of another kind.
+    """
     kinds: list[str] = []
     inside = ""
     rich: list[int] = []

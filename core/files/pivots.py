@@ -77,71 +77,109 @@ class PivotCache:
 
 
 def parse_pivot_table(data: bytes) -> PivotPart:
-    """The definition of a pivot table.
+    """Return the definition of a pivot table.
 
     Raises:
         ParseFailed: not well-formed, or past a limit.
     """
-    part = PivotPart()
-    inside: list[str] = []
-    line: list[Attributes] = []
-    items: list[int] = []
-    names = ("item", "i", "x", "field", "pageField", "dataField", "pivotField")
-    count = 0
+    reader = _PivotReader()
+    parse_part(data, "A pivot table", reader.start, end=reader.end)
+    return reader.part
 
-    def start(name: str, attributes: Attributes) -> None:
-        nonlocal count
-        parent = inside[-1] if inside else ""
-        inside.append(name)
-        count += name in names
-        if count > PIVOT_ITEMS_MAX:
+
+class _PivotReader:
+    """The elements of a pivot table's definition, in order."""
+
+    def __init__(self) -> None:
+        self.part = PivotPart()
+        self._inside: list[str] = []
+        self._line: Attributes | None = None
+        self._items: list[int] = []
+        self._count = 0
+
+    def start(self, name: str, attributes: Attributes) -> None:
+        parent = self._inside[-1] if self._inside else ""
+        self._inside.append(name)
+        self._count += name in _COUNTED_ELEMENTS
+        if self._count > PIVOT_ITEMS_MAX:
             raise ParseFailed(f"A pivot table has more items than the limit of {PIVOT_ITEMS_MAX:,}.")
-        if name == "pivotTableDefinition" and not parent:
-            part.name = attributes.get("name", "")
-        elif name == "location" and parent == "pivotTableDefinition":
-            part.range = attributes.get("ref", "")
-            part.first_data_row = _whole(attributes, "firstDataRow")
-            part.first_data_column = _whole(attributes, "firstDataCol")
-            pages = _whole(attributes, "rowPageCount")
-            part.page_rows = pages + 1 if pages else 0
-        elif name == "pivotField" and parent == "pivotFields":
-            totals = all(_flag(attributes, name) for name in ("outline", "subtotalTop", "defaultSubtotal"))
-            part.fields.append(_Field(attributes.get("name", ""), totals))
-        elif name == "item" and parent == "items" and part.fields:
-            place = -1 if attributes.get("t", "data") != "data" else _whole(attributes, "x", -1)
-            last = part.fields[-1]
-            if not _flag(attributes, "sd"):
-                last.closed.add(len(last.items))
-            last.items.append((attributes.get("n", ""), place))
-        elif name == "field" and parent in ("rowFields", "colFields"):
-            axis = part.rows if parent == "rowFields" else part.columns
-            if _whole(attributes, "x") == _DATA and axis.data_at is None:
-                axis.data_at = len(axis.fields)
-            axis.fields.append(_whole(attributes, "x"))
-        elif name == "pageField" and parent == "pageFields":
-            part.pages.append((_whole(attributes, "fld", -1), _whole(attributes, "item", ANY_ITEM)))
-        elif name == "dataField" and parent == "dataFields":
-            part.data.append((attributes.get("name", ""), _whole(attributes, "fld", -1)))
-        elif name == "i" and parent in ("rowItems", "colItems"):
-            line[:] = [attributes]
-            items.clear()
-        elif name == "x" and parent == "i":
-            items.append(_whole(attributes, "v"))
+        read = _PIVOT_ELEMENTS.get((parent, name))
+        if read is not None:
+            read(self, attributes)
 
-    def end(name: str) -> None:
-        nonlocal count
-        inside.pop()
-        if name == "i" and line and inside and inside[-1] in ("rowItems", "colItems"):
-            axis = part.rows if inside[-1] == "rowItems" else part.columns
-            axis.lines.append(_line(axis, line.pop(), items, part.fields))
-            count += len(axis.above)  # an item that repeats takes its place again
+    def end(self, name: str) -> None:
+        self._inside.pop()
+        if name == "i" and self._line is not None and self._inside and self._inside[-1] in ("rowItems", "colItems"):
+            axis = self.part.rows if self._inside[-1] == "rowItems" else self.part.columns
+            axis.lines.append(_line(axis, self._line, self._items, self.part.fields))
+            self._line = None
+            self._count += len(axis.above)  # an item that repeats takes its place again
 
-    parse_part(data, "A pivot table", start, end=end)
-    return part
+    def _read_name(self, attributes: Attributes) -> None:
+        self.part.name = attributes.get("name", "")
+
+    def _read_location(self, attributes: Attributes) -> None:
+        part = self.part
+        part.range = attributes.get("ref", "")
+        part.first_data_row = _whole(attributes, "firstDataRow")
+        part.first_data_column = _whole(attributes, "firstDataCol")
+        pages = _whole(attributes, "rowPageCount")
+        part.page_rows = pages + 1 if pages else 0
+
+    def _read_field(self, attributes: Attributes) -> None:
+        totals = all(_flag(attributes, name) for name in ("outline", "subtotalTop", "defaultSubtotal"))
+        self.part.fields.append(_Field(attributes.get("name", ""), totals))
+
+    def _read_item(self, attributes: Attributes) -> None:
+        if not self.part.fields:
+            return
+        place = -1 if attributes.get("t", "data") != "data" else _whole(attributes, "x", -1)
+        last = self.part.fields[-1]
+        if not _flag(attributes, "sd"):
+            last.closed.add(len(last.items))
+        last.items.append((attributes.get("n", ""), place))
+
+    def _read_axis_field(self, attributes: Attributes) -> None:
+        axis = self.part.rows if self._inside[-2] == "rowFields" else self.part.columns
+        if _whole(attributes, "x") == _DATA and axis.data_at is None:
+            axis.data_at = len(axis.fields)
+        axis.fields.append(_whole(attributes, "x"))
+
+    def _read_page_field(self, attributes: Attributes) -> None:
+        self.part.pages.append((_whole(attributes, "fld", -1), _whole(attributes, "item", ANY_ITEM)))
+
+    def _read_data_field(self, attributes: Attributes) -> None:
+        self.part.data.append((attributes.get("name", ""), _whole(attributes, "fld", -1)))
+
+    def _begin_line(self, attributes: Attributes) -> None:
+        self._line, self._items = attributes, []
+
+    def _read_line_item(self, attributes: Attributes) -> None:
+        self._items.append(_whole(attributes, "v"))
+
+
+_COUNTED_ELEMENTS: Final = frozenset(("item", "i", "x", "field", "pageField", "dataField", "pivotField"))
+_PIVOT_ELEMENTS: Final[dict[tuple[str, str], Callable[[_PivotReader, Attributes], None]]] = {
+    ("", "pivotTableDefinition"): _PivotReader._read_name,
+    ("pivotTableDefinition", "location"): _PivotReader._read_location,
+    ("pivotFields", "pivotField"): _PivotReader._read_field,
+    ("items", "item"): _PivotReader._read_item,
+    ("rowFields", "field"): _PivotReader._read_axis_field,
+    ("colFields", "field"): _PivotReader._read_axis_field,
+    ("pageFields", "pageField"): _PivotReader._read_page_field,
+    ("dataFields", "dataField"): _PivotReader._read_data_field,
+    ("rowItems", "i"): _PivotReader._begin_line,
+    ("colItems", "i"): _PivotReader._begin_line,
+    ("i", "x"): _PivotReader._read_line_item,
+}
+"""What is read of an element, by its parent and its own name."""
 
 
 def _line(axis: _Axis, attributes: Attributes, items: list[int], fields: list[_Field]) -> Line | None:
-    """A row or column of figures; None for one without, and for a subtotal by a function of its own."""
+    """Return a row or column of figures.
+
+    None for one without, and for a subtotal by a function of its own.
+    """
     kind, data = attributes.get("t", "data"), _whole(attributes, "i")
     has_data = axis.data_at is not None
     if kind == "grand":
@@ -163,7 +201,7 @@ def _line(axis: _Axis, attributes: Attributes, items: list[int], fields: list[_F
 def parse_pivot_cache(
     data: bytes, wanted: Collection[int], date_1904: bool, iso_serial: Callable[[str, bool], float]
 ) -> PivotCache:
-    """The names of a cache's fields, and the items of those wanted (by place).
+    """Return the names of a cache's fields, and the items of those wanted (by place).
 
     Raises:
         ParseFailed: not well-formed, or past a limit.
@@ -205,7 +243,7 @@ def parse_pivot_cache(
 def _names(
     kind: str, text: str, place: int, grouped_by: str, date_1904: bool, iso_serial: Callable[[str, bool], float]
 ) -> tuple[Name, ...]:
-    """What an item of a cache is called."""
+    """Return what an item of a cache is called."""
     if kind == "m":
         return (_BLANK,)
     try:
@@ -224,7 +262,7 @@ def _names(
 
 
 def pivot_of_parts(part: PivotPart, cache: PivotCache, sheet: str) -> Pivot:
-    """The pivot table of a sheet that its definition and its cache tell of.
+    """Return the pivot table of a sheet that its definition and its cache tell of.
 
     Raises:
         ParseFailed: they contradict each other.
@@ -262,7 +300,10 @@ def _box(part: PivotPart) -> tuple[int, int, int, int]:
 
 
 def _field(definition: _Field, source: str, cached: list[tuple[Name, ...]]) -> PivotField:
-    """A field with the names of its items: their own captions beside what the cache calls them."""
+    """Return a field with the names of its items.
+
+    Their own captions beside what the cache calls them.
+    """
     items = []
     for caption, place in definition.items or [("", place) for place in range(len(cached))]:
         names = cached[place] if 0 <= place < len(cached) else ()
@@ -271,18 +312,21 @@ def _field(definition: _Field, source: str, cached: list[tuple[Name, ...]]) -> P
 
 
 def _axis(axis: _Axis, at: dict[int, int], room: int) -> PivotAxis:
-    """An axis with its fields counted as the pivot table has them, and no more lines than there is room for."""
+    """Return an axis with its fields counted as the pivot table has them, and no more lines than there is room for."""
     fields = tuple(at[place] for place in axis.fields if place != _DATA)
     return PivotAxis(fields, tuple(axis.lines[: max(room, 0)]))
 
 
 def _flag(attributes: Attributes, name: str) -> bool:
-    """A flag that is set unless the file says that it is not."""
+    """Return a flag that is set unless the file says that it is not."""
     return attributes.get(name, "1") not in ("0", "false")
 
 
 def _whole(attributes: Attributes, name: str, default: int = 0) -> int:
-    """A whole number among attributes; the default where there is none that fits."""
+    """Return a whole number among attributes.
+
+    The default where there is none that fits.
+    """
     text = attributes.get(name, "")
     digits = text.removeprefix("-")
     return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 10 else default

@@ -24,7 +24,9 @@ _OUTSIDE: Final = "#REF!"
 
 
 def to_a1(formula: str, row: int, column: int) -> str:
-    """A formula of the cell in `row` and `column` (0-based) in A1 notation: R[-1]C in B3 is B2, R1C1 is $A$1.
+    """Return a formula of the cell in `row` and `column` (0-based) in A1 notation.
+
+    R[-1]C in B3 is B2, R1C1 is $A$1.
 
     What leaves the sheet is #REF!; what is no reference stays as it is.
     """
@@ -47,7 +49,7 @@ def to_a1(formula: str, row: int, column: int) -> str:
 
 
 def _names(reference: str, row: int, column: int) -> tuple[str, str] | None:
-    """The row and the column of a reference in A1 notation, "" for the whole of one; None outside the sheet."""
+    """Return the row and the column of a reference in A1 notation, "" for the whole of one; None outside the sheet."""
     axes = {"R": "", "C": ""}
     for part in _PART.finditer(reference):
         axis = part["axis"].upper()

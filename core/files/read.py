@@ -13,7 +13,7 @@ from core.files.calamine import read_xls, read_xlsb
 from core.files.delimited import FORMATS, read_delimited
 from core.files.encrypted import plain
 from core.files.errors import FileRefused, FileTooLarge, InvalidFormat, NoTable, ParseFailed
-from core.files.joined import Joined
+from core.files.joined import WorkbookJoin
 from core.files.kinds import EXTENSIONS, PLAIN_TEXT, WORKBOOK_KINDS, file_kind, sources_of
 from core.files.limits import ENTRY_BYTES_MAX, FILES_MAX, NAME_CHARACTERS_MAX
 from core.files.ods import read_ods
@@ -39,7 +39,7 @@ Finish = Callable[[Workbook], Workbook]
 
 
 def as_it_is(book: Workbook) -> Workbook:
-    """The workbook with the values that its file has."""
+    """Return the workbook with the values that its file has."""
     return book
 
 
@@ -56,8 +56,9 @@ def read(path: Path | str, finish: Finish = as_it_is) -> Workbook:
 
 
 def read_files(sources: Sequence[Source], finish: Finish = as_it_is) -> Workbook:
-    """The workbook of one file or several, of any kinds: a sheet for each delimited text, by the name of its file, and
-    all sheets of each workbook.
+    """Return the workbook of one file or several, of any kinds.
+
+    A sheet for each delimited text, by the name of its file, and all sheets of each workbook.
 
     A lone workbook is given as it is. Several files, and an archive, make one of values, without formulas. A sheet
     whose name is taken gets a number behind it. What cannot be a spreadsheet in an archive, and a text among several
@@ -74,7 +75,7 @@ def read_files(sources: Sequence[Source], finish: Finish = as_it_is) -> Workbook
         kind, content = plain(content)
         if kind in _READERS:
             return finish(_READERS[kind](content))
-    joined = Joined()
+    joined = WorkbookJoin()
     if len(sources) == 1:
         try:
             _add(joined, name, content, finish)
@@ -94,9 +95,10 @@ _NO_DATA: Final[dict[str, type[InvalidFormat]]] = {
 """Files that often hold no data, by their names: the refusal that says so."""
 
 
-def _among_others(joined: Joined, name: str, where: str, add: Callable[[], bool]) -> bool:
-    """Append a file that is one of several; whether it was. A letter among them (.txt), a page without a table and XML
-    that is no workbook are left out.
+def _among_others(joined: WorkbookJoin, name: str, where: str, add: Callable[[], bool]) -> bool:
+    """Append a file that is one of several; whether it was.
+
+    A letter among them (.txt), a page without a table and XML that is no workbook are left out.
 
     Raises:
         FileRefused: as `add` has it, with the file's name.
@@ -111,7 +113,7 @@ def _among_others(joined: Joined, name: str, where: str, add: Callable[[], bool]
         raise refusal(f"{name[:NAME_CHARACTERS_MAX]!r}{where}: {refused.hint}") from refused
 
 
-def _add(joined: Joined, name: str, content: Content, finish: Finish) -> bool:
+def _add(joined: WorkbookJoin, name: str, content: Content, finish: Finish) -> bool:
     kind, content = plain(content)
     if kind == "zip":
         _add_archive(joined, content, finish)
@@ -131,12 +133,12 @@ def _book(name: str, content: Content, kind: FileKind) -> Workbook:
 
 
 def _sheet_name(name: str) -> str:
-    """A file's name as a sheet's: no extension, nothing that does not print."""
+    """Return a file's name as a sheet's: no extension, nothing that does not print."""
     stem = Path(name).stem if Path(name).suffix.lower() in EXTENSIONS else name
     return "".join(sign for sign in stem if sign.isprintable()).strip()[:NAME_CHARACTERS_MAX] or "Sheet"
 
 
-def _add_archive(joined: Joined, content: Content, finish: Finish) -> None:
+def _add_archive(joined: WorkbookJoin, content: Content, finish: Finish) -> None:
     """Append every file of an archive; the names in it are only names.
 
     Raises:
@@ -159,7 +161,7 @@ def _add_archive(joined: Joined, content: Content, finish: Finish) -> None:
         raise InvalidFormat("The file is a zip archive, but no workbook, and holds none.")
 
 
-def _add_entry(joined: Joined, name: str, archive: Archive, path: str, finish: Finish) -> bool:
+def _add_entry(joined: WorkbookJoin, name: str, archive: Archive, path: str, finish: Finish) -> bool:
     if archive.size_of(path) > ENTRY_BYTES_MAX:
         raise FileTooLarge(f"It unpacks to {archive.size_of(path):,} bytes; the limit is {ENTRY_BYTES_MAX:,}.")
     kind, content = plain(b"".join(archive.chunks(path)), bytes_max=ENTRY_BYTES_MAX)
@@ -170,7 +172,10 @@ def _add_entry(joined: Joined, name: str, archive: Archive, path: str, finish: F
 
 
 def _is_file(name: str) -> bool:
-    """Whether an entry is a file of the user's: no folder, and nothing that systems leave beside files."""
+    """Return whether an entry is a file of the user's.
+
+    No folder, and nothing that systems leave beside files.
+    """
     return not name.endswith("/") and not name.startswith("__MACOSX/") and not name.rpartition("/")[2].startswith(".")
 
 
@@ -225,7 +230,7 @@ def _unpacked_bytes(path: Path) -> int:
 
 
 def sheets_of(path: Path, name: str) -> list[SheetProbe]:
-    """The worksheets of a file that is called `name`, looked at in this process.
+    """Return the worksheets of a file that is called `name`, looked at in this process.
 
     Raises:
         FileRefused: as `read`.

@@ -15,7 +15,7 @@ Content = Path | bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class FileState:
     """A file as it was at a moment: as long as nobody changes it, it is equal to itself."""
 
     path: Path
@@ -26,7 +26,7 @@ class Origin:
 
     @classmethod
     def of(cls, path: Path) -> Self:
-        """A file as it is now.
+        """Return a file as it is now.
 
         Raises:
             OSError: there is none.
@@ -37,7 +37,7 @@ class Origin:
 
 
 def opened(content: Content) -> BinaryIO:
-    """The content for reading; whoever asks closes it.
+    """Return the content for reading; whoever asks closes it.
 
     Raises:
         OSError: the file cannot be opened.
@@ -46,7 +46,7 @@ def opened(content: Content) -> BinaryIO:
 
 
 def content_bytes(content: Content) -> bytes:
-    """All of its bytes.
+    """Return all of its bytes.
 
     Raises:
         OSError: the file cannot be read.
@@ -55,7 +55,7 @@ def content_bytes(content: Content) -> bytes:
 
 
 def checked_size(content: Content, *, bytes_max: int = FILE_BYTES_MAX) -> int:
-    """Its bytes.
+    """Return its bytes.
 
     Raises:
         InvalidFormat: none.

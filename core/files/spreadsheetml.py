@@ -109,7 +109,7 @@ class _Styles:
         self._own[style] = NAMED_FORMATS.get(code, code)
 
     def format(self, style: str) -> tuple[int, bool]:
-        """The index of a style's number format, and whether that shows a date."""
+        """Return the index of a style's number format, and whether that shows a date."""
         known_code = self._formats.get(style)
         if known_code is None:
             code = self._code(style)
@@ -117,7 +117,7 @@ class _Styles:
         return known_code
 
     def index(self, code: str) -> int:
-        """The index of a number format by its code."""
+        """Return the index of a number format by its code."""
         return self.codes.setdefault(code, len(self.codes))
 
     def _code(self, style: str) -> str:
@@ -343,19 +343,25 @@ class _Reader:
         self._ignored = self._depth
 
     def _place(self, attributes: Attributes, expected: int, end: int, what: str) -> int:
-        """Where a column, row or cell stands: behind the one before it, or where it says."""
+        """Return where a column, row or cell stands.
+
+        Behind the one before it, or where it says.
+        """
         at = _whole(attributes, "Index", expected + 1, end) - 1
         if at < expected:
             raise ParseFailed(f"A {what} of the workbook stands before the one that it follows.")
         return at
 
     def _style_of(self, attributes: Attributes) -> str:
-        """The style of a cell: its own, that of its row, its column or its table."""
+        """Return the style of a cell: its own, that of its row, its column or its table."""
         own = attributes.get("StyleID") or self._row_style
         return own or self._column_styles.get(self._column) or self._table_style
 
     def _value(self, kind: str, text: str, style: str, *, keeps_empty: bool) -> Cell | None:
-        """What a cell holds; None for a blank one. A value that cannot be read stays text."""
+        """Return what a cell holds; None for a blank one.
+
+        A value that cannot be read stays text.
+        """
         code, is_date = self._styles.format(style)
         try:
             if kind == "Number" and "_" not in text and isfinite(number := float(text)):
@@ -380,7 +386,7 @@ def _plain_date(moment: datetime) -> str:
 
 
 def _whole(attributes: Attributes, name: str, otherwise: int, most: int) -> int:
-    """A whole number, at most two more than the limit that it is held against."""
+    """Return a whole number, at most two more than the limit that it is held against."""
     text = attributes.get(name)
     if text is None:
         return otherwise

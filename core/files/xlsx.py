@@ -60,7 +60,10 @@ class _Package:
         return parse_styles(self.archive.read(self.styles_name))
 
     def language(self) -> str | None:
-        """The language that the properties name. Properties that cannot be read name none, as no cell needs them."""
+        """Return the language that the properties name.
+
+        Properties that cannot be read name none, as no cell needs them.
+        """
         links = _relationships(self.archive, "").values()
         name = next((link.target for link in links if link.kind == "core-properties"), None)
         if name is None or name not in self.archive:
@@ -71,8 +74,10 @@ class _Package:
             return None
 
     def rich_errors(self) -> NDArray[np.int8]:
-        """By a cell's `vm`, less one, the code of the error that it stands for, or -1. Parts that cannot be read tell
-        of none: all they hold is finer than what the cells say themselves."""
+        """By a cell's `vm`, less one, the code of the error that it stands for, or -1.
+
+        Parts that cannot be read tell of none: all they hold is finer than what the cells say themselves.
+        """
         if len(self.rich_names) < 3:
             return np.empty(0, np.int8)
         try:
@@ -104,7 +109,10 @@ class _Package:
         return by_sheet
 
     def pivots(self) -> tuple[Pivot, ...] | None:
-        """The pivot tables of all sheets; None where one cannot be read, so that nobody takes it for missing."""
+        """Return the pivot tables of all sheets.
+
+        None where one cannot be read, so that nobody takes it for missing.
+        """
         try:
             names = [(entry.name, name) for entry, part in self.sheets for name in self._pivot_parts(part)]
             if len(names) > PIVOTS_MAX:
@@ -134,7 +142,7 @@ class _Package:
         return [link.target for link in links if link.kind == "pivotTable"]
 
     def _cache(self, name: str) -> str:
-        """The part that is a pivot table's cache."""
+        """Return the part that is a pivot table's cache."""
         links = _relationships(self.archive, name).values()
         cache = next((link.target for link in links if link.kind == "pivotCacheDefinition"), None)
         if cache is None or cache not in self.archive:
@@ -142,7 +150,7 @@ class _Package:
         return cache
 
     def scanned(self, *, store: bool) -> Iterator[tuple[SheetEntry, SheetScanner]]:
-        """Each worksheet with its part scanned, in order."""
+        """Yield each worksheet with its part scanned, in order."""
         strings = self.strings() if store else None
         styles = self.styles() if store else PLAIN_STYLES
         rich_errors = self.rich_errors() if store else np.empty(0, np.int8)
@@ -169,7 +177,9 @@ class _Package:
 
 
 def read_xlsx(content: Content, *, sheets_max: int = SHEETS_MAX) -> Workbook:
-    """Read an .xlsx or .xlsm file: every worksheet's cells, formulas, merged ranges, tables and pivot tables.
+    """Read an .xlsx or .xlsm file.
+
+    Every worksheet's cells, formulas, merged ranges, tables and pivot tables.
 
     Charts, macros and external links are not followed; pivot tables stay as they were saved.
 
@@ -201,7 +211,7 @@ def read_xlsx(content: Content, *, sheets_max: int = SHEETS_MAX) -> Workbook:
 
 
 def worksheet_parts(archive: Archive) -> list[str]:
-    """The parts of an opened file's worksheets, in their order.
+    """Return the parts of an opened file's worksheets, in their order.
 
     Raises:
         InvalidFormat, TooManySheets, ParseFailed: as `read_xlsx`.
@@ -210,8 +220,8 @@ def worksheet_parts(archive: Archive) -> list[str]:
 
 
 def calculation_chain(archive: Archive) -> tuple[str, str] | None:
-    """The part that lists the formula cells in the order of their last calculation, and the part of relationships that
-    names it; None where there is none."""
+    """Return the part that lists the formula cells in the order of their last calculation, and the part of
+    relationships that names it; None where there is none."""
     workbook = _workbook_name(archive)
     for link in _relationships(archive, workbook).values():
         if link.kind == "calcChain" and link.target in archive:
@@ -220,7 +230,9 @@ def calculation_chain(archive: Archive) -> tuple[str, str] | None:
 
 
 def probe_xlsx(content: Content) -> Probe:
-    """Names, states and true extents of an .xlsx or .xlsm file's worksheets; all of it is scanned, nothing is kept.
+    """Return names, states and true extents of an .xlsx or .xlsm file's worksheets.
+
+    All of it is scanned, nothing is kept.
 
     Raises:
         InvalidFormat, TooManySheets, ParseFailed: as `read_xlsx`, but for what only the values show.
@@ -248,7 +260,8 @@ def _relationships(archive: Archive, part: str) -> dict[str, Relationship]:
 
 
 def _worksheets(book: WorkbookPart, links: dict[str, Relationship], sheets_max: int) -> list[tuple[SheetEntry, str]]:
-    """The worksheets among the sheets (charts, dialogs and macro sheets have no cells of ours), with their parts."""
+    """Return the worksheets among the sheets (charts, dialogs and macro sheets have no cells of ours), with their
+    parts."""
     sheets = []
     for entry in book.sheets:
         link = links.get(entry.relationship)
@@ -286,7 +299,7 @@ def _sheet(entry: SheetEntry, scanner: SheetScanner, index: int, *, filtered: bo
 
 
 def _formulas(scanner: SheetScanner) -> Formulas:
-    """The scanner's formulas, each cell once, in (row, column) order, origins renumbered.
+    """Return the scanner's formulas, each cell once, in (row, column) order, origins renumbered.
 
     Members of a shared group whose formula stands nowhere are dropped: their values remain.
     """
@@ -314,7 +327,7 @@ def _formulas(scanner: SheetScanner) -> Formulas:
 
 
 def _table(table_part: TablePart, sheet: str) -> Table | None:
-    """The table that a part tells of; None where the part contradicts itself."""
+    """Return the table that a part tells of; None where the part contradicts itself."""
     if not table_part.name or not _is_range(table_part.range):
         return None
     top, left, bottom, right = parse_range(table_part.range)
@@ -350,7 +363,7 @@ def _is_range(name: str) -> bool:
 
 
 def iso_serial(text: str, date_1904: bool) -> float:
-    """The serial of an ISO 8601 date, moment or time of day as a t="d" cell holds it.
+    """Return the serial of an ISO 8601 date, moment or time of day as a t="d" cell holds it.
 
     Raises:
         ValueError: not such a text.

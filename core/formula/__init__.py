@@ -1,8 +1,25 @@
 """Excel's formula language: text to tree, tree to program, program to a value.
 
-This is the front door to what takes a formula from its text to its value (`evaluate` itself is `core.evaluate`); each
-room (`values`, `language`, `ranges`, `functions`, `machine`, `columns`, `translation`) has one of its own. Names are
-loaded when they are first used, so that a room costs no more than itself.
+In: a formula's text, and cells or columns behind it. Out: a value, or a column of values. A formula's own mistake is
+a value (`#N/A`), never an exception. The rooms, the lowest last:
+
+    evaluate  work  blocks  translation   compiled formulas, a bound on their work, graphs, other languages
+    program                               a formula, ready to run
+    columns, native                       whole columns, by chunks or by one compiled loop
+    functions                             the bodies by family
+    machine                               one value
+    functions/catalogue                   a row for each function
+    ranges                                places of cells, sums, counts, indexes
+    language                              text to tree, errors
+    values                                kinds, coercion, numerals, formats, criteria, days
+
+References in a tree are relative to the formula's cell, so a formula that is filled down is one tree. A catalogue row
+(name, category, arguments and their kinds, description, examples) feeds evaluation, validation, the API's list and
+the tests. The machine coerces, passes errors on and spreads scalar functions over arrays, so a body is the formula
+and nothing else. `work` bounds what a formula can cost from its tree; a test times random formulas against the bound.
+
+This is the front door (`evaluate` itself is `core.evaluate`); each room has one of its own. Names are loaded when
+they are first used, so that a room costs no more than itself.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ _lock = Lock()
 
 
 def compile(formula: str) -> Program:  # noqa: A001 - core.compile
-    """The Program of a formula, one of those kept where it was compiled lately.
+    """Return the Program of a formula, one of those kept where it was compiled lately.
 
     Raises:
         SyntaxFault: not a formula.
@@ -61,7 +61,7 @@ def _keep(formula: str, program: Program) -> None:
             _characters -= len(oldest)
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913 - the options of the library's function
     formula: str,
     context: Mapping[str, Any] | None = None,
     error_handling: str = "excel",
@@ -77,7 +77,7 @@ def evaluate(
     locale: str | None = None,
     debug: bool = False,
 ) -> Evaluation:
-    """The value of a formula over a caller's values: `evaluate("=A1*rate", {"A1": 2, "rate": 0.5}).value`.
+    """Return the value of a formula over a caller's values: `evaluate("=A1*rate", {"A1": 2, "rate": 0.5}).value`.
 
     `behind`: a workbook's cells, for what the context does not have, and `sheet` the formula's own sheet there.
     `clock` and `random` are asked by NOW, RAND and their kin. `locale` (de-DE, ...) is that of dates and numbers as
@@ -124,7 +124,9 @@ def evaluate_batch(
     environment: ContextEnvironment | None = None,
     locale: str | None = None,
 ) -> list[Evaluation | FormulaError]:
-    """An Evaluation for every formula over one context, in order; the FormulaError in its place where one has none.
+    """Return an Evaluation for every formula over one context, in order.
+
+    The FormulaError in its place where one has none.
 
     `environment` in place of the context brings what stands behind it, the clock and the source of chance with it.
     """
@@ -133,7 +135,7 @@ def evaluate_batch(
     texts = list(formulas)
     options: dict[str, Any] = {"error_handling": error_handling, "precision": precision, "date_format": date_format}
     answers: list[Evaluation | FormulaError | None] = [None] * len(texts)
-    for program, places, rows, columns in _filled(texts):
+    for program, places, rows, columns in _filled_groups(texts):
         group = [texts[place] for place in places]
         for place, each in zip(
             places, program.evaluate_filled(group, rows, columns, environment, **options), strict=True
@@ -152,8 +154,8 @@ def _evaluate_text(text: str, environment: ContextEnvironment, options: dict[str
         return error
 
 
-def _filled(texts: list[str]) -> Iterator[tuple[Program, list[int], list[int], list[int]]]:
-    """The formulas that are many texts, filled to many cells: (program, places in the list, rows, columns)."""
+def _filled_groups(texts: list[str]) -> Iterator[tuple[Program, list[int], list[int], list[int]]]:
+    """Yield the formulas that are many texts, filled to many cells: (program, places in the list, rows, columns)."""
     if len(texts) < FILLED_MIN:
         return
     codes, firsts, rows, columns = anchored_shapes(texts)

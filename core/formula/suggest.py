@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from core.formula.functions.catalogue import FUNCTIONS
 from core.formula.language.errors import SyntaxFault
@@ -58,7 +58,7 @@ def parse_or_suggest(text: str, row: int = 0, column: int = 0) -> Node:
 
 
 def repairs(text: str, position: int | None) -> tuple[str, ...]:
-    """Texts near a formula that has a fault at `position` and that are formulas, as "did you mean =...?"."""
+    """Return texts near a formula that has a fault at `position` and that are formulas, as "did you mean =...?"."""
     if position is None or not 0 < len(text) <= CHARACTERS_MAX:
         return ()
     candidates: dict[str, None] = {}
@@ -79,16 +79,19 @@ def _is_formula(text: str) -> bool:
 
 
 def _candidates(text: str, position: int) -> Iterator[str]:
-    """Repairs to try, the least intrusive first: one kind alone, then all kinds, each also with its ends mended."""
-    kinds: tuple[Callable[[str], str], ...] = (_begun, _respelled, _comma_separated, _double_quoted)
+    """Repairs to try, the least intrusive first.
+
+    One kind alone, then all kinds, each also with its ends mended.
+    """
+    kinds: tuple[Callable[[str], str], ...] = (_begun, _respell, _separate_by_commas, _quote_doubly)
     for kind in kinds:
         yield kind(text)
-    yield from _closed(text)
+    yield from _close(text)
     yield from _changed_at(text, position)
     for kind in kinds:
         text = kind(text)
     yield text
-    yield from _closed(text)
+    yield from _close(text)
 
 
 def _begun(text: str) -> str:
@@ -100,13 +103,13 @@ def _begun(text: str) -> str:
 
 
 def _outside_text(text: str, change: Callable[[str], str]) -> str:
-    """The text with what stands outside of double quotes changed."""
+    """Return the text with what stands outside of double quotes changed."""
     parts = text.split('"')
     parts[::2] = [change(part) for part in parts[::2]]
     return '"'.join(parts)
 
 
-def _respelled(text: str) -> str:
+def _respell(text: str) -> str:
     def respell(part: str) -> str:
         for wrong, right in _SPELLINGS.items():
             part = part.replace(wrong, right)
@@ -116,18 +119,18 @@ def _respelled(text: str) -> str:
     return respell(first) + _outside_text(rest, respell)
 
 
-def _comma_separated(text: str) -> str:
+def _separate_by_commas(text: str) -> str:
     """With commas for semicolons outside of array constants."""
     if "{" in text:
         return text
     return _outside_text(text, lambda part: part.replace(";", ","))
 
 
-def _double_quoted(text: str) -> str:
+def _quote_doubly(text: str) -> str:
     return text.replace("'", '"') if "!" not in text and '"' not in text else text
 
 
-def _closed(text: str) -> Iterator[str]:
+def _close(text: str) -> Iterator[str]:
     """With its text and parentheses closed, then also without the operator or comma that it ends with."""
     if text.count('"') % 2:
         text += '"'
@@ -151,13 +154,14 @@ def _changed_at(text: str, position: int) -> Iterator[str]:
 
 
 def did_you_mean(name: str) -> tuple[str, ...]:
-    """Suggestions for the name of a function that there is not: "did you mean SUMIFS?"."""
+    """Return suggestions for the name of a function that there is not: "did you mean SUMIFS?"."""
     return tuple(f"did you mean {near}?" for near in similar(name.upper()))
 
 
 @remembered(1_024)
 def similar(name: str) -> tuple[str, ...]:
-    """The names in the catalogue within two edits of an upper-case one (one edit below five letters), nearest first.
+    """Return the names in the catalogue within two edits of an upper-case one (one edit below five letters), nearest
+    first.
 
     An edit adds, drops or changes a letter, or swaps two neighbours.
     """
@@ -167,25 +171,27 @@ def similar(name: str) -> tuple[str, ...]:
     if not 1 < len(name) <= 32:
         return ()
     edits = 2 if len(name) >= 5 else 1
-    near = {function for part in _shortened(name, edits) for function in _by_part(len(FUNCTIONS)).get(part, ())}
+    near = {function for part in _shorten(name, edits) for function in _by_part(len(FUNCTIONS)).get(part, ())}
     ranked = sorted((_distance(name, function), -_common(name, function), function) for function in near)
     return tuple(function for distance, _, function in ranked if distance <= edits)[:SUGGESTIONS_MAX]
 
 
 @lru_cache(maxsize=1)
 def _by_part(count: int) -> dict[str, list[str]]:
-    """The catalogue's names by what is left of them without up to two letters; two names within two edits share one.
+    """Return the catalogue's names by what is left of them without up to two letters.
+
+    Two names within two edits share one.
 
     `count` is the size of the catalogue, so that the index follows it.
     """
     index: dict[str, list[str]] = {}
     for name in FUNCTIONS:
-        for part in _shortened(name, 2):
+        for part in _shorten(name, 2):
             index.setdefault(part, []).append(name)
     return index
 
 
-def _shortened(name: str, edits: int) -> set[str]:
+def _shorten(name: str, edits: int) -> set[str]:
     parts = shorter = {name}
     for _ in range(edits):
         shorter = {part[:at] + part[at + 1 :] for part in shorter for at in range(len(part))}
@@ -194,7 +200,7 @@ def _shortened(name: str, edits: int) -> set[str]:
 
 
 def _common(first: str, second: str) -> int:
-    """Letters that two names begin with alike."""
+    """Return letters that two names begin with alike."""
     count = 0
     for each, opposite in zip(first, second, strict=False):
         if each != opposite:
@@ -221,8 +227,9 @@ def _distance(first: str, second: str) -> int:
 
 
 def complexity(tree: Node) -> int:
-    """How much there is to understand: 1 for every operator and reference, 2 for every call, and 1 for each level that
-    calls stand inside each other; at least 1. =A1+B1 is 3, =IF(SUM(A1:A9)>1,2,3) is 2 + 2 + 1 + 1 + 2 = 8."""
+    """Return how much there is to understand: 1 for every operator and reference, 2 for every call, and 1 for each
+    level that calls stand inside each other; at least 1. =A1+B1 is 3, =IF(SUM(A1:A9)>1,2,3) is 2 + 2 + 1 + 1 + 2 = 8.
+    """
     score = deepest = 0
     for node, calls in walk(tree):
         if isinstance(node, Call | Invoke):
@@ -234,7 +241,7 @@ def complexity(tree: Node) -> int:
 
 
 def warnings(tree: Node) -> list[str]:
-    """What is valid and yet likely to surprise, in the order of the text, each once."""
+    """Return what is valid and yet likely to surprise, in the order of the text, each once."""
     messages: dict[str, None] = {}
     known: dict[int, set[str]] = {}
     for node, calls in walk(tree):
@@ -254,15 +261,9 @@ _APPROXIMATE: Final = {"VLOOKUP": 4, "HLOOKUP": 4, "MATCH": 3}
 def _warnings_of(node: Node, known: dict[int, set[str]]) -> Iterator[str]:
     match node:
         case Call(name=name, arguments=arguments):
-            row = FUNCTIONS.get(name)
-            if name in _VOLATILE or (row is not None and row.volatile):
-                yield f"{name} is volatile: it is computed again at every recalculation"
-            if row is not None and row.caution:
-                yield f"{name}: {row.caution}"
-            if len(arguments) < _APPROXIMATE.get(name, 0):
-                yield f"{name} without its argument {_APPROXIMATE[name]} matches approximately, in sorted data"
+            yield from _call_warnings(name, len(arguments))
             if name == "LET":
-                yield from _unused(arguments, known)
+                yield from _unused_names(arguments, known)
         case Area(whole_columns=True):
             yield f"{render(node)[1:]} reads whole columns, down to the last used row"
         case Area(whole_rows=True):
@@ -270,21 +271,35 @@ def _warnings_of(node: Node, known: dict[int, set[str]]) -> Iterator[str]:
         case Binary(operator="/", right=Literal(value=0.0)):
             yield "a division by zero is always #DIV/0!"
         case Binary(operator="=" | "<>" | "<" | ">" | "<=" | ">=", left=left, right=right):
-            for side in (left, right):
-                if isinstance(side, Literal) and isinstance(side.value, str) and _is_number(side.value):
-                    yield f'a comparison with the text "{side.value}": a number is never equal to a text'
+            texts = [side.value for side in (left, right) if isinstance(side, Literal) and _is_number(side.value)]
+            yield from (f'a comparison with the text "{text}": a number is never equal to a text' for text in texts)
         case Literal(value=value) if value is REF:
             yield "a reference was lost: #REF!"
         case Cell(sheet=str(sheet)) | Area(sheet=str(sheet)) | Name(sheet=str(sheet)) if "[" in sheet:
             yield f"{sheet} is another workbook, which is not read"
 
 
-def _is_number(text: str) -> bool:
-    return text.strip().lstrip("+-").replace(".", "", 1).isdecimal()
+def _call_warnings(name: str, count: int) -> Iterator[str]:
+    """Yield what surprises in a call with that many arguments."""
+    row = FUNCTIONS.get(name)
+    if name in _VOLATILE or (row is not None and row.volatile):
+        yield f"{name} is volatile: it is computed again at every recalculation"
+    if row is not None and row.caution:
+        yield f"{name}: {row.caution}"
+    if count < _APPROXIMATE.get(name, 0):
+        yield f"{name} without its argument {_APPROXIMATE[name]} matches approximately, in sorted data"
 
 
-def _unused(arguments: tuple[Node, ...], known: dict[int, set[str]]) -> Iterator[str]:
-    """Names of a LET that nothing behind them mentions; each argument is walked through once."""
+def _is_number(value: Any) -> bool:
+    """Return whether a value is a text that reads as a number."""
+    return isinstance(value, str) and value.strip().lstrip("+-").replace(".", "", 1).isdecimal()
+
+
+def _unused_names(arguments: tuple[Node, ...], known: dict[int, set[str]]) -> Iterator[str]:
+    """Yield names of a LET that nothing behind them mentions.
+
+    Each argument is walked through once.
+    """
     mentioned = _names_in(arguments[-1], known)
     messages = []
     for index in range(len(arguments) - 3, -1, -2):
@@ -296,7 +311,10 @@ def _unused(arguments: tuple[Node, ...], known: dict[int, set[str]]) -> Iterator
 
 
 def _names_in(tree: Node, known: dict[int, set[str]]) -> set[str]:
-    """Every name in a tree; `known` has those in a LET by its identity, so that LETs inside each other cost no more."""
+    """Return every name in a tree.
+
+    `known` has those in a LET by its identity, so that LETs inside each other cost no more.
+    """
     names: set[str] = set()
     waiting = [tree]
     while waiting:

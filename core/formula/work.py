@@ -79,7 +79,7 @@ class Size(NamedTuple):
         return self.rows * self.columns
 
     def spread(self, cells: int) -> float:
-        """Its characters where it is repeated to so many cells."""
+        """Return its characters where it is repeated to so many cells."""
         return self.characters * (cells / self.cells)
 
 
@@ -91,7 +91,7 @@ class _Unbounded(Exception):
 
 
 def work_of(program: Program, cells: int, characters: int) -> float:
-    """An upper bound of the nanoseconds that a never-seen formula takes over so many given cells with so many
+    """Return an upper bound of the nanoseconds that a never-seen formula takes over so many given cells with so many
     characters of text in all; infinite where it calls what has no bound."""
     bound = _Bound(cells, characters)
     try:
@@ -114,7 +114,7 @@ class _Bound:
         self.dates = False
 
     def size(self, node: Node, names: dict[str, Size]) -> Size:
-        """What a node's value can be; what computing it takes is added."""
+        """Return what a node's value can be; what computing it takes is added."""
         kind = type(node)
         if kind is Call:
             return self._call(cast(Call, node), names)
@@ -224,7 +224,10 @@ class _Bound:
             self.nanoseconds += characters * (COMPARING + pattern * MATCHING)
 
     def _result(self, row: Function, shape: Size, calls: int, lifting: list[Size], inside: list[Size]) -> Size:
-        """A call's value: its text is made of that of its arguments, and of numbers between them."""
+        """Return a call's value.
+
+        Its text is made of that of its arguments, and of numbers between them.
+        """
         assert row.work is not None
         if row.category not in _TEXTUAL or not row.work.grows:
             return shape
@@ -255,7 +258,7 @@ def _text(value: object) -> Size:
 
 
 def _widest(sizes: Iterable[Size]) -> tuple[int, int]:
-    """Rows and columns of values that are spread over each other."""
+    """Return rows and columns of values that are spread over each other."""
     rows = columns = 1
     for size in sizes:
         rows, columns = max(rows, size.rows), max(columns, size.columns)
@@ -263,7 +266,7 @@ def _widest(sizes: Iterable[Size]) -> tuple[int, int]:
 
 
 def _read(size: Size, cells: int) -> float:
-    """A value's texts read as numbers, where it is spread over so many cells."""
+    """Return a value's texts read as numbers, where it is spread over so many cells."""
     if not size.characters:
         return 0.0
     characters = size.spread(cells)

@@ -1,6 +1,8 @@
-"""Seeded portfolios, 200 to 999,999 loans, clean or messy as a manager's file.
+"""Seeded deals for tests, demos and benchmarks.
 
-Trustees' tapes and reports of them.
+In: a seed, a number of loans (200 to 999,999) and options. Out: a clean portfolio or a messy manager's workbook, with
+trustees' tapes, monthly reports and the right answers. The same seed gives the same bytes. Start with `deal` (the
+loans), `book` (the workbook), `tapes` and `reports`; `faults` and `edits` make the mess.
 """
 
 from core.generate.deal import LOANS_MAX, LOANS_MIN, SEED_MAX, GeneratedDeal, GenerateError, generate

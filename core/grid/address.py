@@ -20,7 +20,7 @@ _CELL: Final = re.compile(r"\$?([A-Za-z]{1,3})\$?([1-9][0-9]{0,6})")
 
 @lru_cache(maxsize=COLUMNS_MAX)
 def column_name(column: int) -> str:
-    """The letters of a 0-based column: 0 -> A, 16383 -> XFD.
+    """Return the letters of a 0-based column: 0 -> A, 16383 -> XFD.
 
     Raises:
         ValueError: the column is negative or past XFD.
@@ -37,7 +37,7 @@ def column_name(column: int) -> str:
 
 @lru_cache(maxsize=1_024)
 def column_index(name: str) -> int:
-    """The 0-based column of its letters, in either case: A -> 0, XFD -> 16383.
+    """Return the 0-based column of its letters, in either case: A -> 0, XFD -> 16383.
 
     Raises:
         ValueError: not one to three letters, or past XFD.
@@ -53,7 +53,7 @@ def column_index(name: str) -> int:
 
 
 def cell_name(row: int, column: int) -> str:
-    """The A1 name of a 0-based cell: (0, 0) -> A1.
+    """Return the A1 name of a 0-based cell: (0, 0) -> A1.
 
     Raises:
         ValueError: the cell is outside A1 to XFD1048576.
@@ -64,7 +64,9 @@ def cell_name(row: int, column: int) -> str:
 
 
 def parse_cell(name: str) -> tuple[int, int]:
-    """The 0-based (row, column) of an A1 name; `$` marks are allowed and ignored.
+    """Return the 0-based (row, column) of an A1 name.
+
+    `$` marks are allowed and ignored.
 
     Raises:
         ValueError: not a cell between A1 and XFD1048576.
@@ -76,20 +78,23 @@ def parse_cell(name: str) -> tuple[int, int]:
 
 
 def range_name(first_row: int, first_column: int, last_row: int, last_column: int) -> str:
-    """The A1 name of a range with inclusive 0-based corners; a single cell has no colon."""
+    """Return the A1 name of a range with inclusive 0-based corners.
+
+    A single cell has no colon.
+    """
     first = cell_name(first_row, first_column)
     last = cell_name(last_row, last_column)
     return first if first == last else f"{first}:{last}"
 
 
 def place_name(sheet: str, first_row: int, last_row: int, column: int) -> str:
-    """Rows of one column as a formula names them, with the sheet in front."""
+    """Return rows of one column as a formula names them, with the sheet in front."""
     quoted = sheet if sheet.replace("_", "").isalnum() else in_quotes(sheet)
     return f"{quoted}!{range_name(first_row, column, last_row, column)}"
 
 
 def parse_range(name: str) -> tuple[int, int, int, int]:
-    """The inclusive corners (first row, first column, last row, last column) of `A1:B2` or `A1`, in order.
+    """Return the inclusive corners (first row, first column, last row, last column) of `A1:B2` or `A1`, in order.
 
     Raises:
         ValueError: not a range of cells.
@@ -121,14 +126,15 @@ _WORD: Final = re.compile(
 
 
 def move_formula(text: str, rows: int, columns: int) -> str:
-    """A formula as it reads after being filled `rows` down and `columns` to the right; absolute parts (`$`) stay.
+    """Return a formula as it reads after being filled `rows` down and `columns` to the right; absolute parts (`$`)
+    stay.
 
     A reference that leaves the sheet becomes #REF!.
     """
-    return _WORD.sub(lambda word: _moved(word, rows, columns), text)
+    return _WORD.sub(lambda word: _move(word, rows, columns), text)
 
 
-class Named(NamedTuple):
+class FormulaReference(NamedTuple):
     """What a formula names: an area (inclusive corners, and which of them stay when it is filled elsewhere), or a word
     that may be a defined name, a table, or a table's columns in their brackets."""
 
@@ -143,8 +149,11 @@ class Named(NamedTuple):
     fixed: tuple[bool, bool, bool, bool] = (True, True, True, True)
 
 
-def named_in(text: str) -> Iterator[Named]:
-    """The areas and words of a formula, from the left; a range by its two ends, of whatever they are made."""
+def named_in(text: str) -> Iterator[FormulaReference]:
+    """Yield the areas and words of a formula, from the left.
+
+    A range by its two ends, of whatever they are made.
+    """
     sheet, area, is_range = "", None, False
     for match in _WORD.finditer(text):
         named_area = _area(match, sheet)
@@ -161,40 +170,46 @@ def named_in(text: str) -> Iterator[Named]:
         quoted = match[0][1:-2].replace("''", "'") if match[0].startswith("'") else match[0][:-1]
         sheet = quoted if match[0].endswith("!") else ""
         if named_area is None and not sheet and (match[0][0].isalpha() or match[0][0] in "_\\["):
-            yield Named(sheet, match[0])
+            yield FormulaReference(sheet, match[0])
     if area is not None:
         yield area
 
 
-def _area(match: re.Match[str], sheet: str) -> Named | None:
-    """The area that a word of a formula is; None for every other word."""
+def _area(match: re.Match[str], sheet: str) -> FormulaReference | None:
+    """Return the area that a word of a formula is; None for every other word."""
     try:
         if match["cell"]:
             row, column = int(match["row"].removeprefix("$")) - 1, column_index(match["column"].removeprefix("$"))
             fixed = match["row"].startswith("$"), match["column"].startswith("$")
-            return Named(sheet, "", row, column, row, column, (*fixed, *fixed)) if row < ROWS_MAX else None
+            return FormulaReference(sheet, "", row, column, row, column, (*fixed, *fixed)) if row < ROWS_MAX else None
         if match["rows"]:
             first, last = (int(match[part].removeprefix("$")) - 1 for part in ("r1", "r2"))
             ends = match["r1"].startswith("$"), match["r2"].startswith("$")
-            return Named(sheet, "", first, 0, last, COLUMNS_MAX - 1, (ends[0], True, ends[1], True))
+            return FormulaReference(sheet, "", first, 0, last, COLUMNS_MAX - 1, (ends[0], True, ends[1], True))
         if match["columns"]:
             first, last = (column_index(match[part].removeprefix("$")) for part in ("c1", "c2"))
             ends = match["c1"].startswith("$"), match["c2"].startswith("$")
-            return Named(sheet, "", 0, first, ROWS_MAX - 1, last, (True, ends[0], True, ends[1]))
+            return FormulaReference(sheet, "", 0, first, ROWS_MAX - 1, last, (True, ends[0], True, ends[1]))
     except ValueError:  # past XFD: a name
         return None
     return None
 
 
-def _hull(named: Named, other_named: Named) -> Named:
-    return Named(
-        named.sheet, "", named.first_row, named.first_column, other_named.last_row, other_named.last_column,
+def _hull(named: FormulaReference, other_named: FormulaReference) -> FormulaReference:
+    return FormulaReference(
+        named.sheet,
+        "",
+        named.first_row,
+        named.first_column,
+        other_named.last_row,
+        other_named.last_column,
         (*named.fixed[:2], *other_named.fixed[2:]),
-    )  # fmt: skip
+    )
 
 
 def fill_down(text: str, count: int) -> Iterator[str]:
-    """A formula and what it reads in each of the `count - 1` cells below: `move_formula` for many cells at once."""
+    """Yield a formula and what it reads in each of the `count - 1` cells below: `move_formula` for many cells at
+    once."""
     pieces: list[str] = []
     rows: list[int] = []
     written = ""
@@ -215,7 +230,7 @@ def fill_down(text: str, count: int) -> Iterator[str]:
         yield move_formula(text, down, 0)
 
 
-def _moved(word: re.Match[str], rows: int, columns: int) -> str:
+def _move(word: re.Match[str], rows: int, columns: int) -> str:
     if word["cell"]:
         parts = [_moved_column(word["column"], columns), _moved_row(word["row"], rows)]
         joint = ""
@@ -233,7 +248,10 @@ def _moved(word: re.Match[str], rows: int, columns: int) -> str:
 
 
 def _moved_row(row: str, by: int) -> str:
-    """The moved row; empty where it leaves the sheet, "?" where it never was on it."""
+    """Return the moved row.
+
+    Empty where it leaves the sheet, "?" where it never was on it.
+    """
     number = int(row.removeprefix("$"))
     if number > ROWS_MAX:
         return "?"
@@ -243,7 +261,10 @@ def _moved_row(row: str, by: int) -> str:
 
 
 def _moved_column(column: str, by: int) -> str:
-    """The moved column; empty where it leaves the sheet, "?" where it never was on it."""
+    """Return the moved column.
+
+    Empty where it leaves the sheet, "?" where it never was on it.
+    """
     letters = column.removeprefix("$").upper()
     if len(letters) == 3 and letters > "XFD":
         return "?"

@@ -36,7 +36,7 @@ DEFAULT: Final = Calculation()
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class CalculationDoubt:
     """Why the values of a calculation may not be what the formulas mean."""
 
     code: str
@@ -58,7 +58,10 @@ class DataTable:
 
 
 def data_table_of(formula: str) -> DataTable | None:
-    """The data table that a formula without '=' stands for, as Excel shows it: TABLE(row input,column input)."""
+    """Return the data table that a formula without '=' stands for, as Excel shows it.
+
+    TABLE(row input,column input).
+    """
     match = _TABLE.fullmatch(formula)
     if match is None or not (match[1] or match[2]):
         return None

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, parse_range, range_name
 from core.grid.calculation import DEFAULT as CALCULATION
-from core.grid.calculation import ITERATIONS_MAX, Calculation, Doubt
+from core.grid.calculation import ITERATIONS_MAX, Calculation, CalculationDoubt
 from core.grid.column import Column, GappedColumn, Text
 from core.grid.pivot import Pivot, pivot_of
-from core.grid.sheet import Filled, Formulas, Sheet, Table, Workbook
+from core.grid.sheet import BlankFormulas, Formulas, Sheet, Table, Workbook
 from core.values import ERRORS, Kind
 
 VERSION: Final = "3"
@@ -83,7 +83,7 @@ class SheetRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class WorkbookRecord:
     """What belongs to a workbook and to none of its sheets alone."""
 
     sheets: tuple[SheetRecord, ...]
@@ -95,12 +95,15 @@ class Manifest:
     pivots: tuple[Pivot, ...] | None = ()
     left_out: tuple[str, ...] = ()
     language: str | None = None
-    filled: Filled | None = None
+    filled: BlankFormulas | None = None
     calculation: Calculation = CALCULATION
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[CalculationDoubt, ...] = ()
 
     def to_json(self) -> str:
-        """The manifest as JSON text; what is as in most workbooks is not mentioned, so that theirs stays the same."""
+        """Return the manifest as JSON text.
+
+        What is as in most workbooks is not mentioned, so that theirs stays the same.
+        """
         filled = {} if self.filled is None else {"filled": asdict(self.filled)}
         calculation = {} if self.calculation.is_default else {"calculation": asdict(self.calculation)}
         return json.dumps(
@@ -123,8 +126,8 @@ class Manifest:
         )
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> Manifest:
-        """The manifest of its JSON text.
+    def from_json(cls, text: str | bytes) -> WorkbookRecord:
+        """Return the manifest of its JSON text.
 
         Raises:
             CodecError: not such a text.
@@ -148,7 +151,7 @@ class Manifest:
                 None if body.get("pivots") is None else tuple(map(pivot_of, body["pivots"])),
                 tuple(map(str, body.get("left_out", ()))),
                 None if body.get("language") is None else str(body["language"]),
-                _filled(body.get("filled")),
+                _blank_formulas(body.get("filled")),
                 _calculation(body.get("calculation")),
                 tuple(map(_doubt, body.get("doubts", ()))),
             )
@@ -164,17 +167,17 @@ def _record(document: Any) -> SheetRecord:
     return record
 
 
-def _filled(document: Any) -> Filled | None:
+def _blank_formulas(document: Any) -> BlankFormulas | None:
     if document is None:
         return None
-    filled = Filled(**document)
+    filled = BlankFormulas(**document)
     _require(all(type(count) is int and count >= 0 for count in (filled.cells, filled.blank)))
     _require(isinstance(filled.message, str) and isinstance(filled.engine, str))
     return filled
 
 
-def _doubt(document: Any) -> Doubt:
-    doubt = Doubt(**document)
+def _doubt(document: Any) -> CalculationDoubt:
+    doubt = CalculationDoubt(**document)
     _require(isinstance(doubt.code, str) and isinstance(doubt.message, str) and type(doubt.cells) is int)
     return doubt
 
@@ -199,14 +202,14 @@ def _table(document: Any) -> Table:
     return table
 
 
-def write_workbook(book: Workbook, folder: Path) -> Manifest:
+def write_workbook(book: Workbook, folder: Path) -> WorkbookRecord:
     """Write every sheet of a workbook into a folder, as sheet-0.safetensors and so on."""
     records = []
     for sheet in book.sheets:
         file = f"sheet-{sheet.index}.safetensors"
         write_sheet(sheet, folder / file)
         records.append(SheetRecord(file, sheet.name, sheet.index, sheet.state, sheet.row_count, sheet.column_count))
-    return Manifest(
+    return WorkbookRecord(
         tuple(records),
         book.date_1904,
         book.number_formats,
@@ -222,7 +225,7 @@ def write_workbook(book: Workbook, folder: Path) -> Manifest:
     )
 
 
-def open_workbook(manifest: Manifest, paths: Sequence[Path] | Path) -> Workbook:
+def open_workbook(manifest: WorkbookRecord, paths: Sequence[Path] | Path) -> Workbook:
     """Map a workbook whose sheets' files are `paths` in the manifest's order, or stand in the folder `paths`.
 
     Raises:
@@ -275,7 +278,7 @@ def write_sheet(sheet: Sheet, path: Path) -> None:
 
 
 def _parts(sheet: Sheet) -> dict[str, list[NDArray[Any]]]:
-    """Each tensor as the contiguous arrays that it is joined from."""
+    """Return each tensor as the contiguous arrays that it is joined from."""
     runs = [((), ()) if column is None or column.start == column.stop else column.runs for column in sheet.columns]
     filled = [column.dense for column in sheet.columns if column is not None]
     formulas = sheet.formulas
@@ -326,8 +329,10 @@ def _header(sheet: Sheet, parts: dict[str, list[NDArray[Any]]]) -> bytes:
 
 
 def open_sheet(path: Path) -> Sheet:
-    """Map a stored sheet. Its arrays are read-only views of the file, but for those of a column with gaps; nothing is
-    copied, all of it is checked.
+    """Map a stored sheet.
+
+    Its arrays are read-only views of the file, but for those of a column with gaps; nothing is copied, all of it is
+    checked.
 
     Raises:
         CodecError: the file is damaged, of another version, or no stored sheet.
@@ -364,7 +369,10 @@ def _read_header(mapped: NDArray[np.uint8]) -> tuple[dict[str, Any], int]:
 
 
 def _tensors(header: dict[str, Any], data: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
-    """Each tensor as a view; they must cover the data one after another with no hole, as this module writes them."""
+    """Return each tensor as a view.
+
+    They must cover the data one after another with no hole, as this module writes them.
+    """
     tensors = {}
     at = 0
     for name, (word, kind) in _TENSORS.items():
@@ -382,7 +390,10 @@ def _tensors(header: dict[str, Any], data: NDArray[np.uint8]) -> dict[str, NDArr
 
 
 def _in_runs(tensors: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """The tensors as this version has them: of the one before, whose spans are runs and may be empty."""
+    """Return the tensors as this version has them.
+
+    Of the one before, whose spans are runs and may be empty.
+    """
     if "runs" not in tensors:
         is_filled = tensors["lengths"] != 0
         _require(len(tensors["starts"]) == len(is_filled))
@@ -482,7 +493,7 @@ def _formulas(tensors: dict[str, NDArray[Any]], row_count: int) -> Formulas:
 
 
 def _ranges(flat: NDArray[np.int32], width: int) -> NDArray[np.int32]:
-    """Rows whose last four items are the corners of a range inside the sheet."""
+    """Return rows whose last four items are the corners of a range inside the sheet."""
     rows = flat.reshape(math.floor(len(flat) / width), width)
     top, left, bottom, right = rows[:, -4:].T
     _require((rows >= 0).all() and (top <= bottom).all() and (left <= right).all())

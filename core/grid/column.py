@@ -58,27 +58,27 @@ class Column:
         return np.array([self.start], np.int32), np.array([len(self.kinds)], np.int32)
 
     def slot(self, row: int) -> int:
-        """Where in `held` the cell of a row is; -1 where none is stored."""
+        """Return where in `held` the cell of a row is; -1 where none is stored."""
         return row - self.start if self.start <= row < self.stop else -1
 
     def begin(self, row: int) -> int:
-        """Where in `held` the cells from a row on begin."""
+        """Return where in `held` the cells from a row on begin."""
         return min(max(0, row - self.start), len(self.kinds))
 
     def meeting(self, rows: NDArray[np.int64]) -> tuple[slice | NDArray[np.int64], NDArray[np.int64]]:
-        """Which of some ascending rows are stored, and where in `held` each of these is."""
+        """Return which of some ascending rows are stored, and where in `held` each of these is."""
         low, high = np.searchsorted(rows, (self.start, self.stop))
         return slice(int(low), int(high)), rows[low:high] - self.start
 
     def rows(self) -> NDArray[np.int64]:
-        """The row of each slot in `held`."""
+        """Return the row of each slot in `held`."""
         starts, lengths = self.runs
         ends = np.cumsum(lengths, dtype=np.int64)
         row_numbers: NDArray[np.int64] = np.arange(ends[-1]) + np.repeat(starts - (ends - lengths), lengths)
         return row_numbers
 
     def span(self, first: int, last: int) -> Column:
-        """Rows `first` to `last - 1` as a column of exactly `last - first` rows that starts at `first`.
+        """Return rows `first` to `last - 1` as a column of exactly `last - first` rows that starts at `first`.
 
         A view where one run of stored slots covers the asked one; otherwise a copy padded with blanks.
         """
@@ -193,7 +193,8 @@ def column_of(
     codes: NDArray[np.int32],
     formats: NDArray[np.uint16],
 ) -> Column:
-    """The column of one or more cells in rising order of their `rows`, cut where more than `BLANKS_MAX` rows have none.
+    """Return the column of one or more cells in rising order of their `rows`, cut where more than `BLANKS_MAX` rows
+    have none.
 
     The arrays become the column's where no blanks stand between the cells.
     """
@@ -213,7 +214,7 @@ def column_of(
 
 
 def frozen(array: NDArray[_Item]) -> NDArray[_Item]:
-    """The array, which nobody may write any more."""
+    """Return the array, which nobody may write any more."""
     array.flags.writeable = False
     return array
 
@@ -236,6 +237,6 @@ class Text:
         return self.data[self.offsets[code] : self.offsets[code + 1]].tobytes().decode()
 
     def strings(self) -> list[str]:
-        """All strings, in code order."""
+        """Return all strings, in code order."""
         data = self.data.tobytes()
         return [data[a:b].decode() for a, b in zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)]

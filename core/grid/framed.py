@@ -85,9 +85,12 @@ def _warn(sheet: str, errors: dict[str, dict[str, int]], undated: dict[str, int]
 
 
 def _name(sheet: Sheet, row: int, at: int, taken: dict[str, FrameColumn]) -> str:
-    """The heading of a column; its letters where it has none, and behind one that another column has already."""
+    """Return the heading of a column.
+
+    Its letters where it has none, and behind one that another column has already.
+    """
     letters = column_name(at)
-    heading = None if row < 0 else _shown(sheet, row, at)
+    heading = None if row < 0 else _display_value(sheet, row, at)
     name = letters if heading is None else shortened(str(heading).strip(), NAME_CHARACTERS_MAX) or letters
     while name in taken:
         name += f" ({letters})"
@@ -95,7 +98,7 @@ def _name(sheet: Sheet, row: int, at: int, taken: dict[str, FrameColumn]) -> str
 
 
 def _column(sheet: Sheet, span: Column, kinds: set[Kind]) -> tuple[FrameColumn, int]:
-    """One column, and how many of its dates no calendar has."""
+    """Return one column, and how many of its dates no calendar has."""
     pool = sheet.text.offsets, sheet.text.data
     if kinds == {Kind.TEXT}:
         return FrameColumn(span.codes, pool), 0
@@ -115,7 +118,10 @@ def _column(sheet: Sheet, span: Column, kinds: set[Kind]) -> tuple[FrameColumn, 
 
 
 def moments_of(serials: NDArray[np.float64], *, date_1904: bool) -> NDArray[Any]:
-    """Date serials as datetime64[ms] by the rules of `core.values.from_serial`; NaT where it gives none."""
+    """Return date serials as datetime64[ms] by the rules of `core.values.from_serial`.
+
+    NaT where it gives none.
+    """
     stop = SERIALS_STOP - DAYS_BETWEEN_SYSTEMS if date_1904 else SERIALS_STOP
     with np.errstate(invalid="ignore"):
         known = (serials >= 0) & (serials < stop)
@@ -132,7 +138,10 @@ def moments_of(serials: NDArray[np.float64], *, date_1904: bool) -> NDArray[Any]
 
 
 def _mixed(span: Column, pool: Pool, *, date_1904: bool) -> tuple[FrameColumn, int]:
-    """Cells of several kinds, all as text: numbers in full, dates ISO, TRUE and FALSE."""
+    """Return cells of several kinds, all as text.
+
+    Numbers in full, dates ISO, TRUE and FALSE.
+    """
     codes = np.full(len(span.kinds), -1, np.int32)
     strings: list[str] = []
     lost = 0
@@ -143,7 +152,7 @@ def _mixed(span: Column, pool: Pool, *, date_1904: bool) -> tuple[FrameColumn, i
         if kind == Kind.TEXT:
             texts: list[str | None] = FrameColumn(used, pool).array().tolist()
         else:
-            texts = [_written(kind, value, date_1904=date_1904) for value in used.tolist()]
+            texts = [_value_text(kind, value, date_1904=date_1904) for value in used.tolist()]
         kept = np.array([-1 if text is None else len(strings) + at for at, text in enumerate(texts)], np.int32)
         strings += [text or "" for text in texts]
         codes[rows] = kept[places_]
@@ -151,7 +160,7 @@ def _mixed(span: Column, pool: Pool, *, date_1904: bool) -> tuple[FrameColumn, i
     return FrameColumn(codes, pool_of(strings)), lost
 
 
-def _written(kind: Kind, value: float, *, date_1904: bool) -> str | None:
+def _value_text(kind: Kind, value: float, *, date_1904: bool) -> str | None:
     if kind == Kind.BOOLEAN:
         return "TRUE" if value else "FALSE"
     if kind == Kind.NUMBER:
@@ -167,8 +176,8 @@ def _iso(serial: float, moment: datetime) -> str:
     return moment.date().isoformat() if is_day else moment.isoformat()
 
 
-def _shown(sheet: Sheet, row: int, column: int) -> Any:
-    """One cell for a reader: a date as it is written in ISO."""
+def _display_value(sheet: Sheet, row: int, column: int) -> Any:
+    """Return one cell for a reader: a date as it is written in ISO."""
     value = sheet.value(row, column)
     if isinstance(value, float) and sheet.kind(row, column) == Kind.DATE:
         moment = from_serial(value, date_1904=sheet.date_1904)
@@ -179,10 +188,10 @@ def _shown(sheet: Sheet, row: int, column: int) -> Any:
 
 
 def html_of(sheet: Sheet) -> str:
-    """The first and the last rows of a sheet under the letters of its columns."""
+    """Return the first and the last rows of a sheet under the letters of its columns."""
     columns = range(min(COLUMNS_SHOWN, sheet.column_count))
     rows = [
-        None if row is None else [str(row + 1), *(_shown(sheet, row, at) for at in columns)]
+        None if row is None else [str(row + 1), *(_display_value(sheet, row, at) for at in columns)]
         for row in places(sheet.row_count)
     ]
     lines = [left_out(sheet.row_count, "rows")]

@@ -19,7 +19,7 @@ _DAY_MICROSECONDS: Final = 86_400_000_000
 
 
 def workbook_of(frame: Any, sheet: str = "Sheet1") -> Workbook:
-    """A workbook whose only sheet holds a frame (`core.frames.given.columns_of` says which are taken).
+    """Return a workbook whose only sheet holds a frame (`core.frames.given.columns_of` says which are taken).
 
     Raises:
         TypeError, ValueError: as `columns_of`; ValueError, too, where it has more rows than a sheet.
@@ -78,6 +78,4 @@ def _column(heading: int, cells: _Cells, codes: NDArray[np.int32]) -> Column:
     of_text[is_text] = codes[np.concatenate(([heading], places))[is_text]]
     formats = np.where(kinds == Kind.DATE, date_format, 0).astype(np.uint16)
     there = np.flatnonzero(kinds)
-    return column_of(
-        there, kinds[there], np.concatenate(([0.0], numbers))[there], of_text[there], formats[there]
-    )  # fmt: skip
+    return column_of(there, kinds[there], np.concatenate(([0.0], numbers))[there], of_text[there], formats[there])

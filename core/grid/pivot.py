@@ -94,8 +94,11 @@ class Pivot:
 
     @property
     def size(self) -> int:
-        """How much there is to keep of it: items, and rows and columns with what each repeats; a long name counts once
-        for every NAME_CHARACTERS begun, since it is written for each item that bears it."""
+        """How much there is to keep of it.
+
+        Items, and rows and columns with what each repeats; a long name counts once for every NAME_CHARACTERS begun,
+        since it is written for each item that bears it.
+        """
         lines = sum(len(line or (0,)) for axis in (self.rows, self.columns) for line in axis.lines)
         names = [name for pair in self.data for name in pair]
         names += [name for field in self.fields for name in (field.name, field.source)]
@@ -104,15 +107,17 @@ class Pivot:
         return lines + len(self.pages) + sum(long)
 
     def covers(self, top: int, left: int, bottom: int, right: int) -> bool:
-        """Whether one of its cells is in a rectangle."""
+        """Return whether one of its cells is in a rectangle."""
         return (
-            top <= self.last_row and bottom >= self.first_row - self.page_rows
-            and left <= self.last_column and right >= self.first_column
-        )  # fmt: skip
+            top <= self.last_row
+            and bottom >= self.first_row - self.page_rows
+            and left <= self.last_column
+            and right >= self.first_column
+        )
 
 
 def pivot_of(document: dict[str, Any]) -> Pivot:
-    """The pivot table of what `dataclasses.asdict` gave, as JSON keeps it.
+    """Return the pivot table of what `dataclasses.asdict` gave, as JSON keeps it.
 
     Raises:
         KeyError, TypeError, ValueError: it is none.
@@ -123,9 +128,10 @@ def pivot_of(document: dict[str, Any]) -> Pivot:
         )
         for field in document["fields"]
     )
-    places = {key: _count(document[key]) for key in (
-        "first_row", "first_column", "last_row", "last_column", "data_row", "data_column", "page_rows",
-    )}  # fmt: skip
+    places = {
+        key: _count(document[key])
+        for key in ("first_row", "first_column", "last_row", "last_column", "data_row", "data_column", "page_rows")
+    }
     if places["last_row"] >= ROWS_MAX or places["last_column"] >= COLUMNS_MAX:
         raise ValueError("a pivot table outside its sheet")
     pages = tuple((_place(field, fields), _number(item)) for field, item in document["pages"])

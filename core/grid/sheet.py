@@ -14,7 +14,7 @@ from core.frames.frame import Frame, Framed
 from core.frames.notebook import card, table
 from core.grid.address import move_formula
 from core.grid.calculation import DEFAULT as CALCULATION
-from core.grid.calculation import Calculation, Doubt
+from core.grid.calculation import Calculation, CalculationDoubt
 from core.grid.column import Column, Text, frozen
 from core.grid.framed import frame_of, html_of
 from core.grid.pivot import Pivot
@@ -57,7 +57,7 @@ class Formulas:
 
 
 def no_formulas() -> Formulas:
-    """The formulas of a sheet without any."""
+    """Return the formulas of a sheet without any."""
     empty = frozen(np.empty(0, np.int32))
     return Formulas(empty, empty, empty, empty, Text(frozen(np.zeros(1, np.int64)), frozen(np.empty(0, np.uint8))), {})
 
@@ -94,12 +94,14 @@ class Sheet(Framed):
         return html_of(self)
 
     def frame(self, header: int | None = 1) -> Frame:
-        """The cells below the row with the headings as columns of one type each; values only.
+        """Return the cells below the row with the headings as columns of one type each.
 
-        A column of numbers is float64 (a percentage as the cell holds it: 5 % is 0.05), of booleans boolean, of dates a
-        day, or a moment to the millisecond where one of them has a time, without a zone. One of cells of several kinds
-        is text: numbers in full, dates ISO. Blanks are null, and so are errors: their number stands in `attrs`
-        ("error_cells", by column), and a UserWarning says so.
+        Values only.
+
+        A column of numbers is float64, a percentage as the cell has it: 5 % is 0.05. One of booleans is boolean. One of
+        dates is a day, or a moment to the millisecond where one of them has a time, without a zone. One of cells of
+        several kinds is text: numbers in full, dates ISO. Blanks are null, and so are errors: their number stands in
+        `attrs` ("error_cells", by column), and a UserWarning says so.
 
         Args:
             header: the number of the row with the headings, from 1; None for none. A column without a heading is named
@@ -115,7 +117,7 @@ class Sheet(Framed):
         return len(self.columns)
 
     def value(self, row: int, column: int) -> Value:
-        """The value of one cell; blank outside the stored cells."""
+        """Return the value of one cell; blank outside the stored cells."""
         stored = self.columns[column] if column < len(self.columns) else None
         at = -1 if stored is None else stored.slot(row)
         if stored is None or at < 0:
@@ -131,13 +133,15 @@ class Sheet(Framed):
         return ERRORS[int(stored.numbers[at])] if kind == _ERROR else float(stored.numbers[at])
 
     def kind(self, row: int, column: int) -> Kind:
-        """The kind of one cell."""
+        """Return the kind of one cell."""
         stored = self.columns[column] if column < len(self.columns) else None
         at = -1 if stored is None else stored.slot(row)
         return Kind.BLANK if stored is None or at < 0 else Kind(stored.dense.kinds[at])
 
     def formula(self, row: int, column: int) -> str | None:
-        """The formula of one cell without its leading '='; None where there is none.
+        """Return the formula of one cell without its leading '='.
+
+        None where there is none.
 
         A shared member's is its origin's, moved by their distance. The text is the file's own: newer functions carry
         Excel's `_xlfn.` prefix.
@@ -173,7 +177,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class BlankFormulas:
     """What became of formulas that a file brought without values, as programs write them that do not calculate."""
 
     cells: int
@@ -206,11 +210,11 @@ class Workbook:
     """Names of files that came along and were not read: none that a spreadsheet has."""
     language: str | None = None
     """The language that the file's properties name, such as de-DE; Excel writes none."""
-    filled: Filled | None = None
+    filled: BlankFormulas | None = None
     """Formulas that came without values and were calculated when the file was read; None where all came with one."""
     calculation: Calculation = CALCULATION
     """How the file says that it is to be calculated."""
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[CalculationDoubt, ...] = ()
     """What to doubt of the values since their last calculation here; none of those that a file came with."""
 
     def __post_init__(self) -> None:
@@ -218,7 +222,7 @@ class Workbook:
             object.__setattr__(self, "sheets", tuple(replace(sheet, date_1904=True) for sheet in self.sheets))
 
     def __getitem__(self, name: str) -> Sheet:
-        """The sheet of that name, matched without case as Excel does.
+        """Return the sheet of that name, matched without case as Excel does.
 
         Raises:
             KeyError: no sheet has the name; the message has what is near.
@@ -236,7 +240,7 @@ class Workbook:
         return iter(self.sheets)
 
     def __contains__(self, name: object) -> bool:
-        """Whether a sheet has the name."""
+        """Return whether a sheet has the name."""
         return isinstance(name, str) and any(sheet.name.casefold() == name.casefold() for sheet in self.sheets)
 
     def __repr__(self) -> str:

@@ -11,12 +11,13 @@ _NO_PART_OF_A_NAME: Final = str.maketrans(dict.fromkeys("[]:*?/\\", "_"))
 
 
 def in_quotes(name: str) -> str:
-    """A sheet's name, or a run of sheets, as a formula writes any of them: 'Q1 ''24'."""
+    """Return a sheet's name, or a run of sheets, as a formula writes any of them: 'Q1 ''24'."""
     return "'" + name.replace("'", "''") + "'"
 
 
 def free_name(name: str, taken: set[str]) -> str:
-    """A name that an .xlsx can have and no other sheet has, like the given one; its folded form is added to `taken`."""
+    """Return a name that an .xlsx can have and no other sheet has, like the given one; its folded form is added to
+    `taken`."""
     plain = "".join(letter if letter.isprintable() else "_" for letter in name.translate(_NO_PART_OF_A_NAME))
     plain = _cut(plain.strip("'"), CHARACTERS_MAX) or "Sheet"
     free, count = plain, 1

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.grounding.claims import NOT, SENTENCE, Claims
-from core.grounding.fact import Fact
-from core.grounding.figures import Reading, counted, figures, plain, reading_of
+from core.grounding.fact import KnownFact
+from core.grounding.figures import FigureReading, counted, figures, plain, reading_of
 
 MARK: Final = " [not in the data]"
 """What follows a figure of a checked text that no fact has."""
@@ -59,7 +59,7 @@ _HEDGE: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedText:
     """A text whose unknown figures, and sentences with claims that no fact supports, are followed by `MARK`."""
 
     text: str
@@ -68,10 +68,10 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _FactReading:
     """A reading of a fact, and what the fact says of it."""
 
-    reading: Reading
+    reading: FigureReading
     sentence: str
     nouns: frozenset[str]
     things: frozenset[str]
@@ -79,12 +79,12 @@ class _Known:
     is_limit: bool
 
 
-class Facts:
+class KnownFacts:
     """What is known, looked up by figure."""
 
-    def __init__(self, facts: Sequence[Fact]) -> None:
+    def __init__(self, facts: Sequence[KnownFact]) -> None:
         facts = list(facts)
-        self._known: dict[str, list[_Known]] = {}
+        self._known: dict[str, list[_FactReading]] = {}
         self._names: set[str] = set()
         things = {thing.lower() for fact in facts for thing in (fact.about, *fact.names) if len(thing) > 1}
         named = "|".join(map(re.escape, sorted(things, key=len, reverse=True)))
@@ -105,22 +105,25 @@ class Facts:
             known = (
                 reading_of(float(fact.value), fact.unit)
                 if isinstance(fact.value, float | int)
-                else Reading("day", what=fact.value.isoformat()[:10])
+                else FigureReading("day", what=fact.value.isoformat()[:10])
             )
             self._add(known, f"{fact.text} {fact.about}", is_limit=bool(_A_LIMIT.search(fact.text)))
 
-    def _add(self, reading: Reading, sentence: str, *, is_limit: bool) -> None:
+    def _add(self, reading: FigureReading, sentence: str, *, is_limit: bool) -> None:
         if reading.kind == "name":
             self._names.add(reading.what)
-        known = _Known(reading, sentence, counted(sentence), self.things_in(sentence), is_limit)
+        known = _FactReading(reading, sentence, counted(sentence), self.things_in(sentence), is_limit)
         self._known.setdefault(reading.kind, []).append(known)
 
     def things_in(self, text: str) -> frozenset[str]:
         """Whom a text names, of those that facts are about."""
         return frozenset(self._thing.findall(text.lower()))
 
-    def bear(self, reading: Reading, sentence: str, before: str, things: frozenset[str]) -> bool:
-        """Whether a fact says this figure of a sentence that names some things; `before` stands in front of it."""
+    def bear(self, reading: FigureReading, sentence: str, before: str, things: frozenset[str]) -> bool:
+        """Return whether a fact says this figure of a sentence that names some things.
+
+        `before` stands in front of it.
+        """
         if reading.kind == "name":
             parts = [part for part in re.split("[/&]", reading.what) if re.search(r"\d", part)]
             return reading.what in self._names or (bool(parts) and self._names.issuperset(parts))
@@ -145,14 +148,14 @@ _KINDS: Final = {
 """The kinds of facts that a kind of figure may be."""
 
 
-def check(text: str, facts: Sequence[Fact]) -> Checked:
+def check(text: str, facts: Sequence[KnownFact]) -> CheckedText:
     """Hold the figures of a text against the facts, and mark those that none of them has.
 
     What is said of a figure is checked as far as this: its unit, what it counts, whether it rose or fell, passed or
     failed, and that its sentence names whom the fact is about where it names anybody. A sentence that asserts a
     status, a direction, a rating or a currency, with figures or without, needs a fact that says so (`Claims`).
     """
-    known = Facts(facts)
+    known = KnownFacts(facts)
     pieces: list[str] = []
     unsupported: list[str] = []
     looked_at, before_it = 0, ""
@@ -175,11 +178,11 @@ def check(text: str, facts: Sequence[Fact]) -> Checked:
             pieces.append(MARK)
         pieces.append(gap)
         before_it = sentence
-    return Checked("".join(pieces), tuple(unsupported))
+    return CheckedText("".join(pieces), tuple(unsupported))
 
 
 def _sentences(text: str) -> list[tuple[str, str]]:
-    """Each sentence and what stands behind it."""
+    """Return each sentence and what stands behind it."""
     cuts = [(match.start(), match.end()) for match in SENTENCE.finditer(text)]
     starts = [0, *(end for _, end in cuts)]
     ends = [*(start for start, _ in cuts), len(text)]
@@ -187,7 +190,7 @@ def _sentences(text: str) -> list[tuple[str, str]]:
     return [(text[start:end], text[end:following]) for start, end, following in zip(starts, ends, nexts, strict=True)]
 
 
-def _agree(reading: Reading, known: _Known, before: str, sentence: str) -> bool:
+def _agree(reading: FigureReading, known: _FactReading, before: str, sentence: str) -> bool:
     fact = known.reading
     if reading.kind == "day":
         return _same_day(reading.what, fact.what)
@@ -208,11 +211,11 @@ def _agree(reading: Reading, known: _Known, before: str, sentence: str) -> bool:
     return _near(reading, value, fact.step, before)
 
 
-def _may_count(reading: Reading, known: _Known) -> bool:
+def _may_count(reading: FigureReading, known: _FactReading) -> bool:
     return known.reading.kind == "count" or reading.what in known.nouns
 
 
-def _near(reading: Reading, value: float, known_step: float, before: str) -> bool:
+def _near(reading: FigureReading, value: float, known_step: float, before: str) -> bool:
     gap = value - reading.value
     most = max(ROUNDING_MAX * abs(value), ROUNDING_LEAST)
     exact = _EXACT * max(abs(value), 1.0)
@@ -235,7 +238,7 @@ def _same_day(text: str, known: str) -> bool:
 
 
 def _contradicts(sentence: str, known: str) -> bool:
-    """Whether one of two sentences says only the one thing and the other only its opposite."""
+    """Return whether one of two sentences says only the one thing and the other only its opposite."""
     return any(
         ours in ((True, False), (False, True)) and _says(pair, known) == ours[::-1]
         for pair in _OPPOSITES
@@ -244,7 +247,7 @@ def _contradicts(sentence: str, known: str) -> bool:
 
 
 def _says(pair: tuple[re.Pattern[str], re.Pattern[str]], sentence: str) -> tuple[bool, bool]:
-    """Whether a sentence says the one thing, and whether it says the other."""
+    """Return whether a sentence says the one thing, and whether it says the other."""
     sides = {
         place ^ bool(NOT.search(sentence, 0, match.start()))
         for place, pattern in enumerate(pair)

@@ -7,11 +7,11 @@ makes the same one of the same subject: a name that facts are about, or words of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from core.grounding.fact import Fact
+from core.grounding.fact import KnownFact
 from core.grounding.figures import CURRENCIES, NUMERALS, plain
 
 SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+(?=[^a-z])|\n")
@@ -250,7 +250,7 @@ _SAME: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Supported:
+class _FactClaim:
     """A claim that a fact makes."""
 
     value: str
@@ -265,9 +265,9 @@ class _Supported:
 class Claims:
     """The claims of facts, and which sentences make others."""
 
-    def __init__(self, facts: list[Fact], things: re.Pattern[str]) -> None:
+    def __init__(self, facts: list[KnownFact], things: re.Pattern[str]) -> None:
         self._things = things
-        self._known: dict[str, list[_Supported]] = {}
+        self._known: dict[str, list[_FactClaim]] = {}
         self._words: set[str] = set()
         self._sentences: set[str] = set()
         self._counts_tests = False
@@ -291,7 +291,7 @@ class Claims:
         return frozenset(known.value for known in self._known.get("currency", ()))
 
     def unsupported(self, sentence: str, before: str) -> bool:
-        """Whether a sentence makes a claim that no fact supports.
+        """Return whether a sentence makes a claim that no fact supports.
 
         Args:
             before: the sentence in front of it, which "it" may speak of.
@@ -301,9 +301,11 @@ class Claims:
             return False
         supposed = bool(_SUPPOSED.search(read))
         if supposed and _CONDITION.search(read):
-            return any(not self._has(claim.kind, claim.accepts) for claim in _named(read))
+            return any(not self._has(claim.kind, claim.accepts) for claim in _named_claims(read))
         at = 0
-        for claim in sorted((*_claims(read), *_named(read), *self._beside_limits(read)), key=lambda claim: claim.start):
+        for claim in sorted(
+            (*_claims(read), *_named_claims(read), *self._beside_limits(read)), key=lambda claim: claim.start
+        ):
             if not self._supports(claim, read, at, before, is_supposed=supposed):
                 return True
             at = claim.end if claim.kind == "verdict" else at
@@ -311,12 +313,12 @@ class Claims:
 
     def _add(self, kind: str, value: str, text: str, *, is_sweeping: bool = False, is_supposed: bool = False) -> None:
         doubtful = bool(_DOUBT.search(text))
-        known = _Supported(value, _words(text), self._things_in(text), is_sweeping, is_supposed, doubtful)
+        known = _FactClaim(value, _words(text), self._things_in(text), is_sweeping, is_supposed, doubtful)
         self._known.setdefault(kind, []).append(known)
 
     def _read(self, sentence: str) -> None:
         """Take what a sentence of a fact claims, and the directions of its figures."""
-        for claim in (*_claims(sentence), *_named(sentence)):
+        for claim in (*_claims(sentence), *_named_claims(sentence)):
             sweeping = not _subject(sentence, 0, claim)[0] and bool(
                 _ALL.search(sentence, 0, claim.start) or _NONE.search(sentence, 0, claim.start)
             )
@@ -340,7 +342,10 @@ class Claims:
                 self._add("change of rating", "downgrade" if old < new else "upgrade", sentence)
 
     def _read_limits(self, sentence: str) -> None:
-        """Take on which side of its limit a figure is: by both, else by the verdict, else either."""
+        """Take on which side of its limit a figure is.
+
+        By both, else by the verdict, else either.
+        """
         verdicts = {value for claim in _claims(sentence) if claim.kind == "verdict" for value in claim.states}
         sides: set[str] = set()
         bound = _BOUND_OF_A_FACT.search(sentence)
@@ -358,7 +363,7 @@ class Claims:
             self._add("position", side, sentence, is_supposed=bool(_IF.search(sentence)))
 
     def _beside_limits(self, sentence: str) -> Iterator[Claim]:
-        """What a sentence says to be above or below a figure that is a limit."""
+        """Yield what a sentence says to be above or below a figure that is a limit."""
         for match in _BESIDE_A_FIGURE.finditer(sentence):
             if _number(match[3]) in self._limits:
                 negated = bool(NOT.search(sentence, 0, match.start()))
@@ -394,16 +399,20 @@ class Claims:
             return any(
                 things & known.things or (subject and not known.things and subject <= known.words) for known in agreeing
             )
-        strange = {word for word in subject if word not in self._words}
         if counted or not subject:
             return bool(agreeing)
+        return self._supports_subject(claim, subject, window, facts)
+
+    def _supports_subject(
+        self, claim: Claim, subject: frozenset[str], window: str, facts: Sequence[_FactClaim]
+    ) -> bool:
+        """Return whether a fact of the words that a claim is about agrees, and none contradicts a claim on all."""
+        strange = {word for word in subject if word not in self._words}
         if strange == subject or any(_is_name(word, window) for word in strange):
             return False
-        same = [known for known in agreeing if subject - strange <= known.words]
-        every = bool(_ALL.search(window) or _NONE.search(window))
-        return bool(same) and not (
-            every and any(subject - strange <= known.words for known in facts if known.value not in claim.accepts)
-        )
+        answers = {known.value in claim.accepts for known in facts if subject - strange <= known.words}
+        is_of_all = bool(_ALL.search(window) or _NONE.search(window))
+        return True in answers and not (is_of_all and False in answers)
 
 
 def _claims(sentence: str) -> Iterator[Claim]:
@@ -416,8 +425,8 @@ def _claims(sentence: str) -> Iterator[Claim]:
             yield Claim(row.kind, accepts, states, match.start(), match.end())
 
 
-def _named(sentence: str) -> Iterator[Claim]:
-    """The ratings and currencies that a sentence names."""
+def _named_claims(sentence: str) -> Iterator[Claim]:
+    """Yield the ratings and currencies that a sentence names."""
     for match in _RATING.finditer(sentence):
         rating = frozenset((match[0].lower().replace("-grade", " grade"),))
         yield Claim("rating", rating, rating, match.start(), match.end())
@@ -433,17 +442,17 @@ def _named(sentence: str) -> Iterator[Claim]:
 
 
 def _currency(written: str) -> str:
-    """The code of a currency; empty where it is none."""
+    """Return the code of a currency; empty where it is none."""
     return _MORE_CURRENCIES.get(written.lower()) or CURRENCIES.get(written.lower(), "")
 
 
 def _rank(rating: str) -> int | None:
-    """The place of a rating on its agency's scale, the best first."""
+    """Return the place of a rating on its agency's scale, the best first."""
     return next((scale.index(rating.lower()) for scale in _SCALES if rating.lower() in scale), None)
 
 
 def _number(written: str) -> float | None:
-    """None where it is none: 31.12.2025."""
+    """Return None where it is none: 31.12.2025."""
     try:
         return float(written.replace(",", "").replace("−", "-").strip("."))
     except ValueError:
@@ -451,7 +460,7 @@ def _number(written: str) -> float | None:
 
 
 def _is_supposed(sentence: str, at: int) -> bool:
-    """Whether the clause of a place says what may be, or the sentence has an "if"."""
+    """Return whether the clause of a place says what may be, or the sentence has an "if"."""
     cuts = [(cut.start(), cut.end()) for cut in _CLAUSE.finditer(sentence)]
     start = max((end for _, end in cuts if end <= at), default=0)
     end = min((start for start, _ in cuts if start >= at), default=len(sentence))
@@ -459,7 +468,7 @@ def _is_supposed(sentence: str, at: int) -> bool:
 
 
 def _subject(sentence: str, at: int, claim: Claim) -> tuple[frozenset[str], str]:
-    """The words that say what a claim is about, and the part of the sentence where they stand.
+    """Return the words that say what a claim is about, and the part of the sentence where they stand.
 
     They are those of its clause before it, else of the clause behind it, else of all before it.
     """
@@ -486,7 +495,10 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _is_name(word: str, window: str) -> bool:
-    """Whether an unknown word may be a name: a letter, capitals, or a capital within the sentence."""
+    """Return whether an unknown word may be a name.
+
+    A letter, capitals, or a capital within the sentence.
+    """
     written = re.search(rf"(?i)\b{re.escape(word)}(?!\w)", window)
     is_capital = written is not None and written.start() > 0 and not written[0][0].islower()
     return len(word) < 3 or word in _QUALIFIERS or is_capital

@@ -50,22 +50,24 @@ _MARKS_MAX: Final = 2
 
 
 def clean(text: str, *, known: str = "") -> str:
-    """A text as plain text, its paragraphs kept; numbered lists have dashes, since a number there says nothing.
+    """Return a text as plain text, its paragraphs kept.
+
+    Numbered lists have dashes, since a number there says nothing.
 
     Args:
         known: texts whose host names may stand: companies have names such as Booking.com.
     """
     names = known.casefold()
     for _ in range(ROUNDS_MAX):
-        if (read := _read(text, names)) == text:
+        if (read := _read_text(text, names)) == text:
             return text
         text = read
     return text.replace("<", " ").replace("&", " ").replace("://", " ")  # nobody writes so who means well
 
 
-def _read(text: str, names: str) -> str:
-    """One round: what it takes away may leave more of the same."""
-    text = _seen(html.unescape(_SEQUENCE.sub("", text)).translate(_SIGNS))
+def _read_text(text: str, names: str) -> str:
+    """Return one round: what it takes away may leave more of the same."""
+    text = _visible(html.unescape(_SEQUENCE.sub("", text)).translate(_SIGNS))
     text = _TAG.sub("", _DROPPED.sub("", _THOUGHT.sub("", text)))
     text = _REFERENCE.sub("", _LINK.sub(r"\1", _IMAGE.sub("", text)))
     text = _HOST.sub(lambda match: match[0] if match[0].casefold() in names else REMOVED, _ADDRESS.sub(REMOVED, text))
@@ -74,8 +76,8 @@ def _read(text: str, names: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
-def _seen(text: str) -> str:
-    """The text without what is not seen, or covers what is."""
+def _visible(text: str) -> str:
+    """Return the text without what is not seen, or covers what is."""
     if text.isascii() and text.isprintable():
         return text
     text = _UNSEEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " "))

@@ -9,7 +9,7 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class KnownFact:
     """One thing that is known.
 
     Figures within the text count as known too, as exactly as they are written there.
@@ -27,7 +27,7 @@ class Fact:
     """What of the text, and of `about`, somebody wrote into the file: it is shown to no model."""
 
 
-class Printed(Protocol):
+class AnswerFigure(Protocol):
     """A figure that an answer or an insight prints."""
 
     @property
@@ -47,21 +47,23 @@ class Printed(Protocol):
         """As it is printed."""
 
 
-def facts_of(text: str, names: Sequence[str], figures: Iterable[Printed]) -> list[Fact]:
-    """The facts of a text that was printed: its paragraphs, and each of its figures as exactly as it is known.
+def facts_of(text: str, names: Sequence[str], figures: Iterable[AnswerFigure]) -> list[KnownFact]:
+    """Return the facts of a text that was printed.
+
+    Its paragraphs, and each of its figures as exactly as it is known.
 
     Args:
         names: what of the text comes out of the file.
         figures: where one has an `of`, that is whose it is.
     """
     own_names = tuple(dict.fromkeys(names))
-    facts = [Fact(line, names=own_names) for line in text.splitlines() if line.strip()]
+    facts = [KnownFact(line, names=own_names) for line in text.splitlines() if line.strip()]
     for figure in figures:
         about = str(getattr(figure, "of", None) or "")
         subject = f"{figure.name} of {about}" if about else figure.name
         known = figure.value
         if isinstance(known, str | None):
-            facts.append(Fact(f"{subject}: {figure.text}", about=about, names=own_names))
+            facts.append(KnownFact(f"{subject}: {figure.text}", about=about, names=own_names))
         else:
-            facts.append(Fact(subject, known, figure.unit, about, own_names))
+            facts.append(KnownFact(subject, known, figure.unit, about, own_names))
     return facts

@@ -18,7 +18,7 @@ _WORDS_MAX: Final = 1e18
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FigureReading:
     """What a figure says."""
 
     kind: Kind
@@ -35,12 +35,12 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class TextFigure:
     """A figure where it stands, characters `start` to `end - 1` with its unit, and all that it may say."""
 
     start: int
     end: int
-    readings: tuple[Reading, ...]
+    readings: tuple[FigureReading, ...]
 
 
 # Words ----------------------------------------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ _NOUNS: Final = {
     )
     for word in words
 }  # fmt: skip
-"""What is counted; words for the same thing in one row, its first is told."""
+"""What is counted; words for the same thing in one row, whose first is shown."""
 _STOPS: Final = (
     "and or but while with is are was were which that in to against at for by on from below above than as after before"
     " under over has have had does fails fail passes pass"
@@ -139,7 +139,10 @@ _CHINESE: Final = frozenset("〇零一二两三四五六七八九十百千万億
 
 
 def plain(text: str) -> str:
-    """The text in signs that patterns know, each in its own place: digits of every script, dashes, spaces."""
+    """Return the text in signs that patterns know, each in its own place.
+
+    Digits of every script, dashes, spaces.
+    """
     return text if text.isascii() else "".join(map(_plain_sign, text.translate(_LIKE)))
 
 
@@ -207,11 +210,11 @@ _JOINS: Final = re.compile(r"(?i)\s*(?:,|-|/|to|and|or|versus|vs\.?|against)(?:\
 """What stands between two figures that one unit serves."""
 
 
-def figures(text: str) -> Iterator[Figure]:
-    """The figures of a text, from the left."""
+def figures(text: str) -> Iterator[TextFigure]:
+    """Yield the figures of a text, from the left."""
     read = plain(text)
     all_readings = [
-        Figure(match.start(), match.start() + len(match[0].rstrip(".,:/")), readings)
+        TextFigure(match.start(), match.start() + len(match[0].rstrip(".,:/")), readings)
         for match in _FIGURE.finditer(read)
         if (readings := tuple(_readings(match, read)))
     ]
@@ -222,40 +225,40 @@ def figures(text: str) -> Iterator[Figure]:
             yield figure
 
 
-def reading_of(value: float, unit: str) -> Reading:
-    """A value that is known exactly, by the unit of a fact."""
+def reading_of(value: float, unit: str) -> FigureReading:
+    """Return a value that is known exactly, by the unit of a fact."""
     word = unit.strip().lower()
     if word in _UNITS_OF_FACTS:
         kind, factor = _UNITS_OF_FACTS[word]
-        return Reading(kind, value * factor)
+        return FigureReading(kind, value * factor)
     if word in CURRENCIES:
-        return Reading("money", value, what=CURRENCIES[word])
+        return FigureReading("money", value, what=CURRENCIES[word])
     if word in _NOUNS:
-        return Reading("count", value, what=_NOUNS[word])
-    return Reading("number", value)
+        return FigureReading("count", value, what=_NOUNS[word])
+    return FigureReading("number", value)
 
 
 def counted(text: str) -> frozenset[str]:
-    """What a text names that can be counted."""
+    """Return what a text names that can be counted."""
     return frozenset(_NOUNS[word] for word in re.findall("[a-z]+", text.lower()) if word in _NOUNS)
 
 
-def _readings(match: re.Match[str], text: str) -> Iterator[Reading]:
+def _readings(match: re.Match[str], text: str) -> Iterator[FigureReading]:
     form = next(name for name in _FORMS if match[name] is not None)
     written = match[0].lower()
     if form in _DAYS:
-        yield Reading("day", what=_day(form, match[0]))
+        yield FigureReading("day", what=_day(form, match[0]))
     elif form == "number":
         yield from _numbers(match, text)
     elif form == "words":
         yield from _in_words(match, text)
     elif form == "part":
         *count, part = re.split("[ -]", written)
-        yield Reading("percent", NUMERALS.get("".join(count), 1.0) * _PARTS[part], step=1.0, zeros=1.0)
+        yield FigureReading("percent", NUMERALS.get("".join(count), 1.0) * _PARTS[part], step=1.0, zeros=1.0)
     elif form == "multiple":
-        yield Reading("factor", _MULTIPLES[written])
+        yield FigureReading("factor", _MULTIPLES[written])
     else:
-        yield Reading("name", what=written.rstrip(".,:/"))
+        yield FigureReading("name", what=written.rstrip(".,:/"))
 
 
 def _day(form: str, written: str) -> str:
@@ -274,10 +277,10 @@ def _day(form: str, written: str) -> str:
     return f"{numbers[1]:04}-{month:02}-{numbers[0]:02}" if len(numbers) > 1 else f"-{month:02}-{numbers[0]:02}"
 
 
-def _numbers(match: re.Match[str], text: str) -> Iterator[Reading]:
+def _numbers(match: re.Match[str], text: str) -> Iterator[FigureReading]:
     digits = match["digits"].replace(",", "")
     if len(digits) > DIGITS_MAX:
-        yield Reading("name", what=digits)
+        yield FigureReading("name", what=digits)
         return
     whole, _, decimals = digits.partition(".")
     power = 10.0 ** int(match["power"] or 0)
@@ -285,17 +288,17 @@ def _numbers(match: re.Match[str], text: str) -> Iterator[Reading]:
     zeros = (
         10.0 ** (len(whole) - len(significant)) if significant and not decimals.strip("0") else 10.0 ** -len(decimals)
     )
-    first = Reading("number", float(digits) * power, 10.0 ** -len(decimals) * power, zeros * power)
+    first = FigureReading("number", float(digits) * power, 10.0 ** -len(decimals) * power, zeros * power)
     if match["minus"] or match["inner"]:
         first = replace(first, value=-first.value)
     read = _with_unit(first, match, "1", text)
     yield read
     is_year = re.fullmatch(r"(?:19|20|21)\d\d", match["digits"]) and read.kind in ("number", "count")
     if is_year and match[0] == match["digits"] and _OF_A_YEAR.search(text, max(0, match.start() - 12), match.start()):
-        yield Reading("day", what=digits)
+        yield FigureReading("day", what=digits)
 
 
-def _in_words(match: re.Match[str], text: str) -> Iterator[Reading]:
+def _in_words(match: re.Match[str], text: str) -> Iterator[FigureReading]:
     worth = total = 0.0
     words = [word for word in re.findall("[a-z]+", match[0].lower()) if word in NUMERALS or word in _SCALES]
     for word in words:
@@ -308,15 +311,17 @@ def _in_words(match: re.Match[str], text: str) -> Iterator[Reading]:
             worth = 0.0
     value = total + worth
     if value > _WORDS_MAX:
-        yield Reading("name", what=match[0].lower())
+        yield FigureReading("name", what=match[0].lower())
         return
     digits = f"{value:.0f}"
-    read = _with_unit(Reading("number", value, 1.0, 10.0 ** (len(digits) - len(digits.rstrip("0")))), match, "2", text)
+    read = _with_unit(
+        FigureReading("number", value, 1.0, 10.0 ** (len(digits) - len(digits.rstrip("0")))), match, "2", text
+    )
     if words not in (["one"], ["zero"]) or read.kind != "number":  # "one of them" and "below zero" say no figure
         yield read
 
 
-def _with_unit(read: Reading, match: re.Match[str], which: str, text: str) -> Reading:
+def _with_unit(read: FigureReading, match: re.Match[str], which: str, text: str) -> FigureReading:
     scale = match[f"scale{which}"] or match[f"letter{which}"] or match[f"spaced{which}"]
     worth = _SCALES[scale.lower()] if scale and which == "1" else 1.0  # words have had theirs
     read = replace(read, value=read.value * worth, step=read.step * worth, zeros=read.zeros * worth)
@@ -331,12 +336,12 @@ def _with_unit(read: Reading, match: re.Match[str], which: str, text: str) -> Re
     return read
 
 
-def _in_units(read: Reading, kind: Kind, factor: float, what: str = "") -> Reading:
-    return Reading(kind, read.value * factor, read.step * factor, read.zeros * factor, what, factor)
+def _in_units(read: FigureReading, kind: Kind, factor: float, what: str = "") -> FigureReading:
+    return FigureReading(kind, read.value * factor, read.step * factor, read.zeros * factor, what, factor)
 
 
 def _noun_behind(text: str, end: int) -> str:
-    """What a number counts that ends there: "12 distressed loans"."""
+    """Return what a number counts that ends there: "12 distressed loans"."""
     behind = _WORDS_BEHIND.match(text, end)
     for word in re.findall(r"[A-Za-z/&']+", behind[0].lower()) if behind else ():
         if word in _NOUNS:
@@ -346,7 +351,7 @@ def _noun_behind(text: str, end: int) -> str:
     return ""
 
 
-def _sharing(read: Reading, following: Reading) -> Iterator[Reading]:
-    """A number whose unit stands behind the next one: 5 to 10 %."""
+def _sharing(read: FigureReading, following: FigureReading) -> Iterator[FigureReading]:
+    """Yield a number whose unit stands behind the next one: 5 to 10 %."""
     if read.kind in ("number", "count") and following.kind not in ("number", "day", "name", "money"):
         yield _in_units(read, following.kind, following.factor, following.what)

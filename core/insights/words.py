@@ -8,7 +8,7 @@ from typing import Final
 
 from core.frames.figures import decimals_apart, unit_decimals
 from core.insights.insight import Unit
-from core.report.figures import day, figure, signed
+from core.report.figures import day, figure, with_sign
 from core.words import counted
 
 NAME_CHARACTERS: Final = 80
@@ -51,7 +51,7 @@ def printed(
     """
     if isinstance(value, date):
         return day(value)
-    shown = signed if sign else figure
+    shown = with_sign if sign else figure
     if unit == "amount":
         return _money(value, currency, sign=sign)
     if unit == "count":
@@ -71,7 +71,7 @@ _SCALES: Final = ((1e9, "bn"), (1e6, "m"))
 
 def _money(value: float, currency: str | None, *, sign: bool) -> str:
     scale, mark = next(((size, word) for size, word in _SCALES if abs(value) >= size), (1.0, ""))
-    text = (signed if sign else figure)(value / scale, 2 if mark else 0) + mark
+    text = (with_sign if sign else figure)(value / scale, 2 if mark else 0) + mark
     return f"{plain(currency, 10)} {text}" if currency else text
 
 

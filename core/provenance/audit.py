@@ -77,41 +77,57 @@ def audit(archive: Archive, own: Collection[str], covered: Collection[str], find
 
 
 def _styles(archive: Archive, package: Package, findings: Findings) -> int:
-    """How many cell styles the file has."""
+    """Return how many cell styles the file has."""
     part = package.by_kind.get("styles")
     if part is None:
         return 1
-    codes: dict[str, str] = {}
-    below: list[Mapping[str, str]] = []
-    cells: list[Mapping[str, str]] = []
-    place = ""
+    styles = _Styles(part, findings)
+    check_part(archive.read(part), STYLES, findings, part, watch=styles.watch)
+    styles.check_cells()
+    return max(1, len(styles.cells))
 
-    def watch(name: str, attributes: Mapping[str, str]) -> None:
-        nonlocal place
+
+class _Styles:
+    """The elements of the styles, in order, and what is wrong with them."""
+
+    def __init__(self, part: str, findings: Findings) -> None:
+        self.part = part
+        self.findings = findings
+        self.codes: dict[str, str] = {}
+        self.bases: list[Mapping[str, str]] = []
+        self.cells: list[Mapping[str, str]] = []
+        self._list = ""
+
+    def watch(self, name: str, attributes: Mapping[str, str]) -> None:
+        """Take one element."""
         if name in ("cellStyleXfs", "cellXfs"):
-            place = name
+            self._list = name
         elif name == "numFmt":
-            _number_format(attributes, codes, part, findings)
+            _number_format(attributes, self.codes, self.part, self.findings)
         elif name == "alignment" and attributes.get("horizontal") == "fill":
-            findings.changed(part, "cells that repeat what they hold until they are full", change="changed")
+            message = "cells that repeat what they hold until they are full"
+            self.findings.changed(self.part, message, change="changed")
         elif (name == "name" and _SYMBOLS.fullmatch(attributes.get("val", "").strip())) or (
             name == "charset" and attributes.get("val", "").strip() == "2"
         ):
-            findings.changed(part, "a font that shows other signs than those that cells hold", change="changed")
+            message = "a font that shows other signs than those that cells hold"
+            self.findings.changed(self.part, message, change="changed")
         elif name == "xf":
-            (cells if place == "cellXfs" else below).append(attributes)
+            (self.cells if self._list == "cellXfs" else self.bases).append(attributes)
 
-    check_part(archive.read(part), STYLES, findings, part, watch=watch)
-    for at, style in enumerate(cells):
-        base = _whole(style.get("xfId", "0"))
-        base_number = below[base].get("numFmtId", "0") if base is not None and base < len(below) else "0"
-        number = style.get("numFmtId", "0")
-        identifier = _whole(number)
-        if identifier is None or base is None or (number not in codes and identifier not in BUILT_IN_FORMATS):
-            findings.differs(part, f"a cell style {at} of a number format that the file does not have")
-        elif base_number != number and not is_true(style, "applyNumberFormat", default=True):
-            findings.differs(part, f"a cell style {at} that says of two number formats that it is the other")
-    return max(1, len(cells))
+    def check_cells(self) -> None:
+        """Check the number format of each cell style."""
+        for at, style in enumerate(self.cells):
+            base = _whole(style.get("xfId", "0"))
+            base_number = self.bases[base].get("numFmtId", "0") if base is not None and base < len(self.bases) else "0"
+            number = style.get("numFmtId", "0")
+            identifier = _whole(number)
+            if identifier is None or base is None or (number not in self.codes and identifier not in BUILT_IN_FORMATS):
+                message = f"a cell style {at} of a number format that the file does not have"
+                self.findings.differs(self.part, message)
+            elif base_number != number and not is_true(style, "applyNumberFormat", default=True):
+                message = f"a cell style {at} that says of two number formats that it is the other"
+                self.findings.differs(self.part, message)
 
 
 def _number_format(attributes: Mapping[str, str], codes: dict[str, str], part: str, findings: Findings) -> None:
@@ -151,7 +167,7 @@ def _strings(archive: Archive, package: Package, findings: Findings) -> int:
     while rest is None and (chunk := next(chunks, None)) is not None:
         rest = reader.feed(chunk)
     rest = reader.finish() if rest is None else rest
-    if (rest + b"".join(_bounded(chunks, part))).strip():
+    if (rest + b"".join(_limit_size(chunks, part))).strip():
         findings.differs(part, "something behind its strings")
     if reader.fault:
         findings.differs(part, f"{FAULTS[reader.fault]} (in the string {reader.count})")
@@ -174,7 +190,7 @@ def _metadata(archive: Archive, package: Package, findings: Findings) -> NDArray
         return np.empty(0, np.int8)
 
 
-def _bounded(chunks: Iterator[bytes], part: str) -> Iterator[bytes]:
+def _limit_size(chunks: Iterator[bytes], part: str) -> Iterator[bytes]:
     """
     Raises:
         ParseFailed: more bytes than a part that is read whole may have.
@@ -190,9 +206,9 @@ def _bounded(chunks: Iterator[bytes], part: str) -> Iterator[bytes]:
 
 
 def _until(chunks: Iterator[bytes], mark: re.Pattern[bytes], part: str) -> tuple[bytes, re.Match[bytes] | None]:
-    """The bytes of a part up to the chunk with a mark, and where that stands."""
+    """Return the bytes of a part up to the chunk with a mark, and where that stands."""
     head = b""
-    for chunk in _bounded(chunks, part):
+    for chunk in _limit_size(chunks, part):
         head += chunk
         if (match := mark.search(head)) is not None:
             return head, match
@@ -240,7 +256,7 @@ class _Sheet:
             self.reached = reader.reached
             if reader.low_row >= 0 and not self.sheet.is_own:
                 self._changed("a row too low to show anything", f"{reader.low_row + 1}:{reader.low_row + 1}")
-        tail += b"".join(_bounded(chunks, part))
+        tail += b"".join(_limit_size(chunks, part))
         self._frame(head[: begin.start()] + b"<" + begin[1] + b"sheetData/>" + tail)
 
     def _frame(self, frame: bytes) -> None:
@@ -265,26 +281,38 @@ class _Sheet:
         self.findings.changed(self.sheet.part, message, sheet=self.sheet.name, cell=cell, change=change)
 
     def _watch(self, name: str, attributes: Mapping[str, str]) -> None:
-        if name == "dimension":
-            self._dimension(attributes.get("ref", ""))
-        elif name == "sheetView":
-            self.top_left = attributes.get("topLeftCell", "A1")
-            if is_true(attributes, "showFormulas"):
-                self._changed("a view that shows formulas rather than what they give")
-            if not is_true(attributes, "showZeros", default=True):
-                self._changed("a view that leaves zeros blank")
-        elif name == "pane":
-            self.frozen = attributes.get("state") in ("frozen", "frozenSplit")
-        elif name == "sheetFormatPr":
-            if is_true(attributes, "zeroHeight") or _below(attributes.get("defaultRowHeight"), LOW_POINTS):
-                self._changed("rows that are hidden unless they say otherwise")
-            if _below(attributes.get("defaultColWidth"), NARROW):
-                self._changed("columns that are hidden unless they say otherwise")
-        elif name == "col" and (is_true(attributes, "hidden") or _below(attributes.get("width"), NARROW)):
-            first, last = (_whole(attributes.get(key, "")) for key in ("min", "max"))
-            if first and last and first <= last <= 16_384:
-                place = f"{column_name(first - 1)}:{column_name(last - 1)}"
-                self._changed("hidden columns that were not exported so", place)
+        match name:
+            case "dimension":
+                self._dimension(attributes.get("ref", ""))
+            case "sheetView":
+                self._view(attributes)
+            case "pane":
+                self.frozen = attributes.get("state") in ("frozen", "frozenSplit")
+            case "sheetFormatPr":
+                self._usual_sizes(attributes)
+            case "col":
+                self._columns(attributes)
+
+    def _view(self, attributes: Mapping[str, str]) -> None:
+        self.top_left = attributes.get("topLeftCell", "A1")
+        if is_true(attributes, "showFormulas"):
+            self._changed("a view that shows formulas rather than what they give")
+        if not is_true(attributes, "showZeros", default=True):
+            self._changed("a view that leaves zeros blank")
+
+    def _usual_sizes(self, attributes: Mapping[str, str]) -> None:
+        if is_true(attributes, "zeroHeight") or _below(attributes.get("defaultRowHeight"), LOW_POINTS):
+            self._changed("rows that are hidden unless they say otherwise")
+        if _below(attributes.get("defaultColWidth"), NARROW):
+            self._changed("columns that are hidden unless they say otherwise")
+
+    def _columns(self, attributes: Mapping[str, str]) -> None:
+        if not is_true(attributes, "hidden") and not _below(attributes.get("width"), NARROW):
+            return
+        first, last = (_whole(attributes.get(key, "")) for key in ("min", "max"))
+        if first and last and first <= last <= 16_384:
+            place = f"{column_name(first - 1)}:{column_name(last - 1)}"
+            self._changed("hidden columns that were not exported so", place)
 
 
 def _covers(area: str, inside: tuple[int, int, int, int]) -> bool:
@@ -296,7 +324,7 @@ def _covers(area: str, inside: tuple[int, int, int, int]) -> bool:
 
 
 def _place(row: int, column: int) -> str | None:
-    """A cell, a row where no cell is known, None where none is."""
+    """Return a cell, a row where no cell is known, None where none is."""
     if row < 0:
         return None
     return cell_name(row, column) if column >= 0 else f"{row + 1}:{row + 1}"

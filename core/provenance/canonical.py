@@ -102,7 +102,7 @@ class DataHash:
 
 
 def data_hash(book: Workbook, sheets: Sequence[str] | None = None) -> DataHash:
-    """The hash of a workbook's sheets, of all of them or of those named, always in the order of the workbook.
+    """Return the hash of a workbook's sheets, of all of them or of those named, always in the order of the workbook.
 
     A column is read once and about a megabyte of it is held at a time; the interpreter is free meanwhile.
 
@@ -114,10 +114,10 @@ def data_hash(book: Workbook, sheets: Sequence[str] | None = None) -> DataHash:
     digests = [_sheet_hash(book, sheet, form) for sheet, form in zip(chosen, forms, strict=True)]
     whole = hashlib.sha256(VERSION.encode() + struct.pack("<?BI", False, book.date_1904, len(digests)))
     for sheet_form, digest in digests:
-        whole.update(_counted(sheet_form.name) + digest)
+        whole.update(_with_length(sheet_form.name) + digest)
     names = hashlib.sha256()
     for name, definition in names_used(book, chosen, forms):
-        names.update(_counted(name) + _counted(definition_form(definition)))
+        names.update(_with_length(name) + _with_length(definition_form(definition)))
     whole.update(names.digest())
     unsteady = sum(int(((form.flags & UNSTEADY) != 0).sum()) for form in forms)
     return DataHash(
@@ -126,7 +126,7 @@ def data_hash(book: Workbook, sheets: Sequence[str] | None = None) -> DataHash:
 
 
 def chosen_sheets(book: Workbook, names: Sequence[str] | None) -> list[Sheet]:
-    """The sheets of these names, in the order of the workbook.
+    """Return the sheets of these names, in the order of the workbook.
 
     Raises:
         NoSuchSheet: the workbook has no sheet of that very name.
@@ -141,16 +141,19 @@ def chosen_sheets(book: Workbook, names: Sequence[str] | None) -> list[Sheet]:
 
 
 def covered_forms(book: Workbook, sheets: Sequence[Sheet]) -> list[Forms]:
-    """The formulas of these sheets in normal form, with those marked whose value is not covered."""
+    """Return the formulas of these sheets in normal form, with those marked whose value is not covered."""
     return mark_unsteady(book, sheets, [forms_of(sheet.formulas, sheet.name) for sheet in sheets])
 
 
 def records_of(book: Workbook, sheet: Sheet, forms: Forms) -> Iterator[tuple[int, Records, int]]:
-    """Each column that may have records: its position, its records to be taken, how many they are at most."""
+    """Yield each column that may have records.
+
+    Its position, its records to be taken, how many they are at most.
+    """
     booleans = np.array([code in _BOOLEAN_FORMATS for code in book.number_formats], np.uint8)
     elapsed = np.array([is_elapsed_format(code) for code in book.number_formats], np.bool_)
     texts = (sheet.text.offsets, sheet.text.data)
-    formulas, filled = sheet.formulas, _filled(sheet, forms)
+    formulas, filled = sheet.formulas, _array_formulas(sheet, forms)
     order = np.lexsort((formulas.rows, formulas.columns))
     ordered = formulas.columns[order]
     last = int(ordered[-1]) + 1 if len(ordered) else 0
@@ -163,23 +166,34 @@ def records_of(book: Workbook, sheet: Sheet, forms: Forms) -> Iterator[tuple[int
         starts, lengths = _NO_RUNS if stored is None else stored.runs
         chosen = order[low:high]
         records = Records(
-            _with_lengths(cells, elapsed), cells.numbers, cells.codes, cells.formats, starts, lengths, texts,
-            formulas.rows[chosen], forms.codes[chosen], forms.flags[chosen], forms.extents[chosen],
+            _with_lengths(cells, elapsed),
+            cells.numbers,
+            cells.codes,
+            cells.formats,
+            starts,
+            lengths,
+            texts,
+            formulas.rows[chosen],
+            forms.codes[chosen],
+            forms.flags[chosen],
+            forms.extents[chosen],
             np.ascontiguousarray(filled[(filled[:, 3] <= position) & (position <= filled[:, 4]), :3]),
-            forms.texts, forms.constants, booleans,
-        )  # fmt: skip
+            forms.texts,
+            forms.constants,
+            booleans,
+        )
         yield position, records, len(cells.kinds) + len(chosen)
 
 
 def _with_lengths(column: Column, elapsed: NDArray[np.bool_]) -> NDArray[np.uint8]:
-    """Kinds with lengths of time as dates, which they are to the hash."""
+    """Return kinds with lengths of time as dates, which they are to the hash."""
     if not elapsed.any() or not len(column.kinds):
         return column.kinds
     dated = elapsed[column.formats] & (column.numbers >= 0) & (column.numbers < SERIALS_STOP)
     return np.where((column.kinds == Kind.NUMBER) & dated, np.uint8(Kind.DATE), column.kinds)
 
 
-def _filled(sheet: Sheet, forms: Forms) -> NDArray[np.int32]:
+def _array_formulas(sheet: Sheet, forms: Forms) -> NDArray[np.int32]:
     """First and last row, whether not covered, first and last column of what each array formula fills, by first row."""
     formulas = sheet.formulas
     at = np.array(sorted(formulas.arrays), np.int64)
@@ -209,11 +223,11 @@ def _sheet_hash(book: Workbook, sheet: Sheet, forms: Forms) -> tuple[SheetHash, 
 
 
 def chunks(records: Records) -> Iterable[memoryview]:
-    """The records as bytes, each chunk good until the next is asked for."""
+    """Return the records as bytes, each chunk good until the next is asked for."""
     while (chunk := records.chunk()) is not None:
         yield chunk
 
 
-def _counted(text: str) -> bytes:
+def _with_length(text: str) -> bytes:
     data = text.encode()
     return struct.pack("<I", len(data)) + data

@@ -13,7 +13,7 @@ Change = Literal["added", "changed", "hidden"]
 Weight = Literal["invalid_provenance", "modified"]
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class FileFinding(Struct, frozen=True, kw_only=True):
     """One thing that is not as our writer, Excel or LibreOffice writes it."""
 
     status: Weight
@@ -44,20 +44,20 @@ class Findings:
     """The findings of a file, the first ones of many."""
 
     def __init__(self) -> None:
-        self.items: list[Finding] = []
+        self.items: list[FileFinding] = []
         self.more = False
 
     def differs(self, part: str, message: str, *, sheet: str | None = None, cell: str | None = None) -> None:
         """Note what programs read differently."""
-        self._add(Finding(status="invalid_provenance", part=part, sheet=sheet, cell=cell, message=message))
+        self._add(FileFinding(status="invalid_provenance", part=part, sheet=sheet, cell=cell, message=message))
 
     def changed(
         self, part: str, message: str, *, sheet: str | None = None, cell: str | None = None, change: Change = "added"
     ) -> None:
         """Note what shows something else than was exported."""
-        self._add(Finding(status="modified", part=part, sheet=sheet, cell=cell, message=message, change=change))
+        self._add(FileFinding(status="modified", part=part, sheet=sheet, cell=cell, message=message, change=change))
 
-    def _add(self, finding: Finding) -> None:
+    def _add(self, finding: FileFinding) -> None:
         if finding in self.items:
             return
         if len(self.items) < FINDINGS_MAX:
@@ -74,6 +74,6 @@ class Findings:
         return any(item.status == "invalid_provenance" for item in self.items)
 
     @property
-    def first(self) -> Finding | None:
+    def first(self) -> FileFinding | None:
         """The weightiest finding."""
         return next((item for item in self.items if item.status == "invalid_provenance"), next(iter(self.items), None))

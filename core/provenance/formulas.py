@@ -45,10 +45,11 @@ from core.formula.language import (
     Spill,
     Structured,
     Unary,
+    children,
     functions,
     parse,
     shapes,
-)  # fmt: skip
+)
 from core.grid._intern import intern
 from core.grid.address import parse_range
 from core.grid.sheet import Formulas
@@ -88,7 +89,10 @@ class Forms:
 
 
 def forms_of(formulas: Formulas, sheet: str) -> Forms:
-    """The normal forms of a sheet's formulas: each formula that was filled down or across is read once."""
+    """Return the normal forms of a sheet's formulas.
+
+    Each formula that was filled down or across is read once.
+    """
     strings = formulas.text.strings()
     origins, places = np.unique(formulas.origins, return_inverse=True)
     rows, columns = (np.ascontiguousarray(axis[origins]) for axis in (formulas.rows, formulas.columns))
@@ -119,20 +123,23 @@ def forms_of(formulas: Formulas, sheet: str) -> Forms:
 
 
 def normal_form(tree: Node, sheet: str) -> str:
-    """The normal form of a formula on a sheet."""
+    """Return the normal form of a formula on a sheet."""
     out: list[str] = []
     _write(tree, sheet.lower(), out)
     return "".join(out)
 
 
 def definition_form(text: str) -> str:
-    """The normal form of what a name stands for, as it reads in A1; `text` without '='."""
+    """Return the normal form of what a name stands for, as it reads in A1.
+
+    `text` without '='.
+    """
     tree = _tree("=" + text, 0, 0)
     return _unreadable("=" + text) if tree is None else normal_form(tree, "")
 
 
 def is_volatile(tree: Node | None) -> bool:
-    """Whether a formula calls one of `VOLATILE` itself."""
+    """Return whether a formula calls one of `VOLATILE` itself."""
     return tree is not None and not VOLATILE.isdisjoint(functions(tree))
 
 
@@ -174,20 +181,24 @@ def _write(node: Node, sheet: str, out: list[str]) -> None:
         case Structured():
             columns_named = "" if node.first is None else f"{node.first}:{node.last}"
             out.append(f"{node.table or ''}[{','.join(node.items)};{columns_named}]".lower())
-        case Unary(operator=operator, operand=operand):
-            _call(operator, (operand,), sheet, out)
-        case Spill(operand=operand):
-            _call("#", (operand,), sheet, out)
-        case Binary(operator=operator, left=left, right=right):
-            _call(operator, (left, right), sheet, out)
-        case Call(name=name, arguments=arguments):
-            _call(name.lower(), arguments, sheet, out)
-        case Invoke(callee=callee, arguments=arguments):
-            _call("()", (callee, *arguments), sheet, out)
+        case Unary() | Spill() | Binary() | Call() | Invoke():
+            _call(_operation(node), children(node), sheet, out)
         case ArrayLiteral(rows=lines):
             out.append("{" + ";".join(",".join(map(_constant, line)) for line in lines) + "}")
         case _:
             assert isinstance(node, Empty), type(node)
+
+
+def _operation(node: Unary | Spill | Binary | Call | Invoke) -> str:
+    """Return the name of what a node does with the nodes below it."""
+    match node:
+        case Unary() | Binary():
+            return node.operator
+        case Call():
+            return node.name.lower()
+        case Spill():
+            return "#"
+    return "()"
 
 
 def _call(name: str, arguments: tuple[Node, ...], sheet: str, out: list[str]) -> None:

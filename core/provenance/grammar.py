@@ -219,7 +219,7 @@ STRINGS_ROOT: Final[Mapping[str, Element]] = {"sst": Element("count uniqueCount"
 
 
 def is_true(attributes: Mapping[str, str], name: str, default: bool = False) -> bool:
-    """An XML boolean."""
+    """Return an XML boolean."""
     text = attributes.get(name)
     return default if text is None else text.strip() in ("1", "true")
 
@@ -244,8 +244,10 @@ _DECLARATION: Final = re.compile(
 
 
 def markup_fault(head: bytes) -> str | None:
-    """Why bytes from a part's beginning on are not plain XML in UTF-8: no declaration of another encoding, no comments,
-    sections, entities or instructions. None where they are."""
+    """Return why bytes from a part's beginning on are not plain XML in UTF-8.
+
+    No declaration of another encoding, no comments, sections, entities or instructions. None where they are.
+    """
     rest = head
     if (declared := _DECLARATION.match(head)) is not None:
         rest = head[declared.end() :]
@@ -268,7 +270,9 @@ def check_part(
     watch: Watch | None = None,
     is_free: bool = False,
 ) -> None:
-    """Hold a part against its list; `watch` is called with each element of the list and its attributes.
+    """Hold a part against its list.
+
+    `watch` is called with each element of the list and its attributes.
 
     Attributes come by their names, those that name a relationship as `r:id`. With `is_free` only what programs read
     differently is found: other elements of the namespace, and all that stands in them, may be.
@@ -331,7 +335,7 @@ class _Walk:
             self.findings.differs(self.part, f"another kind of part in it: {local!r}", sheet=self.sheet)
 
     def _fits(self, local: str, above: _Open) -> bool:
-        """Whether an element may stand where it does; a finding where it may not."""
+        """Return whether an element may stand where it does; a finding where it may not."""
         assert above.rule is not None
         if above.name == _ALTERNATIVES:
             self.findings.differs(self.part, f"an element {local!r} among alternatives", sheet=self.sheet)

@@ -28,7 +28,7 @@ from core.files.parts import parse_part
 from core.files.source import Content
 from core.files.write.xml import escape
 from core.provenance.canonical import VERSION, DataHash
-from core.provenance.shown import Shown
+from core.provenance.shown import BookDisplay
 
 NAMESPACE: Final = "urn:cushion:provenance"
 
@@ -94,12 +94,15 @@ class SignedManifest(Struct, frozen=True):
     signature: str
 
     def is_signed_with(self, key: bytes) -> bool:
-        """Whether the signature is this key's; how long it takes does not tell how much of it is right."""
+        """Return whether the signature is this key's.
+
+        How long it takes does not tell how much of it is right.
+        """
         return hmac.compare_digest(self.signature.lower().encode(), _signature(self.text, key).encode())
 
 
-def hashed(data_hash: DataHash, shown: Shown | None = None) -> dict[str, Any]:
-    """The fields of a manifest that say what was hashed, and how it is shown."""
+def hash_of(data_hash: DataHash, shown: BookDisplay | None = None) -> dict[str, Any]:
+    """Return the fields of a manifest that say what was hashed, and how it is shown."""
     looks = {} if shown is None else {sheet.name: sheet.hash for sheet in shown.sheets}
     sheets = tuple(
         ManifestSheet(sheet.name, sheet.hash, sheet.cells, looks.get(sheet.name, "")) for sheet in data_hash.sheets
@@ -112,8 +115,8 @@ def hashed(data_hash: DataHash, shown: Shown | None = None) -> dict[str, Any]:
     }
 
 
-def signed(manifest: Manifest, key: bytes) -> bytes:
-    """The XML part of a manifest, signed.
+def sign(manifest: Manifest, key: bytes) -> bytes:
+    """Return the XML part of a manifest, signed.
 
     Raises:
         ValueError: the key has less than 16 bytes, or the manifest is larger than one that is read.
@@ -129,8 +132,9 @@ def signed(manifest: Manifest, key: bytes) -> bytes:
 
 
 def read_manifest(content: Content) -> SignedManifest | None:
-    """The manifest of an .xlsx file, whatever its part is called; None where there is none. Its signature is not
-    checked.
+    """Return the manifest of an .xlsx file, whatever its part is called.
+
+    None where there is none. Its signature is not checked.
 
     Raises:
         InvalidManifest: more than one, too large, not well-formed, or not as one is written; or an archive in which
@@ -140,7 +144,7 @@ def read_manifest(content: Content) -> SignedManifest | None:
         OSError: the file cannot be opened.
     """
     documents = []
-    with _opened(content) as archive:
+    with _open(content) as archive:
         names = [entry.name for entry in archive.entries if _is_custom(entry.name)]
         if len(names) > PARTS_MAX:
             raise InvalidManifest(f"The file has more custom XML parts than the limit of {PARTS_MAX}")
@@ -150,10 +154,10 @@ def read_manifest(content: Content) -> SignedManifest | None:
                 documents.append(data)
         if len(documents) > 1:
             raise InvalidManifest("The file has more than one manifest")
-    return _parsed(documents[0]) if documents else None
+    return _parse(documents[0]) if documents else None
 
 
-def _opened(content: Content) -> Archive:
+def _open(content: Content) -> Archive:
     try:
         if file_kind(content) != "xlsx":
             raise InvalidFormat("The file is no .xlsx: no other file has a manifest.")
@@ -173,7 +177,10 @@ _ROOT: Final = re.compile(rb"<(?:[\w.-]+:)?([A-Za-z]\w*)")
 
 
 def _ours(archive: Archive, name: str) -> bytes | None:
-    """A part that names our namespace in its first megabyte; None for any other."""
+    """Return a part that names our namespace in its first megabyte.
+
+    None for any other.
+    """
     mark = NAMESPACE.encode()
     data = b""
     for chunk in archive.chunks(name):
@@ -188,7 +195,7 @@ def _ours(archive: Archive, name: str) -> bytes | None:
     return data
 
 
-def _parsed(data: bytes) -> SignedManifest:
+def _parse(data: bytes) -> SignedManifest:
     inside: list[str] = []
     texts: dict[str, list[str]] = {}
 

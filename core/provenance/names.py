@@ -16,7 +16,7 @@ USED_MAX: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class DefinedName:
     """A defined name."""
 
     key: str
@@ -30,7 +30,10 @@ LISTED_MAX: Final = 1_000
 
 
 def all_names(book: Workbook) -> tuple[str, ...] | None:
-    """The keys of all names of a workbook, in order; None for more than LISTED_MAX."""
+    """Return the keys of all names of a workbook, in order.
+
+    None for more than LISTED_MAX.
+    """
     keys = {name.lower() for name in book.defined_names}
     keys |= {f"{in_quotes(sheet.lower())}!{name.lower()}" for sheet, name in book.local_names}
     return tuple(sorted(keys)) if len(keys) <= LISTED_MAX else None
@@ -43,17 +46,17 @@ class NameTable:
         self._global = {name.lower(): text for name, text in book.defined_names.items()}
         self._local = {(sheet.lower(), name.lower()): text for (sheet, name), text in book.local_names.items()}
 
-    def find(self, sheet: str, node: Name) -> Known | None:
-        """What a name means on a sheet; None where it is not defined."""
+    def find(self, sheet: str, node: Name) -> DefinedName | None:
+        """Return what a name means on a sheet; None where it is not defined."""
         name = node.name.lower()
         home = (node.sheet or sheet).lower()
         if (text := self._local.get((home, name))) is not None:
-            return Known(f"{in_quotes(home)}!{name}", text)
+            return DefinedName(f"{in_quotes(home)}!{name}", text)
         text = self._global.get(name)
-        return None if text is None else Known(name, text)
+        return None if text is None else DefinedName(name, text)
 
     def tree(self, text: str) -> Node | None:
-        """What a name's text says; None where it is no formula."""
+        """Return what a name's text says; None where it is no formula."""
         try:
             return parse("=" + text)
         except FormulaError:
@@ -61,7 +64,8 @@ class NameTable:
 
 
 def names_used(book: Workbook, sheets: Sequence[Sheet], forms: Sequence[Forms]) -> list[tuple[str, str]]:
-    """(name, definition without '=') of each name that the formulas use, themselves or through names, in order."""
+    """Return (name, definition without '=') of each name that the formulas use, themselves or through names, in
+    order."""
     if not book.defined_names and not book.local_names:
         return []
     table = NameTable(book)
@@ -80,7 +84,7 @@ def names_used(book: Workbook, sheets: Sequence[Sheet], forms: Sequence[Forms]) 
     return sorted(used.items(), key=lambda item: item[0].encode())
 
 
-def _names_in(table: NameTable, sheet: str, tree: Node) -> Iterator[Known]:
+def _names_in(table: NameTable, sheet: str, tree: Node) -> Iterator[DefinedName]:
     for node, _ in walk(tree):
         if isinstance(node, Name) and (known := table.find(sheet, node)) is not None:
             yield known

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -107,7 +107,7 @@ class Package:
 
 
 def check_package(archive: Archive, own: Collection[str], covered: Collection[str], findings: Findings) -> Package:
-    """The parts of a file, with a finding for each that does not belong to one.
+    """Return the parts of a file, with a finding for each that does not belong to one.
 
     Args:
         own: the sheets that the export says may be changed.
@@ -153,7 +153,7 @@ class _Check:
     # ------------------------------------------------------------------------------------------ types and links
 
     def _content_types(self) -> dict[str, str]:
-        """What the parts are, by their names, and by their endings with an asterisk before."""
+        """Return what the parts are, by their names, and by their endings with an asterisk before."""
         types: dict[str, str] = {}
 
         def start(name: str, attributes: Attributes) -> None:
@@ -187,7 +187,7 @@ class _Check:
             self.findings.differs(name, f"XML that is not well-formed ({error.hint.rstrip('.')})")
 
     def _links(self, owner: str) -> list[Link]:
-        """The relationships of a part, those with faults left out."""
+        """Return the relationships of a part, those with faults left out."""
         name = relationships_name(owner)
         result: list[Link] = []
         if name not in self.archive:
@@ -228,7 +228,10 @@ class _Check:
         return Link(identifier, kind, address, part)
 
     def _known_links(self, owner: str, kind: str, sheet: str | None = None) -> Iterator[Link]:
-        """The relationships of a part that may be changed by nobody: those of listed kinds, each kind once."""
+        """Yield the relationships of a part that may be changed by nobody.
+
+        Those of listed kinds, each kind once.
+        """
         met: set[str] = set()
         for link in self._links(owner):
             what = link.kind or link.type.rpartition("/")[2]
@@ -243,7 +246,10 @@ class _Check:
             yield link
 
     def _reach(self, link: Link, owner: str) -> None:
-        """Count a part of a listed kind as one of the file's; two of one name mean two things."""
+        """Count a part of a listed kind as one of the file's.
+
+        Two of one name mean two things.
+        """
         if link.target in self.reached and link.kind not in ("customXml", "printerSettings"):
             self.findings.differs(relationships_name(owner), f"two relationships to {link.target!r}")
         self.reached.add(link.target)
@@ -289,15 +295,22 @@ class _Check:
                 self._reach(link, part)
                 if link.kind not in _OFTEN:
                     result.by_kind[link.kind] = link.target
-        for key in ("name", "sheetId", "r:id"):
-            values = [attributes.get(key, "").casefold() for attributes in listed]
-            if len(set(values)) < len(values) or "" in values:
-                self.findings.differs(part, f"two sheets of the same {key.removeprefix('r:')!r}, or one without")
+        self._check_identifiers(listed)
+        self._sheets(listed, links)
+
+    def _sheets(self, listed: Sequence[Mapping[str, str]], links: dict[str, Link]) -> None:
         for attributes in listed:
             self._sheet(attributes.get("name", ""), links.pop(attributes.get("r:id", ""), None))
         for link in links.values():
             if link.kind == "worksheet":
-                self.findings.differs(part, f"no sheet for the part {link.target!r}")
+                self.findings.differs(self.known.workbook, f"no sheet for the part {link.target!r}")
+
+    def _check_identifiers(self, sheets: Sequence[Mapping[str, str]]) -> None:
+        for key in ("name", "sheetId", "r:id"):
+            values = [attributes.get(key, "").casefold() for attributes in sheets]
+            if len(set(values)) < len(values) or "" in values:
+                message = f"two sheets of the same {key.removeprefix('r:')!r}, or one without"
+                self.findings.differs(self.known.workbook, message)
 
     def _sheet(self, name: str, link: Link | None) -> None:
         is_own = name in self.own and name not in self.covered
@@ -321,7 +334,7 @@ class _Check:
                 self.known.tables.append((name, below.target))
 
     def _free_targets(self, owner: str) -> list[str]:
-        """The parts that one names which may be anything."""
+        """Return the parts that one names which may be anything."""
         name = relationships_name(owner)
         if name not in self.archive:
             return []

@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from core.grid.address import cell_name, range_name
 from core.grid.sheet import Workbook
 from core.provenance.canonical import chosen_sheets, covered_forms, records_of
-from core.provenance.shown import Shown, ShownSheet, changed_cells, restored_rows, shown_of
+from core.provenance.shown import BookDisplay, SheetDisplay, changed_cells, restored_rows, shown_of
 
 CELLS_MAX: Final = 10_000_000
 """Cells of an export that have prints: 40 MB, and 120 MB where no two stand one below the other."""
 
 DIFFERENCES_MAX: Final = 1_000
-"""Differences that are told."""
+"""Differences that are listed."""
 
 Status = Literal[
     "changed", "added", "removed", "renamed", "moved", "hidden", "shown", "merged", "unmerged", "display", "table"
@@ -82,7 +82,7 @@ class _Prints(Struct, frozen=True, array_like=True):
     end: tuple[int, int, int] | None
     """Sheet, column and row from which on nothing is known, by place; None where all is."""
     sheets: list[_Sheet]
-    shown: Shown | None = None
+    shown: BookDisplay | None = None
     """How the sheets show their cells; None in exports of older versions."""
 
 
@@ -91,7 +91,9 @@ _Found = tuple[NDArray[np.int32], NDArray[np.uint32]]
 
 
 def fingerprints(book: Workbook, sheets: Sequence[str] | None, key: bytes) -> bytes:
-    """The prints of a workbook's sheets, of all or of those named; the key has any length.
+    """Return the prints of a workbook's sheets, of all or of those named.
+
+    The key has any length.
 
     Raises:
         NoSuchSheet: the workbook has no sheet of that very name.
@@ -120,7 +122,7 @@ def fingerprints(book: Workbook, sheets: Sequence[str] | None, key: bytes) -> by
 def differences(
     kept: bytes, key: bytes, book: Workbook, sheets: Mapping[str, str], *, limit: int = DIFFERENCES_MAX
 ) -> tuple[list[Difference], bool]:
-    """The cells that differ between what prints were kept of and a workbook, and whether there are more of them.
+    """Return the cells that differ between what prints were kept of and a workbook, and whether there are more of them.
 
     `sheets` is the exported name -> the present name of each sheet to compare. Cells come in the order of the exported
     sheets and rows; a moved cell is one removed and one added.
@@ -129,34 +131,36 @@ def differences(
         DamagedPrints: these are no prints.
         NoSuchSheet: the workbook has no such sheet.
     """
-    prints = _decoded(kept)
+    prints = _decode(kept)
     present = dict(_columns(book, list(sheets.values()), key))
     listed: list[Difference] = []
     more = prints.end is not None
     for at, sheet in enumerate(prints.sheets):
         if sheet.name not in sheets:
             continue
-        old = {column.position: _restored(column) for column in sheet.columns}
-        new = dict(_known(present[sheets[sheet.name]], at, prints.end))
-        cells, cut = _compared(old, new, limit - len(listed))
+        old = {column.position: _restore(column) for column in sheet.columns}
+        new = dict(_known_hashes(present[sheets[sheet.name]], at, prints.end))
+        cells, cut = _compare(old, new, limit - len(listed))
         listed += [Difference(sheet.name, cell_name(row, column), _STATUSES[status]) for row, column, status in cells]
         more = more or cut
     return listed, more
 
 
-def shown_in(kept: bytes) -> Shown | None:
-    """How the sheets of an export showed their cells; None where prints of older versions do not say.
+def shown_in(kept: bytes) -> BookDisplay | None:
+    """Return how the sheets of an export showed their cells.
+
+    None where prints of older versions do not say.
 
     Raises:
         DamagedPrints: these are no prints.
     """
-    return _decoded(kept).shown if kept else None
+    return _decode(kept).shown if kept else None
 
 
 def shown_differences(
-    old: Shown, before: ShownSheet, now: ShownSheet, book: Workbook, *, limit: int
+    old: BookDisplay, before: SheetDisplay, now: SheetDisplay, book: Workbook, *, limit: int
 ) -> Iterator[Difference]:
-    """What a sheet shows otherwise than it did."""
+    """Yield what a sheet shows otherwise than it did."""
     if before.is_visible != now.is_visible:
         yield Difference(before.name, None, "shown" if now.is_visible else "hidden")
     rows, others = restored_rows(before.hidden_rows), restored_rows(now.hidden_rows)
@@ -172,17 +176,17 @@ def shown_differences(
         yield Difference(before.name, cell_name(row, column), "display")
 
 
-def _decoded(kept: bytes) -> _Prints:
+def _decode(kept: bytes) -> _Prints:
     try:
         return msgspec.msgpack.decode(kept, type=_Prints)
     except msgspec.MsgspecError as error:
         raise DamagedPrints("what was kept are no prints") from error
 
 
-def _known(
+def _known_hashes(
     columns: Iterator[tuple[int, _Found]], sheet: int, end: tuple[int, int, int] | None
 ) -> Iterator[tuple[int, _Found]]:
-    """What comes before the place from which on nothing is known."""
+    """Yield what comes before the place from which on nothing is known."""
     for position, (rows, prints) in columns:
         if end is None or (sheet, position) < end[:2]:
             yield position, (rows, prints)
@@ -195,10 +199,10 @@ _STATUSES: Final[tuple[Status, ...]] = ("changed", "added", "removed")
 _NONE: Final[_Found] = (np.empty(0, np.int32), np.empty(0, np.uint32))
 
 
-def _compared(
+def _compare(
     old: Mapping[int, _Found], new: Mapping[int, _Found], limit: int
 ) -> tuple[list[tuple[int, int, int]], bool]:
-    """(row, column, place in `_STATUSES`) of the first differences of a sheet, and whether there are more."""
+    """Return (row, column, place in `_STATUSES`) of the first differences of a sheet, and whether there are more."""
     listed: list[tuple[int, int, int]] = []
     count = 0
     for position in sorted(old.keys() | new.keys()):
@@ -214,7 +218,7 @@ def _compared(
     return sorted(listed)[:limit], count > limit
 
 
-def _restored(column: _Column) -> _Found:
+def _restore(column: _Column) -> _Found:
     try:
         starts, lengths = np.frombuffer(column.starts, "<i4"), np.frombuffer(column.lengths, "<i4")
         prints = np.frombuffer(column.prints, "<u4")
@@ -230,7 +234,7 @@ def _restored(column: _Column) -> _Found:
 def _columns(
     book: Workbook, names: Sequence[str] | None, key: bytes
 ) -> Iterator[tuple[str, Iterator[tuple[int, _Found]]]]:
-    """Each sheet's name, and its columns with rows and prints."""
+    """Yield each sheet's name, and its columns with rows and prints."""
     chosen = chosen_sheets(book, names)
     derived = hashlib.blake2b(key, digest_size=16, person=b"svc_hash_v1").digest()
     k0, k1 = int.from_bytes(derived[:8], "little"), int.from_bytes(derived[8:], "little")

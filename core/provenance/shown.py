@@ -46,7 +46,7 @@ _SEPARATORS: Final = frozenset("-/.,: ")
 
 
 def display_form(code: str) -> tuple[str, str]:
-    """The normal forms of what a number format makes of a number and of a text.
+    """Return the normal forms of what a number format makes of a number and of a text.
 
     Quoted, escaped and plain letters are one; colours, languages, blanks and paddings are gone; of dates
     also what separates the fields, and how many letters stand for a year, day or number of a month.
@@ -129,7 +129,7 @@ class ShownColumn(Struct, frozen=True, array_like=True):
     """Both as little-endian int32."""
 
 
-class ShownSheet(Struct, frozen=True, array_like=True):
+class SheetDisplay(Struct, frozen=True, array_like=True):
     """How a sheet shows its cells."""
 
     name: str
@@ -144,15 +144,15 @@ class ShownSheet(Struct, frozen=True, array_like=True):
     """None where there were too many stretches."""
 
 
-class Shown(Struct, frozen=True, array_like=True):
+class BookDisplay(Struct, frozen=True, array_like=True):
     """How the sheets of a workbook show their cells."""
 
     forms: list[str]
-    sheets: list[ShownSheet]
+    sheets: list[SheetDisplay]
 
 
-def shown_of(book: Workbook, sheets: Sequence[Sheet] | None = None) -> Shown:
-    """How these sheets show their cells, all of the workbook where none are given."""
+def shown_of(book: Workbook, sheets: Sequence[Sheet] | None = None) -> BookDisplay:
+    """Return how these sheets show their cells, all of the workbook where none are given."""
     forms: dict[str, int] = {}
     tables = _Forms(book, forms)
     chosen = book.sheets if sheets is None else sheets
@@ -169,8 +169,8 @@ def shown_of(book: Workbook, sheets: Sequence[Sheet] | None = None) -> Shown:
         runs = sum(len(column.starts) // 4 for column in columns)
         left -= runs
         digest = _digest(is_visible, hidden, merged, own, columns, list(forms))
-        result.append(ShownSheet(sheet.name, digest, is_visible, hidden, merged, own, columns if left >= 0 else None))
-    return Shown(list(forms), result)
+        result.append(SheetDisplay(sheet.name, digest, is_visible, hidden, merged, own, columns if left >= 0 else None))
+    return BookDisplay(list(forms), result)
 
 
 def _table(table: Table) -> tuple[str, Range, int, int]:
@@ -221,7 +221,7 @@ class _Forms:
         is_formula: NDArray[np.bool_],
         is_constant: NDArray[np.bool_],
     ) -> NDArray[np.int32]:
-        """The place of the form of each of these cells."""
+        """Return the place of the form of each of these cells."""
         kinds, numbers, formats = column.kinds[slots], column.numbers[slots], column.formats[slots].astype(np.int64)
         as_text = (kinds != Kind.NUMBER) & (kinds != Kind.DATE)
         as_text |= is_constant | (self.booleans[formats] & ((numbers == 0) | (numbers == 1)))
@@ -265,7 +265,7 @@ def _stretches(position: int, rows: NDArray[np.int64], result: NDArray[np.int32]
 
 
 def _constants(sheet: Sheet) -> NDArray[np.bool_]:
-    """Which formulas are TRUE, FALSE or an error by themselves, as programs write constants."""
+    """Return which formulas are TRUE, FALSE or an error by themselves, as programs write constants."""
     formulas = sheet.formulas
     codes = [code for code in np.unique(formulas.texts).tolist() if _CONSTANT.fullmatch(formulas.text[code])]
     return np.isin(formulas.texts, codes)
@@ -275,12 +275,15 @@ def _constants(sheet: Sheet) -> NDArray[np.bool_]:
 
 
 def restored_rows(data: bytes) -> set[int]:
-    """Rows as they are kept."""
+    """Return rows as they are kept."""
     return set(np.frombuffer(data, "<i4").tolist())
 
 
-def changed_cells(old: Shown, before: ShownSheet, book: Workbook, sheet: Sheet, limit: int) -> list[tuple[int, int]]:
-    """(row, column) of a sheet's cells that have another format than the ones that were there, the first of them."""
+def changed_cells(
+    old: BookDisplay, before: SheetDisplay, book: Workbook, sheet: Sheet, limit: int
+) -> list[tuple[int, int]]:
+    """Return (row, column) of a sheet's cells that have another format than the ones that were there, the first of
+    them."""
     if before.columns is None:
         return []
     forms = {form: at for at, form in enumerate(old.forms)}

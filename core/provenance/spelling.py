@@ -26,7 +26,10 @@ _VALUES: Final = re.compile(r"_xlfn\.(?:LET|LAMBDA)\s*\(", re.IGNORECASE)
 
 
 def misspelt(text: str) -> str | None:
-    """What of a formula, without '=', programs read differently; None for nothing."""
+    """Return what of a formula, without '=', programs read differently.
+
+    None for nothing.
+    """
     for word in _WORD.finditer(text):
         if word["name"] and not _is_stored_so(text, word):
             return f"{word['prefix']}{word['name']}"
@@ -49,7 +52,7 @@ def _is_stored_so(text: str, word: re.Match[str]) -> bool:
 
 
 def misspelt_cells(sheet: Sheet) -> Iterator[tuple[str, str]]:
-    """(cell, what of its formula) for each text that programs read differently, where it stands first."""
+    """Yield (cell, what of its formula) for each text that programs read differently, where it stands first."""
     formulas = sheet.formulas
     codes, firsts = np.unique(formulas.texts, return_index=True)
     for code, first in zip(codes.tolist(), firsts.tolist(), strict=True):

@@ -47,7 +47,7 @@ _WHOLE: Final = (0, ROWS_MAX - 1, 0, COLUMNS_MAX - 1)
 
 
 def mark_unsteady(book: Workbook, sheets: Sequence[Sheet], forms: Sequence[Forms]) -> list[Forms]:
-    """The forms of these sheets with the formulas marked whose value is not covered."""
+    """Return the forms of these sheets with the formulas marked whose value is not covered."""
     seen = _Reading(book, sheets)
     sources = [
         [seen.is_volatile(sheet.name, tree) for tree in form.trees] for sheet, form in zip(sheets, forms, strict=True)
@@ -81,7 +81,7 @@ class _Reading:
         self._all = tuple(range(len(sheets)))
 
     def trees(self, sheet: str, tree: Node | None) -> Iterator[Node]:
-        """A formula and what its names stand for."""
+        """Yield a formula and what its names stand for."""
         waiting = [] if tree is None else [(tree, 0)]
         seen: set[str] = set()
         while waiting:
@@ -99,11 +99,11 @@ class _Reading:
                         waiting.append((below, depth + 1))
 
     def is_volatile(self, sheet: str, tree: Node | None) -> bool:
-        """Rule 1."""
+        """Return rule 1."""
         return any(map(is_volatile, self.trees(sheet, tree)))
 
     def of(self, sheet: Sheet, own: int, tree: Node | None) -> Iterator[_Rectangle]:
-        """The ranges that a formula of the sheet, the `own`-th hashed one, reads."""
+        """Yield the ranges that a formula of the sheet, the `own`-th hashed one, reads."""
         for top in self.trees(sheet.name, tree):
             for node, _ in walk(top):
                 match node:
@@ -115,7 +115,7 @@ class _Reading:
                     case Structured():
                         yield from self._table(sheet, node)
                     case Call() if node.name in _ANYWHERE:
-                        yield _fixed(self._all, *_WHOLE)
+                        yield _fix(self._all, *_WHOLE)
                     case Call() if node.name == "TABLE":
                         before, last_row, last_column = (-1, False), (ROWS_MAX - 1, True), (COLUMNS_MAX - 1, True)
                         yield _Rectangle((own,), (before, before), (before, last_column))
@@ -133,7 +133,10 @@ class _Reading:
         )
 
     def _between(self, sheet: str, last_sheet: str | None) -> tuple[int, ...]:
-        """The hashed sheets from one to another of the workbook; none for what is no sheet of it."""
+        """Return the hashed sheets from one to another of the workbook.
+
+        None for what is no sheet of it.
+        """
         first, last = self._place.get(sheet.lower()), self._place.get((last_sheet or sheet).lower())
         if first is None or last is None:
             return ()
@@ -144,7 +147,7 @@ class _Reading:
         for table in self._tables:
             meant = node.table is not None and table.name.lower() == node.table.lower()
             if meant or (node.table is None and table.sheet.lower() == sheet.name.lower()):
-                yield _fixed(
+                yield _fix(
                     self._between(table.sheet, None),
                     table.first_row,
                     table.last_row,
@@ -153,7 +156,7 @@ class _Reading:
                 )
 
 
-def _fixed(sheets: tuple[int, ...], top: int, bottom: int, left: int, right: int) -> _Rectangle:
+def _fix(sheets: tuple[int, ...], top: int, bottom: int, left: int, right: int) -> _Rectangle:
     return _Rectangle(sheets, ((top, True), (bottom, True)), ((left, True), (right, True)))
 
 
@@ -177,22 +180,29 @@ class _Runs:
             last = np.append(first[1:], len(order)) - 1 if len(order) else first
             high, wide = (np.maximum(form.extents[order[first], axis] - 1, 0) for axis in (0, 1))
             parts.append(
-                np.stack([
-                    np.full(len(first), at), rows[first], rows[last] + high, columns[first], columns[first] + wide,
-                    codes[first],
-                ])
-            )  # fmt: skip
+                np.stack(
+                    [
+                        np.full(len(first), at),
+                        rows[first],
+                        rows[last] + high,
+                        columns[first],
+                        columns[first] + wide,
+                        codes[first],
+                    ]
+                )
+            )
             self.members.append((order, np.cumsum(begins) - 1))
         self.sheet, self.top, self.bottom, self.left, self.right, self.code = np.concatenate(parts, axis=1)
         self.begins = np.cumsum([0, *(part.shape[1] for part in parts)])
 
     def of_forms(self, chosen: Sequence[Sequence[bool]]) -> NDArray[np.bool_]:
-        """Which runs have one of these forms, which are given by sheet."""
+        """Return which runs have one of these forms, which are given by sheet."""
         masks = [np.array(chosen[at], bool)[self.code[self.sheet == at]] for at in range(len(self.sheets))]
         return np.concatenate(masks)
 
     def reads(self, seen: _Reading, forms: Sequence[Forms]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(run, and rows of: sheet, first row, last row, first column, last column) of each range that a run reads."""
+        """Return (run, and rows of: sheet, first row, last row, first column, last column) of each range that a run
+        reads."""
         known: dict[tuple[int, int], list[_Rectangle]] = {}
         owners: list[int] = []
         areas: list[tuple[int, int, int, int, int]] = []
@@ -211,7 +221,7 @@ class _Runs:
         return np.array(owners, np.int64), np.array(areas, np.int64).reshape(-1, 5)
 
     def marked(self, forms: Sequence[Forms], unsteady: NDArray[np.bool_]) -> list[Forms]:
-        """The forms with the formulas of unsteady runs marked."""
+        """Return the forms with the formulas of unsteady runs marked."""
         marked = []
         for at, (form, (order, run)) in enumerate(zip(forms, self.members, strict=True)):
             own = slice(int(self.begins[at]), int(self.begins[at + 1]))
@@ -249,7 +259,7 @@ def _spread(runs: _Runs, unsteady: NDArray[np.bool_], owners: NDArray[np.int64],
 def _by_column(
     runs: _Runs, fresh: NDArray[np.int64]
 ) -> Iterator[tuple[int, int, NDArray[np.int64], NDArray[np.int64]]]:
-    """Sheet, column, and the first and last rows of these runs there, in order."""
+    """Yield sheet, column, and the first and last rows of these runs there, in order."""
     widths = np.minimum(runs.right[fresh] - runs.left[fresh] + 1, WIDTH_MAX)
     run = np.repeat(fresh, widths)
     column = runs.left[run] + np.arange(len(run)) - np.repeat(np.cumsum(widths) - widths, widths)

@@ -18,7 +18,7 @@ from core.files.xlsx import read_xlsx
 from core.grid.sheet import Workbook
 from core.provenance.audit import audit
 from core.provenance.canonical import DataHash, data_hash
-from core.provenance.finding import Finding, Findings
+from core.provenance.finding import FileFinding, Findings
 from core.provenance.manifest import InvalidManifest, Manifest, SignedManifest, read_manifest
 from core.provenance.names import all_names
 from core.provenance.prints import DIFFERENCES_MAX, Difference, differences, shown_differences, shown_in
@@ -40,7 +40,7 @@ class Record(Struct, frozen=True):
     prints_key: bytes = b""
 
 
-class Verdict(Struct, frozen=True, kw_only=True):
+class FileVerdict(Struct, frozen=True, kw_only=True):
     """What a file's provenance comes to."""
 
     status: Outcome
@@ -61,7 +61,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
     """Whether there are differences besides `diffs`, or may be."""
     beside: tuple[str, ...] = ()
     """Sheets of the file that are not hashed: nothing is said of what they show."""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[FileFinding, ...] = ()
     """What the file has that neither our writer nor Excel or LibreOffice, saving it unchanged, puts there."""
     not_looked_at: tuple[str, ...] = ()
     """What may be other than it was exported in an original, too."""
@@ -73,8 +73,8 @@ def verify(
     record: Record | None = None,
     *,
     book: Workbook | None = None,
-) -> Verdict:
-    """What an .xlsx file's provenance comes to.
+) -> FileVerdict:
+    """Return what an .xlsx file's provenance comes to.
 
     Args:
         content: the file; read in this process, so a stranger's belongs into a child.
@@ -89,23 +89,26 @@ def verify(
     try:
         manifest = read_manifest(content)
     except InvalidManifest as error:
-        return Verdict(status="invalid_provenance", reason=f"{error}.", data_hash=_hash_of(content, book))
+        return FileVerdict(status="invalid_provenance", reason=f"{error}.", data_hash=_hash_of(content, book))
     if manifest is None:
-        book = _read(content) if book is None else book
-        return Verdict(status="unknown", reason="The file has no manifest.", data_hash=data_hash(book).hash)
+        book = _read_parts(content) if book is None else book
+        return FileVerdict(status="unknown", reason="The file has no manifest.", data_hash=data_hash(book).hash)
     return _Look(content, manifest, keys, record, book).verdict()
 
 
-def _read(content: Content) -> Workbook:
+def _read_parts(content: Content) -> Workbook:
     if file_kind(content) == "xlsx":
         return read_xlsx(content, sheets_max=SHEETS_MAX + OWN_SHEETS)
     return read_files([("file.xlsx", content)])
 
 
 def _hash_of(content: Content, book: Workbook | None, sheets: Sequence[str] | None = None) -> str | None:
-    """The hash of a file whose provenance is invalid; None where it cannot be read."""
+    """Return the hash of a file whose provenance is invalid.
+
+    None where it cannot be read.
+    """
     try:
-        book = _read(content) if book is None else book
+        book = _read_parts(content) if book is None else book
         return data_hash(book, None if sheets is None else [name for name in sheets if name in _names(book)]).hash
     except FileRefused:
         return None
@@ -138,7 +141,7 @@ class _Look:
         self.own = () if self.manifest.hash_scope == "validated" else self.manifest.beside
         self.findings = Findings()
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> FileVerdict:
         """
         Raises:
             FileRefused: it cannot be read.
@@ -150,7 +153,7 @@ class _Look:
             audit(archive, self.own, self.covered, self.findings)
         if self.findings.is_ambiguous:
             return self._invalid(self._ambiguity())
-        book = self.book = _read(self.content) if self.book is None else self.book
+        book = self.book = _read_parts(self.content) if self.book is None else self.book
         self._spelling(book)
         return self._invalid(self._ambiguity()) if self.findings.is_ambiguous else self._compared(book)
 
@@ -166,19 +169,23 @@ class _Look:
         assert first is not None
         return f"Programs read different cells in the file: {first.sentence}."
 
-    def _invalid(self, reason: str) -> Verdict:
+    def _invalid(self, reason: str) -> FileVerdict:
         sheets = None if self.manifest.hash_scope == "validated" else self.covered
-        return Verdict(
-            status="invalid_provenance", reason=reason, data_hash=_hash_of(self.content, self.book, sheets),
-            expected_hash=self._expected(), hmac_valid=self.is_valid, manifest=self.manifest,
+        return FileVerdict(
+            status="invalid_provenance",
+            reason=reason,
+            data_hash=_hash_of(self.content, self.book, sheets),
+            expected_hash=self._expected(),
+            hmac_valid=self.is_valid,
+            manifest=self.manifest,
             findings=tuple(self.findings.items),
-        )  # fmt: skip
+        )
 
     def _expected(self) -> str:
         return self.manifest.data_hash if self.record is None else self.record.data_hash
 
-    def _compared(self, book: Workbook) -> Verdict:
-        """The verdict on a file that every program reads alike."""
+    def _compared(self, book: Workbook) -> FileVerdict:
+        """Return the verdict on a file that every program reads alike."""
         names = _names(book)
         covered = None if self.manifest.hash_scope == "validated" else [name for name in self.covered if name in names]
         present = data_hash(book, covered)
@@ -196,12 +203,19 @@ class _Look:
             first = self.findings.first
             clause = first.sentence if first is not None else diffs[0].clause
             status, reason = "modified", f"The file shows something else than was exported: {clause}."
-        return Verdict(
-            status=status, reason=reason, data_hash=present.hash, expected_hash=self._expected(),
-            hmac_valid=self.is_valid, manifest=self.manifest, diffs=tuple(diffs[:DIFFERENCES_MAX]),
-            diffs_truncated=truncated or len(diffs) > DIFFERENCES_MAX or self.findings.more, beside=beside,
-            findings=tuple(self.findings.items), not_looked_at=tuple(unseen),
-        )  # fmt: skip
+        return FileVerdict(
+            status=status,
+            reason=reason,
+            data_hash=present.hash,
+            expected_hash=self._expected(),
+            hmac_valid=self.is_valid,
+            manifest=self.manifest,
+            diffs=tuple(diffs[:DIFFERENCES_MAX]),
+            diffs_truncated=truncated or len(diffs) > DIFFERENCES_MAX or self.findings.more,
+            beside=beside,
+            findings=tuple(self.findings.items),
+            not_looked_at=tuple(unseen),
+        )
 
     def _not_looked_at(self, present: DataHash, beside: Sequence[str]) -> list[str]:
         unseen = [f"the sheet {name!r}" for name in beside if name in self.own]
@@ -215,7 +229,10 @@ class _Look:
         return [*unseen, "fonts, colours, widths, heights and print settings", "digits behind the 15th"]
 
     def _differences(self, present: DataHash, book: Workbook, beside: Sequence[str]) -> tuple[list[Difference], bool]:
-        """What differs, and whether there may be more: the workbook, its sheets, their cells, what they show."""
+        """Return what differs, and whether there may be more.
+
+        The workbook, its sheets, their cells, what they show.
+        """
         expected = {sheet.name: sheet.hash for sheet in self.manifest.sheets}
         actual = {sheet.name: sheet.hash for sheet in present.sheets}
         listed, kept = self._sheets(expected, actual, present, book, beside)
@@ -243,7 +260,7 @@ class _Look:
         book: Workbook,
         beside: Sequence[str],
     ) -> tuple[list[Difference], list[str]]:
-        """What differs of the workbook and its sheets, and the sheets that are there under their names."""
+        """Return what differs of the workbook and its sheets, and the sheets that are there under their names."""
         changed_sheets = []
         if self.manifest.date_1904 != book.date_1904:
             changed_sheets.append(Difference("", "date system", "changed"))
@@ -264,14 +281,15 @@ class _Look:
         changed_sheets += [Difference(name, None, "added") for name in strangers]
         kept = [name for name in expected if name in actual]
         changed_sheets += [
-            Difference(name, None, "moved") for name in _moved(kept, [name for name in actual if name in expected])
+            Difference(name, None, "moved")
+            for name in _out_of_order(kept, [name for name in actual if name in expected])
         ]
         return changed_sheets, kept
 
     def _shown(
         self, book: Workbook, kept: Sequence[str], changed: Collection[str], met: set[tuple[str, str | None]]
     ) -> list[Difference]:
-        """What sheets show otherwise that have their cells, as far as the export says how they were shown."""
+        """Return what sheets show otherwise that have their cells, as far as the export says how they were shown."""
         hashes = {sheet.name: sheet.shown for sheet in self.manifest.sheets if sheet.shown}
         named = {sheet.name: sheet for sheet in book.sheets}
         now = shown_of(book, [named[name] for name in kept if name in hashes])
@@ -292,12 +310,12 @@ class _Look:
 
 
 def _hashes(book: Workbook, names: Sequence[str]) -> dict[str, str]:
-    """Each sheet's hash by itself."""
+    """Return each sheet's hash by itself."""
     return {sheet.name: sheet.hash for sheet in data_hash(book, names).sheets}
 
 
-def _moved(expected: list[str], actual: list[str]) -> list[str]:
-    """The sheets that another order took from their place: as few as explain it."""
+def _out_of_order(expected: list[str], actual: list[str]) -> list[str]:
+    """Return the sheets that another order took from their place: as few as explain it."""
     blocks = SequenceMatcher(None, expected, actual, autojunk=False).get_matching_blocks()
     kept = {name for block in blocks for name in expected[block.a : block.a + block.size]}
     return [name for name in expected if name not in kept]

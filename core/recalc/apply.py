@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from core.formula import parse_or_suggest, shown
-from core.formula.blocks import UnknownColumn, by_name, columns_of, placed
+from core.formula.blocks import UnknownColumn, by_name, columns_of, place_formula
 from core.formula.language import FormulaError, LimitExceeded, Node, parse, render
 from core.formula.machine import CompiledTree, lifts, may_be_array
 from core.formula.machine import compile as compile_tree
@@ -43,7 +43,7 @@ class CannotApply(BookError):
 
 
 @dataclass(frozen=True, slots=True)
-class Headed:
+class NamedColumns:
     """A sheet by its columns' names: those of its header, in their order, or else A, B, C."""
 
     sheet: Sheet
@@ -64,7 +64,7 @@ class Headed:
         return max(0, data_end(self.sheet, self.first_row) - self.first_row)
 
     def columns(self) -> dict[str, int]:
-        """The columns' places by their names."""
+        """Return the columns' places by their names."""
         names = self.names or [column_name(at) for at in range(self.sheet.column_count)]
         return {name: at for at, name in enumerate(names)}
 
@@ -86,7 +86,7 @@ class PreviewRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class AppliedColumn:
     """A column that was written."""
 
     workbook: Workbook
@@ -105,7 +105,7 @@ class Applied:
 
 def preview(
     book: Book,
-    headed: Headed,
+    headed: NamedColumns,
     formula: str,
     rows: int,
     *,
@@ -113,7 +113,7 @@ def preview(
     random: Callable[[], float] | None = None,
     seconds_max: float = math.inf,
 ) -> list[PreviewRow]:
-    """What a formula gives in the first rows of a sheet's data, over the cells as they stand.
+    """Return what a formula gives in the first rows of a sheet's data, over the cells as they stand.
 
     Raises:
         UnknownColumn: it reads a column that the sheet does not have.
@@ -122,7 +122,7 @@ def preview(
     """
     columns, sheet = headed.columns(), headed.sheet
     at, first = sheet.column_count, headed.first_row
-    text, tree = _placed(headed, formula, at)
+    text, tree = _place(headed, formula, at)
     find = by_name(columns)
     inputs = [(name, find(name)) for name in columns_of(parse_or_suggest(formula))]
     program = compile_tree(tree, arrays=lifts(tree), text=text)
@@ -132,7 +132,7 @@ def preview(
     for row in range(first, first + min(rows, PREVIEW_ROWS_MAX, headed.row_count)):
         environment.place(sheet.index, row, at)
         with Locally(environment.locale):
-            value, error = _computed(program, environment)
+            value, error = _compute(program, environment)
         input_values = {name: shown(environment.cell(None, row, place), book.date_1904)[0] for name, place in inputs}
         output, kind = shown(0.0 if value is None else value, book.date_1904)
         preview_rows.append(
@@ -141,8 +141,8 @@ def preview(
     return preview_rows
 
 
-def _computed(program: CompiledTree, environment: BookEnvironment) -> tuple[Any, str | None]:
-    """The value of one row, and why it has none but #VALUE!."""
+def _compute(program: CompiledTree, environment: BookEnvironment) -> tuple[Any, str | None]:
+    """Return the value of one row, and why it has none but #VALUE!."""
     try:
         value = program.run(environment)
     except Failure as failure:
@@ -158,7 +158,7 @@ def _computed(program: CompiledTree, environment: BookEnvironment) -> tuple[Any,
 
 def apply_column(
     workbook: Workbook,
-    headed: Headed,
+    headed: NamedColumns,
     formula: str,
     target: str,
     mode: Mode = "new",
@@ -166,7 +166,7 @@ def apply_column(
     now: datetime | None = None,
     random: Callable[[], float] | None = None,
     seconds_max: float = math.inf,
-) -> Applied:
+) -> AppliedColumn:
     """Write a formula into every row of a sheet's data, as a new column behind the others or over an old one.
 
     The formula is filled down: in the cells it is an ordinary one, relative to its row. What depends on the column is
@@ -185,7 +185,7 @@ def apply_column(
     find = by_name(headed.columns())
     if any(find(name) == at for name in columns_of(parse_or_suggest(formula))):
         raise CannotApply(f"the formula reads the column {target!r} that it is written into")
-    text, tree = _placed(headed, formula, at)
+    text, tree = _place(headed, formula, at)
     index = headed.sheet.index
     sheets = list(workbook.sheets)
     if mode == "overwrite":  # what the old column held is no value or format of the new one
@@ -210,7 +210,7 @@ def apply_column(
     circular = [engine.place(*cell) for cycle in outcome.cycles for cell in cycle]
     new_doubts = doubts(circular, [engine.place(*cell) for cell in outcome.unconverged], outcome.iterations)
     changed = {index, *(touched_region.cells.index for touched_region, _, _ in outcome.touched)}
-    return Applied(
+    return AppliedColumn(
         workbook=replace(workbook, sheets=sheets_of(engine, changed), doubts=new_doubts or workbook.doubts),
         sheets_changed=tuple(sorted(changed)),
         column=at,
@@ -221,8 +221,8 @@ def apply_column(
     )
 
 
-def _target(headed: Headed, target: str, mode: Mode) -> int:
-    """Where the column is written."""
+def _target(headed: NamedColumns, target: str, mode: Mode) -> int:
+    """Return where the column is written."""
     columns = headed.columns()
     if mode == "overwrite":
         try:
@@ -240,7 +240,7 @@ def _target(headed: Headed, target: str, mode: Mode) -> int:
 
 
 def _without(columns: tuple[Column | None, ...], at: int, first: int, stop: int) -> tuple[Column | None, ...]:
-    """The columns without some rows of one."""
+    """Return the columns without some rows of one."""
     column = columns[at]
     if column is None:
         return columns
@@ -253,12 +253,12 @@ def _without(columns: tuple[Column | None, ...], at: int, first: int, stop: int)
     return (*columns[:at], left, *columns[at + 1 :])
 
 
-def _placed(headed: Headed, formula: str, column: int) -> tuple[str, Node]:
-    """The formula as it stands in the first row of the data."""
+def _place(headed: NamedColumns, formula: str, column: int) -> tuple[str, Node]:
+    """Return the formula as it stands in the first row of the data."""
     first = headed.first_row
     tree = parse_or_suggest(formula)
     last = max(first, first + headed.row_count - 1)
-    text = render(placed(tree, by_name(headed.columns()), column, first, last), first, column)
+    text = render(place_formula(tree, by_name(headed.columns()), column, first, last), first, column)
     tree = parse(text, first, column)
     if may_be_array(tree):
         raise CannotApply("the formula may give an array, and a cell has one value: @ takes one")

@@ -27,7 +27,7 @@ BlankRows = dict[int, NDArray[np.int32]]
 
 
 def blank_formulas(sheet: Sheet) -> BlankRows:
-    """The formula cells of a sheet that hold nothing, not even an empty text.
+    """Return the formula cells of a sheet that hold nothing, not even an empty text.
 
     A program that writes 0 in place of values it does not know cannot be told from one that calculated 0.
     """
@@ -51,7 +51,7 @@ def blank_formulas(sheet: Sheet) -> BlankRows:
 
 
 def count_blank(sheets: Sequence[BlankRows]) -> int:
-    """Cells of all sheets."""
+    """Return cells of all sheets."""
     return sum(len(rows) for sheet in sheets for rows in sheet.values())
 
 
@@ -63,7 +63,7 @@ def runs_of_rows(rows: NDArray[np.int32]) -> list[tuple[int, int]]:
 
 
 def note(cells: int, blank: int, stopped: str, result: Recalculation | None) -> str:
-    """What is said of a book with so many formulas without values, so many of which are still blank.
+    """Return what is said of a book with so many formulas without values, so many of which are still blank.
 
     `stopped` is why the calculation did not come to its end, or empty.
     """

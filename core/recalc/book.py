@@ -21,7 +21,7 @@ from core.files.kinds import file_kind
 from core.files.limits import FILE_BYTES_MAX
 from core.files.read import read as read_file
 from core.files.read import read_files
-from core.files.source import Origin, checked_size
+from core.files.source import FileState, checked_size
 from core.formula import parse_or_suggest
 from core.formula.language import LimitExceeded
 from core.formula.machine import compile as compile_tree
@@ -30,7 +30,7 @@ from core.frames.brief import value_shown
 from core.frames.given import cell_value, listed, table_of
 from core.grid.address import ROWS_MAX, column_index, column_name, parse_cell
 from core.grid.column import Text
-from core.grid.sheet import Filled, Formulas, Sheet, Table, Value, Workbook
+from core.grid.sheet import BlankFormulas, Formulas, Sheet, Table, Value, Workbook
 from core.recalc.blank import BLANK_CELLS_MAX, BlankRows, blank_formulas, count_blank, note
 from core.recalc.doubts import doubts_of
 from core.recalc.environment import BookEnvironment
@@ -43,7 +43,7 @@ from core.words import counted
 
 if TYPE_CHECKING:
     from core.recalc.engine import Engine
-    from core.recalc.outcome import Outcome
+    from core.recalc.outcome import CalculationOutcome
 
 _NO_TEXT: Final = Text(np.zeros(1, np.int64), np.zeros(0, np.uint8))
 _NO_PLACES: Final = np.zeros(0, np.int32)
@@ -76,14 +76,14 @@ def read(
     """Read a file (.xlsx, .xlsm, .xls, .xlsb, .ods, .xml, .html, .csv, .zip), or a folder of such, whole as a book that
     calculates.
 
-    `path` may also be the bytes of a file, or a file that is open for reading bytes (from where it stands); `name` is
-    what such a file is called where it matters: as the sheet of a .csv, and in messages.
+    `path` may also be the bytes of a file, or a file that is open for reading bytes (from where it stands). `name` is
+    what such a file is called, in messages and as the sheet of a .csv.
 
     Formulas of an .xlsx, .xlsm or .xml that came without values are calculated at once, with `now` and `random` as in
-    `Book.recalculate`; those of such files in an archive or a folder where `now` is given. `Book.filled` tells of them.
-    A file from a stranger belongs in `core.files.isolate.parse_isolated`. Only .xlsx, .xlsm and SpreadsheetML (.xml)
-    bring formulas, all else its values. What is neither .xlsx nor .xlsm nor text is always read in a child process,
-    since a damaged file of the other kinds may end the process that reads it.
+    `Book.recalculate`. In an archive or a folder they are only with `now`. `Book.filled` tells of them. A file from a
+    stranger belongs in `core.files.isolate.parse_isolated`. Only .xlsx, .xlsm and SpreadsheetML (.xml) bring formulas,
+    all else its values. What is neither .xlsx nor .xlsm nor text is always read in a child process: a damaged file
+    may end its reader.
 
     Raises:
         FileRefused: `InvalidFormat`, `FileTooLarge`, `TooManySheets` or `ParseFailed`, with the cause as its `hint`.
@@ -94,7 +94,7 @@ def read(
         return _read_bytes(_bytes_of(path), name or _name_of(path), now, random)
     path = Path(path)
     if not path.is_dir() and file_kind(path) in ("xlsx", "csv"):
-        origin = Origin.of(path)
+        origin = FileState.of(path)
         book = Book(read_file(path), origin)
         book.fill_blank(now=now, random=random)
         return book
@@ -111,7 +111,7 @@ _WITH_FORMULAS: Final = frozenset({"xml", "encrypted"})
 
 
 def _bytes_of(file: object) -> bytes:
-    """What stands in a file, as far as the limit of files goes and a byte more."""
+    """Return what stands in a file, as far as the limit of files goes and a byte more."""
     if isinstance(file, bytes | bytearray | memoryview):
         return bytes(file)
     content = file.read(FILE_BYTES_MAX + 1) if hasattr(file, "read") and not isinstance(file, TextIOBase) else None
@@ -149,7 +149,8 @@ def with_values(
     random: Callable[[], float] | None,
     seconds_max: float = FILLING_SECONDS_MAX,
 ) -> Workbook:
-    """The workbook with values in formulas that came without one, and a note of them; itself where all came with one.
+    """Return the workbook with values in formulas that came without one, and a note of them; itself where all came with
+    one.
 
     With no time nothing is calculated. What cannot be calculated within the limits stays blank, and the note says so.
     """
@@ -175,7 +176,7 @@ class Book(Workbook):
     __slots__ = ("_current", "_engine", "_origin", "_original")
 
     @checked
-    def __init__(self, workbook: Workbook, origin: Origin | None = None) -> None:
+    def __init__(self, workbook: Workbook, origin: FileState | None = None) -> None:
         """A book of a workbook that was read, from the file `origin` where it is to be saved."""
         put = object.__setattr__
         put(self, "_origin", origin)
@@ -185,7 +186,7 @@ class Book(Workbook):
         for name in _KEPT:
             put(self, name, getattr(workbook, name))
 
-    _origin: Origin | None
+    _origin: FileState | None
     _original: Workbook
     _engine: Engine | None
     _current: tuple[Sheet, ...] | None
@@ -200,7 +201,9 @@ class Book(Workbook):
         tables: Sequence[Table] = (),
         date_1904: bool = False,
     ) -> Book:
-        """A book of sheet name -> column letters -> values from row 1 down: numbers, text, booleans, None, formulas.
+        """Return a book of sheet name -> column letters -> values from row 1 down.
+
+        Numbers, text, booleans, None, formulas.
 
         A frame of pandas, polars, pyarrow or DuckDB in place of the letters is a sheet with its headings in row 1.
 
@@ -209,7 +212,7 @@ class Book(Workbook):
         """
         new_sheets = tuple(
             Sheet(name, at, "visible", (), 0, _NO_TEXT, _no_formulas()) for at, name in enumerate(sheets)
-        )  # fmt: skip
+        )
         book = cls(Workbook(new_sheets, date_1904, ("General",), dict(names or {}), {}, tuple(tables)))
         engine = book._started()
         for at, columns in enumerate(sheets.values()):
@@ -246,7 +249,9 @@ class Book(Workbook):
         return self._current
 
     def set(self, sheet: str, ref: str, value: CellValue) -> None:
-        """Set one cell to a constant or to a formula; what depends on it changes with the next `recalculate`.
+        """Set one cell to a constant or to a formula.
+
+        What depends on it changes with the next `recalculate`.
 
         Raises:
             UnknownSheet, BadReference, BadValue, PartOfArray: as their names say (all are `BookError`).
@@ -272,7 +277,9 @@ class Book(Workbook):
 
     @checked
     def set_column(self, sheet: str, column: str, values: Sequence[Any] | NDArray[Any], *, first_row: int = 1) -> None:
-        """Set many cells of one column to constants, from `first_row` (1-based) down; NaN is blank.
+        """Set many cells of one column to constants, from `first_row` (1-based) down.
+
+        NaN is blank.
 
         Raises:
             BookError: as `set`.
@@ -286,13 +293,17 @@ class Book(Workbook):
 
     @property
     def locale(self) -> str:
-        """The locale in which texts are read as dates and numbers: the one that was asked for last, else that of the
-        file's language where it is one of those that are known here, else en-US."""
+        """The locale in which texts are read as dates and numbers.
+
+        It is the last one that was asked for, else that of the file's language where it is known here, else en-US.
+        """
         locale_in_use = known_locale(self.language or "") if self._engine is None else self._engine.environment.locale
         return (locale_in_use or DEFAULT).tag
 
     def value(self, sheet: str, ref: str) -> Value:
-        """The value of one cell as of the last calculation: errors as their text, dates as serials, None for blank.
+        """Return the value of one cell as of the last calculation.
+
+        Errors as their text, dates as serials, None for blank.
 
         Raises:
             UnknownSheet, BadReference: as their names say.
@@ -308,7 +319,9 @@ class Book(Workbook):
         return self._original.sheets[index].value(row, column) if engine is None else engine.plain(index, row, column)
 
     def formula(self, sheet: str, ref: str) -> str | None:
-        """The formula of one cell with its '='; of a filled or spilled cell that of its array formula; else None.
+        """Return the formula of one cell with its '='.
+
+        Of a filled or spilled cell that of its array formula; else None.
 
         Raises:
             UnknownSheet, BadReference: as their names say.
@@ -332,7 +345,9 @@ class Book(Workbook):
         seconds_max: float = math.inf,
         locale: str | None = None,
     ) -> Recalculation:
-        """Calculate what the edits touched; the first time, and in another locale, every formula.
+        """Calculate what the edits touched.
+
+        The first time, and in another locale, every formula.
 
         Args:
             now: the moment of TODAY and NOW, without zone; without it their cells keep their values (see `faults`).
@@ -353,7 +368,7 @@ class Book(Workbook):
         object.__setattr__(self, "_current", None)
         return self._result(engine, outcome, perf_counter() - begin)
 
-    def _result(self, engine: Engine, outcome: Outcome, seconds: float) -> Recalculation:
+    def _result(self, engine: Engine, outcome: CalculationOutcome, seconds: float) -> Recalculation:
         place = engine.place
         return Recalculation(
             seconds,
@@ -369,8 +384,10 @@ class Book(Workbook):
 
     @checked
     def save(self, path: Path | str, *, overwrite: bool = False) -> None:
-        """Write a copy of the file that the book was read from (.xlsx or .xlsm), with the values of the last
-        calculation and the edits since; all else of it is kept: formats, charts, pivot tables, macros.
+        """Write a copy of the book's file (.xlsx or .xlsm) with its new values.
+
+        These are the values of the last calculation and the edits since. All else is kept: formats, charts, pivot
+        tables, macros.
 
         The sheets without another value go over byte for byte. Cells that the file lacks come without a format. #SPILL!
         and #CALC! that are new are written as #VALUE!, since older programs know no others. The copy appears under its
@@ -380,8 +397,8 @@ class Book(Workbook):
             overwrite: the file itself may be written over; to be saved once more, the book is then read anew.
 
         Raises:
-            NotSaved: the book is of no such file, or of one that has changed since; the name has another extension, or
-                is that of the file itself; a formula that was set is none that a file can hold.
+            NotSaved: the book is of no such file, or the file has changed since. Or the name has another extension, or
+                is that of the file itself. Or a formula that was set is none for a file.
             FileRefused: the file has a sheet whose rows or cells are in no order.
             OSError: the file cannot be read, or the copy not be written.
         """
@@ -391,9 +408,7 @@ class Book(Workbook):
             raise NotSaved("the book was not read from a single .xlsx or .xlsm file")
         edited = () if self._engine is None else self._engine.edited
         before = self._original.sheets
-        save(
-            self._origin, Path(path), before, self.sheets, edited=edited, tables=self.tables, overwrite=overwrite
-        )  # fmt: skip
+        save(self._origin, Path(path), before, self.sheets, edited=edited, tables=self.tables, overwrite=overwrite)
 
     def fill_blank(
         self,
@@ -402,7 +417,9 @@ class Book(Workbook):
         random: Callable[[], float] | None = None,
         seconds_max: float = FILLING_SECONDS_MAX,
     ) -> None:
-        """Calculate the formulas that came without a value, and no other; `filled` then tells of them.
+        """Calculate the formulas that came without a value, and no other.
+
+        `filled` then tells of them.
 
         Those of the clock and of chance stay blank where `now` and `random` are not given.
 
@@ -421,14 +438,17 @@ class Book(Workbook):
             stopped, result = self._filled(blank, now, random, seconds_max)
         left = cells if result is None and self._engine is None else count_blank(list(map(blank_formulas, self.sheets)))
         message = note(cells, left, stopped, result)
-        object.__setattr__(self, "filled", Filled(cells, left, message))
+        object.__setattr__(self, "filled", BlankFormulas(cells, left, message))
         if result is not None:
             object.__setattr__(self, "doubts", doubts_of(result))
 
     def _filled(
         self, blank: Sequence[BlankRows], now: datetime | None, random: Callable[[], float] | None, seconds_max: float
     ) -> tuple[str, Recalculation | None]:
-        """Calculate these formulas: what stopped that, if something did, and what it came to."""
+        """Calculate these formulas.
+
+        What stopped that, if something did, and what it came to.
+        """
         begin = perf_counter()
         try:
             engine = self._started()
@@ -445,8 +465,9 @@ class Book(Workbook):
     def environment(
         self, now: datetime | None = None, random: Callable[[], float] | None = None, sheet: str | None = None
     ) -> BookEnvironment:
-        """An environment over the cells as they stand, for formulas of no cell; it stands in A1 of `sheet` (default:
-        the first).
+        """Return an environment over the cells as they stand, for formulas of no cell.
+
+        It stands in A1 of `sheet` (default: the first).
 
         Raises:
             UnknownSheet: no sheet has the name.
@@ -459,8 +480,9 @@ class Book(Workbook):
         return environment
 
     def evaluate(self, formula: str, sheet: str | None = None, *, now: datetime | None = None) -> Any:
-        """The value of a formula over this book's cells as they stand (`core.formula.values`); `now` is the moment of
-        TODAY and the year of a text such as 5-Jul.
+        """Evaluate a formula over this book's cells as they stand (`core.formula.values`).
+
+        `now` is the moment of TODAY and the year of a text such as 5-Jul.
 
         Raises:
             FormulaError: it cannot be read or calculated.
@@ -488,7 +510,7 @@ class Book(Workbook):
         raise UnknownSheet(f"the book has no sheet {name!r}")
 
     def _checked(self, value: Any) -> Any:
-        """A value as a cell holds it."""
+        """Return a value as a cell holds it."""
         if not isinstance(value, int | float):
             try:
                 value = cell_value(value)

@@ -14,8 +14,8 @@ from typing import Final
 
 from core.confined.table import CALCULATING, ParseAnswer, ParseOrder, RecalculateAnswer, RecalculateOrder
 from core.files.read import Finish, read_files
-from core.grid.codec import Manifest, open_workbook, write_workbook
-from core.grid.sheet import Filled, Workbook
+from core.grid.codec import WorkbookRecord, open_workbook, write_workbook
+from core.grid.sheet import BlankFormulas, Workbook
 from core.recalc.blank import blank_formulas, count_blank, note
 from core.recalc.book import FILLING_SECONDS_MAX, Book, with_values
 from core.recalc.doubts import doubts_of
@@ -31,7 +31,9 @@ CYCLE_CELLS_TOLD: Final = 10
 
 
 def parse(order: ParseOrder, folder: Path) -> ParseAnswer:
-    """Store the workbook of some files in a folder; formulas that came without a value are calculated.
+    """Store the workbook of some files in a folder.
+
+    Formulas that came without a value are calculated.
 
     Raises:
         FileRefused, OSError: as `core.files.read.read_files`.
@@ -43,8 +45,9 @@ def parse(order: ParseOrder, folder: Path) -> ParseAnswer:
 
 @contextmanager
 def calculating(now: str | None, seconds_max: float, folder: Path) -> Iterator[Finish]:
-    """What a child does with a workbook that it read: formulas without values are calculated, in so many seconds from
-    here on, or with no `now` are blank and told of.
+    """What a child does with a workbook that it read.
+
+    Formulas without values are calculated, in so many seconds from here on, or with no `now` are blank, with a warning.
 
     Meanwhile a mark stands in the folder, by which `core.files.isolate.read_by_child` knows that the file was read.
     """
@@ -78,10 +81,10 @@ def _ring(*_: object) -> None:
     raise _OutOfTime
 
 
-def _still_blank(book: Book, cells: int, result: Recalculation) -> Filled | None:
-    """What is left to say, after a calculation of every formula, of those that came without a value."""
+def _still_blank(book: Book, cells: int, result: Recalculation) -> BlankFormulas | None:
+    """Return what is left to say, after a calculation of every formula, of those that came without a value."""
     left = count_blank([blank_formulas(sheet) for sheet in book.sheets])
-    return Filled(cells, left, note(cells, left, "", result)) if left else None
+    return BlankFormulas(cells, left, note(cells, left, "", result)) if left else None
 
 
 def recalculate(order: RecalculateOrder, folder: Path) -> RecalculateAnswer:
@@ -91,7 +94,7 @@ def recalculate(order: RecalculateOrder, folder: Path) -> RecalculateAnswer:
         CodecError: the stored workbook is damaged.
         OSError: one of its files cannot be read.
     """
-    book = Book(open_workbook(Manifest.from_json(order.manifest), [Path(path) for path in order.paths]))
+    book = Book(open_workbook(WorkbookRecord.from_json(order.manifest), [Path(path) for path in order.paths]))
     result = book.recalculate(now=datetime.fromisoformat(order.now), random=random, locale=order.locale)
     manifest = replace(write_workbook(book, folder), doubts=doubts_of(result))
     if book.filled is not None:

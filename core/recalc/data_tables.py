@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from core.formula.language import LimitExceeded
 from core.grid.calculation import DataTable
 from core.recalc.iteration import iterate
-from core.recalc.outcome import Cycle, Outcome, Place
+from core.recalc.outcome import CalculationOutcome, Cycle, Place
 from core.recalc.regions import Region
 from core.recalc.store import SheetCells
 
@@ -55,12 +55,12 @@ class DataTables:
         self._engine = engine
         self._active: list[Region] = []
         """Tables whose values are being found, each read by the one before it."""
-        self._saved: list[_Saved] = []
+        self._saved: list[_SavedCells] = []
         """What the cells held before each try that has begun."""
         self._inputs: list[Place] = []
         """Cells that hold a value of a try."""
 
-    def calculate(self, outcome: Outcome) -> None:
+    def calculate(self, outcome: CalculationOutcome) -> None:
         """Find the values of the tables that wait. What depends on them waits afterwards.
 
         Raises:
@@ -88,7 +88,7 @@ class DataTables:
         for saved in self._saved:
             saved.keep(self._engine.graph.waiting)
 
-    def _refresh(self, table: Region, done: set[Region], outcome: Outcome) -> None:
+    def _refresh(self, table: Region, done: set[Region], outcome: CalculationOutcome) -> None:
         """Find the values of a table, and first of those that it reads."""
         if table in self._active or len(self._active) >= _DEEP_MAX:
             place = (table.cells.index, table.first, table.left)
@@ -109,15 +109,15 @@ class DataTables:
         if not self._saved:
             outcome.touched.append((table, table.first, table.first))
 
-    def _can_be_tried(self, table: Region, outcome: Outcome) -> bool:
-        """Whether a table has room for its formulas, and is not too large."""
+    def _can_be_tried(self, table: Region, outcome: CalculationOutcome) -> bool:
+        """Return whether a table has room for its formulas, and is not too large."""
         cells = (table.bottom - table.first + 1) * (table.right - table.left + 1)
         if cells > CELLS_MAX:
             message = f"a data table of {cells:,} cells is over the limit of {CELLS_MAX:,}, and keeps its values"
             outcome.faults.append((table, table.first, message))
         return cells <= CELLS_MAX and table.first > 0 and table.left > 0
 
-    def _settle(self, cells: list[Place], done: set[Region], outcome: Outcome) -> None:
+    def _settle(self, cells: list[Place], done: set[Region], outcome: CalculationOutcome) -> None:
         """Calculate cells with all that they need, tables among it."""
         engine, graph = self._engine, self._engine.graph
         for _ in range(_PASSES_MAX):
@@ -144,12 +144,15 @@ class DataTables:
             for table in tables:
                 self._refresh(table, done if not self._saved else set(), outcome)
 
-    def _iterate(self, cycles: list[Cycle], outcome: Outcome) -> None:
-        """Iterate cycles that a table's formulas need. Of a try that does not converge the table is named."""
+    def _iterate(self, cycles: list[Cycle], outcome: CalculationOutcome) -> None:
+        """Iterate cycles that a table's formulas need.
+
+        Of a try that does not converge the table is named.
+        """
         if not self._saved:
             iterate(self._engine, cycles, outcome)
             return
-        tried = Outcome()
+        tried = CalculationOutcome()
         iterate(self._engine, cycles, tried)
         outcome.iterations = max(outcome.iterations, tried.iterations)
         table = self._active[-1]
@@ -157,15 +160,15 @@ class DataTables:
         if tried.unconverged and place not in outcome.unconverged:
             outcome.unconverged.append(place)
 
-    def _tried(self, table: Region, outcome: Outcome) -> list[object]:
-        """The values of a table's cells, row by row."""
+    def _tried(self, table: Region, outcome: CalculationOutcome) -> list[object]:
+        """Return the values of a table's cells, row by row."""
         engine, graph, sheet = self._engine, self._engine.graph, table.cells
         width = table.right - table.left + 1
         values: list[object] = [None] * ((table.bottom - table.first + 1) * width)
         by_source = {source: sheet.value(*source, engine.pool) for source in _sources_of(table)}
         inputs = [(sheet.index, *cell) for cell in _inputs_of(table) if cell is not None]
         waited = [(region, rows) for region in graph.waiting if region.dirty for rows in region.waiting_rows()]
-        saved = _Saved(engine, inputs)
+        saved = _SavedCells(engine, inputs)
         saved.keep(graph.waiting)
         self._saved.append(saved)
         self._inputs += inputs
@@ -204,20 +207,23 @@ class DataTables:
 
 
 def _inputs_of(table: Region) -> tuple[Cell | None, Cell | None]:
-    """The input cells for the row above a table and for the column to its left."""
+    """Return the input cells for the row above a table and for the column to its left."""
     inputs: DataTable = table.shape.data_table  # type: ignore[assignment]
     return inputs.row_input, inputs.column_input
 
 
 def _sources_of(table: Region) -> list[Cell]:
-    """The row above a table and the column to its left: its formulas and its input values."""
+    """Return the row above a table and the column to its left.
+
+    Its formulas and its input values.
+    """
     top, left = table.first - 1, table.left - 1
     above = [(top, column) for column in range(left, table.right + 1)]
     return above + [(row, left) for row in range(table.first, table.bottom + 1)]
 
 
 def _tries_of(table: Region) -> Iterator[_Try]:
-    """What is tried for a table's cells."""
+    """Yield what is tried for a table's cells."""
     top, left = table.first - 1, table.left - 1
     rows, columns = range(table.first, table.bottom + 1), range(table.left, table.right + 1)
     by_row, by_column = _inputs_of(table)
@@ -236,7 +242,7 @@ def _tries_of(table: Region) -> Iterator[_Try]:
 _Slots = tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.int32]]
 
 
-class _Saved:
+class _SavedCells:
     """What cells held before values were tried."""
 
     def __init__(self, engine: Engine, inputs: Iterable[Place]) -> None:

@@ -26,7 +26,7 @@ from core.recalc.filling import Filling
 from core.recalc.graph import Graph
 from core.recalc.iteration import iterate
 from core.recalc.names import BookNames
-from core.recalc.outcome import Cycle, Outcome
+from core.recalc.outcome import CalculationOutcome, Cycle
 from core.recalc.precision import Precision
 from core.recalc.regions import Region, Shape
 from core.recalc.runs import FormulaRun, runs_of_formulas, runs_of_texts
@@ -133,7 +133,10 @@ class Engine:
         self._formulas_edited = True
 
     def put_column(self, sheet: int, column: int, first: int, values: Any, checked: Callable[[Any], Any]) -> None:
-        """Write many constants of one column from a row on; `checked` as in `read_column`."""
+        """Write many constants of one column from a row on.
+
+        `checked` as in `read_column`.
+        """
         cells, count = self.cells[sheet], len(values)
         kinds, numbers, codes = self._stored(values, checked)
         stored = cells.grown(column, first, first + count - 1)
@@ -150,7 +153,7 @@ class Engine:
         self.changed.append((sheet, first, first + count - 1, column, column))
 
     def _stored(self, values: Any, checked: Callable[[Any], Any]) -> tuple[Any, Any, Any]:
-        """Kinds, numbers and codes of given constants; NaN is blank."""
+        """Return kinds, numbers and codes of given constants; NaN is blank."""
         if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
             span = span_of_list(list(values), self.pool, checked)
             return span.kinds, span.numbers, span.codes
@@ -163,7 +166,7 @@ class Engine:
         return kinds, numbers, np.int32(-1)
 
     def _owner_of(self, cells: SheetCells, row: int, column: int) -> Region | None:
-        """The formula that a cell belongs to, if it may be taken out of it.
+        """Return the formula that a cell belongs to, if it may be taken out of it.
 
         Raises:
             PartOfArray: it may not.
@@ -195,7 +198,10 @@ class Engine:
             self.graph.mark_rows(region, region.first, region.first, self.changed)
 
     def _cut(self, region: Region, row: int) -> None:
-        """Leave one row out of a region; with many such rows, make regions of what is between them."""
+        """Leave one row out of a region.
+
+        With many such rows, make regions of what is between them.
+        """
         if region.first == region.last:
             self.graph.remove(region)
             return
@@ -210,13 +216,22 @@ class Engine:
         self.graph.remove(region)
         for first, last in pieces:
             piece = self._region(
-                region.cells, first, last, region.left, region.shape, region.text, region.origin_row,
+                region.cells,
+                first,
+                last,
+                region.left,
+                region.shape,
+                region.text,
+                region.origin_row,
                 region.origin_column,
-            )  # fmt: skip
+            )
             self.graph.add(piece)
 
     def settle(self) -> None:
-        """Take the values that the workbook came with as calculated: from here on only what edits touch is."""
+        """Take the values that the workbook came with as calculated.
+
+        From here on only what edits touch is.
+        """
         for region in self.graph.waiting:
             region.finish()
         self.graph.waiting.clear()
@@ -224,7 +239,7 @@ class Engine:
 
     def calculate_blank(
         self, blank: Sequence[BlankRows], now: datetime | None, chance: Callable[[], float] | None, deadline: float
-    ) -> Outcome:
+    ) -> CalculationOutcome:
         """Calculate these formulas of each sheet alone, from the values that the workbook came with and each other's.
 
         Before and after it, as far as `calculate` is concerned, every formula waits.
@@ -232,7 +247,7 @@ class Engine:
         Raises:
             LimitExceeded: it is past the deadline; what was calculated stays.
         """
-        graph, outcome = self.graph, Outcome()
+        graph, outcome = self.graph, CalculationOutcome()
         self.environment.clocks(now, chance, deadline)
         marked = self._leave_waiting(blank)
         self.calculated = True
@@ -315,9 +330,11 @@ class Engine:
         self.environment.indexes = {}  # they know which texts are numbers
         self._all_waits = True
 
-    def calculate(self, now: datetime | None, chance: Callable[[], float] | None, deadline: float) -> Outcome:
+    def calculate(
+        self, now: datetime | None, chance: Callable[[], float] | None, deadline: float
+    ) -> CalculationOutcome:
         """Calculate what waits and what the edits touched."""
-        environment, graph, outcome = self.environment, self.graph, Outcome()
+        environment, graph, outcome = self.environment, self.graph, CalculationOutcome()
         environment.clocks(now, chance, deadline)
         work, self.changed = self.changed, []
         waiting = [region for region in self.regions if region is not None] if self._all_waits else self.graph.volatile
@@ -333,8 +350,11 @@ class Engine:
                 self._passes(work, outcome)
         return outcome
 
-    def _passes(self, work: list[Rectangle], outcome: Outcome, only: set[Region] | None = None) -> None:
-        """Calculate until nothing waits; of what an earlier pass touched, `only` these regions where they are given."""
+    def _passes(self, work: list[Rectangle], outcome: CalculationOutcome, only: set[Region] | None = None) -> None:
+        """Calculate until nothing waits.
+
+        Of what an earlier pass touched, `only` these regions where they are given.
+        """
         graph = self.graph
         for _ in range(_PASSES_MAX):
             edits = list(work) if self.environment.indexes else []
@@ -359,8 +379,11 @@ class Engine:
             if not graph.waiting and not graph.data_tables:
                 break
 
-    def _follow(self, cycles: list[Cycle], work: list[Rectangle], outcome: Outcome) -> None:
-        """See to what a pass leaves: cells that need each other, what array formulas took or left, data tables."""
+    def _follow(self, cycles: list[Cycle], work: list[Rectangle], outcome: CalculationOutcome) -> None:
+        """See to what a pass leaves.
+
+        Cells that need each other, what array formulas took or left, data tables.
+        """
         if cycles and self.workbook.calculation.iterates:
             iterate(self, cycles, outcome)
         else:
@@ -379,7 +402,9 @@ class Engine:
     # What others ask
 
     def read_column(self, sheet: int, column: int, values: Any, checked: Callable[[Any], Any]) -> None:
-        """Fill a column of a new book from row 0 down: constants, and formulas as texts with their '='.
+        """Fill a column of a new book from row 0 down.
+
+        Constants, and formulas as texts with their '='.
 
         `checked` makes a cell's value of what is given, or raises.
         """
@@ -413,14 +438,14 @@ class Engine:
         return self._formulas_edited or self.filling.has_moved
 
     def plain(self, sheet: int, row: int, column: int) -> Value:
-        """The value of a cell, errors as their text."""
+        """Return the value of a cell, errors as their text."""
         value = self.cells[sheet].value(row, column, self.pool)
         if isinstance(value, Error):
             return value.text
         return float(value) if isinstance(value, Date) else value  # type: ignore[return-value]
 
     def owner(self, sheet: int, row: int, column: int) -> Region | None:
-        """The region that a formula cell belongs to."""
+        """Return the region that a formula cell belongs to."""
         stored = self.cells[sheet].column(column)
         if stored is None or stored.owners is None or not 0 <= row - stored.base < stored.size:
             return None
@@ -428,11 +453,11 @@ class Engine:
         return None if number < 0 else self.regions[number]
 
     def place(self, sheet: int, row: int, column: int) -> str:
-        """A cell as a formula names it, its sheet in front."""
+        """Return a cell as a formula names it, its sheet in front."""
         return place_name(self.cells[sheet].name, row, row, column)
 
     def carried_range(self, region: Region) -> tuple[int, int]:
-        """The last row and column that an array formula filled when the file was saved."""
+        """Return the last row and column that an array formula filled when the file was saved."""
         formulas = self.workbook.sheets[region.cells.index].formulas
         if self._ranges[region.cells.index] is None:
             self._ranges[region.cells.index] = {
@@ -465,7 +490,7 @@ class Engine:
 
 
 def _data_table_shape(text: str) -> Shape:
-    """The shape of a data table. One that is damaged keeps its values."""
+    """Return the shape of a data table. One that is damaged keeps its values."""
     shape = Shape(None, True, text)
     shape.data_table = data_table_of(text[1:])
     shape.carried = shape.data_table is None

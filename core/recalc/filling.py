@@ -38,13 +38,16 @@ class Filling:
         self.has_moved = False
 
     def fill(self, region: Region, value: object) -> list[Rectangle]:
-        """Write the value of an array formula; the rectangles that changed hands, if its extent is another now."""
+        """Write the value of an array formula.
+
+        The rectangles that changed hands, if its extent is another now.
+        """
         region.finish()
         value = _whole(value)
         rows, columns = (value.rows, value.columns) if isinstance(value, Array) else (1, 1)
         if not region.spills:
             height, width = region.bottom - region.first + 1, region.right - region.left + 1
-            self._write(region, _stretched(value, height, width, beyond(region.shape.tree)), height, width)
+            self._write(region, _stretch(value, height, width, beyond(region.shape.tree)), height, width)
             return []
         old = (region.bottom, region.right)
         bottom, right = region.first + rows - 1, region.left + columns - 1
@@ -56,9 +59,7 @@ class Filling:
         if (bottom, right) != old:
             self.empty(region)
             self.has_moved = True
-            changed = [
-                (index, region.first, max(bottom, old[0]), region.left, max(right, old[1]))
-            ]  # fmt: skip
+            changed = [(index, region.first, max(bottom, old[0]), region.left, max(right, old[1]))]
         for column in range(region.left, right + 1):
             region.cells.grown(column, region.first, bottom).own(region.first, bottom, region.number)
         region.cover(bottom, right, True)
@@ -89,7 +90,10 @@ class Filling:
                 self._precision.round_cells(region.cells, column, region.first, bottom)
 
     def _has_room(self, region: Region, bottom: int, right: int) -> bool:
-        """Whether every cell of a rectangle is the region's own, or blank; none of them merged."""
+        """Return whether every cell of a rectangle is the region's own, or blank.
+
+        None of them merged.
+        """
         if bottom >= ROWS_MAX or right >= COLUMNS_MAX:
             return False
         if (bottom, right) == (region.first, region.left):
@@ -110,7 +114,8 @@ class Filling:
 
 
 def _whole(value: object) -> object:
-    """The cells of whole rows or columns with the blanks beyond those in use, which are left out when they are read."""
+    """Return the cells of whole rows or columns with the blanks beyond those in use, which are left out when they are
+    read."""
     reference = value.reference if isinstance(value, Array) else None
     if not isinstance(value, Array) or reference is None or reference.more:
         return value
@@ -124,8 +129,11 @@ def _whole(value: object) -> object:
     return Array(rows, columns, [cell for line in padded for cell in line])
 
 
-def _stretched(value: object, height: int, width: int, missing: object) -> list[object]:
-    """A value over a range: one row, one column or one value is repeated; beyond the value stands what is given."""
+def _stretch(value: object, height: int, width: int, missing: object) -> list[object]:
+    """Return a value over a range: one row, one column or one value is repeated.
+
+    Beyond the value stands what is given.
+    """
     if not isinstance(value, Array):
         return [value] * (height * width)
     cells, rows, columns = value.cells(), value.rows, value.columns

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from core.confined.run import run, workplace
 from core.confined.table import RECALCULATE, RecalculateAnswer, RecalculateOrder
-from core.grid.codec import CodecError, Manifest
+from core.grid.codec import CodecError, WorkbookRecord
 
 
 class RecalculationFailed(Exception):
@@ -18,16 +18,16 @@ class RecalculationFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Recalculated:
+class RecalculatedFile:
     """A recalculated workbook: its manifest, its sheets' files in that order, and what the run came to."""
 
-    manifest: Manifest
+    manifest: WorkbookRecord
     paths: tuple[Path, ...]
     answer: RecalculateAnswer
 
 
 def recalculate_isolated(
-    manifest: Manifest,
+    manifest: WorkbookRecord,
     paths: Sequence[Path],
     folder: Path,
     *,
@@ -36,8 +36,10 @@ def recalculate_isolated(
     memory_bytes_max: int = RECALCULATE.memory_bytes_max,
     seconds_max: float = RECALCULATE.seconds_max,
     stop: threading.Event | None = None,
-) -> Recalculated:
-    """Recalculate every formula of a stored workbook in a child process; the sheets are written into `folder`.
+) -> RecalculatedFile:
+    """Recalculate every formula of a stored workbook in a child process.
+
+    The sheets are written into `folder`.
 
     `paths` are the sheets' files in the manifest's order, `now` the moment of TODAY and NOW, `locale` that of dates and
     numbers as text (None for the workbook's own). Setting `stop` from
@@ -65,7 +67,7 @@ def recalculate_isolated(
             stop=stop,
         )
         try:
-            calculated = Manifest.from_json(answer.manifest)
+            calculated = WorkbookRecord.from_json(answer.manifest)
         except CodecError as error:
             raise RecalculationFailed(RECALCULATE.texts.broken) from error
-    return Recalculated(calculated, tuple(folder / record.file for record in calculated.sheets), answer)
+    return RecalculatedFile(calculated, tuple(folder / record.file for record in calculated.sheets), answer)

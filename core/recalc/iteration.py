@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.formula.language import LimitExceeded
-from core.recalc.outcome import Cycle, Outcome
+from core.recalc.outcome import CalculationOutcome, Cycle
 from core.recalc.regions import Region
 
 if TYPE_CHECKING:
@@ -29,8 +29,10 @@ Rows = dict[Region, NDArray[np.bool_]]
 """By region which of its rows, from its first."""
 
 
-def iterate(engine: Engine, cycles: list[Cycle], outcome: Outcome) -> None:
-    """Iterate the cells of these cycles, and those between them. What depends on them waits afterwards.
+def iterate(engine: Engine, cycles: list[Cycle], outcome: CalculationOutcome) -> None:
+    """Iterate the cells of these cycles, and those between them.
+
+    What depends on them waits afterwards.
 
     Raises:
         LimitExceeded: it is past the deadline; the cells then wait, with the values that they have.
@@ -61,7 +63,9 @@ def iterate(engine: Engine, cycles: list[Cycle], outcome: Outcome) -> None:
                 graph.mark_rows(region, low, high, [])
 
 
-def _repeat(engine: Engine, cells: Rows, count: int, change_max: float, outcome: Outcome) -> list[tuple[int, int, int]]:
+def _repeat(
+    engine: Engine, cells: Rows, count: int, change_max: float, outcome: CalculationOutcome
+) -> list[tuple[int, int, int]]:
     """Calculate cells until they settle, `count` times at most: those that did not."""
     graph, environment = engine.graph, engine.environment
     ordered = sorted(
@@ -86,7 +90,7 @@ def _repeat(engine: Engine, cells: Rows, count: int, change_max: float, outcome:
 
 
 def _cells_between(engine: Engine, circular: Cycle) -> Rows:
-    """The circular cells, and all that depends on them, or is volatile, and that they depend on."""
+    """Return the circular cells, and all that depends on them, or is volatile, and that they depend on."""
     graph = engine.graph
     work: list[Rectangle] = [(sheet, row, row, column, column) for sheet, row, column in circular]
     for region in graph.volatile:
@@ -103,14 +107,17 @@ def _cells_between(engine: Engine, circular: Cycle) -> Rows:
             _choose(chosen, waiting, owner, _row_mask(owner, at, at))
     while waiting:
         region, low, high = waiting.pop()
-        for read_region, rows in _owners_read(engine, region, low, high):
+        for read_region, rows in _owners_of_reads(engine, region, low, high):
             if read_region in dependents:
                 _choose(chosen, waiting, read_region, rows & dependents[read_region])
     return chosen
 
 
 def _choose(chosen: Rows, waiting: list[tuple[Region, int, int]], region: Region, rows: NDArray[np.bool_]) -> None:
-    """Add rows of a region to what was found; those that are new wait to be looked at."""
+    """Add rows of a region to what was found.
+
+    Those that are new wait to be looked at.
+    """
     known = chosen.get(region)
     new = rows if known is None else rows & ~known
     if new.any():
@@ -118,8 +125,8 @@ def _choose(chosen: Rows, waiting: list[tuple[Region, int, int]], region: Region
         waiting.extend(_runs({region: new}))
 
 
-def _owners_read(engine: Engine, region: Region, low: int, high: int) -> Iterable[tuple[Region, NDArray[np.bool_]]]:
-    """The formulas that rows of a region read, with the rows that are read."""
+def _owners_of_reads(engine: Engine, region: Region, low: int, high: int) -> Iterable[tuple[Region, NDArray[np.bool_]]]:
+    """Return the formulas that rows of a region read, with the rows that are read."""
     for read in engine.graph.reads(region):
         first = read.low if read.low_fixed else max(0, low + read.low)
         last = read.high if read.high_fixed else high + read.high
@@ -141,7 +148,7 @@ def _owners_read(engine: Engine, region: Region, low: int, high: int) -> Iterabl
 
 
 def _marked(graph: Graph) -> Rows:
-    """The rows that wait, without data tables, whose values are tried when all else stands."""
+    """Return the rows that wait, without data tables, whose values are tried when all else stands."""
     rows: Rows = {}
     for region in graph.waiting:
         if region.dirty and region.shape.data_table is None:
@@ -164,13 +171,13 @@ def _row_mask(region: Region, first: int, last: int) -> NDArray[np.bool_]:
 
 
 def _holds(cells: Rows, region: Region, low: int, high: int) -> bool:
-    """Whether rows of a region are all among the cells."""
+    """Return whether rows of a region are all among the cells."""
     rows = cells.get(region)
     return rows is not None and bool(rows[low - region.first : high + 1 - region.first].all())
 
 
 def _runs(cells: Rows) -> list[tuple[Region, int, int]]:
-    """(region, first row, last row) of each run of cells."""
+    """Return (region, first row, last row) of each run of cells."""
     runs = []
     for region, rows in cells.items():
         edges = np.flatnonzero(np.diff(np.concatenate(([False], rows, [False])).astype(np.int8)))

@@ -28,12 +28,18 @@ class BookNames:
         self._deep = 0
 
     def meaning(self, sheet: str | None, name: str, own_sheet: str) -> Node | None:
-        """The tree of a defined name, its relative parts measured from A1; None where it has none."""
+        """Return the tree of a defined name, its relative parts measured from A1.
+
+        None where it has none.
+        """
         text = self._text(sheet, name, own_sheet)
         return None if text is None else self._tree(text)
 
     def value(self, environment: Environment, sheet: str | None, name: str) -> object:
-        """What a name stands for in the environment's cell: a Reference where it can, else its value."""
+        """Return what a name stands for in the environment's cell.
+
+        A Reference where it can, else its value.
+        """
         assert environment.sheet is not None
         text = self._text(sheet, name, environment.sheet)
         if text is None:
@@ -57,11 +63,14 @@ class BookNames:
             self._deep -= 1
 
     def known(self, name: str, own_sheet: str) -> bool:
-        """Whether a name is defined."""
+        """Return whether a name is defined."""
         return self._text(None, name, own_sheet) is not None
 
     def is_fixed(self, sheet: str | None, name: str, own_sheet: str) -> bool:
-        """Whether a name means the same in every cell: no part of what it names is relative, nothing in it volatile."""
+        """Return whether a name means the same in every cell.
+
+        No part of what it names is relative, nothing in it volatile.
+        """
         tree = self.meaning(sheet, name, own_sheet)
         if tree is None:
             return False
@@ -69,7 +78,7 @@ class BookNames:
         return not reads.volatile and not reads.placed and all(area.fixed for area in reads.ranges)
 
     def reference(self, node: Structured, sheet: str, row: int, column: int) -> Reference:
-        """The cells of a structured reference in a formula at a place.
+        """Return the cells of a structured reference in a formula at a place.
 
         Raises:
             Failure: #REF! for an unknown table, column or part; #VALUE! for "this row" outside the table's rows.
@@ -90,7 +99,10 @@ class BookNames:
         return _reference(table, rows, columns)
 
     def table_range(self, node: Structured, sheet: str, row: int, column: int) -> Range | None:
-        """The cells of a structured reference as a range that a formula names; None where it means nothing."""
+        """Return the cells of a structured reference as a range that a formula names.
+
+        None where it means nothing.
+        """
         try:
             area = self.reference(node, sheet, row, column)
         except Failure:
@@ -108,7 +120,7 @@ class BookNames:
     def _tree(self, text: str) -> Node | None:
         if text not in self._trees:
             try:
-                self._trees[text] = _wrapped(parse("=" + text))
+                self._trees[text] = _wrap(parse("=" + text))
             except FormulaError:
                 self._trees[text] = None
         return self._trees[text]
@@ -123,9 +135,12 @@ class BookNames:
         return None
 
 
-def _wrapped(node: Node) -> Node:
-    """The tree of a name with its relative parts as the shorter way: a file tells them from A1 on, and reaches what
-    lies left of a cell, or above it, around the edge of the sheet (XFD1 is one to the left)."""
+def _wrap(node: Node) -> Node:
+    """Return the tree of a name with its relative parts as the shorter way.
+
+    A file tells them from A1 on, and reaches what lies left of a cell, or above it, around the edge of the sheet (XFD1
+    is one to the left).
+    """
     match node:
         case Cell():
             row = node.row - ROWS_MAX if not node.row_absolute and node.row > ROWS_MAX // 2 else node.row
@@ -134,17 +149,17 @@ def _wrapped(node: Node) -> Node:
             fixed = node.row_absolute, node.column_absolute
             return Cell(node.sheet, node.last_sheet, row, column, *fixed, node.start, node.end)
         case Area():
-            first, last = _wrapped(node.first), _wrapped(node.last)
+            first, last = _wrap(node.first), _wrap(node.last)
             assert isinstance(first, Cell)
             assert isinstance(last, Cell)
             whole = node.whole_columns, node.whole_rows
             return Area(node.sheet, node.last_sheet, first, last, *whole, node.start, node.end)
         case Unary():
-            return Unary(node.operator, _wrapped(node.operand), node.start, node.end)
+            return Unary(node.operator, _wrap(node.operand), node.start, node.end)
         case Binary():
-            return Binary(node.operator, _wrapped(node.left), _wrapped(node.right), node.start, node.end)
+            return Binary(node.operator, _wrap(node.left), _wrap(node.right), node.start, node.end)
         case Call():
-            return Call(node.name, tuple(map(_wrapped, node.arguments)), node.start, node.end)
+            return Call(node.name, tuple(map(_wrap, node.arguments)), node.start, node.end)
     return node
 
 
@@ -162,7 +177,10 @@ class _Inner:
 
 
 def _columns(table: Table, node: Structured) -> tuple[int, int] | None:
-    """The columns of a table that a reference names, counted from its first; None where one is unknown."""
+    """Return the columns of a table that a reference names, counted from its first.
+
+    None where one is unknown.
+    """
     if node.first is None:
         return 0, len(table.columns) - 1
     names = [name.casefold() for name in table.columns]
@@ -174,7 +192,10 @@ def _columns(table: Table, node: Structured) -> tuple[int, int] | None:
 
 
 def _rows(table: Table, items: tuple[str, ...]) -> tuple[int, int] | None:
-    """The rows of a table that its parts cover; None where it has no such part."""
+    """Return the rows of a table that its parts cover.
+
+    None where it has no such part.
+    """
     head, foot = table.first_row + table.header_rows, table.last_row - table.totals_rows
     parts = {
         "#All": (table.first_row, table.last_row),

@@ -16,7 +16,7 @@ Cycle = list[Place]
 """Cells that need each other."""
 
 
-class Outcome:
+class CalculationOutcome:
     """Rows that were calculated, cells that need each other, rows with faults, and how cycles were iterated.
 
     No dataclass: an edit of one cell makes one, and takes some microseconds in all.

@@ -23,7 +23,7 @@ class Precision:
         self._rounds = np.array([rounds(code) for code in workbook.number_formats], np.bool_)
 
     def number(self, sheet: int, row: int, column: int, value: float) -> float:
-        """A number as its cell shows it."""
+        """Return a number as its cell shows it."""
         stored = self._stored(sheet, column)
         at = -1 if stored is None else stored.slot(row)
         if stored is None or at < 0:
@@ -49,7 +49,7 @@ class Precision:
     def _rounded(
         self, kinds: NDArray[np.uint8], numbers: NDArray[np.float64], formats: NDArray[np.uint16]
     ) -> NDArray[np.float64] | None:
-        """The numbers as their formats show them; None where all are so already."""
+        """Return the numbers as their formats show them; None where all are so already."""
         concerned = np.flatnonzero(((kinds == Kind.NUMBER) | (kinds == Kind.DATE)) & self._rounds[formats])
         if not len(concerned):
             return None
@@ -63,7 +63,10 @@ class Precision:
         return None if np.array_equal(result, numbers) else result
 
     def rounded(self, sheet: Sheet) -> Sheet:
-        """A sheet whose values are as they are shown; itself where they are already."""
+        """Return a sheet whose values are as they are shown.
+
+        Itself where they are already.
+        """
         columns = tuple(None if column is None else self._rounded_column(column) for column in sheet.columns)
         changed = any(new is not old for new, old in zip(columns, sheet.columns, strict=True))
         return replace(sheet, columns=columns) if changed else sheet

@@ -23,7 +23,10 @@ ABSOLUTE_MAX: Final = 1e-12
 
 
 def same(value: Value, cached: Value) -> bool:
-    """Whether a calculated value is the carried one: numbers nearly, all else exactly; an empty text is a blank."""
+    """Return whether a calculated value is the carried one.
+
+    Numbers nearly, all else exactly; an empty text is a blank.
+    """
     if type(value) is float and type(cached) is float:
         difference = abs(value - cached)
         return difference <= RELATIVE_MAX * max(abs(value), abs(cached)) or difference <= ABSOLUTE_MAX
@@ -84,7 +87,10 @@ class Recalculation:
 
     @property
     def unsupported(self) -> dict[str, tuple[str, ...]]:
-        """Functions that the engine does not have, with the cells that call them; their value is #NAME?."""
+        """Functions that the engine does not have, with the cells that call them.
+
+        Their value is #NAME?.
+        """
         places: dict[str, list[str]] = {}
         for region, low, high in self._runs():
             if region.shape.unsupported is not None:
@@ -118,7 +124,10 @@ class Recalculation:
         return self.cell_count
 
     def rows(self) -> Iterator[Row]:
-        """Every cell that was calculated, each once: sheet by sheet and column by column."""
+        """Yield every cell that was calculated, each once.
+
+        Sheet by sheet and column by column.
+        """
         for region, low, high in self._runs():
             if region.fills:
                 yield from self._filled(region)
@@ -126,7 +135,7 @@ class Recalculation:
             yield from self._plain(region, low, high)
 
     def _plain(self, region: Region, low: int, high: int) -> Iterator[Row]:
-        """Rows of a region without holes."""
+        """Yield rows of a region without holes."""
         engine, cells, column = self._engine, region.cells, region.left
         sheet, name, letters = engine.workbook.sheets[cells.index], cells.name, column_name(column)
         formulas = fill_down(region.formula(low, column)[1:], high - low + 1)
@@ -137,7 +146,10 @@ class Recalculation:
             yield Row(name, f"{letters}{row + 1}", "=" + formula, value, cached, same(value, cached))
 
     def _filled(self, region: Region) -> Iterator[Row]:
-        """The cells of an array formula: those that it fills, and those that it filled when the file was saved."""
+        """Yield the cells of an array formula.
+
+        Those that it fills, and those that it filled when the file was saved.
+        """
         engine, cells = self._engine, region.cells
         sheet = engine.workbook.sheets[cells.index]
         edited = (cells.index, region.first, region.left) in engine.edited
@@ -158,7 +170,7 @@ class Recalculation:
                 yield Row(cells.name, cell_name(row, column), formula, value, cached, same(value, cached))
 
     def _runs(self) -> Iterator[tuple[Region, int, int]]:
-        """What was calculated and still stands, as runs of rows without holes, each once, in the book's order."""
+        """Yield what was calculated and still stands, as runs of rows without holes, each once, in the book's order."""
         runs: dict[Region, list[tuple[int, int]]] = {}
         for region, low, high in self._touched:
             if region.alive:
@@ -167,13 +179,13 @@ class Recalculation:
             if region.fills:
                 yield region, region.first, region.first
                 continue
-            for low, high in _merged(runs[region]):
+            for low, high in _merge(runs[region]):
                 for first, last in region.pieces(low, high):
                     yield region, first, last
 
 
 def count_cells(touched: list[tuple[Region, int, int]]) -> int:
-    """Cells of what was calculated, each once."""
+    """Return cells of what was calculated, each once."""
     if len(touched) == 1:
         region, low, high = touched[0]
         if not region.fills:
@@ -186,12 +198,12 @@ def count_cells(touched: list[tuple[Region, int, int]]) -> int:
         if region.fills:
             count += (region.bottom - region.first + 1) * (region.right - region.left + 1)
         else:
-            count += sum(high - low + 1 for low, high in _merged(runs))
+            count += sum(high - low + 1 for low, high in _merge(runs))
     return count
 
 
-def _merged(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Runs of rows in order, those that meet made one."""
+def _merge(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return runs of rows in order, those that meet made one."""
     merged: list[tuple[int, int]] = []
     for low, high in sorted(runs):
         if merged and low <= merged[-1][1] + 1:

@@ -32,17 +32,22 @@ class FormulaRun:
 
 
 def runs_of_texts(texts: list[str], rows: NDArray[np.int32], columns: NDArray[np.int32]) -> Iterator[FormulaRun]:
-    """The runs of formulas given one by one, with their '=', in (column, row) order."""
+    """Yield the runs of formulas given one by one, with their '=', in (column, row) order."""
     codes, _ = shapes(texts, rows, columns)
     for first, last in _bounds(rows, columns, codes):
         yield FormulaRun(
-            int(rows[first]), int(rows[last]), int(columns[first]), texts[first], int(rows[first]),
-            int(columns[first]), int(codes[first]),
-        )  # fmt: skip
+            int(rows[first]),
+            int(rows[last]),
+            int(columns[first]),
+            texts[first],
+            int(rows[first]),
+            int(columns[first]),
+            int(codes[first]),
+        )
 
 
 def runs_of_formulas(formulas: Formulas) -> Iterator[FormulaRun]:
-    """The runs of a sheet's formulas as a file holds them, array formulas apart."""
+    """Yield the runs of a sheet's formulas as a file holds them, array formulas apart."""
     if not len(formulas):
         return
     strings = formulas.text.strings()
@@ -61,9 +66,16 @@ def runs_of_formulas(formulas: Formulas) -> Iterator[FormulaRun]:
             top, left, bottom, right = row, column, row, column
         text = "=" + strings[int(formulas.texts[origin])]
         yield FormulaRun(
-            row, row, column, text, row, column, int(codes[place[at]]), (top, left, bottom, right),
+            row,
+            row,
+            column,
+            text,
+            row,
+            column,
+            int(codes[place[at]]),
+            (top, left, bottom, right),
             at in formulas.dynamic,
-        )  # fmt: skip
+        )
     chosen = np.flatnonzero(plain)
     chosen = chosen[np.lexsort((formulas.rows[chosen], formulas.columns[chosen]))]
     rows, columns, place = formulas.rows[chosen], formulas.columns[chosen], place[chosen]
@@ -71,9 +83,14 @@ def runs_of_formulas(formulas: Formulas) -> Iterator[FormulaRun]:
         at = int(place[first])
         origin = int(origins[at])
         yield FormulaRun(
-            int(rows[first]), int(rows[last]), int(columns[first]), texts[at], int(formulas.rows[origin]),
-            int(formulas.columns[origin]), int(codes[at]),
-        )  # fmt: skip
+            int(rows[first]),
+            int(rows[last]),
+            int(columns[first]),
+            texts[at],
+            int(formulas.rows[origin]),
+            int(formulas.columns[origin]),
+            int(codes[at]),
+        )
 
 
 def _bounds(rows: NDArray[np.int32], columns: NDArray[np.int32], codes: NDArray[np.int32]) -> Iterator[tuple[int, int]]:

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from core.files._cells import PATCH_GONE, PATCH_KEPT
 from core.files.errors import FileRefused
 from core.files.kinds import file_kind
-from core.files.source import Origin
-from core.files.write.formulas import Known
+from core.files.source import FileState
+from core.files.write.formulas import KnownNames
 from core.files.write.newer import with_prefixes
-from core.files.write.patched import CellChanges, escaped, formula_element, write_patched
+from core.files.write.patched import CellChanges, escape, formula_element, write_patched
 from core.grid.address import cell_name, parse_range
 from core.grid.column import Column, Text
 from core.grid.sheet import Formulas, Sheet, Table
@@ -36,7 +36,7 @@ Places = dict[tuple[int, int], bytes | None]
 
 
 def save(
-    origin: Origin,
+    origin: FileState,
     target: Path,
     before: tuple[Sheet, ...],
     after: tuple[Sheet, ...],
@@ -57,7 +57,7 @@ def save(
     """
     target = target.resolve()
     _check(origin, target, overwrite=overwrite)
-    known = Known([each.name for each in before], {table.name.casefold() for table in tables}, _folded(before))
+    known = KnownNames([each.name for each in before], {table.name.casefold() for table in tables}, _folded(before))
     changes, formulas_changed = {}, False
     for old, new in zip(before, after, strict=True):
         places = _edited_formulas(old, new, {(row, column) for at, row, column in edited if at == old.index}, known)
@@ -70,7 +70,7 @@ def save(
             write_patched(origin.path, out, changes, formulas_changed=formulas_changed)
             out.flush()
             os.fsync(out.fileno())
-            if Origin.of(origin.path) != origin:
+            if FileState.of(origin.path) != origin:
                 raise NotSaved(f"{origin.path}: the file has changed since it was read")
             shutil.copymode(origin.path, path)
             path.replace(target)
@@ -82,7 +82,7 @@ def _folded(sheets: tuple[Sheet, ...]) -> set[str]:
     return {sheet.name.casefold() for sheet in sheets}
 
 
-def _check(origin: Origin, target: Path, *, overwrite: bool) -> None:
+def _check(origin: FileState, target: Path, *, overwrite: bool) -> None:
     try:
         kind: str = file_kind(origin.path)
     except FileRefused as refused:
@@ -96,16 +96,17 @@ def _check(origin: Origin, target: Path, *, overwrite: bool) -> None:
         raise NotSaved(f"{target}: is no plain file")
     if target.exists() and target.samefile(origin.path) and not overwrite:
         raise NotSaved(f"{target}: is the file that the book was read from, which is overwritten only when asked for")
-    if Origin.of(origin.path) != origin:
+    if FileState.of(origin.path) != origin:
         raise NotSaved(f"{origin.path}: the file has changed since it was read")
 
 
 # Formulas -------------------------------------------------------------------------------------------------------------
 
 
-def _edited_formulas(old: Sheet, new: Sheet, edited: set[tuple[int, int]], known: Known) -> Places:
-    """Cells whose formula came, went or is another; with an edited cell that others were filled from, these, too, since
-    the file has their formula in that cell only.
+def _edited_formulas(old: Sheet, new: Sheet, edited: set[tuple[int, int]], known: KnownNames) -> Places:
+    """Return cells whose formula came, went or is another.
+
+    With an edited cell that others were filled from, these, too, since the file has their formula in that cell only.
 
     Raises:
         NotSaved: a formula that no file can hold.
@@ -136,7 +137,7 @@ def _places_of(formulas: Formulas) -> dict[tuple[int, int], int]:
 
 
 def _moved_spills(old: Sheet, new: Sheet, edited: Places) -> Places:
-    """Formulas that spill over other cells than when the file was saved, with the range that they fill now."""
+    """Return formulas that spill over other cells than when the file was saved, with the range that they fill now."""
     if new.formulas is old.formulas or not old.formulas.dynamic:
         return {}
     index = _places_of(new.formulas)
@@ -157,7 +158,7 @@ def _moved_spills(old: Sheet, new: Sheet, edited: Places) -> Places:
 
 
 def changes_of(old: Sheet, new: Sheet, edited: Places | None = None, spills: Places | None = None) -> CellChanges:
-    """The cells of a sheet whose value or formula is another."""
+    """Return the cells of a sheet whose value or formula is another."""
     edited, spills = edited or {}, spills or {}
     same_text = _same_codes(old.text, new.text)
     rows, columns = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
@@ -178,7 +179,10 @@ def changes_of(old: Sheet, new: Sheet, edited: Places | None = None, spills: Pla
 
 
 def _same_codes(old: Text, new: Text) -> NDArray[np.int32]:
-    """By the code of each new text that of the same old one; -1 for another, and last for no text."""
+    """By the code of each new text that of the same old one.
+
+    -1 for another, and last for no text.
+    """
     count = len(old)
     old_codes = np.full(len(new) + 1, -1, np.int32)
     size = int(old.offsets[-1])
@@ -210,7 +214,7 @@ def _changed_rows(old: Column | None, new: Column | None, same_text: NDArray[np.
 def _at(
     column: Column | None, rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.int32]]:
-    """Kinds, numbers and codes of some ascending rows; dates are numbers."""
+    """Return kinds, numbers and codes of some ascending rows; dates are numbers."""
     kinds = np.zeros(len(rows), np.uint8)
     numbers = np.zeros(len(rows), np.float64)
     codes = np.full(len(rows), -1, np.int32)
@@ -253,7 +257,7 @@ def _cell_changes(
         codes=own[codes],
         computed=computed,
         formulas=actions,
-        texts=[escaped(new.text[code]) for code in used.tolist()],
+        texts=[escape(new.text[code]) for code in used.tolist()],
         written=written,
     )
 

@@ -40,13 +40,16 @@ def look_for_plan(shape: Shape, environment: BookEnvironment) -> None:
 
 
 def resolve(region: Region, environment: BookEnvironment) -> tuple[list[Read], bool]:
-    """The cells that a region reads, and whether it is volatile; its shape learns whether it is `carried`."""
+    """Return the cells that a region reads, and whether it is volatile.
+
+    Its shape learns whether it is `carried`.
+    """
     shape = region.shape
     if shape.data_table is not None:
         return _reads_of_table(region), False
     if shape.tree is None:
         return [], False
-    placed = _Placed(environment.names, region)
+    placed = _RegionNames(environment.names, region)
     reads: Reads = shape.reads[0] if shape.reads else reads_of(shape.tree, placed)
     if not reads.placed:
         shape.reads = (reads,)
@@ -55,7 +58,10 @@ def resolve(region: Region, environment: BookEnvironment) -> tuple[list[Read], b
 
 
 def _reads_of_table(region: Region) -> list[Read]:
-    """What a data table reads: the row above it and the column to its left, with its formulas and its input values."""
+    """Return what a data table reads.
+
+    The row above it and the column to its left, with its formulas and its input values.
+    """
     sheet, top, left = region.cells.index, region.first, region.left
     reads = []
     if top and left:
@@ -64,7 +70,7 @@ def _reads_of_table(region: Region) -> list[Read]:
     return reads
 
 
-class _Placed:
+class _RegionNames:
     """The names of a book as a region's formula sees them."""
 
     def __init__(self, names: BookNames, region: Region) -> None:

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 def sheets_of(engine: Engine, changed: Container[int] | None = None) -> tuple[Sheet, ...]:
-    """The sheets with the values and the formulas that the book has now. Nothing is shared with its cells.
+    """Return the sheets with the values and the formulas that the book has now.
+
+    Nothing is shared with its cells.
 
     Where it is known which sheets `changed`, by their places, the others are those of the workbook.
     """
@@ -43,7 +45,7 @@ def sheets_of(engine: Engine, changed: Container[int] | None = None) -> tuple[Sh
 
 
 def _text(strings: Sequence[str], before: Text | None = None) -> Text:
-    """The strings, behind those of another text."""
+    """Return the strings, behind those of another text."""
     joined = "".join(strings)
     encoded = joined.encode(errors="replace")
     parts = strings if joined.isascii() else [string.encode(errors="replace") for string in strings]
@@ -57,7 +59,10 @@ def _text(strings: Sequence[str], before: Text | None = None) -> Text:
 
 
 def _columns(cells: SheetCells, sheet: Sheet, dates: NDArray[np.bool_]) -> list[Column | None]:
-    """The columns: those that nobody read as they are stored, all others with the book's codes of text."""
+    """Return the columns.
+
+    Those that nobody read as they are stored, all others with the book's codes of text.
+    """
     return [
         cells.unread[at]
         if at in cells.unread
@@ -71,7 +76,7 @@ def _columns(cells: SheetCells, sheet: Sheet, dates: NDArray[np.bool_]) -> list[
 def _with_text(
     columns: list[Column | None], cells: SheetCells, strings: Sequence[str]
 ) -> tuple[tuple[Column | None, ...], Text]:
-    """The columns of a sheet with the codes of its own text, which is the stored one with what is new behind it.
+    """Return the columns of a sheet with the codes of its own text, which is the stored one with what is new behind it.
 
     Where more than half of that text would be used by no cell, it is made anew.
     """
@@ -86,7 +91,7 @@ def _with_text(
     new = np.flatnonzero(used[:-1] & (own[:-1] < 0))
     own[new] = np.arange(len(stored), len(stored) + len(new))
     for at in read:
-        columns[at] = _recoded(columns[at], own)
+        columns[at] = _recode(columns[at], own)
     text = _text([strings[code] for code in new.tolist()], stored) if len(new) else stored
     used = np.zeros(len(text) + 1, np.bool_)
     for column in columns:
@@ -96,15 +101,18 @@ def _with_text(
         return tuple(columns), text
     own = np.full(len(text) + 1, -1, np.int32)
     own[kept] = np.arange(len(kept))
-    return tuple(_recoded(column, own) for column in columns), _text([text[code] for code in kept.tolist()])
+    return tuple(_recode(column, own) for column in columns), _text([text[code] for code in kept.tolist()])
 
 
 def _codes(column: Column | None) -> NDArray[np.int32]:
     return np.zeros(0, np.int32) if column is None else column.dense.codes
 
 
-def _recoded(column: Column | None, codes: NDArray[np.int32]) -> Column | None:
-    """A column with other codes, by those that it has; the last of them is that of no text."""
+def _recode(column: Column | None, codes: NDArray[np.int32]) -> Column | None:
+    """Return a column with other codes, by those that it has.
+
+    The last of them is that of no text.
+    """
     if column is None:
         return None
     cells = replace(column.dense, codes=frozen(codes[column.dense.codes]))
@@ -112,7 +120,8 @@ def _recoded(column: Column | None, codes: NDArray[np.int32]) -> Column | None:
 
 
 def _column(column: CellColumn, carried: Column | None, dates: NDArray[np.bool_]) -> Column | None:
-    """The span from the first cell that is not blank, or has a format, to the last one; without its long gaps."""
+    """Return the span from the first cell that is not blank, or has a format, to the last one; without its long
+    gaps."""
     filled = np.flatnonzero(column.kinds) + column.base
     if _has_gap(filled, carried):
         return _cut(column, filled, carried, dates)
@@ -138,14 +147,16 @@ def _dated(
     formats: NDArray[np.uint16],
     dates: NDArray[np.bool_],
 ) -> NDArray[np.uint8]:
-    """The kinds of cells with dates among them, as the file's reader says: what was one, and a blank that became a
-    number under the format of a date."""
+    """Return the kinds of cells with dates among them, as the file's reader says.
+
+    What was one, and a blank that became a number under the format of a date.
+    """
     new = (carried == Kind.BLANK) & dates[formats] & (numbers >= 0) & (numbers < SERIALS_STOP)
     return np.where((kinds == Kind.NUMBER) & ((carried == Kind.DATE) | new), np.uint8(Kind.DATE), kinds)
 
 
 def _has_gap(filled: NDArray[np.intp], carried: Column | None) -> bool:
-    """Whether a column of these rows, and of those that the file stored, is one with gaps."""
+    """Return whether a column of these rows, and of those that the file stored, is one with gaps."""
     if isinstance(carried, GappedColumn) or np.diff(filled).max(initial=0) > BLANKS_MAX + 1:
         return True
     if carried is None or not len(filled):
@@ -154,7 +165,7 @@ def _has_gap(filled: NDArray[np.intp], carried: Column | None) -> bool:
 
 
 def _cut(column: CellColumn, rows: NDArray[np.intp], carried: Column | None, dates: NDArray[np.bool_]) -> Column | None:
-    """The cells of these rows, and those that have a format in the file, in runs."""
+    """Return the cells of these rows, and those that have a format in the file, in runs."""
     places = np.zeros(0, np.int64) if carried is None else carried.rows()
     if carried is not None:
         rows = np.union1d(rows, places[carried.dense.formats != 0])
@@ -172,7 +183,7 @@ def _cut(column: CellColumn, rows: NDArray[np.intp], carried: Column | None, dat
 
 
 def _formulas(regions: list[Region]) -> Formulas:
-    """The formulas of one sheet, each region's text kept once, at its first cell."""
+    """Return the formulas of one sheet, each region's text kept once, at its first cell."""
     rows: list[NDArray[np.int32]] = []
     columns: list[NDArray[np.int32]] = []
     heads: list[NDArray[np.int32]] = []
@@ -209,7 +220,8 @@ def _formulas(regions: list[Region]) -> Formulas:
 
 
 def _parts(region: Region) -> Iterator[tuple[NDArray[np.int32], str, str | None]]:
-    """The rows of a region that share one text, the text in the first of them, and the range of an array formula."""
+    """Yield the rows of a region that share one text, the text in the first of them, and the range of an array
+    formula."""
     own = [np.arange(first, last + 1, dtype=np.int32) for first, last in region.pieces(region.first, region.last)]
     if not own:
         return

@@ -27,7 +27,9 @@ _RANGE: Final = re.compile(r"(?<![!:\w$.])\$?[A-Z]{1,3}\$?(\d{1,7}):\$?[A-Z]{1,3
 
 
 def data_end(sheet: Sheet, first_row: int) -> int:
-    """One past the last row of the data that begin at a row, 0-based: before the totals and notes at their end.
+    """Return one past the last row of the data that begin at a row, 0-based.
+
+    Before the totals and notes at their end.
 
     A row is one of totals where a cell of it is called so and the row above has more cells, or where a formula of it
     reads rows above, down to the last one, and the formula over it reads no range of rows. A text alone in its row is
@@ -67,12 +69,12 @@ def _is_note(sheet: Sheet, row: int) -> bool:
 
 
 def _filled(sheet: Sheet, row: int) -> list[int]:
-    """The columns with a value or a formula in a row."""
+    """Return the columns with a value or a formula in a row."""
     low, high = np.searchsorted(sheet.formulas.rows, (row, row + 1))
     formulas = set(sheet.formulas.columns[low:high].tolist())
     return [at for at in range(sheet.column_count) if at in formulas or sheet.kind(row, at) != Kind.BLANK]
 
 
 def _read(formula: str | None) -> list[int]:
-    """The rows, 1-based, where ranges of several rows of the same sheet end that a formula reads."""
+    """Return the rows, 1-based, where ranges of several rows of the same sheet end that a formula reads."""
     return [int(bottom) for top, bottom in _RANGE.findall(formula or "") if int(top) < int(bottom)]

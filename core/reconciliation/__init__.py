@@ -1,6 +1,8 @@
-"""Two portfolios of one deal, the trustee's and the manager's: which loans are the same, and where they differ.
+"""The trustee's portfolio and the manager's: which loans match, and what differs.
 
-`core.reconcile(tape, book)` is `reconcile` of here.
+In: two portfolios and tolerances. Out: matched loans and issues with a severity. Start with `run`, then `match`
+(which loans are the same) and `rules` (when a difference is an issue). `core.reconcile(tape, book)` is `reconcile` of
+here. A comparison of a million loans runs in a child, and writes its issues as a file for COPY (`written`).
 """
 
 from core.reconciliation.issues import Issue, Issues

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from core.grid.column import Text
 from core.portfolio.cells import parsing
-from core.portfolio.cells.identifiers import Prints, is_told, pairs
+from core.portfolio.cells.identifiers import IdentifierIndex, agrees, pairs
 from core.portfolio.cells.parsing import TextColumn
 from core.portfolio.pages.identify import name_keys
 from core.reconciliation import _match, _prints
@@ -232,9 +232,9 @@ class _Work:
             tape, book = (side.subset(stage, rows) for side, rows in zip((self.tape, self.book), left, strict=True))
             if tape is None or book is None:
                 continue
-            texts = Prints(tape.text.strings()), Prints(book.text.strings())
+            texts = IdentifierIndex(tape.text.strings()), IdentifierIndex(book.text.strings())
             print_pairs = [
-                (int(theirs[0]), int(ours[0]), is_told(texts[0].strings[each], texts[1].strings[ours_at]))
+                (int(theirs[0]), int(ours[0]), agrees(texts[0].strings[each], texts[1].strings[ours_at]))
                 for each, ours_at in pairs(*texts)
                 if len(theirs := left[0][tape.codes == each]) == len(ours := left[1][book.codes == ours_at]) == 1
             ]
@@ -244,7 +244,7 @@ class _Work:
     def take_prints(self, stage: IdentifierType, pairs: list[tuple[int, int, bool]]) -> None:
         """Record pairs of rows by prints of one identifier, unless another loan of a side could be meant."""
         sides = self.tape, self.book
-        all_prints = [Prints(sorted(_strings(side, stage))) for side in sides]
+        all_prints = [IdentifierIndex(sorted(_strings(side, stage))) for side in sides]
         rows = np.array([each[:2] for each in pairs], np.int32).T
         written = [side.texts(stage, np.ascontiguousarray(at)) for side, at in zip(sides, rows, strict=True)]
         alone = [
@@ -454,7 +454,7 @@ def _known_par(side: Side) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """Normalised names of the borrowers of some rows, ascending."""
+    """NormalisedRows names of the borrowers of some rows, ascending."""
 
     tape_rows: Rows
     book_rows: Rows
@@ -485,7 +485,7 @@ def _loose(column: TextColumn) -> TextColumn:
     """
     used, codes = np.unique(column.codes, return_inverse=True)
     named = used[used >= 0]
-    written, text = parsing.pool_of([_LOOSE_WORD.sub("", name) for name in parsing.decoded(column.text, named)])
+    written, text = parsing.pool_of([_LOOSE_WORD.sub("", name) for name in parsing.decode(column.text, named)])
     written = np.concatenate((np.full(len(used) - len(named), -1, np.int32), written))
     return name_keys(TextColumn(written[codes], text))
 
@@ -493,7 +493,7 @@ def _loose(column: TextColumn) -> TextColumn:
 def _strings(side: Side, field: str) -> set[str]:
     """Return the distinct texts of a column; none without it."""
     column = side.column(field)
-    return set() if column is None else set(parsing.decoded(column.text, np.unique(column.codes[column.codes >= 0])))
+    return set() if column is None else set(parsing.decode(column.text, np.unique(column.codes[column.codes >= 0])))
 
 
 # ---- keys of names -------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from core.frames.notebook import card, left_out
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
 from core.portfolio.assemble.columns import is_standard
-from core.portfolio.model.notes import DataWarning, told_of
+from core.portfolio.model.notes import DataWarning, warning_texts
 from core.recalc.book import File, read
 from core.reconciliation.compare import compare, compared_fields, fingerprints
 from core.reconciliation.issues import Issues
@@ -80,7 +80,7 @@ class Reconciliation:
 
     def _repr_html_(self) -> str:
         lines = [
-            *told_of(self.warnings),
+            *warning_texts(self.warnings),
             *(f"{name} was not compared: {why}" for name, why in self.not_compared.items()),
             left_out(len(self.issues), "issues"),
         ]

@@ -104,7 +104,7 @@ class Side:
         codes = self.codes(field, rows)
         texts = [""] * len(rows)
         places = np.flatnonzero(codes >= 0)
-        for place, text in zip(places.tolist(), parsing.decoded(column.text, codes[places]), strict=True):
+        for place, text in zip(places.tolist(), parsing.decode(column.text, codes[places]), strict=True):
             texts[place] = text
         return texts
 

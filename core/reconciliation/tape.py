@@ -12,10 +12,10 @@ from core.portfolio import Portfolio
 from core.portfolio.assemble.read import portfolio_of
 from core.portfolio.assemble.stored import SHEET_ROW
 from core.portfolio.model.fields import IDENTIFIERS, Mapping
-from core.portfolio.model.notes import DataWarning, Notes, bounded
+from core.portfolio.model.notes import DataWarning, Notes, limit_warnings
 from core.portfolio.sheets import header
 from core.portfolio.sheets.locate import locate
-from core.portfolio.sheets.located import Located
+from core.portfolio.sheets.located import LocatedTable
 from core.words import counted
 
 LOANS_FILE: Final = "loans.safetensors"
@@ -52,7 +52,7 @@ def read_loans(book: Workbook, mapping: Mapping) -> Portfolio:
     holdings = located.loans
     if holdings is None:
         raise TapeRefused(_no_header(book, mapping))
-    sheet, header = holdings.sheet, holdings.found
+    sheet, header = holdings.sheet, holdings.header
     where = f"Sheet {_quote(sheet.name)}, whose header is in row {header.row + 1},"
     text = f"Its columns are {_list(list(header.texts.values()))}."
     if not header.columns.keys() & set(IDENTIFIERS):
@@ -80,7 +80,7 @@ def warnings_of(loans: Portfolio) -> list[DataWarning]:
     if not any((loans.names[name].codes >= 0).any() for name in IDENTIFIERS if name in loans.names):
         message = "no loan has an identifier: loans are matched by borrower and maturity"
         warnings.append(DataWarning("no_identifier", message))
-    return bounded(warnings)
+    return limit_warnings(warnings)
 
 
 def _no_header(book: Workbook, mapping: Mapping) -> str:
@@ -107,12 +107,12 @@ def _columns(sheet: Sheet, mapping: Mapping) -> list[str]:
     return header.detect(sheet).names if any(column is not None for column in sheet.columns) else []
 
 
-def _nothing_usable(holdings: Located, notes: Notes) -> str:
-    below = holdings.sheet.row_count - holdings.found.row - 1
+def _nothing_usable(holdings: LocatedTable, notes: Notes) -> str:
+    below = holdings.sheet.row_count - holdings.header.row - 1
     if below <= 0:
         return "has no loans below it."
     rows = f"{counted(below, 'row')} below it"
-    par = _quote(holdings.found.texts.get(holdings.found.columns["par_value"][0], "par"))
+    par = _quote(holdings.header.texts.get(holdings.header.columns["par_value"][0], "par"))
     if notes.ignored_blank_par:
         return f"has {rows}, of which none can be used: no par can be read in column {par}."
     return f"has {rows}, of which none is a loan."

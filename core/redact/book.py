@@ -17,9 +17,9 @@ from core.redact.kinds import KINDS
 from core.redact.names import redact_names
 from core.redact.people import People
 from core.redact.readers import Hidden, Readers
+from core.redact.redactions import Counts, Redactions, SecretWords
 from core.redact.replace import Policy, redacted_text
 from core.redact.sheet import SheetPass
-from core.redact.told import Counts, Told, Words
 from core.words import agreed, counted
 
 ROUNDS_MAX: Final = 8
@@ -27,7 +27,7 @@ ROUNDS_MAX: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Redacted:
+class RedactedBook:
     """A workbook as others may read it, and what was taken out."""
 
     workbook: Workbook
@@ -41,20 +41,20 @@ class Redacted:
 
 
 def redact_text(text: str, policy: Policy) -> tuple[str, dict[str, int]]:
-    """A text without its personal data, and how often each kind stood there."""
+    """Return a text without its personal data, and how often each kind stood there."""
     spans = find(text, policy.kinds, policy.regions)
     return redacted_text(text, spans, policy), dict(Counter(span.kind for span in spans))
 
 
-def redact(workbook: Workbook, policy: Policy) -> Redacted:
-    """The workbook without the personal data that the policy's threshold covers.
+def redact(workbook: Workbook, policy: Policy) -> RedactedBook:
+    """Return the workbook without the personal data that the policy's threshold covers.
 
     A person who is known from one place is masked in all of them: texts of every column, names of sheets.
 
     A formula that holds personal data, or whose value did, is replaced by its redacted value. One that reads a redacted
     cell is replaced by the value that it had, without the words of that cell: calculated anew it would give another.
     """
-    report = Told()
+    report = Redactions()
     look = partial(find, kinds=policy.kinds, regions=policy.regions)
     named = redact_names(workbook, policy, look, report.add, report.warnings.append)
     passes = [SheetPass(sheet, named, policy, report) for sheet in named.sheets]
@@ -76,7 +76,7 @@ def redact(workbook: Workbook, policy: Policy) -> Redacted:
         before = [sheet.name for sheet in redacted_book.sheets]
         redacted_book = redact_names(redacted_book, policy, people.find, report.add, report.warnings.append)
         report.rename_sheets(dict(zip(before, (sheet.name for sheet in redacted_book.sheets), strict=True)))
-    return Redacted(
+    return RedactedBook(
         workbook=redacted_book,
         counts={kind: report.counts[kind] for kind in KINDS if kind in report.counts},
         columns=report.columns,
@@ -86,7 +86,10 @@ def redact(workbook: Workbook, policy: Policy) -> Redacted:
 
 
 def _lost_heading(table: Table, passes: Sequence[SheetPass]) -> bool:
-    """Whether a heading of a table was redacted: a file whose table is not headed as its cells are wants repair."""
+    """Return whether a heading of a table was redacted.
+
+    A file whose table is not headed as its cells are wants repair.
+    """
     rows = range(table.first_row, table.first_row + table.header_rows)
     columns = range(table.first_column, table.last_column + 1)
     return any(
@@ -98,13 +101,13 @@ def _lost_heading(table: Table, passes: Sequence[SheetPass]) -> bool:
     )
 
 
-def _redact_readers(passes: Sequence[SheetPass], readers: Readers, report: Told) -> None:
+def _redact_readers(passes: Sequence[SheetPass], readers: Readers, report: Redactions) -> None:
     """Formulas that read redacted cells become values, and what these show of them is redacted; then their readers."""
     if not any(len(each.sheet.formulas) for each in passes):
         return
     for _ in range(ROUNDS_MAX):
         hidden: Hidden = {each.sheet.name.casefold(): rows for each in passes if (rows := each.hidden())}
-        words = Words(report.words)
+        words = SecretWords(report.words)
         shown = [each.redact_shown(each.new_readers(readers, hidden), words) for each in passes]
         if not any(shown):
             return

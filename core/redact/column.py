@@ -14,7 +14,7 @@ from core.grid.column import Column, GappedColumn, frozen
 from core.redact.find import is_card, is_organisation
 from core.redact.headings import Region, looks_like
 from core.redact.kinds import KINDS, RANKED
-from core.redact.replace import replaced
+from core.redact.replace import mask_of
 from core.redact.texts import SheetTexts
 from core.values import Kind
 
@@ -43,7 +43,7 @@ _SAYS_NOTHING: Final = re.compile(
 
 
 def like(column: Column, cells: Column) -> Column:
-    """A column with other stored cells at the places of a given one."""
+    """Return a column with other stored cells at the places of a given one."""
     return GappedColumn(cells, *column.runs) if isinstance(column, GappedColumn) else cells
 
 
@@ -58,7 +58,7 @@ class ColumnPass:
         self.changed = np.zeros(0, np.bool_)
 
     def run(self, claims: list[Region], is_formula: NDArray[np.bool_]) -> Column | None:
-        """The column written anew; None where no cell changes."""
+        """Return the column written anew; None where no cell changes."""
         cells, shared = self.dense, self.texts
         whole = shared.whole[cells.codes + 1]
         self.codes = shared.content[cells.codes + 1]
@@ -102,7 +102,10 @@ class ColumnPass:
                 self.texts.report.add(kind, self.place, count)
 
     def _card_numbers(self, is_formula: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Which numbers are cards': plain integers, no sums, and most numbers of the column are like them."""
+        """Return which numbers are cards'.
+
+        Plain integers, no sums, and most numbers of the column are like them.
+        """
         cells = self.dense
         large: NDArray[np.bool_] = (
             (cells.kinds == Kind.NUMBER) & (cells.numbers >= 1e13) & (cells.numbers <= _EXACT_MAX)
@@ -117,7 +120,9 @@ class ColumnPass:
         return large
 
     def _of_identifiers(self, whole: NDArray[np.uint8]) -> Iterator[int]:
-        """The kinds that a column's texts only seem to be of: of those written alike, most fail the check.
+        """Yield the kinds that a column's texts only seem to be of.
+
+        Of those written alike, most fail the check.
 
         One account number in ten has a card's check digit.
         """
@@ -133,7 +138,7 @@ class ColumnPass:
                 yield rank
 
     def _most(self, whole: NDArray[np.uint8]) -> tuple[str, slice] | None:
-        """The kind that most texts of the column are of, and the stored cells from its first to its last."""
+        """Return the kind that most texts of the column are of, and the stored cells from its first to its last."""
         counts = np.bincount(whole, minlength=len(RANKED))
         rank = int(counts[1:].argmax()) + 1
         if counts[rank] < MOST_CELLS:
@@ -160,7 +165,7 @@ class ColumnPass:
         self._redact(slots, kind.name, lambda value: every or looks_like(kind, value))
 
     def _values(self, slots: slice) -> Iterator[tuple[str | float, int]]:
-        """The different texts and numbers of some cells that say something, and how many cells have each."""
+        """Yield the different texts and numbers of some cells that say something, and how many cells have each."""
         cells = self.dense
         codes, counts = np.unique(cells.codes[slots], return_counts=True)
         for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
@@ -181,7 +186,7 @@ class ColumnPass:
             if code < 0 or code in shared.labels or _SAYS_NOTHING.fullmatch(text := shared.sheet.text[code]):
                 continue
             if chosen(text) and not (kind == "person" and is_organisation(text)):
-                into[code + 1] = shared.code(replaced(kind, text, shared.policy))
+                into[code + 1] = shared.code(mask_of(kind, text, shared.policy))
                 shared.report.hide(kind, text)
                 total += count
         new = into[cells.codes[slots] + 1]
@@ -192,7 +197,7 @@ class ColumnPass:
         if len(numbers):
             taken = [chosen(number) for number in numbers.tolist()]
             masks = [
-                shared.code(replaced(kind, shared.written(number, kind), shared.policy)) if take else -2
+                shared.code(mask_of(kind, shared.written(number, kind), shared.policy)) if take else -2
                 for number, take in zip(numbers.tolist(), taken, strict=True)
             ]
             new[is_number] = np.array(masks, np.int32)[back]
@@ -206,7 +211,7 @@ class ColumnPass:
 
 
 def _shape(text: str) -> str:
-    """A text with a 9 for each digit and an A for each letter: how it is written."""
+    """Return a text with a 9 for each digit and an A for each letter: how it is written."""
     return re.sub(r"[^\W\d_]", "A", re.sub(r"\d", "9", text))
 
 

@@ -26,7 +26,8 @@ class Span(NamedTuple):
 
 
 def find(text: str, kinds: Collection[str] = KINDS, regions: Sequence[str] = REGIONS) -> list[Span]:
-    """The personal data of some kinds in a text, from the left, none over another; time linear in the text's length."""
+    """Return the personal data of some kinds in a text, from the left, none over another; time linear in the text's
+    length."""
     plain = plain_of(text)
     taken: list[Span] = []
     for name in KINDS:
@@ -39,7 +40,10 @@ def find(text: str, kinds: Collection[str] = KINDS, regions: Sequence[str] = REG
 
 
 def _apart(spans: list[Span]) -> list[Span]:
-    """Spans without overlaps: where two claim a character, the kind that comes first in the table has it."""
+    """Return spans without overlaps.
+
+    Where two claim a character, the kind that comes first in the table has it.
+    """
     if len(spans) < 2:
         return spans
     ranks = {name: rank for rank, name in enumerate(KINDS)}
@@ -69,18 +73,21 @@ _CARD: Final = re.compile(
 
 
 def is_card(digits: str) -> bool:
-    """Whether digits are a card's: a known prefix with its length, and the check digit; all the same are none."""
+    """Return whether digits are a card's.
+
+    A known prefix with its length, and the check digit; all the same are none.
+    """
     return _CARD.fullmatch(digits) is not None and len(set(digits)) > 1 and luhn.is_valid(digits)
 
 
 def is_ssn(digits: str) -> bool:
-    """Whether nine digits can be a US social security or individual taxpayer number."""
+    """Return whether nine digits can be a US social security or individual taxpayer number."""
     dashed = f"{digits[:3]}-{digits[3:5]}-{digits[5:]}"
     return len(digits) == 9 and (ssn.is_valid(dashed) or itin.is_valid(digits))
 
 
 def _groups(text: str) -> Iterator[list[tuple[int, int]]]:
-    """The spans of the groups of each run of digits that begins and ends no longer word."""
+    """Yield the spans of the groups of each run of digits that begins and ends no longer word."""
     for match in _RUN.finditer(text):
         begin, end = match.span()
         at, spans = begin, []
@@ -96,7 +103,7 @@ def _groups(text: str) -> Iterator[list[tuple[int, int]]]:
 
 
 def _windows(text: str, shapes: Sequence[tuple[int, ...]]) -> Iterator[tuple[int, int, str]]:
-    """Groups in a row whose lengths are one of the shapes and that one sign divides: span and written."""
+    """Yield groups in a row whose lengths are one of the shapes and that one sign divides: span and written."""
     for spans in _groups(text):
         lengths = [end - start for start, end in spans]
         for at in range(len(spans)):
@@ -109,7 +116,10 @@ def _windows(text: str, shapes: Sequence[tuple[int, ...]]) -> Iterator[tuple[int
 
 
 def _is_fraction(text: str, end: int) -> bool:
-    """Whether a number goes on behind its digits: an amount, not an identifier."""
+    """Return whether a number goes on behind its digits.
+
+    An amount, not an identifier.
+    """
     return text[end : end + 1] in {".", ","} and text[end + 1 : end + 2].isdigit()
 
 
@@ -139,7 +149,7 @@ _IBAN_LENGTHS: Final[dict[str, int]] = {}
 
 
 def _iban_length(country: str) -> int:
-    """Characters of a country's IBAN; 0 where it has none."""
+    """Return characters of a country's IBAN; 0 where it has none."""
     if country not in _IBAN_LENGTHS:
         structure = numdb.get("iban").info(country)[0][1].get("bban", "")
         _IBAN_LENGTHS[country] = 4 + sum(map(int, _COUNTRY.findall(structure))) if structure else 0
@@ -180,18 +190,27 @@ _SIGN: Final = re.compile(r" {0,2}(@| ?[(\[{<] ?at ?[)\]}>] ?| at ) {0,2}", re.I
 
 def _emails(text: str) -> Iterator[tuple[int, int]]:
     if "@" in text:
-        for match in _EMAIL.finditer(text):
-            start, end = match.span()
-            domain = match[0][match[0].rindex("@") + 1 :]
-            labels = domain.split(".", LABELS_MAX)
-            if len(labels) > LABELS_MAX:
-                end -= len(labels.pop()) + 1
-            while len(labels) > 1 and not _TLD.fullmatch(labels[-1]):
-                end -= len(labels.pop()) + 1
-            if len(labels) > 1:
-                yield start, end
-    if "@" not in text and "at" not in text.lower():
-        return
+        yield from _plain_emails(text)
+    if "@" in text or "at" in text.lower():
+        yield from _spaced_emails(text)
+
+
+def _plain_emails(text: str) -> Iterator[tuple[int, int]]:
+    """Yield addresses as programs write them."""
+    for match in _EMAIL.finditer(text):
+        start, end = match.span()
+        domain = match[0][match[0].rindex("@") + 1 :]
+        labels = domain.split(".", LABELS_MAX)
+        if len(labels) > LABELS_MAX:
+            end -= len(labels.pop()) + 1
+        while len(labels) > 1 and not _TLD.fullmatch(labels[-1]):
+            end -= len(labels.pop()) + 1
+        if len(labels) > 1:
+            yield start, end
+
+
+def _spaced_emails(text: str) -> Iterator[tuple[int, int]]:
+    """Yield addresses as people write them: name at bank dot com."""
     for match in _EMAIL_SPACED.finditer(text):
         start, end = match.span()
         local, sign, domain = _SIGN.split(match[0], maxsplit=1)
@@ -293,7 +312,10 @@ NAME_LENGTH_MAX: Final = 80
 
 
 def is_person(written: str) -> bool:
-    """Whether a text can be a person's name: two to five words, or "Surname, Given", and no word of an organisation."""
+    """Return whether a text can be a person's name.
+
+    Two to five words, or "Surname, Given", and no word of an organisation.
+    """
     written = " ".join(plain_of(written[: 2 * NAME_LENGTH_MAX]).text.split())
     if len(written) > NAME_LENGTH_MAX or any(sign.isdigit() for sign in written) or _ORGANISATION.search(written):
         return False
@@ -302,7 +324,7 @@ def is_person(written: str) -> bool:
 
 
 def is_organisation(written: str) -> bool:
-    """Whether a text has a word that organisations and their desks have in their names."""
+    """Return whether a text has a word that organisations and their desks have in their names."""
     return _ORGANISATION.search(written[: 4 * NAME_LENGTH_MAX]) is not None
 
 

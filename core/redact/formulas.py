@@ -18,7 +18,9 @@ _JOINT: Final = re.compile(r"\"\s*&\s*\"")
 
 
 def quoted(formula: str) -> str:
-    """What a formula holds of words: its texts, those joined by `&` as one, quoted sheets, names in brackets.
+    """Return what a formula holds of words.
+
+    Its texts, those joined by `&` as one, quoted sheets, names in brackets.
 
     What stands between them is left out: 123-45-6789 is a difference there.
     """
@@ -26,12 +28,17 @@ def quoted(formula: str) -> str:
 
 
 def covering(formulas: Formulas) -> list[tuple[int, tuple[int, int, int, int]]]:
-    """The array formulas: their place in the arrays and the inclusive corners of what they fill."""
+    """Return the array formulas.
+
+    Their place in the arrays and the inclusive corners of what they fill.
+    """
     return [(at, parse_range(area)) for at, area in formulas.arrays.items()]
 
 
 def without(formulas: Formulas, dropped: NDArray[np.bool_]) -> Formulas:
-    """The formulas but for those `dropped`; of their texts, only those that are left.
+    """Return the formulas but for those `dropped`.
+
+    Of their texts, only those that are left.
 
     Where the cell is dropped that others were filled from, the first of these becomes their origin.
     """

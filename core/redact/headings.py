@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet
 from core.redact.find import is_person
-from core.redact.kinds import KINDS, NAME_PART, PersonalKind, folded
+from core.redact.kinds import KINDS, NAME_PART, PersonalKind, fold
 from core.redact.plain import plain_of
 from core.redact.sieve import HEADING_LENGTH_MAX, headings
 from core.values import Kind
@@ -37,15 +37,15 @@ class Region:
 
 
 def heading_kind(text: str) -> PersonalKind | None:
-    """The kind of personal data that a heading says, None for other texts."""
+    """Return the kind of personal data that a heading says, None for other texts."""
     if len(text) > HEADING_LENGTH_MAX:
         return None
-    heading = folded(plain_of(text).text)
+    heading = fold(plain_of(text).text)
     return next((kind for kind in (NAME_PART, *KINDS.values()) if kind.heading.fullmatch(heading)), None)
 
 
 def heading_codes(sheet: Sheet) -> dict[int, PersonalKind]:
-    """The texts of a sheet that are headings or labels of personal data, by their codes."""
+    """Return the texts of a sheet that are headings or labels of personal data, by their codes."""
     by_code = {code: heading_kind(sheet.text[code]) for code in headings(sheet.text)}
     return {code: kind for code, kind in by_code.items() if kind is not None}
 
@@ -73,14 +73,15 @@ class _Rows:
         return cls(cells, texts, np.flatnonzero(edges > 0), np.flatnonzero(edges < 0))
 
     def block(self, row: int, end: int) -> tuple[int, int] | None:
-        """The first and the last row of the next run of rows with cells between `row` and `end`."""
+        """Return the first and the last row of the next run of rows with cells between `row` and `end`."""
         at = int(np.searchsorted(self.block_ends, row, side="right"))
         if at == len(self.block_ends) or (first := max(row, int(self.block_starts[at]))) >= end:
             return None
         return first, min(end, int(self.block_ends[at])) - 1
 
     def begins_anew(self, first: int, last: int) -> bool:
-        """Whether a run of rows looks like a table of its own, with a head above numbers, or like a single note."""
+        """Return whether a run of rows looks like a table of its own, with a head above numbers, or like a single
+        note."""
         if self.cells[first] == 1:
             return True
         numbers_below = bool((self.cells[first + 1 : last + 1] > self.texts[first + 1 : last + 1]).any())
@@ -88,7 +89,7 @@ class _Rows:
 
 
 def regions(sheet: Sheet, labels: dict[int, PersonalKind]) -> Iterator[Region]:
-    """The cells that the headings and labels of a sheet claim, a column after the other, none twice."""
+    """Yield the cells that the headings and labels of a sheet claim, a column after the other, none twice."""
     if not labels:
         return
     is_label = np.zeros(len(sheet.text) + 1, np.bool_)
@@ -105,13 +106,16 @@ def regions(sheet: Sheet, labels: dict[int, PersonalKind]) -> Iterator[Region]:
         for row, code, end in zip(
             places, column.dense.codes[slots].tolist(), [*places[1:], sheet.row_count], strict=True
         ):
-            yield from _claimed(sheet, rows, row, at, end, labels[code], labels)
+            yield from _claims(sheet, rows, row, at, end, labels[code], labels)
 
 
-def _claimed(
+def _claims(
     sheet: Sheet, rows: _Rows, row: int, column: int, end: int, kind: PersonalKind, labels: dict[int, PersonalKind]
 ) -> Iterator[Region]:
-    """What one label claims: its neighbour where that is plausible, else the cells below, down to the next label."""
+    """Yield what one label claims.
+
+    Its neighbour where that is plausible, else the cells below, down to the next label.
+    """
     is_short = bool(rows.cells[row] <= PAIR_CELLS_MAX)
     ends = str(sheet.value(row, column)).rstrip().endswith((":", "："))
     reach = range(column + 1, min(column + 1 + PAIR_REACH, sheet.column_count))
@@ -144,7 +148,7 @@ def _claimed(
 
 
 def looks_like(kind: PersonalKind, value: object) -> bool:
-    """Whether a cell's value can be of a kind that a label says."""
+    """Return whether a cell's value can be of a kind that a label says."""
     if isinstance(value, bool) or value is None:
         return False
     if isinstance(value, float):

@@ -108,14 +108,14 @@ NAME_PART: Final = replace(
 """A person's name in columns of its parts: single words, which nothing but the heading tells."""
 
 
-def folded(text: str) -> str:
-    """A heading in lower case, camelCase apart, with single spaces for all that is no letter or digit."""
+def fold(text: str) -> str:
+    """Return a heading in lower case, camelCase apart, with single spaces for all that is no letter or digit."""
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
     return " ".join(re.findall(r"[^\W_]+", apart.casefold()))
 
 
 def wanted_kinds(threshold: str) -> frozenset[str]:
-    """Names of the kinds that a threshold redacts.
+    """Return names of the kinds that a threshold redacts.
 
     Raises:
         ValueError: the threshold is no level; the message has the levels.

@@ -29,14 +29,16 @@ def redact_names(
     tell: Callable[[str, str, int], None],
     warn: Callable[[str], None],
 ) -> Workbook:
-    """The workbook with its names redacted; formulas follow the sheets that they name.
+    """Return the workbook with its names redacted.
+
+    Formulas follow the sheets that they name.
 
     A defined name, a table or a number format that holds personal data is taken out. `look` finds that data in a text,
     `tell` gets kind, place, number.
     """
 
     def redacted_name(text: str, place: str) -> str | None:
-        """The redacted text, counted; None where it holds nothing."""
+        """Return the redacted text, counted; None where it holds nothing."""
         spans = look(text)
         for kind, count in Counter(span.kind for span in spans).items():
             tell(kind, place, count)
@@ -48,7 +50,7 @@ def redact_names(
         if (name := redacted_name(sheet.name, "(sheet names)")) is not None:
             renamed[sheet.name.casefold()] = free_name(name, taken)
     if renamed:
-        workbook = _with_sheets_renamed(workbook, renamed)
+        workbook = _rename_sheets(workbook, renamed)
     defined = {
         name: formula
         for name, formula in workbook.defined_names.items()
@@ -83,20 +85,27 @@ def redact_names(
             f"{counted(len(workbook.pivots), 'pivot table', 'is/are')} plain cells now: what is listed may be personal"
         )
     same = (
-        not lost and not plain and formats == workbook.number_formats
-        and left_out == workbook.left_out and not workbook.pivots
-    )  # fmt: skip
+        not lost
+        and not plain
+        and formats == workbook.number_formats
+        and left_out == workbook.left_out
+        and not workbook.pivots
+    )
     if same:
         return workbook
     return replace(
         workbook,
-        defined_names=defined, local_names=local, tables=tables, number_formats=formats, left_out=left_out,
+        defined_names=defined,
+        local_names=local,
+        tables=tables,
+        number_formats=formats,
+        left_out=left_out,
         pivots=None if workbook.pivots else workbook.pivots,
-    )  # fmt: skip
+    )
 
 
-def _with_sheets_renamed(workbook: Workbook, renamed: Mapping[str, str]) -> Workbook:
-    """The workbook with new names for some sheets (by their old ones without case), in formulas too."""
+def _rename_sheets(workbook: Workbook, renamed: Mapping[str, str]) -> Workbook:
+    """Return the workbook with new names for some sheets (by their old ones without case), in formulas too."""
 
     def name_of(old: str) -> str:
         return renamed.get(old.casefold(), old)
@@ -104,10 +113,9 @@ def _with_sheets_renamed(workbook: Workbook, renamed: Mapping[str, str]) -> Work
     return replace(
         workbook,
         sheets=tuple(_renamed_sheet(sheet, name_of(sheet.name), renamed) for sheet in workbook.sheets),
-        defined_names={name: _followed(formula, renamed) for name, formula in workbook.defined_names.items()},
+        defined_names={name: _follow(formula, renamed) for name, formula in workbook.defined_names.items()},
         local_names={
-            (name_of(sheet), name): _followed(formula, renamed)
-            for (sheet, name), formula in workbook.local_names.items()
+            (name_of(sheet), name): _follow(formula, renamed) for (sheet, name), formula in workbook.local_names.items()
         },
         tables=tuple(replace(table, sheet=name_of(table.sheet)) for table in workbook.tables),
     )
@@ -116,7 +124,7 @@ def _with_sheets_renamed(workbook: Workbook, renamed: Mapping[str, str]) -> Work
 def _renamed_sheet(sheet: Sheet, name: str, renamed: Mapping[str, str]) -> Sheet:
     formulas = sheet.formulas
     texts = formulas.text.strings()
-    followed = [_followed(text, renamed) for text in texts]
+    followed = [_follow(text, renamed) for text in texts]
     if followed != texts:
         codes, offsets, data = intern(followed)
         formulas = replace(
@@ -125,8 +133,11 @@ def _renamed_sheet(sheet: Sheet, name: str, renamed: Mapping[str, str]) -> Sheet
     return sheet if name == sheet.name and formulas is sheet.formulas else replace(sheet, name=name, formulas=formulas)
 
 
-def _followed(formula: str, renamed: Mapping[str, str]) -> str:
-    """A formula with the new names of the sheets that it names; texts in it that only look so are kept."""
+def _follow(formula: str, renamed: Mapping[str, str]) -> str:
+    """Return a formula with the new names of the sheets that it names.
+
+    Texts in it that only look so are kept.
+    """
 
     def followed(match: re.Match[str]) -> str:
         new = renamed.get(match[1].replace("''", "'").casefold())

@@ -11,7 +11,7 @@ _MEMORY_MAX: Final = 64 << 20
 
 
 def linear(source: str | bytes, *, ignore_case: bool = True) -> Any:
-    """A pattern as `re.compile` gives one, without look-around and back-references."""
+    """Return a pattern as `re.compile` gives one, without look-around and back-references."""
     options = re2.Options()
     options.case_sensitive = not ignore_case
     options.log_errors = False

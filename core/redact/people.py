@@ -53,7 +53,7 @@ class People:
         return bool(self._words)
 
     def find(self, text: str) -> list[Span]:
-        """The known names of a text, from the left; none overlaps another."""
+        """Return the known names of a text, from the left; none overlaps another."""
         spans: list[Span] = []
         for start, end in self._places(text):
             if is_organisation(text[end : end + _ORGANISATION_REACH]):
@@ -83,7 +83,8 @@ class People:
                 end = next_end
 
     def _within(self, written: str, word: str) -> tuple[int, int] | None:
-        """Where a known name stands in a word whose parts nothing joins, each begun with a capital; or all of it."""
+        """Return where a known name stands in a word whose parts nothing joins, each begun with a capital; or all of
+        it."""
         if word in self._whole:
             return 0, len(written)
         cuts = [0, *(hump.start() for hump in _HUMP.finditer(written)), len(written)]

@@ -35,7 +35,7 @@ _GROUPS: Final = re.compile(r"\d+")
 
 
 def phones_in(text: str, regions: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Spans of telephone numbers in a plain text; one may come twice.
+    """Yield spans of telephone numbers in a plain text; one may come twice.
 
     Without a country's code in front, and without a word such as "Tel." before it, a number counts only where it is
     grouped as its country prints it: "020 7946 0958", never "12 345 678".
@@ -46,7 +46,7 @@ def phones_in(text: str, regions: Sequence[str]) -> Iterator[tuple[int, int]]:
             yield start, end
     for match in _LABELLED.finditer(text):
         start, end = match.span(1)
-        if not text[end : end + 1].isalnum() and _is_labelled(match[1], tuple(regions)):
+        if not text[end : end + 1].isalnum() and _has_label(match[1], tuple(regions)):
             yield start, end
     for match in _NATIONAL.finditer(text):
         start, end = match.span()
@@ -55,7 +55,8 @@ def phones_in(text: str, regions: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether no longer word, number or formula goes on at either side: "SOFR+3.25", "1-212-555-0123-4", "@+49"."""
+    """Return whether no longer word, number or formula goes on at either side: "SOFR+3.25", "1-212-555-0123-4",
+    "@+49"."""
     before, after = text[start - 1 : start], text[end : end + 2]
     if before.isalnum() or before in {"_", "-", ".", "/", "*", "$", "%", "#"}:
         return False
@@ -79,7 +80,7 @@ def _is_international(written: str) -> bool:
 
 
 @lru_cache(maxsize=4_096)
-def _is_labelled(written: str, regions: tuple[str, ...]) -> bool:
+def _has_label(written: str, regions: tuple[str, ...]) -> bool:
     digits = sum(map(len, _GROUPS.findall(written)))
     if written.startswith("+"):
         return _is_international(written)
@@ -90,7 +91,7 @@ def _is_labelled(written: str, regions: tuple[str, ...]) -> bool:
 
 @lru_cache(maxsize=4_096)
 def _is_national(written: str, regions: tuple[str, ...]) -> bool:
-    """Whether some region prints the number in these very groups."""
+    """Return whether some region prints the number in these very groups."""
     if sum(map(len, _GROUPS.findall(written))) < NATIONAL_DIGITS_LEAST:
         return False
     for region in regions:
@@ -117,7 +118,7 @@ def _is_valid(written: str, region: str | None) -> bool:
 
 
 def canonical_phone(written: str, regions: Sequence[str]) -> str:
-    """The number in international digits where it can be read, so that all its prints have one token."""
+    """Return the number in international digits where it can be read, so that all its prints have one token."""
     for region in (None, *regions):
         try:
             number = phonenumbers.parse(written, region)

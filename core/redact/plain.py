@@ -25,14 +25,17 @@ class Plain(NamedTuple):
     ends: list[int] | None
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
-        """The span of the original that a span of one or more characters was read from."""
+        """Return the span of the original that a span of one or more characters was read from."""
         if self.starts is None or self.ends is None:
             return start, end
         return self.starts[start], self.ends[end - 1]
 
 
 def plain_of(text: str) -> Plain:
-    """The text without what hides its meaning from a pattern; time linear in its length."""
+    """Return the text without what hides its meaning from a pattern.
+
+    Time linear in its length.
+    """
     if not _UNUSUAL.search(text):
         return Plain(text, None, None)
     pieces: list[str] = []
@@ -56,7 +59,10 @@ def plain_of(text: str) -> Plain:
 
 
 def _read(escape: str) -> str:
-    """What an unusual character or an escape says: a single character, or nothing."""
+    """Return what an unusual character or an escape says.
+
+    A single character, or nothing.
+    """
     if escape[0] == "%":
         return chr(int(escape[1:], 16))
     if len(escape) > 1:

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.grid.address import Named, named_in
+from core.grid.address import FormulaReference, named_in
 from core.grid.sheet import Formulas, Sheet, Workbook
 
 DEPTH_MAX: Final = 8
@@ -29,11 +29,11 @@ class Readers:
         self.local = {
             (sheet.casefold(), name.casefold()): formula for (sheet, name), formula in workbook.local_names.items()
         }
-        self._known: dict[tuple[str, str], list[Named]] = {}
+        self._known: dict[tuple[str, str], list[FormulaReference]] = {}
         self.tables = {table.name.casefold(): table for table in workbook.tables}
 
     def of(self, sheet: Sheet, formulas: Formulas, hidden: Hidden) -> NDArray[np.bool_]:
-        """Which of a sheet's formulas read a cell that is hidden."""
+        """Return which of a sheet's formulas read a cell that is hidden."""
         reads_redacted = np.zeros(len(formulas), np.bool_)
         if not len(formulas) or not any(hidden.values()):
             return reads_redacted
@@ -58,8 +58,8 @@ class Readers:
                 reads_redacted[members] |= self._meets(area, own, down, right, hidden)
         return reads_redacted
 
-    def _areas(self, text: str, own: str, depth: int) -> Iterator[Named]:
-        """All areas that a formula names, those behind its words too."""
+    def _areas(self, text: str, own: str, depth: int) -> Iterator[FormulaReference]:
+        """Yield all areas that a formula names, those behind its words too."""
         table = ""
         for each in named_in(text):
             word, before = each.word.casefold(), table
@@ -80,26 +80,31 @@ class Readers:
         if table:
             yield from self._table(table, "", None)
 
-    def _table(self, name: str, columns: str, own: str | None) -> Iterator[Named]:
-        """The columns of a table that brackets name, all where they name none; of tables on the own sheet alone where
-        brackets stand without a name."""
+    def _table(self, name: str, columns: str, own: str | None) -> Iterator[FormulaReference]:
+        """Yield the columns of a table that brackets name, all where they name none.
+
+        Of tables on the own sheet alone where brackets stand without a name.
+        """
         table = self.tables[name]
         if own is not None and table.sheet.casefold() != own:
             return
         chosen = [at for at, heading in enumerate(table.columns) if heading.casefold() in columns]
         for at in chosen or range(len(table.columns)):
             column = table.first_column + at
-            yield Named(table.sheet, "", table.first_row, column, table.last_row, column)
+            yield FormulaReference(table.sheet, "", table.first_row, column, table.last_row, column)
 
     def _meets(
         self,
-        area: Named,
+        area: FormulaReference,
         own: str,
         down: NDArray[np.int64],
         right: NDArray[np.int64],
         hidden: Mapping[str, dict[int, NDArray[np.int64]]],
     ) -> NDArray[np.bool_]:
-        """Of the cells that a formula was filled into, by their distance: in which does the area hold a hidden cell?"""
+        """Of the cells that a formula was filled into, by their distance.
+
+        In which does the area hold a hidden cell?
+        """
         met = np.zeros(len(down), np.bool_)
         sheet = area.sheet.casefold() or own
         columns = [hidden.get(sheet, {})] if ":" not in sheet else list(hidden.values())  # a run of sheets: any

@@ -50,8 +50,8 @@ class Policy:
         return wanted_kinds(self.threshold)
 
 
-def replaced(kind: str, written: str, policy: Policy) -> str:
-    """What stands for personal data of a kind; empty for `remove`."""
+def mask_of(kind: str, written: str, policy: Policy) -> str:
+    """Return what stands for personal data of a kind; empty for `remove`."""
     if policy.strategy == "remove":
         return ""
     plain = " ".join(plain_of(written).text.split())
@@ -63,7 +63,10 @@ def replaced(kind: str, written: str, policy: Policy) -> str:
 
 
 def _canonical(kind: str, plain: str, policy: Policy) -> str:
-    """What is the same in all prints of one thing: joins go on working where one side has dashes or capitals."""
+    """Return what is the same in all prints of one thing.
+
+    Joins go on working where one side has dashes or capitals.
+    """
     if kind == "phone":
         return canonical_phone(plain, policy.regions)
     if kind in ("us_ssn", "payment_card"):
@@ -76,7 +79,10 @@ def _canonical(kind: str, plain: str, policy: Policy) -> str:
 
 
 def _mask(kind: str, plain: str) -> str:
-    """Stars for all but what helps a reader and identifies nobody; how many stars tells no length."""
+    """Return stars for all but what helps a reader and identifies nobody.
+
+    How many stars tells no length.
+    """
     digits = re.sub(r"\D", "", re.split(r"(?i)ext|x|[,;]", plain)[0])
     if kind == "email" and plain.count("@") == 1:
         local, domain = plain.split("@")
@@ -100,11 +106,11 @@ def _mask(kind: str, plain: str) -> str:
 
 
 def redacted_text(text: str, spans: Sequence[tuple[int, int, str]], policy: Policy) -> str:
-    """A text with its spans replaced."""
+    """Return a text with its spans replaced."""
     pieces: list[str] = []
     at = 0
     for start, end, kind in spans:
-        pieces += (text[at:start], replaced(kind, text[start:end], policy))
+        pieces += (text[at:start], mask_of(kind, text[start:end], policy))
         at = end
     pieces.append(text[at:])
     return "".join(pieces)

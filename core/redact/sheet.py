@@ -19,17 +19,17 @@ from core.redact.formulas import covering, quoted, without
 from core.redact.headings import Region, regions
 from core.redact.people import People
 from core.redact.readers import Hidden, Readers
+from core.redact.redactions import WORDS, Redactions, SecretWords
 from core.redact.replace import Policy, redacted_text
 from core.redact.sieve import candidates
 from core.redact.texts import SheetTexts
-from core.redact.told import WORDS, Told, Words
 from core.values import Kind
 
 
 class SheetPass:
     """One sheet: each text is looked at once, headings claim columns, and what changed is written anew."""
 
-    def __init__(self, sheet: Sheet, workbook: Workbook, policy: Policy, report: Told) -> None:
+    def __init__(self, sheet: Sheet, workbook: Workbook, policy: Policy, report: Redactions) -> None:
         self.sheet, self.policy, self.report = sheet, policy, report
         self.texts = SheetTexts(sheet, workbook, policy, report)
         self.columns: list[Column | None] = list(sheet.columns)
@@ -81,7 +81,7 @@ class SheetPass:
             self.report.add("person", f"{self.sheet.name}!{column_name(at)}", int(cells.sum()))
 
     def hidden(self) -> dict[int, NDArray[np.int64]]:
-        """The rows of the redacted cells of each column."""
+        """Return the rows of the redacted cells of each column."""
         rows: dict[int, NDArray[np.int64]] = {}
         for at, cells in self.changed.items():
             column = self.sheet.columns[at]
@@ -90,14 +90,17 @@ class SheetPass:
         return rows
 
     def new_readers(self, readers: Readers, hidden: Hidden) -> NDArray[np.int64]:
-        """Places of the formulas that read hidden cells and were not known to."""
+        """Return places of the formulas that read hidden cells and were not known to."""
         reads = readers.of(self.sheet, self.sheet.formulas, hidden)
         new = np.flatnonzero(reads & ~self.reads)
         self.reads |= reads
         return new
 
-    def redact_shown(self, new: NDArray[np.int64], words: Words) -> bool:
-        """Redact what the values of some formulas show of what was redacted elsewhere; whether any did."""
+    def redact_shown(self, new: NDArray[np.int64], words: SecretWords) -> bool:
+        """Redact what the values of some formulas show of what was redacted elsewhere.
+
+        Whether any did.
+        """
         formulas = self.sheet.formulas
         cells = {(int(formulas.rows[at]), int(formulas.columns[at])) for at in new.tolist()}
         for anchor, (top, left, bottom, right) in covering(formulas) if len(new) else ():
@@ -112,8 +115,8 @@ class SheetPass:
             self._put_shown(column, rows)
         return bool(shown)
 
-    def _shown(self, row: int, at: int, words: Words) -> list[Span]:
-        """What the value of one cell shows of what was redacted elsewhere."""
+    def _shown(self, row: int, at: int, words: SecretWords) -> list[Span]:
+        """Return what the value of one cell shows of what was redacted elsewhere."""
         value, column = self.sheet.value(row, at), self.sheet.columns[at]
         if column is None or (at in self.changed and self.changed[at][column.slot(row)]):
             return []
@@ -144,7 +147,7 @@ class SheetPass:
         self.columns[at] = like(column, put)
 
     def written_anew(self) -> Sheet:
-        """The sheet as it may be read: itself where nothing is hidden."""
+        """Return the sheet as it may be read: itself where nothing is hidden."""
         sheet = self.sheet
         formulas = self._formulas(self.changed)
         if not self.changed and formulas is sheet.formulas and not self._left_over():
@@ -153,14 +156,14 @@ class SheetPass:
         return replace(sheet, columns=tuple(columns), text=texts, formulas=formulas)
 
     def _is_formula(self, at: int, column: Column) -> NDArray[np.bool_]:
-        """Which stored cells of a column are formulas."""
+        """Return which stored cells of a column are formulas."""
         is_formula = np.zeros(len(column.dense.kinds), np.bool_)
         rows = self.sheet.formulas.rows[self.sheet.formulas.columns == at]
         is_formula[column.meeting(rows.astype(np.int64))[1]] = True
         return is_formula
 
     def _formulas(self, changed: dict[int, NDArray[np.bool_]]) -> Formulas:
-        """The sheet's formulas but for those that hold personal data, or whose values were redacted."""
+        """Return the sheet's formulas but for those that hold personal data, or whose values were redacted."""
         formulas = self.sheet.formulas
         if not len(formulas):
             return formulas
@@ -191,7 +194,7 @@ class SheetPass:
         return without(formulas, dropped)
 
     def _left_over(self) -> bool:
-        """Whether personal data stands among the texts that no cell has."""
+        """Return whether personal data stands among the texts that no cell has."""
         used = [
             np.unique(column.dense.codes)
             for column in self.sheet.columns
@@ -200,7 +203,10 @@ class SheetPass:
         return bool(set(self.texts.spans_by_code) - set(np.concatenate(used).tolist() if used else ()))
 
     def _interned(self, columns: list[Column | None]) -> tuple[Text, list[Column | None]]:
-        """The texts that some cell still has, and the columns by their codes: what was redacted is in no byte."""
+        """Return the texts that some cell still has, and the columns by their codes.
+
+        What was redacted is in no byte.
+        """
         first = len(self.sheet.text)
         needed = np.zeros(first + len(self.texts.strings) + 1, np.bool_)
         for column in columns:

@@ -61,7 +61,7 @@ HEADING_LENGTH_MAX: Final = 60
 
 
 def candidates(text: Text, kinds: Collection[str]) -> Iterator[tuple[int, Collection[str]]]:
-    """Codes of the texts that can hold personal data of some kinds, rising, and of which kinds."""
+    """Yield codes of the texts that can hold personal data of some kinds, rising, and of which kinds."""
     wanted = [(frozenset((name,)), pattern) for name, pattern in _SIEVES.items() if name in kinds]
     for piece in _pieces(text):
         names_by_code: dict[int, set[str]] = {}
@@ -72,7 +72,7 @@ def candidates(text: Text, kinds: Collection[str]) -> Iterator[tuple[int, Collec
 
 
 def headings(text: Text) -> list[int]:
-    """Codes of the texts that can be a heading or a label of personal data, rising."""
+    """Return codes of the texts that can be a heading or a label of personal data, rising."""
     lengths = np.diff(text.offsets)
     caught = (code for piece in _pieces(text) for code in piece.caught(_HEADINGS))
     return [code for code in caught if lengths[code] <= 2 * HEADING_LENGTH_MAX]
@@ -88,7 +88,10 @@ class _Piece(NamedTuple):
     data: bytes
 
     def caught(self, pattern: Any) -> Iterator[int]:
-        """Codes of the texts in which a pattern is found; of each text the first match alone is looked for."""
+        """Yield codes of the texts in which a pattern is found.
+
+        Of each text the first match alone is looked for.
+        """
         at = 0
         while (match := pattern.search(self.data, at)) is not None:
             place = bisect_left(self.ends, match.start())

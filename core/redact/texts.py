@@ -10,9 +10,9 @@ from core.grid.sheet import Sheet, Workbook
 from core.redact.find import Span, find
 from core.redact.headings import heading_codes
 from core.redact.kinds import RANKED, PersonalKind
+from core.redact.redactions import Redactions
 from core.redact.replace import Policy, redacted_text
 from core.redact.sieve import candidates
-from core.redact.told import Told
 from core.values import from_serial
 
 _PLAIN_FORMATS: Final = frozenset(("General", "0", "@", ""))
@@ -24,7 +24,7 @@ _AROUND: Final = " \t\r\n.,;:<>()[]'\""
 class SheetTexts:
     """The texts of a sheet, each looked at once, and those that take their place: its columns share them."""
 
-    def __init__(self, sheet: Sheet, workbook: Workbook, policy: Policy, report: Told) -> None:
+    def __init__(self, sheet: Sheet, workbook: Workbook, policy: Policy, report: Redactions) -> None:
         self.sheet, self.policy, self.report = sheet, policy, report
         self.is_plain_format = np.array([code in _PLAIN_FORMATS for code in workbook.number_formats])
         self.date_1904 = workbook.date_1904
@@ -53,12 +53,12 @@ class SheetTexts:
         self.labels = {code: kind for code, kind in labels if kind.name in kinds and code not in self.spans_by_code}
 
     def written(self, number: float, kind: str) -> str:
-        """A number as it stands for a kind: digits, or the day of a date."""
+        """Return a number as it stands for a kind: digits, or the day of a date."""
         moment = from_serial(number, date_1904=self.date_1904) if kind == "birth_date" else None
         return f"{number:.0f}" if moment is None else moment.date().isoformat()
 
     def code(self, text: str) -> int:
-        """The code of a text that takes another's place; -1 for an empty one."""
+        """Return the code of a text that takes another's place; -1 for an empty one."""
         if not text:
             return -1
         if text not in self.codes:

@@ -24,17 +24,17 @@ from core.portfolio.model.portfolio import AsOfSource, Deal
 from core.report.content import (
     UNNAMED,
     Category,
-    Change,
-    Changes,
     ComplianceReport,
-    Fact,
     KeyFigure,
+    LineageLine,
     MaskedEnds,
-    Mover,
+    MoverLine,
     Origin,
     PartLine,
+    ReportChanges,
     Series,
     SkippedLine,
+    TestChange,
     TestLine,
     Unit,
 )
@@ -73,7 +73,7 @@ _SAID_BY: Final[dict[AsOfSource | None, str]] = {
 }
 
 
-def compliance_content(
+def compliance_content(  # noqa: PLR0913 - the options of the library's function
     results: Results,
     portfolio: Portfolio | None,
     *,
@@ -88,7 +88,7 @@ def compliance_content(
     tie_out: Sequence[TieOut] = (),
     labels: Mapping[str, str] = LABELS,
 ) -> ComplianceReport:
-    """What a report on a run shows.
+    """Return what a report on a run shows.
 
     Figures of tests, and the steps of the coverage ratios, are those of the results: a run without details has no
     steps. Concentrations and distributions are sums of the pool over which the run went.
@@ -131,7 +131,7 @@ def compliance_content(
         thinnest=thinnest(lines),
         changes=_changes(lines, results.skipped, known, earlier, moved),
         categories=categories,
-        skipped=[_skipped(each, known) for each in results.skipped],
+        skipped=[_skipped_line(each, known) for each in results.skipped],
         deal_days=[] if pool is None else list(_deal_days(pool.portfolio.deal)),
         notes=[] if portfolio is None else list(notes_of(portfolio.tranches)),
         coverage=list(coverage_of(results, pool)),
@@ -197,11 +197,15 @@ def _line(test_result: TestResult, known: _Units) -> TestLine:
     )
 
 
-def _skipped(skipped: Skipped, known: _Units) -> SkippedLine:
+def _skipped_line(skipped: Skipped, known: _Units) -> SkippedLine:
     return SkippedLine(
-        test_id=skipped.test_id, name=skipped.test_name, reason=skipped.reason.removeprefix("Skipped: "),
-        value=_set(skipped.current_value), masked=_ends(skipped), unit=known.of(skipped.test_id),
-    )  # fmt: skip
+        test_id=skipped.test_id,
+        name=skipped.test_name,
+        reason=skipped.reason.removeprefix("Skipped: "),
+        value=_set(skipped.current_value),
+        masked=_ends(skipped),
+        unit=known.of(skipped.test_id),
+    )
 
 
 def _categories(lines: Sequence[TestLine]) -> list[Category]:
@@ -213,8 +217,8 @@ _GRAVITY: Final[dict[Status | None, int]] = {"fail": 0, "warning": 1, "pass": 2,
 
 
 def thinnest(lines: Iterable[TestLine]) -> list[TestLine]:
-    """The tests with the least headroom in percent of their limits, those whose status is doubtful behind the others.
-    A limit of 0 has no such percent: a test that fails one comes first, and one that passes it is left out."""
+    """Return the tests with the least headroom in percent of their limits, those whose status is doubtful behind the
+    others. A limit of 0 has no such percent: a test that fails one comes first, and one that passes it is left out."""
     known = [line for line in lines if line.cushion_pct is not None or line.status == "fail"]
     return sorted(known, key=lambda line: (line.doubtful, headroom_of(line)))[:THINNEST_SHOWN]
 
@@ -229,7 +233,7 @@ def _only(results: Results, test_ids: Collection[str]) -> Results:
 
 
 def _key_figures(pool: Pool, lines: Iterable[TestLine], definition: Definition | None) -> list[KeyFigure]:
-    """Size of the pool, then its averages as the run's tests have them."""
+    """Return size of the pool, then its averages as the run's tests have them."""
     tally = pool.tally
     averages = (
         _AVERAGES | {test.id for test in definition.tests if test.measure in _MEASURES} if definition else _AVERAGES
@@ -246,7 +250,7 @@ def _key_figures(pool: Pool, lines: Iterable[TestLine], definition: Definition |
 
 
 def _beside(line: TestLine) -> str:
-    """What stands with a figure of the cover that is not the file's, or that its inputs leave open."""
+    """Return what stands with a figure of the cover that is not the file's, or that its inputs leave open."""
     is_other = line.published is not None and line.published.agrees is False
     parts = ("doubtful" if line.doubtful else "", printed_words(line.published) if is_other else "")
     return ": ".join(filter(None, parts))
@@ -259,18 +263,20 @@ _MEASURES: Final = frozenset(("warf", "warr", "wal", "was", "diversity"))
 """The measures of a definition that are averages of the pool."""
 
 
-def _deal_days(deal: Deal) -> Iterator[Fact]:
-    """Days of the deal's life, as the file or the definition says them."""
+def _deal_days(deal: Deal) -> Iterator[LineageLine]:
+    """Yield days of the deal's life, as the file or the definition says them."""
     for label, known in (
-        ("Closing", deal.closing_date), ("Reinvestment until", deal.reinvestment_end),
-        ("Stated maturity", deal.stated_maturity), ("Next payment", deal.next_payment),
-    ):  # fmt: skip
+        ("Closing", deal.closing_date),
+        ("Reinvestment until", deal.reinvestment_end),
+        ("Stated maturity", deal.stated_maturity),
+        ("Next payment", deal.next_payment),
+    ):
         if (deal_day := day_of(known)) is not None:
-            yield Fact(label, day(deal_day))
+            yield LineageLine(label, day(deal_day))
 
 
 def _in_order(categories: Iterable[Category], history: Iterable[Series]) -> list[Series]:
-    """The series of more than one day, in the order of the report's tests."""
+    """Return the series of more than one day, in the order of the report's tests."""
     places = {line.test_id: at for at, line in enumerate(line for category in categories for line in category.tests)}
     several = [each for each in history if len(each.points) > 1]
     return sorted(several, key=lambda each: places.get(each.test_id, len(places)))
@@ -282,7 +288,7 @@ def _changes(
     known: _Units,
     earlier: Results | None,
     moved: Sequence[Movement],
-) -> Changes | None:
+) -> ReportChanges | None:
     if earlier is None and not moved:
         return None
     then = {} if earlier is None else {each.test_id: each for each in earlier}
@@ -292,44 +298,61 @@ def _changes(
     names |= {each.test_id: each.test_name for each in then.values()}
     names |= {each.test_id: each.test_name for each in skipped}
     names |= {line.test_id: line.name for line in lines}
-    changes = [_change(test_id, name, now.get(test_id), then.get(test_id), parts.get(test_id), known)
-             for test_id, name in names.items()]  # fmt: skip
+    changes = [
+        _change(test_id, name, now.get(test_id), then.get(test_id), parts.get(test_id), known)
+        for test_id, name in names.items()
+    ]
     compared = earlier is not None
     shown = [each for each in changes if _shows(each, compared=compared)]
     unmoved = sum(each.change == 0 and not _shows(each, compared=compared) for each in changes)
     shown.sort(key=lambda each: _weight(each, now.get(each.test_id), compared=compared))
     since = None if earlier is None else earlier.as_of
-    return Changes(since, shown, unmoved)
+    return ReportChanges(since, shown, unmoved)
 
 
-def _shows(change: Change, *, compared: bool) -> bool:
+def _shows(change: TestChange, *, compared: bool) -> bool:
     return bool(change.change) or (compared and change.status_before != change.status_after)
 
 
 def _change(
     test_id: str, name: str, now: TestLine | None, then: TestResult | None, why: Movement | None, known: _Units
-) -> Change:
+) -> TestChange:
     after = now.value if now is not None else why.after if why is not None else None
     before = then.current_value if then is not None else why.before if why is not None else None
     change = None if before is None or after is None else after - before
     better = None
     if change and now is not None and now.direction != "exact":
         better = (change > 0) == (now.direction == "min")
-    lines = [] if why is None or change is None else [
-        PartLine(part.part, part.change, [Mover(loan.name, loan.effect) for loan in part.loans[:MOVERS_SHOWN]])
-        for part in sorted(why.parts, key=lambda part: -abs(part.change)) if part.change
-    ]  # fmt: skip
-    return Change(
-        test_id=test_id, name=name, unit=now.unit if now is not None else known.of(test_id, then),
-        before=before, after=after, change=change, better=better,
-        status_before=None if then is None else then.status, status_after=None if now is None else now.status,
-        parts=lines, doubtful_before=then is not None and then.doubtful,
+    lines = (
+        []
+        if why is None or change is None
+        else [
+            PartLine(part.part, part.change, [MoverLine(loan.name, loan.effect) for loan in part.loans[:MOVERS_SHOWN]])
+            for part in sorted(why.parts, key=lambda part: -abs(part.change))
+            if part.change
+        ]
+    )
+    return TestChange(
+        test_id=test_id,
+        name=name,
+        unit=now.unit if now is not None else known.of(test_id, then),
+        before=before,
+        after=after,
+        change=change,
+        better=better,
+        status_before=None if then is None else then.status,
+        status_after=None if now is None else now.status,
+        parts=lines,
+        doubtful_before=then is not None and then.doubtful,
         doubtful_after=now is not None and now.doubtful,
-    )  # fmt: skip
+    )
 
 
-def _weight(change: Change, now: TestLine | None, *, compared: bool) -> tuple[bool, int, float]:
-    """What sorts changes: those to another status first, the gravest first of them, then by their part of the limit."""
+def _weight(change: TestChange, now: TestLine | None, *, compared: bool) -> tuple[bool, int, float]:
+    """Return what sorts changes.
+
+    Those to another status first, the gravest first of them, then by their part of the limit.
+    """
     same = not compared or change.status_before == change.status_after
     limit = abs(now.threshold) if now is not None and now.threshold else inf
     return same, 0 if same else _GRAVITY[change.status_after], -abs(change.change or 0.0) / limit

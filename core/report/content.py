@@ -42,7 +42,7 @@ class Origin(Struct, frozen=True, kw_only=True):
     """What else its reader has to know, such as what was redacted: shown with the warnings."""
 
 
-class Verdict(Struct, frozen=True):
+class ReportVerdict(Struct, frozen=True):
     """The report in two sentences."""
 
     outcome: Outcome
@@ -107,7 +107,7 @@ class Category(Struct, frozen=True):
     tests: list[TestLine]
 
 
-class Mover(Struct, frozen=True):
+class MoverLine(Struct, frozen=True):
     """A loan that moved a test: what its change alone does to the figure."""
 
     name: str
@@ -119,10 +119,10 @@ class PartLine(Struct, frozen=True):
 
     part: PartName
     change: float
-    loans: list[Mover]
+    loans: list[MoverLine]
 
 
-class Change(Struct, frozen=True, kw_only=True):
+class TestChange(Struct, frozen=True, kw_only=True):
     """A test on two days."""
 
     test_id: str
@@ -141,11 +141,11 @@ class Change(Struct, frozen=True, kw_only=True):
     doubtful_after: bool = False
 
 
-class Changes(Struct, frozen=True):
+class ReportChanges(Struct, frozen=True):
     """What moved since an earlier day."""
 
     since: date | None
-    tests: list[Change]
+    tests: list[TestChange]
     """A new status first, then the greatest part of the limit first; tests that did not move are left out."""
     unmoved: int
     """Tests with the same figure on both days."""
@@ -184,7 +184,7 @@ class Distribution(Struct, frozen=True, kw_only=True):
     rows: list[Share]
 
 
-class Point(Struct, frozen=True, kw_only=True):
+class SeriesPoint(Struct, frozen=True, kw_only=True):
     """A test's figure on a day."""
 
     as_of: date
@@ -202,10 +202,10 @@ class Series(Struct, frozen=True, kw_only=True):
     name: str
     unit: Unit
     direction: Direction
-    points: list[Point]
+    points: list[SeriesPoint]
 
 
-class Step(Struct, frozen=True):
+class LadderStep(Struct, frozen=True):
     """A line of a sum: `amount` is added to what stands above; a total's is what stands above it."""
 
     label: str
@@ -217,7 +217,7 @@ class Ladder(Struct, frozen=True, kw_only=True):
     """A numerator, step by step."""
 
     title: str
-    steps: list[Step]
+    steps: list[LadderStep]
     notes: list[str]
 
 
@@ -276,7 +276,7 @@ class Method(Struct, frozen=True, kw_only=True):
     """Where in the file the limit stands."""
 
 
-class Rule(Struct, frozen=True):
+class RuleLine(Struct, frozen=True):
     """A key of the deal's definition that differs from the standard."""
 
     key: str
@@ -284,21 +284,21 @@ class Rule(Struct, frozen=True):
     meaning: str
 
 
-class Fact(Struct, frozen=True):
+class LineageLine(Struct, frozen=True):
     """A line of the lineage."""
 
     label: str
     value: str
 
 
-class Lineage(Struct, frozen=True, kw_only=True):
+class ReportLineage(Struct, frozen=True, kw_only=True):
     """From which bytes the figures come, and what was read of them."""
 
-    source: list[Fact]
-    rows: list[Fact]
-    columns: list[Fact]
+    source: list[LineageLine]
+    rows: list[LineageLine]
+    columns: list[LineageLine]
     """Field -> the column's header and its cells."""
-    sheets: list[Fact]
+    sheets: list[LineageLine]
     """What became of other sheets with loans."""
 
 
@@ -313,7 +313,7 @@ class ComplianceReport(Struct, frozen=True, kw_only=True):
     """Who says that day, in words; empty where nobody knows."""
     generated_at: datetime
     origin: Origin
-    verdict: Verdict
+    verdict: ReportVerdict
     summary: Summary
     warnings: list[DataWarning]
     """What was guessed, left out or could not be read."""
@@ -321,10 +321,10 @@ class ComplianceReport(Struct, frozen=True, kw_only=True):
     """The readings by which the file's own figures tie, in words; empty where none was used."""
     key_figures: list[KeyFigure]
     thinnest: list[TestLine]
-    changes: Changes | None
+    changes: ReportChanges | None
     categories: list[Category]
     skipped: list[SkippedLine]
-    deal_days: list[Fact]
+    deal_days: list[LineageLine]
     """Closing, end of reinvestment, stated maturity and next payment, those that are known."""
     notes: list[NoteLine]
     """Most senior first."""
@@ -335,5 +335,5 @@ class ComplianceReport(Struct, frozen=True, kw_only=True):
     tie_out: list[TieOut]
     methods: list[Method]
     definition_name: str | None
-    rules: list[Rule]
-    lineage: Lineage
+    rules: list[RuleLine]
+    lineage: ReportLineage

@@ -12,25 +12,28 @@ from core.compliance.coverage import CoverageGroup, cure_amount
 from core.compliance.measures import Pool
 from core.compliance.result import Results, TestResult
 from core.portfolio.model.portfolio import Tranches
-from core.report.content import ClassLine, Coverage, Ladder, NoteLine, Step
+from core.report.content import ClassLine, Coverage, Ladder, LadderStep, NoteLine
 
 
 def notes_of(tranches: Tranches | None) -> Iterator[NoteLine]:
-    """The deal's notes as the file has them, most senior first."""
+    """Yield the deal's notes as the file has them, most senior first."""
     if tranches is None:
         return
     total = float(np.nansum(tranches.current_balance))
     for at, name in enumerate(tranches.classes):
-        current = _known(tranches.current_balance[at])
+        current = _finite(tranches.current_balance[at])
         yield NoteLine(
-            name=name, original_balance=_known(tranches.original_balance[at]), current_balance=current,
+            name=name,
+            original_balance=_finite(tranches.original_balance[at]),
+            current_balance=current,
             share_pct=current / total * 100 if current is not None and total > 0 else None,
-            coupon=_known(tranches.coupon[at]), spread=_known(tranches.spread[at]),
-            deferred_interest=_known(tranches.deferred_interest[at]),
-        )  # fmt: skip
+            coupon=_finite(tranches.coupon[at]),
+            spread=_finite(tranches.spread[at]),
+            deferred_interest=_finite(tranches.deferred_interest[at]),
+        )
 
 
-def _known(value: np.float64) -> float | None:
+def _finite(value: np.float64) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
@@ -58,7 +61,7 @@ _IC_STEPS: Final = (
 
 
 def coverage_of(results: Results, pool: Pool | None) -> Iterator[Coverage]:
-    """The two kinds of coverage, as the details of the run's tests explain them.
+    """Yield the two kinds of coverage, as the details of the run's tests explain them.
 
     A class that has neither a test of the run nor a trigger of the file's has no trigger here: the details would show
     the usual one of its letter.
@@ -70,25 +73,29 @@ def coverage_of(results: Results, pool: Pool | None) -> Iterator[Coverage]:
     ic = [(each, breakdown) for each, breakdown in detailed if "income" in breakdown]
     if oc:
         yield Coverage(
-            title="Overcollateralisation", ladder=_oc_ladder(oc[0][1]["adjustments"]),
-            denominator="Notes and all senior to them", classes=_classes(oc, oc_triggers),
-        )  # fmt: skip
+            title="Overcollateralisation",
+            ladder=_oc_ladder(oc[0][1]["adjustments"]),
+            denominator="Notes and all senior to them",
+            classes=_classes(oc, oc_triggers),
+        )
     if ic:
         yield Coverage(
-            title="Interest coverage", ladder=_ic_ladder(ic[0][1]["income"]),
-            denominator="Interest due, with all senior to it", classes=_classes(ic, ic_triggers),
-        )  # fmt: skip
+            title="Interest coverage",
+            ladder=_ic_ladder(ic[0][1]["income"]),
+            denominator="Interest due, with all senior to it",
+            classes=_classes(ic, ic_triggers),
+        )
 
 
 def _oc_ladder(breakdown: Mapping[str, float]) -> Ladder:
     cpa = breakdown["collateral_principal_amount"]
-    steps = [Step("Performing par", cpa - breakdown["principal_cash"])]
+    steps = [LadderStep("Performing par", cpa - breakdown["principal_cash"])]
     for name, words, sign in _OC_STEPS:
         if not name:
-            steps.append(Step(words, cpa, is_total=True))
+            steps.append(LadderStep(words, cpa, is_total=True))
         elif name in breakdown:
-            steps.append(Step(words, sign * breakdown[name]))
-    steps.append(Step("Adjusted collateral principal amount", breakdown["adjusted"], is_total=True))
+            steps.append(LadderStep(words, sign * breakdown[name]))
+    steps.append(LadderStep("Adjusted collateral principal amount", breakdown["adjusted"], is_total=True))
     notes = []
     if breakdown["ccc_excess"]:
         notes.append(
@@ -100,9 +107,11 @@ def _oc_ladder(breakdown: Mapping[str, float]) -> Ladder:
 
 
 def _ic_ladder(breakdown: Mapping[str, Any]) -> Ladder:
-    steps = [Step(words, sign * breakdown[name]) for name, words, sign in _IC_STEPS if name in breakdown]
-    steps.append(Step("Senior fees and expenses", -breakdown.get("senior_fees_counted", breakdown["senior_fees"])))
-    steps.append(Step("Interest available", breakdown["available"], is_total=True))
+    steps = [LadderStep(words, sign * breakdown[name]) for name, words, sign in _IC_STEPS if name in breakdown]
+    steps.append(
+        LadderStep("Senior fees and expenses", -breakdown.get("senior_fees_counted", breakdown["senior_fees"]))
+    )
+    steps.append(LadderStep("Interest available", breakdown["available"], is_total=True))
     notes = [
         f"Interest of the period: {breakdown['interest_basis']}.",
         f"Senior fees: {breakdown['senior_fees_basis']}.",
@@ -115,7 +124,10 @@ def _with_trigger(tested: Iterable[CoverageGroup]) -> frozenset[str]:
 
 
 def _classes(tests: Sequence[tuple[TestResult, Mapping[str, Any]]], with_trigger: frozenset[str]) -> list[ClassLine]:
-    """A line for each class, senior first, by its test where it has one; then the tests that no class stands for."""
+    """Return a line for each class, senior first, by its test where it has one.
+
+    Then the tests that no class stands for.
+    """
     lines: dict[str, ClassLine] = {}
     own: list[ClassLine] = []
     tested: set[str] = set()
@@ -139,18 +151,29 @@ DIVERSION: Final = "interest_diversion_ratio"
 def _class_line(row: Mapping[str, Any], *, has_trigger: bool) -> ClassLine:
     against = row if has_trigger else {}
     return ClassLine(
-        name=row["class"], numerator=row["numerator"], denominator=row["denominator"], ratio=row.get("ratio"),
-        trigger=against.get("trigger"), cushion=against.get("cushion"), status=against.get("status"),
+        name=row["class"],
+        numerator=row["numerator"],
+        denominator=row["denominator"],
+        ratio=row.get("ratio"),
+        trigger=against.get("trigger"),
+        cushion=against.get("cushion"),
+        status=against.get("status"),
         cure_amount=against.get("cure_amount"),
-    )  # fmt: skip
+    )
 
 
 def _test_line(test_result: TestResult, breakdown: Mapping[str, Any]) -> ClassLine:
     numerator, denominator = breakdown["numerator"], breakdown["denominator"]
     return ClassLine(
-        name=test_result.test_name, numerator=numerator, denominator=denominator, ratio=test_result.current_value,
-        trigger=test_result.threshold_value, cushion=test_result.cushion, status=test_result.status,
-        cure_amount=None if test_result.threshold_type != "min"
+        name=test_result.test_name,
+        numerator=numerator,
+        denominator=denominator,
+        ratio=test_result.current_value,
+        trigger=test_result.threshold_value,
+        cushion=test_result.cushion,
+        status=test_result.status,
+        cure_amount=None
+        if test_result.threshold_type != "min"
         else cure_amount(test_result.status, test_result.threshold_value, numerator, denominator),
         doubtful=test_result.doubtful,
-    )  # fmt: skip
+    )

@@ -19,28 +19,28 @@ from core.deals.movements import PartName
 from core.deals.tie_out import TieOut
 from core.report.content import (
     UNNAMED,
-    Change,
     ClassLine,
     ComplianceReport,
     Concentration,
     Coverage,
     Distribution,
-    Fact,
     Ladder,
+    LineageLine,
     NoteLine,
     PartLine,
     Series,
     Share,
+    TestChange,
     TestLine,
 )
 from core.report.doubts import doubt_text
-from core.report.figures import ABSENT, UNITS, day, figure, moment, signed
+from core.report.figures import ABSENT, UNITS, day, figure, moment, with_sign
 from core.typeset.pdf import typeset_remarked
 from core.typeset.texts import cut, page_text, plain_text, whole_text
 from core.words import counted
 
 WHY_SHOWN: Final = 8
-"""Tests of which it is told why they moved, those that come first among the changes."""
+"""Tests whose moves are explained, those that come first among the changes."""
 
 SERIES_SHOWN: Final = 12
 """Charts through the months; those left out are counted."""
@@ -57,7 +57,9 @@ Texts = dict[str, Any]
 
 
 def compliance_pdf(report: ComplianceReport) -> bytes:
-    """The report as PDF/A-2b, tagged: the same bytes for the same report, whose `generated_at` is in it.
+    """Return the report as PDF/A-2b, tagged.
+
+    The same bytes for the same report, whose `generated_at` is in it.
 
     A letter that no font of ours has stands as a mark, and the first page says so.
     """
@@ -67,7 +69,7 @@ def compliance_pdf(report: ComplianceReport) -> bytes:
 def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
     origin = report.origin
     units: dict[str, str] = {"amount": page_text(report.currency or ""), "number": ""}
-    notices = [*origin.remarks, *remarks, *(_opened(warning.message) for warning in report.warnings)]
+    notices = [*origin.remarks, *remarks, *(_capitalise(warning.message) for warning in report.warnings)]
     categories: list[Texts] = [
         {"name": page_text(category.name), "tests": list(map(_test, category.tests))} for category in report.categories
     ]
@@ -115,7 +117,7 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         "skipped": [
             {
                 "name": page_text(each.name),
-                "reason": whole_text(_opened(each.reason)),
+                "reason": whole_text(_capitalise(each.reason)),
                 "value": figure(each.value),
                 "unit": UNITS[each.unit] if each.value is not None else "",
             }
@@ -133,7 +135,7 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
                 "name": page_text(each.trustee_name),
                 "theirs": figure(each.trustee_value),
                 "ours": figure(each.our_value),
-                "difference": signed(each.difference),
+                "difference": with_sign(each.difference),
                 "agrees": each.agrees,
                 "trigger": figure(each.trigger),
                 "why": whole_text(_why_apart(each)),
@@ -166,7 +168,10 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
 
 
 def _counts(report: ComplianceReport) -> Iterator[tuple[str, int]]:
-    """Each test once: one whose status is doubtful counts as such, and neither as passed nor as failed."""
+    """Yield each test once.
+
+    One whose status is doubtful counts as such, and neither as passed nor as failed.
+    """
     summary = report.summary
     doubtful = [line.status for category in report.categories for line in category.tests if line.doubtful]
     yield "passed", summary.passed - doubtful.count("pass")
@@ -178,7 +183,7 @@ def _counts(report: ComplianceReport) -> Iterator[tuple[str, int]]:
 
 
 def _fitting(notices: Sequence[str], letters: int) -> int:
-    """How many of the notices the cover has room for."""
+    """Return how many of the notices the cover has room for."""
     used, count = 0, 0
     for notice in notices:
         used += max(len(notice), _LINE_LETTERS)
@@ -191,12 +196,12 @@ def _fitting(notices: Sequence[str], letters: int) -> int:
 _LINE_LETTERS: Final = 110
 
 
-def _opened(sentence: str) -> str:
+def _capitalise(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
 def _why_apart(tie_out: TieOut) -> str:
-    """Why a trustee's figure has none of ours, or is another."""
+    """Return why a trustee's figure has none of ours, or is another."""
     if tie_out.nearest is not None:
         return f"not {tie_out.nearest}: {tie_out.why_not}"
     if tie_out.reason is not None:
@@ -209,11 +214,11 @@ def _why_apart(tie_out: TieOut) -> str:
     )
 
 
-def _fact(fact: Fact) -> Texts:
+def _fact(fact: LineageLine) -> Texts:
     return {"label": page_text(fact.label), "value": page_text(fact.value)}
 
 
-def _drawn(chart: Chart) -> Texts:
+def _chart_texts(chart: Chart) -> Texts:
     return {"svg": chart.svg, "alt": chart.alt, "width": chart.width, "height": chart.height}
 
 
@@ -241,12 +246,12 @@ def _test(line: TestLine, *, is_cover: bool = False) -> Texts:
         "value": figure(line.value, decimals),
         "masked": "" if line.masked is None else " to ".join(map(figure, line.masked)),
         "limit": f"{_SIGNS[line.direction]} {figure(line.threshold, decimals)}",
-        "cushion": signed(line.cushion, decimals),
-        "chart": _drawn(bullet(row, plain_text(line.message), width=_CHART_PT)),
+        "cushion": with_sign(line.cushion, decimals),
+        "chart": _chart_texts(bullet(row, plain_text(line.message), width=_CHART_PT)),
         "doubtful": status_here(line) if line.doubtful else "",
         "published": "" if published is None else figure(published.value, decimals),
         "published_status": "" if published is None else published.status or "",
-        "difference": "" if published is None else signed(published.difference, decimals),
+        "difference": "" if published is None else with_sign(published.difference, decimals),
         "agrees": None if published is None else published.agrees,
         "doubts": [] if is_cover else [whole_text(doubt_text(each)) for each in line.doubt],
         "doubts_below": f"{counted(len(line.doubt), 'doubt')}, in full under Tests." if is_cover and line.doubt else "",
@@ -258,7 +263,7 @@ _CHART_PT: Final = 72.0
 
 
 def _widths(rows: Sequence[Texts]) -> dict[str, float]:
-    """Widths in points of the columns of figures, the same in each table of tests."""
+    """Return widths in points of the columns of figures, the same in each table of tests."""
     columns = [("value", 46.0), ("limit", 56.0), ("cushion", 46.0)]
     if any(row["published"] for row in rows):
         columns += [("published", 46.0), ("difference", 46.0)]
@@ -285,13 +290,13 @@ _PARTS: Final[dict[PartName, str]] = {
 }  # fmt: skip
 
 
-def _change(test_change: Change) -> Texts:
+def _change(test_change: TestChange) -> Texts:
     return {
         "name": page_text(test_change.name),
         "unit": UNITS[test_change.unit],
         "before": figure(test_change.before),
         "after": figure(test_change.after),
-        "change": (change := signed(test_change.change)),
+        "change": (change := with_sign(test_change.change)),
         "better": test_change.better if change.strip("0.,") else None,
         "status_before": test_change.status_before,
         "status_after": test_change.status_after,
@@ -300,7 +305,7 @@ def _change(test_change: Change) -> Texts:
     }
 
 
-def _why(change: Change) -> Texts:
+def _why(change: TestChange) -> Texts:
     parts = [_part(part) for part in change.parts if abs(part.change) >= _SHOWN_FROM]
     return {"name": page_text(change.name), "parts": parts or [_part(change.parts[0])]}
 
@@ -311,9 +316,9 @@ _SHOWN_FROM: Final = 0.005
 
 def _part(part: PartLine) -> Texts:
     loans = "; ".join(
-        f"{page_text(loan.name)} {signed(loan.effect)}" for loan in part.loans if abs(loan.effect) >= _SHOWN_FROM
+        f"{page_text(loan.name)} {with_sign(loan.effect)}" for loan in part.loans if abs(loan.effect) >= _SHOWN_FROM
     )
-    return {"part": _PARTS[part.part], "change": signed(part.change), "loans": loans}
+    return {"part": _PARTS[part.part], "change": with_sign(part.change), "loans": loans}
 
 
 # ---- coverage
@@ -343,7 +348,10 @@ def _coverage(coverage: Coverage) -> Texts:
 
 
 def _steps(ladder: Ladder) -> list[Texts]:
-    """The lines of a sum in cents, which add up as they are printed: a cent that rounding leaves is a line."""
+    """Return the lines of a sum in cents, which add up as they are printed.
+
+    A cent that rounding leaves is a line.
+    """
     lines: list[Texts] = []
     above = 0
     for step in ladder.steps:
@@ -371,7 +379,7 @@ def _class(line: ClassLine) -> Texts:
         "denominator": figure(line.denominator),
         "ratio": figure(line.ratio),
         "trigger": figure(line.trigger),
-        "cushion": signed(line.cushion),
+        "cushion": with_sign(line.cushion),
         "cure": figure(line.cure_amount) if line.cure_amount else ABSENT,
         "status": line.status,
         "doubtful": line.doubtful,
@@ -389,11 +397,11 @@ def _concentration(concentration: Concentration) -> Texts:
         "title": concentration.title,
         "of": f"{concentration.of}: {figure(concentration.of_amount)}",
         "limit": figure(concentration.limit) if concentration.limit is not None else "",
-        "rows": [_ranked(at, row, most, concentration.limit) for at, row in (*rows, *rest)],
+        "rows": [_share_texts(at, row, most, concentration.limit) for at, row in (*rows, *rest)],
     }
 
 
-def _ranked(at: int, row: Share, most: float, limit: float | None) -> Texts:
+def _share_texts(at: int, row: Share, most: float, limit: float | None) -> Texts:
     words = plain_text(f"{row.name}: {figure(row.share_pct)} %")
     chart = bar(row.share_pct, most, words, limit=limit) if at else None
     return {
@@ -401,7 +409,7 @@ def _ranked(at: int, row: Share, most: float, limit: float | None) -> Texts:
         "name": page_text(row.name),
         "par": figure(row.par, 0),
         "share": figure(row.share_pct),
-        "chart": None if chart is None else _drawn(chart),
+        "chart": None if chart is None else _chart_texts(chart),
     }
 
 
@@ -416,7 +424,7 @@ def _distribution(distribution: Distribution) -> Texts:
         "title": distribution.title,
         "unit": f"% of {distribution.of}",
         "note": distribution.note,
-        "chart": _drawn(chart),
+        "chart": _chart_texts(chart),
     }
 
 
@@ -431,5 +439,5 @@ def _history(series: Series) -> Texts:
         "title": page_text(series.name),
         "unit": UNITS[series.unit],
         "note": "",
-        "chart": _drawn(through_time(rows, words)),
+        "chart": _chart_texts(through_time(rows, words)),
     }

@@ -6,7 +6,7 @@ from core.compliance.result import Doubt
 
 
 def doubt_text(doubt: Doubt) -> str:
-    """A doubt as a sentence with its places; nothing is cut."""
+    """Return a doubt as a sentence with its places; nothing is cut."""
     places = [place for place in doubt.places if place not in doubt.message]
     where = f" ({', '.join(places)})" if places else ""
     return f"{doubt.message[:1].upper()}{doubt.message[1:]}{where}"

@@ -17,15 +17,15 @@ ABSENT: Final = "\N{EN DASH}"
 
 
 def figure(value: float | None, decimals: int = DECIMALS) -> str:
-    """A figure with its thousands separated; a dash for none."""
+    """Return a figure with its thousands separated; a dash for none."""
     if value is None:
         return ABSENT
     text = f"{value:,.{decimals}f}" if abs(value) < LARGEST else f"{value:.2e}"
     return text.lstrip("-") if not text.strip("-0.,") else text.replace("-", "\N{MINUS SIGN}")
 
 
-def signed(value: float | None, decimals: int = DECIMALS) -> str:
-    """A figure with its sign, but for one that is printed as zero."""
+def with_sign(value: float | None, decimals: int = DECIMALS) -> str:
+    """Return a figure with its sign, but for one that is printed as zero."""
     text = figure(value, decimals)
     return f"+{text}" if value is not None and value > 0 and text.strip("0.,") else text
 

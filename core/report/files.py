@@ -17,7 +17,7 @@ from core.redact.book import redact_text
 from core.redact.replace import Policy
 from core.report.content import ComplianceReport
 from core.report.document import compliance_pdf
-from core.report.reconciliation import TEXTS, Compared, IssueLine, Tally, reconciliation_pdf
+from core.report.reconciliation import TEXTS, ComparedSides, IssueLine, Tally, reconciliation_pdf
 from core.report.tables import Looks, compliance_tables, reconciliation_tables, write_tables
 
 T = TypeVar("T")
@@ -44,11 +44,11 @@ class Cleaner:
         return (f"Personal data in texts was redacted: {text}.",) if text else ()
 
     def all_of(self, content: T) -> T:
-        """The content with all of its texts cleaned."""
+        """Return the content with all of its texts cleaned."""
         return msgspec.convert(self._walked(msgspec.to_builtins(content, builtin_types=_DATES)), type=type(content))
 
     def issue(self, issue: IssueLine) -> IssueLine:
-        """The same of an issue, of which there may be a million."""
+        """Return the same of an issue, of which there may be a million."""
         names = TEXTS if self.policy is not None else ()
         texts = ((name, getattr(issue, name)) for name in (*names, "field_name"))
         changed = {name: clean for name, text in texts if text and (clean := self._text(text)) != text}
@@ -94,7 +94,7 @@ def write_compliance(
 
 def write_reconciliation(
     path: Path,
-    compared: Compared,
+    compared: ComparedSides,
     issues: Callable[[], Iterable[IssueLine]],
     *,
     format: Format,  # noqa: A002 - the option's name
@@ -110,7 +110,7 @@ def write_reconciliation(
         OSError: the file cannot be written.
     """
     tally = Tally()
-    for issue in _cleaned(issues(), cleaner):
+    for issue in _clean(issues(), cleaner):
         tally.add(issue)
     compared = cleaner.all_of(compared)
     named = {label(name, cleaner.labels): why for name, why in compared.not_compared.items()}
@@ -119,8 +119,8 @@ def write_reconciliation(
     if format == "pdf":
         path.write_bytes(reconciliation_pdf(report))
     else:
-        write_tables(path, reconciliation_tables(report, _cleaned(issues(), cleaner)), looks)
+        write_tables(path, reconciliation_tables(report, _clean(issues(), cleaner)), looks)
 
 
-def _cleaned(issues: Iterable[IssueLine], cleaner: Cleaner) -> Iterator[IssueLine]:
+def _clean(issues: Iterable[IssueLine], cleaner: Cleaner) -> Iterator[IssueLine]:
     return map(cleaner.issue, issues)

@@ -12,7 +12,7 @@ from core.definition.keys import ListKey, TableKey, rows_of
 from core.labels import LABELS, label
 from core.portfolio import Portfolio
 from core.portfolio.model.notes import Notes, PageNote
-from core.report.content import Fact, Lineage, Method, Origin, Rule
+from core.report.content import LineageLine, Method, Origin, ReportLineage, RuleLine
 
 
 def method_of(test_result: TestResult) -> Method:
@@ -31,13 +31,16 @@ def method_of(test_result: TestResult) -> Method:
     )
 
 
-def rules_of(definition: Definition) -> Iterator[Rule]:
-    """What the definition says otherwise than the standard; its tests stand in the report's tables."""
+def rules_of(definition: Definition) -> Iterator[RuleLine]:
+    """Yield what the definition says otherwise than the standard.
+
+    Its tests stand in the report's tables.
+    """
     document = {name: value for name, value in to_document(definition).items() if name not in ("tests", "name")}
     yield from _rules_of("", document, Definition)
 
 
-def _rules_of(path: str, document: Mapping[str, Any], of: type[Any]) -> Iterator[Rule]:
+def _rules_of(path: str, document: Mapping[str, Any], of: type[Any]) -> Iterator[RuleLine]:
     rows = {row.name.rstrip("_"): row for row in rows_of(of)}
     for name, value in document.items():
         kind, place = rows[name].metadata["kind"], f"{path}.{name}".strip(".")
@@ -46,18 +49,18 @@ def _rules_of(path: str, document: Mapping[str, Any], of: type[Any]) -> Iterator
             yield from _rules_of(place, value, kind.of)
         elif isinstance(kind, ListKey) and isinstance(kind.kind, TableKey):
             for at, element in enumerate(value):
-                yield Rule(f"{_words(place)} {at + 1}", _plain(element), meaning)
+                yield RuleLine(f"{_words(place)} {at + 1}", _plain(element), meaning)
         else:
-            yield Rule(_words(place), _plain(value), meaning)
+            yield RuleLine(_words(place), _plain(value), meaning)
 
 
 def _words(key: str) -> str:
-    """A key as a reader reads it: "ratings: unrated is ccc"."""
+    """Return a key as a reader reads it: "ratings: unrated is ccc"."""
     return key.replace(".", ": ").replace("_", " ")
 
 
 def _plain(value: Any) -> str:
-    """A value of the document as a reader writes it."""
+    """Return a value of the document as a reader writes it."""
     if isinstance(value, Mapping):
         others = "; ".join(f"{_words(name)} {_plain(each)}" for name, each in value.items() if name != "name")
         return f"{value['name']}: {others}" if "name" in value else others
@@ -70,7 +73,7 @@ def _plain(value: Any) -> str:
 
 def lineage_of(
     portfolio: Portfolio | None, origin: Origin, definition: Definition | None, labels: Mapping[str, str] = LABELS
-) -> Lineage:
+) -> ReportLineage:
     size = origin.file_size_bytes
     version = origin.definition_version
     named = None if definition is None else definition.name or "without a name"
@@ -90,12 +93,14 @@ def lineage_of(
         ("Definition", named if version is None else f"{named}, version {version}"),
     )
     if portfolio is None:
-        return Lineage(source=[Fact(what, value) for what, value in source if value], rows=[], columns=[], sheets=[])
-    return Lineage(
-        source=[Fact(what, value) for what, value in source if value],
+        return ReportLineage(
+            source=[LineageLine(what, value) for what, value in source if value], rows=[], columns=[], sheets=[]
+        )
+    return ReportLineage(
+        source=[LineageLine(what, value) for what, value in source if value],
         rows=list(_row_facts(portfolio, portfolio.notes)),
         columns=[
-            Fact(
+            LineageLine(
                 label(name, labels).replace("_", " "),
                 f"{header} ({cells})" if (cells := portfolio.source_cells.get(name)) else header,
             )
@@ -103,14 +108,14 @@ def lineage_of(
         ],
         sheets=[
             *map(_page_fact, portfolio.notes.pages),
-            *(Fact(name, "not read") for name in portfolio.notes.sheets_not_read),
+            *(LineageLine(name, "not read") for name in portfolio.notes.sheets_not_read),
         ],
     )
 
 
-def _page_fact(page: PageNote) -> Fact:
+def _page_fact(page: PageNote) -> LineageLine:
     place = f"{page.sheet}: {page.title}" if page.title else page.sheet
-    return Fact(place, f"{page.part}: {page.reason}" if page.reason else page.part)
+    return LineageLine(place, f"{page.part}: {page.reason}" if page.reason else page.part)
 
 
 def _moment(moment: datetime | None) -> str | None:
@@ -135,10 +140,10 @@ _ROW_COUNTS: Final = (
 )
 
 
-def _row_facts(portfolio: Portfolio, notes: Notes) -> Iterator[Fact]:
-    yield Fact("Loans", f"{portfolio.row_count:,}")
+def _row_facts(portfolio: Portfolio, notes: Notes) -> Iterator[LineageLine]:
+    yield LineageLine("Loans", f"{portfolio.row_count:,}")
     for name, words in _ROW_COUNTS:
         if count := getattr(notes, name):
-            yield Fact(words, f"{count:,}")
+            yield LineageLine(words, f"{count:,}")
     if unreadable := sum(notes.unreadable_cells.values()):
-        yield Fact("Cells that are no value of their field, taken as blank", f"{unreadable:,}")
+        yield LineageLine("Cells that are no value of their field, taken as blank", f"{unreadable:,}")

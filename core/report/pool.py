@@ -31,7 +31,7 @@ YEARS_SHOWN: Final = 12
 def concentrations_of(
     pool: Pool, results: Results, suite: str, definition: Definition | None, labels: Mapping[str, str] = LABELS
 ) -> Iterator[Concentration]:
-    """Obligors, industries and countries by size, of the par and the denominator of the tests.
+    """Yield obligors, industries and countries by size, of the par and the denominator of the tests.
 
     Industries are those of the classification of the test that limits the largest, and of each where several do.
     """
@@ -77,7 +77,10 @@ def _title(field: str, labels: Mapping[str, str]) -> str:
 
 
 def _name(pool: Pool, field: str, names: Names, code: int) -> str:
-    """A name as the file writes it: the borrower of an obligor's largest loan, unless several obligors count as one."""
+    """Return a name as the file writes it.
+
+    The borrower of an obligor's largest loan, unless several obligors count as one.
+    """
     borrowers, own = pool.portfolio.names.get("borrower_name"), pool.portfolio.names.get("obligor")
     if field != "obligor" or borrowers is None or own is None:
         return names.values[code]
@@ -93,13 +96,16 @@ def _share(pool: Pool, name: str, par: float) -> Share:
 
 
 def _is_of(test_result: TestResult, amount: float) -> bool:
-    """Whether a test's share is one of that amount: a limit on shares of another has no place beside these."""
+    """Return whether a test's share is one of that amount.
+
+    A limit on shares of another has no place beside these.
+    """
     denominator = None if test_result.details is None else test_result.details.breakdown.get("denominator")
     return denominator is None or isclose(denominator, amount, rel_tol=1e-9)
 
 
 def _largest_limits(results: Results, suite: str, definition: Definition | None) -> Iterator[tuple[str, TestResult]]:
-    """The columns of names whose largest one a test of the run limits, each with that test."""
+    """Yield the columns of names whose largest one a test of the run limits, each with that test."""
     if suite == DEAL_SUITE and definition is not None:
         fields = {
             test.id: "industry" if test.classification in (None, "any") else f"industry_{test.classification}"
@@ -117,8 +123,10 @@ def _largest_limits(results: Results, suite: str, definition: Definition | None)
 
 
 def distributions_of(pool: Pool, suite: str, labels: Mapping[str, str] = LABELS) -> Iterator[Distribution]:
-    """Ratings, maturities, prices and liens of the performing par: for a deal the ratings of each agency that its tests
-    ask for."""
+    """Yield ratings, maturities, prices and liens of the performing par.
+
+    For a deal the ratings of each agency that its tests ask for.
+    """
     if pool.par <= 0:
         return
     asked = {test.agency for test in pool.definition.tests} if suite == DEAL_SUITE else set()
@@ -126,7 +134,7 @@ def distributions_of(pool: Pool, suite: str, labels: Mapping[str, str] = LABELS)
     by_agency = [(agency, ranks) for agency, ranks in ladders.items() if agency in asked and ranks is not None]
     for agency, ranks in by_agency:
         by_rank = np.bincount(ranks, pool.weights, MASKED + 1).tolist()
-        rated = _rated("a" if agency == "a" else "b", by_rank, by_rank[0])
+        rated = _by_rating("a" if agency == "a" else "b", by_rank, by_rank[0])
         yield _distribution(
             pool, f"Ratings, {labels[f'rating_agency_{agency}']}", "as the deal's tests take them", *rated
         )
@@ -154,7 +162,8 @@ Buckets = list[tuple[str, float]]
 
 
 def _distribution(pool: Pool, title: str, note: str, scale: Buckets, others: Buckets) -> Distribution:
-    """A scale from its first bucket with par to its last, empty ones between them too; then what is no part of it."""
+    """Return a scale from its first bucket with par to its last, empty ones between them too; then what is no part of
+    it."""
     filled = [at for at, (_, par) in enumerate(scale) if par]
     shown = scale[filled[0] : filled[-1] + 1] if filled else []
     rows = [
@@ -168,10 +177,10 @@ def _ratings(pool: Pool) -> tuple[Buckets, Buckets]:
     """Par by rank, in Moody's symbols where the file has ratings of theirs, else in S&P's and Fitch's."""
     has_moodys = any(name.startswith("rating_agency_a") for name in pool.view.ranks)
     par = pool.tally.par_by_rank
-    return _rated("a" if has_moodys else "b", par, par[0] + par[UNBUCKETED])
+    return _by_rating("a" if has_moodys else "b", par, par[0] + par[UNBUCKETED])
 
 
-def _rated(agency: str, par: Sequence[float], unrated: float) -> tuple[Buckets, Buckets]:
+def _by_rating(agency: str, par: Sequence[float], unrated: float) -> tuple[Buckets, Buckets]:
     scale = (*SCALE_A, "D") if agency == "a" else SCALE_B
     rated = [(symbol, float(amount)) for symbol, amount in zip(scale, par[1:MASKED], strict=True)]
     return rated, [("Masked", float(par[MASKED])), ("Unrated", unrated)]

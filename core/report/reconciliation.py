@@ -19,8 +19,8 @@ from core.labels import label
 from core.portfolio.model.notes import DataWarning
 from core.reconciliation.rules import RULES, SEVERITIES, Severity
 from core.reconciliation.written import STAGES, figure_text
-from core.report.content import Fact, Verdict
-from core.report.figures import day, figure, moment, signed
+from core.report.content import LineageLine, ReportVerdict
+from core.report.figures import day, figure, moment, with_sign
 from core.typeset.pdf import typeset_remarked
 from core.typeset.texts import cut, page_text, whole_text
 from core.words import agreed, counted
@@ -79,7 +79,7 @@ class IssueLine(Struct, frozen=True, kw_only=True):
         return difference if isfinite(difference) else None
 
 
-class Tallied(Struct, frozen=True, kw_only=True):
+class IssueTally(Struct, frozen=True, kw_only=True):
     """Issues of one kind, by severity."""
 
     name: str
@@ -105,7 +105,7 @@ class ParLine(Struct, frozen=True, kw_only=True):
     """The same without signs."""
 
 
-class Compared(Struct, frozen=True, kw_only=True):
+class ComparedSides(Struct, frozen=True, kw_only=True):
     """What was compared, and how: what only the caller knows."""
 
     title: str
@@ -127,7 +127,7 @@ class Compared(Struct, frozen=True, kw_only=True):
     not_compared: dict[str, str]
     """Field -> why it was not compared."""
     warnings: list[DataWarning]
-    facts: list[Fact]
+    facts: list[LineageLine]
     """From which bytes: the lineage."""
     remarks: tuple[str, ...] = ()
     """What else its reader has to know, such as what was redacted."""
@@ -136,13 +136,13 @@ class Compared(Struct, frozen=True, kw_only=True):
 class ReconciliationReport(Struct, frozen=True, kw_only=True):
     """All that the document shows."""
 
-    compared: Compared
-    verdict: Verdict
-    total: Tallied
+    compared: ComparedSides
+    verdict: ReportVerdict
+    total: IssueTally
     """Named "all"."""
     by_status: dict[str, int]
-    by_category: list[Tallied]
-    by_field: list[Tallied]
+    by_category: list[IssueTally]
+    by_field: list[IssueTally]
     par: ParLine
     largest: list[IssueLine]
     """Breaks in par that still stand, the largest first."""
@@ -158,8 +158,8 @@ class _Row:
 
     counts: list[int] = field(default_factory=lambda: [0] * (len(SEVERITIES) + 1))
 
-    def tallied(self, name: str) -> Tallied:
-        return Tallied(name=name, **dict(zip((*SEVERITIES, "unsettled"), self.counts, strict=True)))
+    def tallied(self, name: str) -> IssueTally:
+        return IssueTally(name=name, **dict(zip((*SEVERITIES, "unsettled"), self.counts, strict=True)))
 
 
 class Tally:
@@ -199,8 +199,8 @@ class Tally:
             else:
                 heappushpop(self._largest, ranked)
 
-    def report(self, compared: Compared) -> ReconciliationReport:
-        """The report on what was counted."""
+    def report(self, compared: ComparedSides) -> ReconciliationReport:
+        """Return the report on what was counted."""
         total = self._total.tallied("all")
         par = ParLine(breaks=self._breaks, net=self._net, gross=self._gross)
         return ReconciliationReport(
@@ -216,40 +216,43 @@ class Tally:
             left_out=self._count - len(self._issues),
         )
 
-    def _of(self, kind: str) -> list[Tallied]:
-        """The rows of a kind, those with the gravest issues first."""
+    def _of(self, kind: str) -> list[IssueTally]:
+        """Return the rows of a kind, those with the gravest issues first."""
         rows = [row.tallied(name) for (what, name), row in self._rows.items() if what == kind]
         return sorted(rows, key=lambda row: (*(-getattr(row, name) for name in SEVERITIES), row.name))
 
 
 def _cut(issue: IssueLine) -> IssueLine:
-    """The issue as a page can hold it."""
+    """Return the issue as a page can hold it."""
     long = dict.fromkeys(TEXTS, VALUE_CHARACTERS) | {"resolution_notes": NOTE_CHARACTERS}
     texts = ((name, getattr(issue, name), most) for name, most in long.items())
     shorter = {name: cut(text, most) for name, text, most in texts if text and len(text) > most}
     return replace(issue, **shorter) if shorter else issue
 
 
-def _verdict(count: int, standing: Sequence[int], loans: dict[str, int]) -> Verdict:
+def _verdict(count: int, standing: Sequence[int], loans: dict[str, int]) -> ReportVerdict:
     matched = loans["matched"]
     sides = (("unmatched_trustee", "on the tape"), ("unmatched_internal", "in the holdings"))
     alone = [f"{loans[name]:,} only {where}" for name, where in sides if loans[name]]
     both = f"{matched:,} of {counted(loans['total_loans_compared'], 'loan')} {agreed(matched, 'is/are')} on both sides"
     sentence = "; ".join([both, *alone]) + "."
     if not matched:
-        return Verdict("none", "No loan was found on both sides", sentence)
+        return ReportVerdict("none", "No loan was found on both sides", sentence)
     if not any(standing):
         headline = "Every discrepancy is settled" if count else "Both sides agree"
-        return Verdict("pass", headline, sentence)
+        return ReportVerdict("pass", headline, sentence)
     texts = [f"{number:,} {name}" for name, number in zip(SEVERITIES, standing, strict=True) if number]
     is_grave = any(standing[:2])
     total = sum(standing)
     headline = f"{total:,} {'discrepancy stands' if total == 1 else 'discrepancies stand'}: {', '.join(texts)}"
-    return Verdict("fail" if is_grave else "warning", headline, sentence)
+    return ReportVerdict("fail" if is_grave else "warning", headline, sentence)
 
 
 def reconciliation_pdf(report: ReconciliationReport) -> bytes:
-    """The report as PDF/A-2b, tagged: the same bytes for the same report, whose `generated_at` is in it."""
+    """Return the report as PDF/A-2b, tagged.
+
+    The same bytes for the same report, whose `generated_at` is in it.
+    """
     return typeset_remarked(TEMPLATE, partial(_view, report), created=report.compared.generated_at)
 
 
@@ -257,7 +260,7 @@ def reconciliation_pdf(report: ReconciliationReport) -> bytes:
 
 
 def _view(report: ReconciliationReport, remarks: Sequence[str]) -> dict[str, Any]:
-    """The data of the template: every figure and text as it is shown."""
+    """Return the data of the template: every figure and text as it is shown."""
     compared, par = report.compared, report.par
     paired = [f"{STAGES.get(name, name)} {count:,}" for name, count in compared.stages.items() if count]
     most = max((abs(each.par_difference or 0.0) for each in report.largest), default=0.0)
@@ -288,7 +291,7 @@ def _view(report: ReconciliationReport, remarks: Sequence[str]) -> dict[str, Any
                 ("Compared", "now" if compared.compared_at is None else moment(compared.compared_at)),
                 ("Breaks in par that stand", f"{par.breaks:,}"),
                 ("Their par, without signs", figure(par.gross)),
-                ("Trustee's par less ours", signed(par.net)),
+                ("Trustee's par less ours", with_sign(par.net)),
             )
         ],
         "severities": SEVERITIES,
@@ -324,7 +327,7 @@ def _row(issue: IssueLine) -> dict[str, Any]:
         "field": _words(field_name),
         "trustee": page_text(figure_text(issue.trustee_value, issue.category)),
         "internal": page_text(figure_text(issue.internal_value, issue.category)),
-        "difference": "" if difference is None else signed(difference).removesuffix(".00"),
+        "difference": "" if difference is None else with_sign(difference).removesuffix(".00"),
         "status": _words(issue.status),
         "notes": page_text(issue.resolution_notes or ""),
         "reviewer": page_text(issue.reviewed_by or ""),
@@ -336,11 +339,11 @@ def _bar(issue: IssueLine, most: float) -> dict[str, Any]:
     return bar(size, most, f"{size:,.0f} of {most:,.0f}", width=104.0)._asdict()
 
 
-def _counts(tallied: Tallied) -> list[str]:
+def _counts(tallied: IssueTally) -> list[str]:
     return [f"{getattr(tallied, name):,}" for name in (*SEVERITIES, "total", "unsettled")]
 
 
-def _tolerance(name: str, compared: Compared) -> str:
+def _tolerance(name: str, compared: ComparedSides) -> str:
     return f"{_words(name)} {compared.tolerances[name]:g} {_UNITS.get(RULES[name].unit or '', '')}".strip()
 
 

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Final, Literal
 
 from core.compliance.result import PublishedFigure
-from core.files.write import Formats, Page, Shown, Writable, sheet_of, write_xlsx
+from core.files.write import Formats, FormattedValue, SheetPage, Writable, sheet_of, write_xlsx
 from core.files.write.styles import StyleName
 from core.grid.address import ROWS_MAX
 from core.grid.sheet import Sheet
 from core.reconciliation.rules import RULES, SEVERITIES
-from core.report.content import ComplianceReport, Fact, Share
+from core.report.content import ComplianceReport, LineageLine, Share
 from core.report.doubts import doubt_text
-from core.report.reconciliation import IssueLine, ReconciliationReport, Tallied
+from core.report.reconciliation import IssueLine, IssueTally, ReconciliationReport
 
 ISSUES_A_SHEET: Final = 1_000_000
 """Rows that a sheet of issues holds; further ones stand on a further sheet."""
@@ -37,7 +37,7 @@ _FIGURE: Final = "#,##0.00####"
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     """A sheet that is to be written."""
 
     name: str
@@ -68,10 +68,13 @@ class Looks:
 # ---- compliance -----------------------------------------------------------------------------------------------------
 
 
-def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
-    """The sheets of a report on a run; what has no row has no sheet, but for the tests."""
-    yield Table("Report", (), _with_values(_head(report)))
-    yield Table("Tests", _TESTS, list(_tests(report)), _TEST_FORMATS, _TEST_FLAGS)
+def compliance_tables(report: ComplianceReport) -> Iterator[ReportTable]:
+    """Yield the sheets of a report on a run.
+
+    What has no row has no sheet, but for the tests.
+    """
+    yield ReportTable("Report", (), _with_values(_head(report)))
+    yield ReportTable("Tests", _TESTS, list(_tests(report)), _TEST_FORMATS, _TEST_FLAGS)
     changes = (
         []
         if report.changes is None
@@ -95,7 +98,7 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
         ]
     )
     parts = (
-        Table(
+        ReportTable(
             "Doubts",
             ("Test", "Name", "Kind", "Doubt", "Places"),
             [
@@ -105,14 +108,14 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
                 for each in line.doubt
             ],
         ),
-        Table(
+        ReportTable(
             "Changes",
             _CHANGES,
             changes,
             (None, None, None, *(_FIGURE,) * 3, None, None, None, None, _FIGURE),
             {6: _STATUS, 7: _STATUS, 8: _STATUS},
         ),
-        Table(
+        ReportTable(
             "Coverage steps",
             ("Ratio", "Step", "Amount", "Total"),
             [
@@ -122,7 +125,7 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             ],
             (None, None, _AMOUNT),
         ),
-        Table(
+        ReportTable(
             "Coverage",
             (
                 "Ratio",
@@ -155,7 +158,7 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             (None, None, _AMOUNT, _AMOUNT, _FIGURE, _FIGURE, _FIGURE, None, _AMOUNT),
             {7: _STATUS, 9: _STATUS},
         ),
-        Table(
+        ReportTable(
             "Notes",
             ("Class", "Original balance", "Current balance", "Share %", "Coupon %", "Spread bps", "Deferred interest"),
             [
@@ -172,7 +175,7 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             ],
             (None, _AMOUNT, _AMOUNT, _FIGURE, _FIGURE, _FIGURE, _AMOUNT),
         ),
-        Table(
+        ReportTable(
             "Concentrations",
             _SHARES,
             [
@@ -186,7 +189,7 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             ],
             (None, None, None, _AMOUNT, _FIGURE),
         ),
-        Table(
+        ReportTable(
             "Distributions",
             _SHARES,
             [
@@ -196,7 +199,7 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             ],
             (None, None, None, _AMOUNT, _FIGURE),
         ),
-        Table(
+        ReportTable(
             "History",
             ("Test", "Name", "Unit", "As of", "Value", "Threshold", "Status", "Doubtful"),
             [
@@ -216,7 +219,7 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             (*(None,) * 4, _FIGURE, _FIGURE),
             {6: _STATUS, 7: _STATUS},
         ),
-        Table(
+        ReportTable(
             "Tie-out",
             (
                 "Trustee's test",
@@ -264,7 +267,7 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             (None, None, _FIGURE, _FIGURE, _FIGURE, None, _FIGURE, *(None,) * 6, *(_AMOUNT,) * 4),
             {7: _STATUS, 8: _STATUS},
         ),
-        Table(
+        ReportTable(
             "Methods",
             ("Test", "Name", "Formula", "Numerator", "Denominator", "Coverage %", "Cells", "Limit from"),
             [
@@ -282,14 +285,16 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             ],
             (None, None, None, _FIGURE, _FIGURE, _FIGURE),
         ),
-        Table(
+        ReportTable(
             "Definition", ("Key", "Value", "Meaning"), [(rule.key, rule.value, rule.meaning) for rule in report.rules]
         ),
     )
     yield from (part for part in parts if part.rows)
     lineage = report.lineage
     of = (("Source", lineage.source), ("Rows", lineage.rows), ("Columns", lineage.columns), ("Sheets", lineage.sheets))
-    yield Table("Lineage", ("Of", "What", "Value"), [(what, *_fact(fact)) for what, facts in of for fact in facts])
+    yield ReportTable(
+        "Lineage", ("Of", "What", "Value"), [(what, *_fact(fact)) for what, facts in of for fact in facts]
+    )
 
 
 _TESTS: Final = (
@@ -299,11 +304,22 @@ _TESTS: Final = (
 )  # fmt: skip
 _TEST_FORMATS: Final = tuple(
     _FIGURE
-    if name in ("Value", "Trustee", "Difference", "Threshold", "Cushion", "Cushion %", "Warning", "Low", "High",
-                "Trustee's limit")
+    if name
+    in (
+        "Value",
+        "Trustee",
+        "Difference",
+        "Threshold",
+        "Cushion",
+        "Cushion %",
+        "Warning",
+        "Low",
+        "High",
+        "Trustee's limit",
+    )
     else None
     for name in _TESTS
-)  # fmt: skip
+)
 _CHANGES: Final = (
     "Test", "Name", "Unit", "Before", "After", "Change", "Status before", "Status after", "Doubtful", "Part",
     "Change of the part", "Loans",
@@ -333,7 +349,7 @@ def _head(report: ComplianceReport) -> Iterator[Row]:
     for key_figure in report.key_figures:
         yield (
             key_figure.label,
-            Shown(key_figure.value, _COUNT if key_figure.unit in ("amount", "number") else _FIGURE),
+            FormattedValue(key_figure.value, _COUNT if key_figure.unit in ("amount", "number") else _FIGURE),
             " ".join(filter(None, (key_figure.unit, f"({key_figure.beside})" if key_figure.beside else ""))),
         )
     yield from map(_fact, report.deal_days)
@@ -351,7 +367,7 @@ def _tests(report: ComplianceReport) -> Iterator[Row]:
     for category in report.categories:
         for each in category.tests:
             low, high = each.masked or (None, None)
-            value, difference, agrees, status, trigger, place = _published(each.published)
+            value, difference, agrees, status, trigger, place = _published_cells(each.published)
             yield (
                 category.name,
                 each.test_id,
@@ -380,13 +396,27 @@ def _tests(report: ComplianceReport) -> Iterator[Row]:
     for test in report.skipped:
         low, high = test.masked or (None, None)
         yield (
-            "", test.test_id, test.name, "skipped", None, test.unit, test.value, *(None,) * 9, low, high,
-            *(None,) * 3, test.reason, None,
-        )  # fmt: skip
+            "",
+            test.test_id,
+            test.name,
+            "skipped",
+            None,
+            test.unit,
+            test.value,
+            *(None,) * 9,
+            low,
+            high,
+            *(None,) * 3,
+            test.reason,
+            None,
+        )
 
 
-def _published(published_figure: PublishedFigure | None) -> tuple[Writable, ...]:
-    """What the file prints for a test: figure, difference, whether both agree, status, limit and place."""
+def _published_cells(published_figure: PublishedFigure | None) -> tuple[Writable, ...]:
+    """Return what the file prints for a test.
+
+    Figure, difference, whether both agree, status, limit and place.
+    """
     if published_figure is None:
         return (None,) * 6
     return (
@@ -408,25 +438,25 @@ def _shares(title: str, of: str, rows: Iterable[Share | None]) -> Iterator[Row]:
 
 
 def _with_values(rows: Iterable[Row]) -> list[Row]:
-    """The rows of labels and values that have one."""
+    """Return the rows of labels and values that have one."""
     return [row for row in rows if row[1] is not None]
 
 
-def _fact(fact: Fact) -> Row:
+def _fact(fact: LineageLine) -> Row:
     return fact.label, fact.value
 
 
 # ---- reconciliation -------------------------------------------------------------------------------------------------
 
 
-def reconciliation_tables(report: ReconciliationReport, issues: Iterable[IssueLine]) -> Iterator[Table]:
-    """The sheets of a report on a reconciliation.
+def reconciliation_tables(report: ReconciliationReport, issues: Iterable[IssueLine]) -> Iterator[ReportTable]:
+    """Yield the sheets of a report on a reconciliation.
 
     Args:
         issues: all of them, in the order in which they are to stand; taken once, while the last sheets are written.
     """
-    yield Table("Report", (), _with_values(_comparison(report)))
-    yield Table(
+    yield ReportTable("Report", (), _with_values(_comparison(report)))
+    yield ReportTable(
         "Summary",
         ("By", "Of", *SEVERITIES, "all", "stand"),
         [
@@ -435,12 +465,12 @@ def reconciliation_tables(report: ReconciliationReport, issues: Iterable[IssueLi
             _counts("", report.total),
         ],
     )
-    yield Table("Largest breaks", _ISSUES, [_issue(each) for each in report.largest], _ISSUE_FORMATS, _GRAVE)
+    yield ReportTable("Largest breaks", _ISSUES, [_issue(each) for each in report.largest], _ISSUE_FORMATS, _GRAVE)
     more = iter(issues)
     for number in range(1, max(1, -(-report.total.total // ISSUES_A_SHEET)) + 1):
         name = "Issues" if number == 1 else f"Issues {number}"
         rows = map(_issue, islice(more, ISSUES_A_SHEET))
-        yield Table(name, _ISSUES, rows, _ISSUE_FORMATS, _GRAVE, _ISSUE_WIDTHS)
+        yield ReportTable(name, _ISSUES, rows, _ISSUE_FORMATS, _GRAVE, _ISSUE_WIDTHS)
 
 
 _ISSUES: Final = (
@@ -468,8 +498,8 @@ def _comparison(report: ReconciliationReport) -> Iterator[Row]:
         ("Verdict", report.verdict.headline),
         ("", report.verdict.sentence),
         ("Breaks in par that stand", report.par.breaks),
-        ("Their par, without signs", Shown(report.par.gross, _AMOUNT)),
-        ("Trustee's par less ours in them", Shown(report.par.net, _AMOUNT)),
+        ("Their par, without signs", FormattedValue(report.par.gross, _AMOUNT)),
+        ("Trustee's par less ours in them", FormattedValue(report.par.net, _AMOUNT)),
     )
     yield from ((name.replace("_", " ").capitalize(), count) for name, count in compared.loans.items())
     yield from ((f"Review: {name.replace('_', ' ')}", count) for name, count in report.by_status.items())
@@ -480,7 +510,7 @@ def _comparison(report: ReconciliationReport) -> Iterator[Row]:
     yield from (("Warning", warning.message) for warning in compared.warnings)
 
 
-def _counts(by: str, tallied: Tallied) -> Row:
+def _counts(by: str, tallied: IssueTally) -> Row:
     return by, tallied.name, *(getattr(tallied, name) for name in SEVERITIES), tallied.total, tallied.unsettled
 
 
@@ -505,7 +535,7 @@ def _issue(issue_line: IssueLine) -> Row:
 
 
 def _clock(what: str, when: datetime) -> Row:
-    """A moment as a cell holds it, without its zone, which its name tells."""
+    """Return a moment as a cell holds it, without its zone, which its name tells."""
     return f"{what} at ({when:%Z})", when.replace(tzinfo=None)
 
 
@@ -516,7 +546,7 @@ def _in_utc(when: datetime) -> datetime:
 # ---- the file -------------------------------------------------------------------------------------------------------
 
 
-def write_tables(path: Path, tables: Iterable[Table], looks: Looks) -> None:
+def write_tables(path: Path, tables: Iterable[ReportTable], looks: Looks) -> None:
     """Write sheets to an .xlsx file.
 
     Raises:
@@ -526,8 +556,11 @@ def write_tables(path: Path, tables: Iterable[Table], looks: Looks) -> None:
     write_xlsx(path, [_page(table, formats, looks) for table in tables], number_formats=formats)
 
 
-def _page(table: Table, formats: Formats, looks: Looks) -> Page:
-    """The page of a table; rows that come one by one are taken when it is written."""
+def _page(table: ReportTable, formats: Formats, looks: Looks) -> SheetPage:
+    """Return the page of a table.
+
+    Rows that come one by one are taken when it is written.
+    """
     header = [table.header] if table.header else []
     first, later = (table.rows, ()) if isinstance(table.rows, list) else ([], table.rows)
     columns = table.formats
@@ -535,14 +568,14 @@ def _page(table: Table, formats: Formats, looks: Looks) -> Page:
     def more() -> Iterator[Sheet]:
         rows, done = iter(later), len(header)
         while chunk := list(islice(rows, ROWS_AT_ONCE)):
-            yield sheet_of(map(_bounded, chunk), formats, name=table.name, columns=columns, first_row=done)
+            yield sheet_of(map(_cut_texts, chunk), formats, name=table.name, columns=columns, first_row=done)
             done += len(chunk)
 
     last = ROWS_MAX - 1 if later else len(header) + len(first) - 1
     widths: Literal["auto"] | Sequence[float | None] | None = table.widths or "auto"
-    return Page(
+    return SheetPage(
         name=table.name,
-        sheet=sheet_of(map(_bounded, chain(header, first)), formats, name=table.name, columns=columns),
+        sheet=sheet_of(map(_cut_texts, chain(header, first)), formats, name=table.name, columns=columns),
         header_row=0 if header else None,
         styled=looks.styled,
         frozen=(1, 0) if looks.frozen and header else (0, 0),
@@ -553,6 +586,6 @@ def _page(table: Table, formats: Formats, looks: Looks) -> Page:
     )
 
 
-def _bounded(row: Row) -> Row:
-    """A row whose texts cells can hold."""
+def _cut_texts(row: Row) -> Row:
+    """Return a row whose texts cells can hold."""
     return [each[:TEXT_MAX] if isinstance(each, str) else each for each in row]

@@ -11,7 +11,7 @@ from typing import Final
 
 from core.compliance.printed import is_contradicted, printed_words, status_here
 from core.compliance.result import Direction
-from core.report.content import TestLine, Verdict
+from core.report.content import ReportVerdict, TestLine
 from core.report.figures import figure
 from core.words import agreed, counted
 
@@ -21,8 +21,8 @@ NAMED_IN_VERDICT: Final = 3
 _HELD_TO: Final[dict[Direction, str]] = {"max": "against at most", "min": "against at least", "exact": "against"}
 
 
-def verdict_of(lines: Sequence[TestLine], skipped: int, *, partial: bool = False) -> Verdict:
-    """What a run says as a whole.
+def verdict_of(lines: Sequence[TestLine], skipped: int, *, partial: bool = False) -> ReportVerdict:
+    """Return what a run says as a whole.
 
     Args:
         skipped: how many tests have no result.
@@ -32,32 +32,37 @@ def verdict_of(lines: Sequence[TestLine], skipped: int, *, partial: bool = False
     if partial:
         left.append("This run is partial: it says nothing of the tests that it left out.")
     if not lines:
-        return Verdict("none", "No test has a result", left[0] if left else "No test was run.")
+        return ReportVerdict("none", "No test has a result", left[0] if left else "No test was run.")
     measured = "measured " if skipped else ""
     that_ran = f" that {'was' if len(lines) == 1 else 'were'} run" if partial else ""
     doubtful = [line for line in lines if line.doubtful]
     failed = [line for line in lines if line.status == "fail" and not line.doubtful]
     warned = [line for line in lines if line.status == "warning" and not line.doubtful]
-    sentences = [f"Failed: {_named(failed)}."] if failed else []
-    sentences += [f"Doubtful: {_all_named(doubtful)}."] if doubtful else []
-    sentences += [f"Close to the limit: {_named(warned)}."] if warned else []
+    sentences = [f"Failed: {_thinnest_names(failed)}."] if failed else []
+    sentences += [f"Doubtful: {_doubtful_names(doubtful)}."] if doubtful else []
+    sentences += [f"Close to the limit: {_thinnest_names(warned)}."] if warned else []
     sentence = " ".join([*sentences, *left])
     if doubtful:
         headline = _doubtful_headline(lines, failed, doubtful, measured, that_ran)
-        return Verdict("fail" if failed else "doubtful", headline, sentence)
+        return ReportVerdict("fail" if failed else "doubtful", headline, sentence)
     if failed:
         verb = agreed(len(failed), "fails/fail")
-        return Verdict("fail", f"{len(failed)} of {counted(len(lines), f'{measured}test')}{that_ran} {verb}", sentence)
+        return ReportVerdict(
+            "fail", f"{len(failed)} of {counted(len(lines), f'{measured}test')}{that_ran} {verb}", sentence
+        )
     every = f"All {counted(len(lines), f'{measured}test')}{that_ran} pass"
     if len(lines) == 1:
         every = f"The one {measured}test{that_ran} passes"
     if warned:
-        return Verdict("warning", f"{every}, {len(warned)} with a warning", sentence)
-    return Verdict("pass", every, " ".join(["None is close to its limit.", *left]))
+        return ReportVerdict("warning", f"{every}, {len(warned)} with a warning", sentence)
+    return ReportVerdict("pass", every, " ".join(["None is close to its limit.", *left]))
 
 
 def headroom_of(line: TestLine) -> float:
-    """The cushion in percent of the limit; a failing test without one comes first, a passing one last."""
+    """Return the cushion in percent of the limit.
+
+    A failing test without one comes first, a passing one last.
+    """
     if line.cushion_pct is not None:
         return line.cushion_pct
     return -inf if line.status == "fail" else inf
@@ -78,7 +83,10 @@ _KINDS: Final[tuple[tuple[str, Callable[[TestLine], bool], str], ...]] = (
 def _doubtful_headline(
     lines: Sequence[TestLine], failed: Sequence[TestLine], doubtful: Sequence[TestLine], measured: str, that_ran: str
 ) -> str:
-    """Such as: 1 of 22 measured tests fails; 2 more fail by our figures but the file prints a pass: doubtful."""
+    """Such as: 1 of 22 measured tests fails.
+
+    2 more fail by our figures but the file prints a pass: doubtful.
+    """
     passing = [line for line in lines if line.status != "fail" and not line.doubtful]
     every = f"{counted(len(lines), f'{measured}test')}{that_ran}"
     if len(lines) == 1:
@@ -106,15 +114,15 @@ def _kinds_of(doubtful: Sequence[TestLine], more: frozenset[str], *, is_only: bo
 # Names ----------------------------------------------------------------------------------------------------------------
 
 
-def _named(lines: Sequence[TestLine]) -> str:
-    """The tests with the least headroom first, each with its figure and its limit."""
+def _thinnest_names(lines: Sequence[TestLine]) -> str:
+    """Return the tests with the least headroom first, each with its figure and its limit."""
     first = sorted(lines, key=headroom_of)[:NAMED_IN_VERDICT]
     more = len(lines) - len(first)
     return "; ".join(map(_against, first)) + (f"; and {more} more" if more else "")
 
 
-def _all_named(lines: Sequence[TestLine]) -> str:
-    """Every doubtful test with its figure, its limit and what the file prints."""
+def _doubtful_names(lines: Sequence[TestLine]) -> str:
+    """Return every doubtful test with its figure, its limit and what the file prints."""
     return "; ".join(f"{_against(line)} ({_beside(line)})" for line in sorted(lines, key=headroom_of))
 
 

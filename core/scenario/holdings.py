@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.definition.definition import Definition
 from core.portfolio import Portfolio
-from core.portfolio.cells.identifiers import Prints, is_told, may_be_one
+from core.portfolio.cells.identifiers import IdentifierIndex, agrees, may_be_one
 from core.portfolio.cells.parsing import letters_and_digits
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import Amortization, Names, Strings
@@ -83,9 +83,9 @@ class Index:
         return {bare: code for bare, code in codes.items() if bare and bare not in several}
 
     @cached_property
-    def prints(self) -> Prints:
+    def prints(self) -> IdentifierIndex:
         """The names as identifiers that may be printed in another way."""
-        return Prints(tuple(self.names.values))
+        return IdentifierIndex(tuple(self.names.values))
 
     @cached_property
     def _order(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -230,7 +230,7 @@ class _Run:
         rows = [row for place in places for row in index.rows(place)]
         if not rows or (loan.key and not set(rows) <= set(self._rows_of(loan.key))):
             return []
-        sure = "" if is_told(written, names[places[0]]) else ", which may be another loan"
+        sure = "" if agrees(written, names[places[0]]) else ", which may be another loan"
         self._warn("trade_match", at, f"means {names[places[0]]} by LoanX id {written}{sure}")
         return rows
 

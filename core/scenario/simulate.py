@@ -23,7 +23,7 @@ from core.frames.brief import brief, shortened
 from core.frames.figures import DECIMALS, change_shown, figure_shown
 from core.frames.notebook import FigureText, bar, card, table, verdict
 from core.portfolio import Portfolio
-from core.portfolio.model.notes import DataWarning, told_of
+from core.portfolio.model.notes import DataWarning, warning_texts
 from core.portfolio.model.portfolio import without_figures_of_loans
 from core.scenario.after import NeedsFullPass, pools_after
 from core.scenario.base import Base
@@ -86,7 +86,7 @@ class Projected(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NotCompared(msgspec.Struct, frozen=True, kw_only=True):
-    """A test that has no figure on one side, or on both; its status on the other side is reported and counts
+    """A test that has no figure on one side, or on both; its status on the other side is told and counts
     nowhere."""
 
     test_id: str
@@ -139,7 +139,7 @@ class Simulation(msgspec.Struct, frozen=True, kw_only=True):
         rows = sorted(self.results, key=lambda row: order.get(row.test_id, 0))[:NOTEBOOK_ROWS]
         cells = [_cells(row) for row in rows]
         headings = ["after", "test", "", "value before", "after", "limit", "cushion", "change", "impact"]
-        return card(self.message, told_of(self.warnings), table(headings, cells))
+        return card(self.message, warning_texts(self.warnings), table(headings, cells))
 
 
 def _cells(row: Projected) -> list[Any]:
@@ -255,13 +255,13 @@ def _is_loan_by_loan(pools: tuple[Pool, ...]) -> bool:
 def simulate(portfolio: Portfolio, trades: Sequence[Trade], suite: str = "enhanced", **options: Any) -> Simulation:
     """Every test of a suite before and after trades; the portfolio stays as it is.
 
-    A sell takes par off the loan that its CUSIP, else LoanX id, else ISIN, else borrower names, pro rata over its lots;
-    a buy adds a loan, or a lot of one that is held. Principal cash moves with par x price / 100. Accrued interest is
+    A sell takes par off the loan that its CUSIP, else LoanX id, else ISIN, else borrower names, pro rata over its lots.
+    A buy adds a loan, or a lot of a loan in the pool. Principal cash moves with par x price / 100. Accrued interest is
     left out. `options` are those of `core.compliance.run.run_suite`; with the same ones the figures before are its own.
 
     Raises:
-        TradeError: a trade that cannot be made: an unknown loan, more sold than is held, no par, nothing that names a
-            loan, a field or a value that cannot be.
+        TradeError: a trade that cannot be made. Its loan is unknown or not named, it sells more than there is, or it
+            has no par. Or it has a field or a value that cannot be.
         UnknownSuite: as `run_suite` has it.
         UnknownTest: as `run_suite` has it.
     """

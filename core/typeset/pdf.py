@@ -79,7 +79,9 @@ class Typeset:
 def typeset(
     template: Path, data: object, *, created: datetime, standard: str | None = STANDARD, tagged: bool = True
 ) -> Typeset:
-    """Compile a template, which reads `data` as `json(bytes(sys.inputs.data))`: it is never a part of the source.
+    """Compile a template, which reads `data` as `json(bytes(sys.inputs.data))`.
+
+    It is never a part of the source.
 
     `created` (with a zone) is the document's date and the only one that the bytes know. Fonts are those of the
     typst package, not the machine's. What a template imports it names from `core` on ("/typeset/house.typ"). `standard`
@@ -112,7 +114,7 @@ def typeset(
                 timestamp=created.replace(microsecond=0),  # the bytes know whole seconds
             )
         except TypstError as error:
-            fault = _refused(error.diagnostic)
+            fault = _refusal(error.diagnostic)
             if not fault or last == _TRIES - 1:
                 raise
         except BaseException as error:
@@ -135,7 +137,10 @@ def typeset(
 
 
 def typeset_remarked(template: Path, view: Callable[[Sequence[str]], object], *, created: datetime) -> bytes:
-    """As `typeset`, of the data that `view` makes with further remarks: where letters are replaced, one says so."""
+    """As `typeset`, of the data that `view` makes with further remarks.
+
+    Where letters are replaced, one says so.
+    """
     document = typeset(template, view(()), created=created)
     return (
         document.data if document.remark is None else typeset(template, view((document.remark,)), created=created).data
@@ -149,20 +154,20 @@ def _fonts() -> Fonts:
     return Fonts(include_system_fonts=False)
 
 
-def _refused(diagnostic: str) -> dict[str, None]:
-    """Texts that could not be shown, if that is all that was wrong."""
+def _refusal(diagnostic: str) -> dict[str, None]:
+    """Return texts that could not be shown, if that is all that was wrong."""
     texts = _REFUSED.findall(diagnostic)
-    return dict.fromkeys(map(_unescaped, texts)) if len(texts) == len(_ERRORS.findall(diagnostic)) else {}
+    return dict.fromkeys(map(_unescape, texts)) if len(texts) == len(_ERRORS.findall(diagnostic)) else {}
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     return _ESCAPED.sub(
         lambda mark: chr(int(mark["code"], 16)) if mark["code"] else _LETTERS.get(mark["letter"], mark["letter"]), text
     )
 
 
 def _mapped(data: Any, any_of: re.Pattern[str]) -> Any:
-    """The data with a sign for each text that is not shown."""
+    """Return the data with a sign for each text that is not shown."""
     if isinstance(data, str):
         return any_of.sub(UNSHOWN, data)
     if isinstance(data, dict):

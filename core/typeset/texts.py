@@ -22,20 +22,28 @@ PIECE: Final = 12
 
 
 def page_text(words: str) -> str:
-    """A text for a cell: as `plain_text` has it, breakable where it has no blanks."""
+    """Return a text for a cell.
+
+    As `plain_text` has it, breakable where it has no blanks.
+    """
     return breakable(plain_text(words))
 
 
 def whole_text(words: str) -> str:
-    """The same of a text that is not cut to a cell: a warning, a doubt, a verdict."""
+    """Return the same of a text that is not cut to a cell.
+
+    A warning, a doubt, a verdict.
+    """
     return breakable(plain_text(words, WHOLE_MAX))
 
 
 def plain_text(words: str, most: int = TEXT_MAX) -> str:
-    """A text without what turns or hides others, cut to what a page has room for."""
+    """Return a text without what turns or hides others, cut to what a page has room for."""
     shown = words
     if not (words.isascii() and words.isprintable()):
-        shown = "".join(_seen(word) for word in words if unicodedata.category(word) not in _HIDDEN or word in _JOINERS)
+        shown = "".join(
+            _visible(word) for word in words if unicodedata.category(word) not in _HIDDEN or word in _JOINERS
+        )
     return cut(" ".join(shown.split()), most)
 
 
@@ -43,18 +51,18 @@ _HIDDEN: Final = frozenset(("Cc", "Cf"))
 _JOINERS: Final = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}\n\t"
 
 
-def _seen(letter: str) -> str:
-    """The letter; a mark for half of a pair, which no encoding has."""
+def _visible(letter: str) -> str:
+    """Return the letter; a mark for half of a pair, which no encoding has."""
     return UNSHOWN if unicodedata.category(letter) == "Cs" else letter
 
 
 def cut(words: str, length: int) -> str:
-    """A text of so many characters at most, with a mark where it was longer."""
+    """Return a text of so many characters at most, with a mark where it was longer."""
     return words if len(words) <= length else f"{words[: length - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def breakable(words: str, word_max: int = WORD_MAX) -> str:
-    """A text whose words of more than so many letters may be broken, by a space of no width."""
+    """Return a text whose words of more than so many letters may be broken, by a space of no width."""
     return " ".join(_pieces(word, word_max) for word in words.split(" "))
 
 
@@ -70,7 +78,10 @@ def _pieces(word: str, word_max: int) -> str:
 
 
 def _letters(word: str) -> list[str]:
-    """Letters with the marks that belong to them: a line that breaks between the two stops the compiler."""
+    """Return letters with the marks that belong to them.
+
+    A line that breaks between the two stops the compiler.
+    """
     letters: list[str] = []
     for each in word:
         if letters and unicodedata.category(each).startswith(_JOINED_ON):

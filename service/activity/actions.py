@@ -9,12 +9,12 @@ from service.platform.unit.context import Context
 
 
 async def feed(ctx: Context, query: ActivityQuery) -> ActivityFeed:
-    """The part of the feed that a query asks for."""
-    asked = audit_filter(
+    """Return the part of the feed that a query asks for."""
+    filters = audit_filter(
         user_id=query.user_id,
         action=query.action,
         resource_type=query.entity_type,
         start_date=query.start_date,
         end_date=query.end_date,
     )
-    return await store.feed(ctx, asked, query)
+    return await store.feed(ctx, filters, query)

@@ -12,5 +12,5 @@ area = Area("/api/v1/activity", tag="activity", scope="workbooks")
 
 @area.get(lags=True)
 async def list_activity(ctx: Context, query: ActivityQuery) -> ActivityFeed:
-    """What happened in the tenant, the newest first."""
+    """List what happened in the tenant, the newest first."""
     return await actions.feed(ctx, query)

@@ -1,4 +1,4 @@
-"""What the activity feed says: its items, and the sentence that tells each."""
+"""The activity feed: its items, and the sentence of each."""
 
 from __future__ import annotations
 
@@ -113,35 +113,37 @@ SENTENCES = {
 }
 """Sentences of actions that do not read well by the rule: `Workbook "Q3.xlsx" was uploaded by olive@example.com.`"""
 TOGETHER = {"calculation.completed": "{calls:,} calculations{of} were completed{by}"}
-"""Of actions that are told together."""
+"""Sentences of several actions in one item."""
 ENTITIES = {"api_key": "API key"}
 """Names of what an action is of that are not its own word."""
 PASSIVE = "{entity}{name} was {verb}{by}"
 
 
-def told(seen: Occurrence) -> ActivityItem:
-    """An item of the feed, with its sentence."""
-    entity, _, verb = seen.action.partition(".")
-    who = seen.user_email and (f"An API key of {seen.user_email}" if seen.api_key_id else seen.user_email)
-    sentences = TOGETHER if (seen.calls or 1) > 1 else SENTENCES
-    sentence = sentences.get(seen.action, PASSIVE).format(
-        calls=seen.calls,
-        of=f' of "{seen.entity_name}"' if seen.entity_name else "",
+def to_item(occurrence: Occurrence) -> ActivityItem:
+    """Return an item of the feed, with its sentence."""
+    entity, _, verb = occurrence.action.partition(".")
+    who = occurrence.user_email and (
+        f"An API key of {occurrence.user_email}" if occurrence.api_key_id else occurrence.user_email
+    )
+    sentences = TOGETHER if (occurrence.calls or 1) > 1 else SENTENCES
+    sentence = sentences.get(occurrence.action, PASSIVE).format(
+        calls=occurrence.calls,
+        of=f' of "{occurrence.entity_name}"' if occurrence.entity_name else "",
         entity=ENTITIES.get(entity) or entity.replace("_", " ").capitalize(),
-        name=f' "{seen.entity_name}"' if seen.entity_name else "",
+        name=f' "{occurrence.entity_name}"' if occurrence.entity_name else "",
         verb=verb.replace("_", " "),
         who=who or "Somebody",
-        by=f" by {who[0].lower() + who[1:] if seen.api_key_id else who}" if who else "",
+        by=f" by {who[0].lower() + who[1:] if occurrence.api_key_id else who}" if who else "",
     )
     return ActivityItem(
-        id=seen.id,
-        action=seen.action,
+        id=occurrence.id,
+        action=occurrence.action,
         type=verb,
         status="failed" if verb.endswith("failed") else "completed",
         description=sentence + ".",
-        entity_type=seen.entity_type,
-        entity_id=seen.entity_id,
-        entity_name=seen.entity_name,
-        user_id=seen.user_id,
-        created_at=seen.created_at,
+        entity_type=occurrence.entity_type,
+        entity_id=occurrence.entity_id,
+        entity_name=occurrence.entity_name,
+        user_id=occurrence.user_id,
+        created_at=occurrence.created_at,
     )

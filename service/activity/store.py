@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from service.activity.schema import ActivityFeed, ActivityQuery, Occurrence, told
+from service.activity.schema import ActivityFeed, ActivityQuery, Occurrence, to_item
 from service.platform.data.audit_filter import CONDITIONS, AuditFilter
 from service.platform.unit.context import Context
-from service.platform.unit.listing import rows_of
+from service.platform.unit.listing import fetch_slice
 
 _SEEN = """
     id, action, resource_type AS entity_type, resource_id AS entity_id, resource_name AS entity_name,
@@ -14,17 +14,16 @@ _SEEN = """
 """
 
 
-async def feed(ctx: Context, asked: AuditFilter, query: ActivityQuery) -> ActivityFeed:
-    """A part of the feed, the newest first."""
-    seen, total = await rows_of(
+async def feed(ctx: Context, filters: AuditFilter, query: ActivityQuery) -> ActivityFeed:
+    """Return a part of the feed, the newest first."""
+    occurrences, total = await fetch_slice(
         ctx,
         Occurrence,
         _SEEN,
         "audit_log WHERE true",
-        asked.values,
+        filters.values,
         order="occurred_at DESC, sequence DESC",
-        limit=query.limit,
-        offset=query.offset,
+        part=(query.limit, query.offset),
         conditions=CONDITIONS,
     )
-    return ActivityFeed([told(one) for one in seen], total, query.limit, query.offset)
+    return ActivityFeed([to_item(occurrence) for occurrence in occurrences], total, query.limit, query.offset)

@@ -1,4 +1,7 @@
-"""Administration's decisions on tenants and users: who may change whom, and what they see of their use."""
+"""Administration's decisions on tenants and users.
+
+Who may change whom, and what they see of their use.
+"""
 
 from __future__ import annotations
 
@@ -10,29 +13,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET
 
-from service.admin import store
-from service.admin.schema import (
-    InvalidRole,
-    Invitation,
-    Invite,
-    LastOwner,
-    NotYetJoined,
-    OwnerStays,
-    Permissions,
-    Quota,
-    SelfStays,
-    SettingsPatch,
-    ShutOut,
-    Tenant,
-    TenantEnded,
-    TenantPatch,
-    TenantRow,
-    Usage,
-    User,
-    UserDetail,
-    UserLimitExceeded,
-    UserPatch,
-)
+from service.admin import schema, store
 from service.auth import shared as identity
 from service.platform.access.caller_status import TenantUsage, Window, is_within, read_address
 from service.platform.base.caller import KEY_SCOPES, ROLES, SCOPES, Role
@@ -55,31 +36,36 @@ ADMINISTRATION: Final[dict[Role, tuple[str, ...]]] = {
 """What a role may administer besides its scopes."""
 
 
-async def get_tenant(ctx: Context) -> Tenant:
-    """The caller's tenant with quotas and usage."""
+async def get_tenant(ctx: Context) -> schema.Tenant:
+    """Return the caller's tenant with quotas and usage."""
     used = await ctx.resources.gate.usage(ctx.tenant)  # while no transaction is open: the gate may need a connection
     row = await store.tenant(ctx)
-    ctx.tag(row.version)
-    return dressed(ctx, row, used)
+    ctx.set_etag(row.version)
+    return to_tenant(ctx, row, used)
 
 
-async def update_tenant(ctx: Context, patch: TenantPatch) -> Tenant:
-    """Change the tenant; what is not given stays, and what the gate knows of it bites at once."""
+async def update_tenant(ctx: Context, patch: schema.TenantPatch) -> schema.Tenant:
+    """Change the tenant's record and settings.
+
+    What the gate knows of them changes at once.
+    """
     used = await ctx.resources.gate.usage(ctx.tenant)  # while no transaction is open: the gate may need a connection
     row = await store.lock_tenant(ctx)
     tier_and_status = _tier_and_status(ctx, row, patch)
-    ctx.match(row.version)
+    ctx.check_if_match(row.version)
     settings = (
         {} if patch.settings is UNSET else chosen(ctx.settings, patch.settings, row.settings.max_workbook_size_mb)
     )
     if not patch.confirm and _shuts_out(ctx, settings.get("allowed_ip_ranges")):
-        raise ShutOut.at(["body", "settings", "allowed_ip_ranges"], f"no range has your address {ctx.ip_address}")
+        raise schema.ShutOut.at(
+            ["body", "settings", "allowed_ip_ranges"], f"no range has your address {ctx.ip_address}"
+        )
     names = [*(["name"] if patch.name is not UNSET else []), *tier_and_status, *settings]
     concerns_gate = bool(tier_and_status or settings.keys() & GATE_SETTINGS)
     if not names:
-        ctx.changed_nothing()
-        ctx.tag(row.version)
-        return dressed(ctx, row, used)
+        ctx.skip_event()
+        ctx.set_etag(row.version)
+        return to_tenant(ctx, row, used)
     if concerns_gate:
         await ctx.end_rights("tenant", row.id)
     await store.update_tenant(
@@ -91,27 +77,27 @@ async def update_tenant(ctx: Context, patch: TenantPatch) -> Tenant:
     )
     changed = await store.tenant(ctx)
     if concerns_gate:
-        await ctx.forget(partial(ctx.resources.caller_cache.drop_tenant, row.id))
+        await ctx.drop_copies(partial(ctx.resources.caller_cache.drop_tenant, row.id))
     changes = tier_and_status | {
         name: {"old": getattr(row.settings, name), "new": getattr(changed.settings, name)} for name in settings
     }
     if patch.name is not UNSET:
         changes["name"] = {"old": row.name, "new": changed.name}
-    ctx.concerns("tenant", changed.id, changed.name, changed=names, **changes)
-    ctx.tag(changed.version)
-    return dressed(ctx, changed, used)
+    ctx.set_subject("tenant", changed.id, changed.name, changed=names, **changes)
+    ctx.set_etag(changed.version)
+    return to_tenant(ctx, changed, used)
 
 
 def _shuts_out(ctx: Context, ranges: list[str] | None) -> bool:
-    """Whether the caller could not call from the same address again."""
+    """Return whether the caller could not call from the same address again."""
     if not ranges or ctx.caller.kind in ("system", "operator"):  # who is not let in by these ranges
         return False
     address = read_address(ctx.ip_address)
     return address is None or not is_within(address, tuple(ranges))
 
 
-def _tier_and_status(ctx: Context, row: TenantRow, patch: TenantPatch) -> dict[str, dict[str, Any]]:
-    """How tier and status change, old and new by name.
+def _tier_and_status(ctx: Context, row: schema.StoredTenant, patch: schema.TenantPatch) -> dict[str, dict[str, Any]]:
+    """Return how tier and status change, old and new by name.
 
     Raises:
         PermissionDenied: they do, and it is not the deployment's own key that asks for it.
@@ -124,11 +110,11 @@ def _tier_and_status(ctx: Context, row: TenantRow, patch: TenantPatch) -> dict[s
         if value is not UNSET and value != getattr(row, name)
     }
     if changes and not ctx.caller.system:
-        told = "only the deployment's own key changes it"
-        raise PermissionDenied(*(Fault(["body", name], told) for name in changes))
+        message = "only the deployment's own key changes it"
+        raise PermissionDenied(*(Fault(["body", name], message) for name in changes))
     grace = timedelta(days=ctx.settings.tenant_grace_days)
     if "status" in changes and row.cancelled_at is not None and ctx.now() >= row.cancelled_at + grace:
-        raise TenantEnded
+        raise schema.TenantEnded
     return changes
 
 
@@ -137,12 +123,12 @@ async def delete_tenant(ctx: Context) -> None:
     row = await store.lock_tenant(ctx)
     await ctx.end_rights("tenant", row.id)
     await store.update_tenant(ctx, row.name, row.subscription_tier, "cancelled", {})
-    await ctx.forget(partial(ctx.resources.caller_cache.drop_tenant, row.id))
-    ctx.concerns("tenant", row.id, row.name)
+    await ctx.drop_copies(partial(ctx.resources.caller_cache.drop_tenant, row.id))
+    ctx.set_subject("tenant", row.id, row.name)
 
 
-def chosen(settings: Settings, patch: SettingsPatch, held_mb: int | None = None) -> dict[str, Any]:
-    """The settings of a tenant that are given.
+def chosen(settings: Settings, patch: schema.SettingsPatch, held_mb: int | None = None) -> dict[str, Any]:
+    """Return the settings of a tenant that are given.
 
     Args:
         settings: the deployment's.
@@ -158,20 +144,20 @@ def chosen(settings: Settings, patch: SettingsPatch, held_mb: int | None = None)
     return {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
 
 
-async def get_user(ctx: Context, user_id: UUID) -> UserDetail:
-    """A user with what the role may do."""
+async def get_user(ctx: Context, user_id: UUID) -> schema.UserDetail:
+    """Return a user with what the role may do."""
     row = await store.user(ctx, user_id)
-    return UserDetail(**msgspec.structs.asdict(row), permissions=permissions_of(row.role))
+    return schema.UserDetail(**msgspec.structs.asdict(row), permissions=permissions_of(row.role))
 
 
-def permissions_of(role: Role) -> Permissions:
-    """The actions of a role's scopes, area by area, and what it may administer."""
+def permissions_of(role: Role) -> schema.Permissions:
+    """Return what a role may do in each area, and what it administers."""
 
     def actions(area: str) -> list[str]:
         scopes = (scope.split(":") for scope in KEY_SCOPES if scope in SCOPES[role])
         return [action for named, action in scopes if named == area]
 
-    return Permissions(
+    return schema.Permissions(
         workbooks=actions("workbooks"),
         calculations=actions("calculations"),
         compliance=actions("compliance"),
@@ -181,8 +167,8 @@ def permissions_of(role: Role) -> Permissions:
     )
 
 
-async def update_user(ctx: Context, user_id: UUID, patch: UserPatch) -> User:
-    """Change a user's role, status or name; role and status bite at once."""
+async def update_user(ctx: Context, user_id: UUID, patch: schema.UserPatch) -> schema.User:
+    """Change a user's role, status or name; role and status hold at once."""
     owners = await store.lock_owners(ctx)
     user = await store.lock_user(ctx, user_id)
     role = user.role if patch.role is UNSET else patch.role
@@ -195,53 +181,54 @@ async def update_user(ctx: Context, user_id: UUID, patch: UserPatch) -> User:
     if role != user.role or (status == "active" and changes_rights):  # who comes back is given the role again
         _check_grant(ctx, role)
     if user.status == "invited" and status != "invited":
-        raise NotYetJoined
+        raise schema.NotYetJoined
     if owners == {user_id} and (role, status) != ("owner", "active"):
-        raise LastOwner
+        raise schema.LastOwner
     if (role, status, full_name) == (user.role, user.status, user.full_name):
-        ctx.changed_nothing()
+        ctx.skip_event()
         return user
     if changes_rights:
         await identity.revoke_tokens(ctx, user_id)
     changed = await store.update_user(ctx, user_id, role, status, full_name)
     if changes_rights:
-        await ctx.forget(partial(ctx.resources.caller_cache.drop_keys, await store.key_hashes_of(ctx, user_id)))
-    ctx.concerns("user", user_id, user.email, role=role, status=status)
+        await ctx.drop_copies(partial(ctx.resources.caller_cache.drop_keys, await store.key_hashes_of(ctx, user_id)))
+    ctx.set_subject("user", user_id, user.email, role=role, status=status)
     return changed
 
 
 async def remove_user(ctx: Context, user_id: UUID) -> None:
-    """End all that a user has: sessions, keys, the invitation; the e-mail and the place are free again."""
+    """End a user's sessions, keys and invitation, and free the e-mail."""
     await store.lock_owners(ctx)
     await store.withdraw_invitation(ctx, user_id)  # before the user is locked: the order in which one is accepted
     user = await store.lock_user(ctx, user_id)
     if user.role == "owner":
-        raise OwnerStays
+        raise schema.OwnerStays
     if user_id == ctx.caller.user_id:
-        raise SelfStays
+        raise schema.SelfStays
     await identity.revoke_tokens(ctx, user_id)
     await store.remove_user(ctx, user_id)
     key_hashes = await store.revoke_keys_of(ctx, user_id)
-    await ctx.forget(partial(ctx.resources.caller_cache.drop_keys, key_hashes))
-    ctx.concerns("user", user_id, user.email)
+    await ctx.drop_copies(partial(ctx.resources.caller_cache.drop_keys, key_hashes))
+    ctx.set_subject("user", user_id, user.email)
 
 
-async def invite(ctx: Context, body: Invite) -> Invitation:
-    """A user who joins by the token of the answer, which a mail brings too where that is wanted.
+async def invite(ctx: Context, body: schema.Invite) -> schema.Invitation:
+    """Invite a user, who joins by the token of the answer.
 
-    Whether the e-mail has an account in another tenant shows in nothing that the caller is told: the invitation leads
-    nowhere then, and the letter says so to whoever reads the mailbox.
+    A mail brings the token too, where that is wanted. Whether the e-mail has an account in another tenant shows in
+    nothing that the caller reads: the invitation is of no use then, and the letter says so to whoever reads the
+    mailbox.
     """
-    role = _granted_role(ctx, body.role)
+    role = _role_to_grant(ctx, body.role)
     email = body.email.strip()
     await ctx.limit([Window(f"invitations:{ctx.tenant}", ctx.settings.invitations_per_hour, 3600)])
     tenant = await store.lock_tenant(ctx)  # held, so that neither the places nor one e-mail are given twice
-    user_id = await _invited_user(ctx, tenant, email, body.full_name, role)
+    user_id = await _place_invited_user(ctx, tenant, email, body.full_name, role)
     creator = await ctx.email()
     token, token_hash = new_token()
     expires_at = ctx.now() + timedelta(seconds=ctx.settings.invitation_seconds)
-    made = await store.create_invitation(ctx, user_id, token_hash, expires_at, creator)
-    invitation = Invitation(
+    created_at = await store.create_invitation(ctx, user_id, token_hash, expires_at, creator)
+    invitation = schema.Invitation(
         id=user_id,
         email=email,
         full_name=body.full_name,
@@ -249,17 +236,19 @@ async def invite(ctx: Context, body: Invite) -> Invitation:
         status="pending",
         invitation_token=token,
         expires_at=expires_at,
-        created_at=made,
+        created_at=created_at,
     )
     is_elsewhere = await identity.find_account(ctx, email) is not None
     if body.send_email:
         await _send(ctx, invitation, tenant.name, creator, is_elsewhere=is_elsewhere)
-    ctx.concerns("user", user_id, email, role=role)
+    ctx.set_subject("user", user_id, email, role=role)
     return invitation
 
 
-async def _send(ctx: Context, invitation: Invitation, organization: str, inviter: str, *, is_elsewhere: bool) -> None:
-    """Have the letter sent that brings an invitation's token, or says why it would be of no use.
+async def _send(
+    ctx: Context, invitation: schema.Invitation, organization: str, inviter: str, *, is_elsewhere: bool
+) -> None:
+    """Queue the letter with the token, or with why it is of no use.
 
     Raises:
         ValidationFailed: no mail can go to the address.
@@ -271,7 +260,7 @@ async def _send(ctx: Context, invitation: Invitation, organization: str, inviter
         organization=organization,
         inviter=inviter,
         token=None if is_elsewhere else invitation.invitation_token,
-        expires_at=await ctx.there(invitation.expires_at),
+        expires_at=await ctx.local_time(invitation.expires_at),
     )
     try:
         await mail.post(ctx, letter)
@@ -279,8 +268,10 @@ async def _send(ctx: Context, invitation: Invitation, organization: str, inviter
         raise ValidationFailed(Fault(["body", "email"], str(error))) from error
 
 
-async def _invited_user(ctx: Context, tenant: TenantRow, email: str, full_name: str, role: Role) -> UUID:
-    """A place for an invited user; one whose invitation ran out keeps theirs.
+async def _place_invited_user(
+    ctx: Context, tenant: schema.StoredTenant, email: str, full_name: str, role: Role
+) -> UUID:
+    """Return a place for an invited user; one whose invitation ran out keeps theirs.
 
     Raises:
         UserExists: somebody of the tenant has the e-mail, or an open invitation to it.
@@ -297,16 +288,16 @@ async def _invited_user(ctx: Context, tenant: TenantRow, email: str, full_name: 
         await store.renew_invited_user(ctx, user_id, email, full_name, role)
     if 0 <= _users_most(ctx, tenant) <= tenant.users - (late is not None):  # who is there already needs no place
         most = _users_most(ctx, tenant)
-        raise UserLimitExceeded.at(["body"], f"the limit is {most:,} users, open invitations included")
+        raise schema.UserLimitExceeded.at(["body"], f"the limit is {most:,} users, open invitations included")
     return user_id
 
 
-def _granted_role(ctx: Context, role: str) -> Role:
-    known = next((known for known in ROLES if known == role), None)
-    if known is None:
-        raise InvalidRole.at(["body", "role"], f"the roles are {', '.join(ROLES)}")
-    _check_grant(ctx, known)
-    return known
+def _role_to_grant(ctx: Context, role: str) -> Role:
+    name = next((known for known in ROLES if known == role), None)
+    if name is None:
+        raise schema.InvalidRole.at(["body", "role"], f"the roles are {', '.join(ROLES)}")
+    _check_grant(ctx, name)
+    return name
 
 
 def _check_grant(ctx: Context, role: Role) -> None:
@@ -316,24 +307,24 @@ def _check_grant(ctx: Context, role: Role) -> None:
         PermissionDenied: the role has what the caller lacks: they hold a key that has users alone, say.
     """
     if not ctx.caller.may_make(role):
-        told = OWNERS_OWN if role == "owner" else f"the role {role} has scopes that you lack"
-        raise PermissionDenied.at(["body", "role"], told)
+        message = OWNERS_OWN if role == "owner" else f"the role {role} has scopes that you lack"
+        raise PermissionDenied.at(["body", "role"], message)
 
 
-def _users_most(ctx: Context, row: TenantRow) -> int:
-    """How many users the tenant may have: the tier's figure, or its own where that is lower; -1 is unlimited.
+def _users_most(ctx: Context, row: schema.StoredTenant) -> int:
+    """Return the most users of the tenant; -1 is unlimited.
 
-    Its own is shown with the tier's filled in, so an unlimited one comes back as -1 from who sends all settings again.
+    The tier's figure, or the tenant's own where that is lower.
     """
     tier, own = ctx.settings.max_users.of(row.subscription_tier), row.settings.max_users
     return tier if own is None or own < 1 else own if tier < 0 else min(tier, own)
 
 
-def dressed(ctx: Context, row: TenantRow, used: TenantUsage) -> Tenant:
-    """A tenant with its quotas and what it uses."""
+def to_tenant(ctx: Context, row: schema.StoredTenant, used: TenantUsage) -> schema.Tenant:
+    """Return a tenant with its quotas and what it uses."""
     tier, settings = row.subscription_tier, ctx.settings
     users = _users_most(ctx, row)
-    return Tenant(
+    return schema.Tenant(
         id=row.id,
         name=row.name,
         slug=row.slug,
@@ -341,13 +332,13 @@ def dressed(ctx: Context, row: TenantRow, used: TenantUsage) -> Tenant:
         status=row.status,
         settings=msgspec.structs.replace(row.settings, max_users=users),
         quotas={
-            "workbooks": Quota(row.workbooks, settings.max_workbooks.of(tier)),
-            "users": Quota(row.users, users),
-            "api_keys": Quota(row.api_keys, settings.max_api_keys.of(tier)),
-            "storage_gb": Quota(round(row.storage_bytes / MEGABYTE / 1024, 6), settings.max_storage_gb.of(tier)),
-            "calculations": Quota(used.calculations, settings.calculations_per_month.of(tier)),
+            "workbooks": schema.Quota(row.workbooks, settings.max_workbooks.of(tier)),
+            "users": schema.Quota(row.users, users),
+            "api_keys": schema.Quota(row.api_keys, settings.max_api_keys.of(tier)),
+            "storage_gb": schema.Quota(round(row.storage_bytes / MEGABYTE / 1024, 6), settings.max_storage_gb.of(tier)),
+            "calculations": schema.Quota(used.calculations, settings.calculations_per_month.of(tier)),
         },
-        usage=Usage(
+        usage=schema.Usage(
             users=row.users,
             workbooks=row.workbooks,
             api_calls_this_month=used.calls,

@@ -15,7 +15,7 @@ PAUSE_SECONDS = 1.0
 
 
 def token_of(user_id: UUID) -> str:
-    """What stands for a person who was erased: the same at every place, and nothing of them."""
+    """Return the text that replaces an erased person everywhere."""
     return f"erased-{user_id}"
 
 
@@ -33,7 +33,7 @@ async def erase(ctx: Context, user_id: UUID, body: Erase) -> Erasure:
     if body.confirm.strip().lower() not in (person.email.lower(), token):
         raise NotConfirmed
     if person.email == token:
-        ctx.changed_nothing()
+        ctx.skip_event()
         return Erasure(user_id=user_id, token=token, status="erased")
     if person.role == "owner" and person.removed_at is None:
         raise OwnerStays
@@ -45,8 +45,8 @@ async def erase(ctx: Context, user_id: UUID, body: Erase) -> Erasure:
     await store.remove_user(ctx, user_id)
     key_hashes = await store.revoke_keys_of(ctx, user_id)
     await identity.revoke_tokens(ctx, user_id)
-    await ctx.forget(partial(ctx.resources.caller_cache.drop_keys, key_hashes))
+    await ctx.drop_copies(partial(ctx.resources.caller_cache.drop_keys, key_hashes))
     arguments = {"user_id": user_id, "asked_at": ctx.now()}
     await ctx.enqueue("admin.erase", queue="default", arguments=arguments, delay_seconds=PAUSE_SECONDS)
-    ctx.concerns("user", user_id, token)
+    ctx.set_subject("user", user_id, token)
     return Erasure(user_id=user_id, token=token, status="erasing")

@@ -21,7 +21,7 @@ LONGEST_LIFE = timedelta(days=36_525)  # of a key; near the year 10,000 a moment
 
 
 async def create(ctx: Context, body: KeyCreate) -> ApiKey:
-    """An API key; nobody puts on it what they may not do themselves."""
+    """Create an API key with rights that the caller has."""
     unknown = [scope for scope in body.permissions if scope not in KEY_SCOPES]
     if unknown:
         faults = [Fault(["body", "permissions"], f"{scope[:100]!r} is not a scope") for scope in unknown[:10]]
@@ -39,12 +39,15 @@ async def create(ctx: Context, body: KeyCreate) -> ApiKey:
         raise KeyLimitExceeded.at(["body"], f"the limit is {most:,} active keys on the {tenant.subscription_tier} tier")
     permissions = [scope for scope in KEY_SCOPES if scope in body.permissions]
     key = await _new_key(ctx, body.name, body.description, permissions, body.environment, expires_at)
-    ctx.concerns("api_key", key.id, key.name, permissions=key.permissions)
+    ctx.set_subject("api_key", key.id, key.name, permissions=key.permissions)
     return key
 
 
 async def rotate(ctx: Context, key_id: UUID, body: Rotation) -> RotatedKeys:
-    """A key in the place of another, which works for some hours yet; it needs no place of its own in the quota."""
+    """Replace a key, which works for some hours yet.
+
+    The new one needs no place of its own in the quota.
+    """
     old = await store.lock_key(ctx, key_id)
     _grants(ctx, old.permissions)
     if old.status != "active":
@@ -53,8 +56,8 @@ async def rotate(ctx: Context, key_id: UUID, body: Rotation) -> RotatedKeys:
     end = ctx.now() + timedelta(hours=body.grace_period_hours)
     await ctx.end_rights("key", key_id)
     expires_at = await store.deprecate_key(ctx, key_id, new.id, end)
-    await ctx.forget(partial(ctx.resources.caller_cache.drop_keys, [old.key_hash]))
-    ctx.concerns("api_key", key_id, old.name, new_key_id=new.id, expires_at=expires_at)
+    await ctx.drop_copies(partial(ctx.resources.caller_cache.drop_keys, [old.key_hash]))
+    ctx.set_subject("api_key", key_id, old.name, new_key_id=new.id, expires_at=expires_at)
     return RotatedKeys(new_key=new, old_key=OldKey(id=key_id, status="deprecated", expires_at=expires_at))
 
 
@@ -79,7 +82,7 @@ async def _new_key(
     environment: Literal["live", "test"],
     expires_at: datetime | None,
 ) -> ApiKey:
-    """A key of the caller's, with its secret."""
+    """Return a key of the caller's, with its secret."""
     secret, prefix, key_hash = new_api_key(environment)
     key = await store.create_key(
         ctx,
@@ -104,9 +107,9 @@ async def revoke(ctx: Context, key_id: UUID) -> None:
     """End a key at once."""
     key = await store.lock_key(ctx, key_id)
     if key.status == "revoked":
-        ctx.changed_nothing()
+        ctx.skip_event()
         return
     await ctx.end_rights("key", key_id)
     await store.revoke_key(ctx, key_id)
-    await ctx.forget(partial(ctx.resources.caller_cache.drop_keys, [key.key_hash]))
-    ctx.concerns("api_key", key_id, key.name)
+    await ctx.drop_copies(partial(ctx.resources.caller_cache.drop_keys, [key.key_hash]))
+    ctx.set_subject("api_key", key_id, key.name)

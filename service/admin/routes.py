@@ -4,45 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from service.admin import actions, erasure_actions, key_actions, store, tenant_actions
-from service.admin.schema import (
-    AlreadyOwner,
-    ApiKey,
-    Erase,
-    Erasure,
-    InvalidRole,
-    Invitation,
-    Invite,
-    KeyCreate,
-    KeyLimitExceeded,
-    KeyList,
-    KeyNotActive,
-    KeyNotFound,
-    LastOwner,
-    NewTenant,
-    NotActive,
-    NotConfirmed,
-    NotYetJoined,
-    OwnerStays,
-    RotatedKeys,
-    Rotation,
-    SelfStays,
-    ShutOut,
-    SlugTaken,
-    Tenant,
-    TenantCreate,
-    TenantEnded,
-    TenantPatch,
-    Transfer,
-    Transferred,
-    User,
-    UserDetail,
-    UserExists,
-    UserLimitExceeded,
-    UserList,
-    UserNotFound,
-    UserPatch,
-)
+from service.admin import actions, erasure_actions, key_actions, schema, store, tenant_actions
 from service.platform.route.api import Area, Page
 from service.platform.unit.context import Context
 
@@ -50,14 +12,19 @@ area = Area("/api/v1/admin", tag="admin", essential=True)
 
 
 @area.get("/tenant", access="role:admin", versioned=True)
-async def get_tenant(ctx: Context) -> Tenant:
-    """The caller's tenant: settings, quotas, usage."""
+async def get_tenant(ctx: Context) -> schema.Tenant:
+    """Give the caller's tenant: settings, quotas, usage."""
     return await actions.get_tenant(ctx)
 
 
-@area.patch("/tenant", access="role:admin", errors=(TenantEnded, ShutOut), event="tenant.updated", versioned=True)
-async def update_tenant(ctx: Context, body: TenantPatch) -> Tenant:
-    """Change the tenant's name and settings; what is not given stays. Tier and status are for the system key."""
+@area.patch(
+    "/tenant", access="role:admin", errors=(schema.TenantEnded, schema.ShutOut), event="tenant.updated", versioned=True
+)
+async def update_tenant(ctx: Context, body: schema.TenantPatch) -> schema.Tenant:
+    """Change the tenant's name and settings; other fields stay.
+
+    Only the system key changes tier and status.
+    """
     return await actions.update_tenant(ctx, body)
 
 
@@ -65,7 +32,7 @@ async def update_tenant(ctx: Context, body: TenantPatch) -> Tenant:
 async def delete_tenant(ctx: Context) -> None:
     """Cancel the tenant: nobody of it gets in, nothing of it runs.
 
-    Its records are removed after the days of grace, until which the system key can bring it back; evidence stays for as
+    Its records are removed after the days of grace. Until then the system key can bring it back. Evidence stays for as
     long as it must.
     """
     await actions.delete_tenant(ctx)
@@ -76,11 +43,14 @@ async def delete_tenant(ctx: Context) -> None:
     access="role:admin",
     status=201,
     everywhere=True,
-    errors=(SlugTaken, UserExists),
+    errors=(schema.SlugTaken, schema.UserExists),
     event="tenant.created",
 )
-async def create_tenant(ctx: Context, body: TenantCreate) -> NewTenant:
-    """Make a tenant and invite its owner, who joins by the token of the answer: for the system key alone."""
+async def create_tenant(ctx: Context, body: schema.TenantCreate) -> schema.NewTenant:
+    """Make a tenant and invites its owner, who joins with the token of the answer.
+
+    Only for the system key.
+    """
     return await tenant_actions.provide(ctx, body)
 
 
@@ -88,17 +58,20 @@ async def create_tenant(ctx: Context, body: TenantCreate) -> NewTenant:
     "/tenant/transfer-ownership",
     access="role:admin",
     status=200,
-    errors=(UserNotFound, NotYetJoined, NotActive, AlreadyOwner),
+    errors=(schema.UserNotFound, schema.NotYetJoined, schema.NotActive, schema.AlreadyOwner),
     event="tenant.ownership_transferred",
 )
-async def transfer_ownership(ctx: Context, body: Transfer) -> Transferred:
-    """Make another active user the owner in the place of the owner who calls; of all owners, for the system key."""
+async def transfer_ownership(ctx: Context, body: schema.Transfer) -> schema.Transferred:
+    """Make another active user the owner in place of the owner who calls.
+
+    The system key replaces all owners.
+    """
     return await tenant_actions.transfer(ctx, body)
 
 
 @area.get("/users", access="admin:users")
-async def list_users(ctx: Context, query: UserList) -> Page[User]:
-    """The users of the tenant."""
+async def list_users(ctx: Context, query: schema.UserList) -> Page[schema.User]:
+    """List the users of the tenant."""
     return await store.users(ctx, query)
 
 
@@ -106,33 +79,45 @@ async def list_users(ctx: Context, query: UserList) -> Page[User]:
     "/users/invite",
     access="admin:users",
     status=201,
-    errors=(InvalidRole, UserExists, UserLimitExceeded),
+    errors=(schema.InvalidRole, schema.UserExists, schema.UserLimitExceeded),
     event="user.invited",
 )
-async def invite_user(ctx: Context, body: Invite) -> Invitation:
+async def invite_user(ctx: Context, body: schema.Invite) -> schema.Invitation:
     """Invite a user, who joins with the token of the answer."""
     return await actions.invite(ctx, body)
 
 
-@area.get("/users/{user_id}", access="admin:users", errors=(UserNotFound,))
-async def get_user(ctx: Context, user_id: UUID) -> UserDetail:
-    """A user of the tenant, with logins and what the role may do."""
+@area.get("/users/{user_id}", access="admin:users", errors=(schema.UserNotFound,))
+async def get_user(ctx: Context, user_id: UUID) -> schema.UserDetail:
+    """Give a user of the tenant, with logins and what the role may do."""
     return await actions.get_user(ctx, user_id)
 
 
 @area.patch(
-    "/users/{user_id}", access="admin:users", errors=(UserNotFound, LastOwner, NotYetJoined), event="user.updated"
+    "/users/{user_id}",
+    access="admin:users",
+    errors=(schema.UserNotFound, schema.LastOwner, schema.NotYetJoined),
+    event="user.updated",
 )
-async def update_user(ctx: Context, user_id: UUID, body: UserPatch) -> User:
-    """Change a user's role, status or name; a new role or status takes effect at once."""
+async def update_user(ctx: Context, user_id: UUID, body: schema.UserPatch) -> schema.User:
+    """Change a user's role, status or name.
+
+    A new role or status takes effect at once.
+    """
     return await actions.update_user(ctx, user_id, body)
 
 
 @area.delete(
-    "/users/{user_id}", access="admin:users", errors=(OwnerStays, SelfStays, UserNotFound), event="user.removed"
+    "/users/{user_id}",
+    access="admin:users",
+    errors=(schema.OwnerStays, schema.SelfStays, schema.UserNotFound),
+    event="user.removed",
 )
 async def remove_user(ctx: Context, user_id: UUID) -> None:
-    """Remove a user: sessions and keys end at once, the e-mail is free again."""
+    """Remove a user.
+
+    Sessions and keys end at once, and the e-mail is free again.
+    """
     await actions.remove_user(ctx, user_id)
 
 
@@ -140,42 +125,49 @@ async def remove_user(ctx: Context, user_id: UUID) -> None:
     "/users/{user_id}/erase",
     access="role:admin",
     status=202,
-    errors=(NotConfirmed, OwnerStays, SelfStays, UserExists, UserNotFound),
+    errors=(schema.NotConfirmed, schema.OwnerStays, schema.SelfStays, schema.UserExists, schema.UserNotFound),
     event="user.erased",
+    summary="Erase person",
 )
-async def erase_user(ctx: Context, user_id: UUID, body: Erase) -> Erasure:
-    """Erase a person: the user is removed at once, and a token takes the place of what names them.
+async def erase_user(ctx: Context, user_id: UUID, body: schema.Erase) -> schema.Erasure:
+    """Remove a user at once, and put a token in place of what names them.
 
     E-mail, name and addresses go from all records, the audit log too, whose chain still verifies.
     """
     return await erasure_actions.erase(ctx, user_id, body)
 
 
-@area.post("/api-keys", access="admin:api-keys", status=201, errors=(KeyLimitExceeded,), event="api_key.created")
-async def create_api_key(ctx: Context, body: KeyCreate) -> ApiKey:
-    """Make an API key; its secret is in this answer only."""
+@area.post("/api-keys", access="admin:api-keys", status=201, errors=(schema.KeyLimitExceeded,), event="api_key.created")
+async def create_api_key(ctx: Context, body: schema.KeyCreate) -> schema.ApiKey:
+    """Create an API key.
+
+    Its secret is in this answer only.
+    """
     return await key_actions.create(ctx, body)
 
 
 @area.get("/api-keys", access="admin:api-keys")
-async def list_api_keys(ctx: Context, query: KeyList) -> Page[ApiKey]:
-    """The API keys of the tenant."""
+async def list_api_keys(ctx: Context, query: schema.KeyList) -> Page[schema.ApiKey]:
+    """List the API keys of the tenant."""
     return await store.keys(ctx, query)
 
 
-@area.delete("/api-keys/{key_id}", access="admin:api-keys", errors=(KeyNotFound,), event="api_key.revoked")
+@area.delete("/api-keys/{key_id}", access="admin:api-keys", errors=(schema.KeyNotFound,), event="api_key.revoked")
 async def revoke_api_key(ctx: Context, key_id: UUID) -> None:
-    """Revoke an API key, at once and for good."""
+    """End an API key, at once and for good."""
     await key_actions.revoke(ctx, key_id)
 
 
 @area.post(
     "/api-keys/{key_id}/rotate",
     access="admin:api-keys",
-    errors=(KeyNotFound, KeyNotActive),
+    errors=(schema.KeyNotFound, schema.KeyNotActive),
     status=200,
     event="api_key.rotated",
 )
-async def rotate_api_key(ctx: Context, key_id: UUID, body: Rotation) -> RotatedKeys:
-    """Replace an API key by one that may do the same; the old one works for the hours of grace, none by default."""
+async def rotate_api_key(ctx: Context, key_id: UUID, body: schema.Rotation) -> schema.RotatedKeys:
+    """Replace a key by one with the same rights.
+
+    The old one works for the hours of grace, none by default.
+    """
     return await key_actions.rotate(ctx, key_id, body)

@@ -8,15 +8,7 @@ from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from service.admin.settings_schema import (
-    wrong_currency,
-    wrong_date_format,
-    wrong_label,
-    wrong_locale,
-    wrong_network,
-    wrong_rule,
-    wrong_timezone,
-)
+from service.admin import settings_schema
 from service.auth.schema import SLUG_CHARACTERS, Email
 from service.auth.tenant_schema import TenantSettings
 from service.platform.base.caller import Role
@@ -66,16 +58,20 @@ Format = Annotated[
     Meta(
         min_length=1,
         max_length=64,
-        extra={"checks": (wrong_date_format,)},
+        extra={"checks": (settings_schema.wrong_date_format,)},
     ),
 ]
-Currency = Annotated[str, Meta(max_length=8, extra={"checks": (wrong_currency,)})]
-Zone = Annotated[str, Meta(max_length=64, extra={"checks": (wrong_timezone,)})]
-Locale = Annotated[str, Meta(max_length=35, extra={"checks": (wrong_locale,)})]
-Network = Annotated[str, Meta(max_length=64, description="CIDR, IPv4 or IPv6", extra={"checks": (wrong_network,)})]
-Rule = Annotated[str, Meta(extra={"checks": (wrong_rule,)})]
+Currency = Annotated[str, Meta(max_length=8, extra={"checks": (settings_schema.wrong_currency,)})]
+Zone = Annotated[str, Meta(max_length=64, extra={"checks": (settings_schema.wrong_timezone,)})]
+Locale = Annotated[str, Meta(max_length=35, extra={"checks": (settings_schema.wrong_locale,)})]
+Network = Annotated[
+    str, Meta(max_length=64, description="CIDR, IPv4 or IPv6", extra={"checks": (settings_schema.wrong_network,)})
+]
+Rule = Annotated[str, Meta(extra={"checks": (settings_schema.wrong_rule,)})]
 Tolerance = Annotated[float, Meta(ge=0, le=TOLERANCE_MAX)]
-Label = Annotated[str, Meta(min_length=1, max_length=LABEL_CHARACTERS, extra={"checks": (wrong_label,)})]
+Label = Annotated[
+    str, Meta(min_length=1, max_length=LABEL_CHARACTERS, extra={"checks": (settings_schema.wrong_label,)})
+]
 
 
 class SettingsPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -149,7 +145,7 @@ class Tenant(Struct, frozen=True, kw_only=True):
     updated_at: datetime
 
 
-class TenantRow(Struct, frozen=True, kw_only=True):
+class StoredTenant(Struct, frozen=True, kw_only=True):
     """The stored tenant with its counts."""
 
     id: UUID
@@ -186,7 +182,7 @@ class User(Struct, frozen=True, kw_only=True):
 
 
 class UserRow(User, frozen=True, kw_only=True):
-    """A stored user with what only the detail tells."""
+    """A stored user with the fields of the detail."""
 
     login_count: int
     """How often the user logged in."""
@@ -358,7 +354,7 @@ class ApiKey(Struct, frozen=True, kw_only=True):
     created_at: datetime
 
 
-class KeyRow(ApiKey, frozen=True, kw_only=True):
+class StoredKey(ApiKey, frozen=True, kw_only=True):
     """A stored API key with its hash."""
 
     key_hash: bytes

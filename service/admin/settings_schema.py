@@ -1,4 +1,7 @@
-"""What a tenant's settings may be: currencies, time zones, locales and networks, each checked by its own standard."""
+"""What a tenant's settings may be.
+
+Currencies, time zones, locales and networks, each checked by its own standard.
+"""
 
 from __future__ import annotations
 
@@ -67,12 +70,12 @@ TOLERANCES: Final = tuple(name for name, rule in RULES.items() if rule.tolerance
 
 
 def wrong_currency(code: str) -> str | None:
-    """Why a text is no currency."""
+    """Return why a text is no currency."""
     return None if code in CURRENCIES else "expected a currency code of ISO 4217 such as USD"
 
 
 def wrong_timezone(name: str) -> str | None:
-    """Why a text is no time zone."""
+    """Return why a text is no time zone."""
     return None if name in _timezones() else "expected a time zone of the IANA database such as America/New_York"
 
 
@@ -82,14 +85,14 @@ def _timezones() -> frozenset[str]:
 
 
 def wrong_locale(name: str) -> str | None:
-    """Why a text is no locale."""
+    """Return why a text is no locale."""
     match = LOCALE.fullmatch(name)
-    known = match is not None and match[1] in LANGUAGES and (match[4] is None or match[4] in REGIONS)
-    return None if known else "expected a locale such as en-US"
+    is_known = match is not None and match[1] in LANGUAGES and (match[4] is None or match[4] in REGIONS)
+    return None if is_known else "expected a locale such as en-US"
 
 
 def wrong_date_format(text: str) -> str | None:
-    """Why a text is no format of dates: one has year, month and day."""
+    """Return why a text is no format of dates: one has year, month and day."""
     if text == ISO8601:
         return None
     try:
@@ -100,14 +103,14 @@ def wrong_date_format(text: str) -> str | None:
 
 
 def wrong_label(text: str) -> str | None:
-    """Why a text is no label: people read it on one line, in mails and tables."""
+    """Return why a text is no label: people read it on one line, in mails and tables."""
     if text != text.strip():
         return "expected no blanks at its beginning or end"
     return None if text.isprintable() else "expected one line of printable characters"
 
 
 def wrong_network(text: str) -> str | None:
-    """Why a text is no range of addresses in CIDR form; one with bits behind its prefix is none."""
+    """Return why a text is no range of addresses in CIDR form."""
     if not CIDR.fullmatch(text):
         return "expected a range in CIDR form such as 203.0.113.0/24 or 2001:db8::/32"
     try:
@@ -118,5 +121,5 @@ def wrong_network(text: str) -> str | None:
 
 
 def wrong_rule(rule: str) -> str | None:
-    """Why a text is no rule with a tolerance."""
+    """Return why a text is no rule with a tolerance."""
     return None if rule in TOLERANCES else f"the rules with a tolerance are {', '.join(TOLERANCES)}"

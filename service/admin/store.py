@@ -6,26 +6,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import msgspec
-
-from service.admin.schema import (
-    ApiKey,
-    KeyList,
-    KeyNotFound,
-    KeyRow,
-    Letter,
-    Person,
-    TenantRow,
-    User,
-    UserList,
-    UserNotFound,
-    UserRow,
-)
+from service.admin import schema
 from service.platform.base.problem import NotFound
-from service.platform.data.database import containing
+from service.platform.data.database import like_pattern
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import page
+from service.platform.unit.listing import fetch_page, insert_of
+from service.platform.unit.records import to_json
 
 _USER = "id, email, full_name, tenant_id, role, status, two_factor_enabled, last_login, created_at, updated_at"
 
@@ -37,10 +24,10 @@ _KEY = """
 """
 
 
-async def tenant(ctx: Context) -> TenantRow:
-    """The caller's tenant and what it uses."""
-    return await ctx.one(
-        TenantRow,
+async def tenant(ctx: Context) -> schema.StoredTenant:
+    """Return the caller's tenant and what it uses."""
+    return await ctx.fetch_one(
+        schema.StoredTenant,
         """
         SELECT t.id, t.name, t.slug, t.subscription_tier, t.status, t.settings, t.version, t.created_at, t.updated_at,
                t.cancelled_at,
@@ -57,68 +44,73 @@ async def tenant(ctx: Context) -> TenantRow:
     )
 
 
-async def lock_tenant(ctx: Context) -> TenantRow:
-    """The tenant, its quotas held still until the transaction ends."""
+async def lock_tenant(ctx: Context) -> schema.StoredTenant:
+    """Return the tenant, its quotas held still until the transaction ends."""
     await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
     return await tenant(ctx)
 
 
 async def update_tenant(ctx: Context, name: str, tier: str, status: str, settings: dict[str, Any]) -> None:
-    """Change the tenant's name, tier and status, and of its settings those that are given."""
+    """Change the tenant's name, tier and status, and the given settings."""
     await ctx.execute(
         """
         UPDATE tenants SET name = %s, subscription_tier = %s, status = %s, settings = settings || %s::jsonb,
                            version = version + 1, updated_at = now()
         WHERE id = %s
         """,
-        [name, tier, status, msgspec.json.encode(settings).decode(), ctx.tenant],
+        [name, tier, status, to_json(settings), ctx.tenant],
     )
 
 
-async def users(ctx: Context, query: UserList) -> Page[User]:
-    """A page of users, the newest first."""
-    asked = {
+async def users(ctx: Context, query: schema.UserList) -> Page[schema.User]:
+    """Return a page of users, the newest first."""
+    filters = {
         "role": query.role,
         "status": "invited" if query.status == "pending" else query.status,
-        "pattern": containing(query.search),
+        "pattern": like_pattern(query.search),
     }
     matching = {"pattern": "(email ILIKE %(pattern)s OR full_name ILIKE %(pattern)s)"}
     source = "users WHERE removed_at IS NULL"
-    return await page(ctx, User, _USER, source, asked, query, order="created_at DESC, id", conditions=matching)
+    return await fetch_page(
+        ctx, schema.User, _USER, source, filters, query, order="created_at DESC, id", conditions=matching
+    )
 
 
-async def user(ctx: Context, user_id: UUID) -> UserRow:
-    """A user."""
-    return await ctx.one(
-        UserRow,
+async def user(ctx: Context, user_id: UUID) -> schema.UserRow:
+    """Return a user."""
+    return await ctx.fetch_one(
+        schema.UserRow,
         f"SELECT {_USER}, login_count FROM users WHERE id = %s AND removed_at IS NULL",
         [user_id],
-        missing=UserNotFound,
+        missing=schema.UserNotFound,
     )
 
 
-async def lock_user(ctx: Context, user_id: UUID) -> User:
-    """A user, locked."""
-    return await ctx.one(
-        User,
+async def lock_user(ctx: Context, user_id: UUID) -> schema.User:
+    """Return a user, locked."""
+    return await ctx.fetch_one(
+        schema.User,
         f"SELECT {_USER} FROM users WHERE id = %s AND removed_at IS NULL FOR NO KEY UPDATE",
         [user_id],
-        missing=UserNotFound,
+        missing=schema.UserNotFound,
     )
 
 
-async def lock_person(unit: Unit, user_id: UUID) -> Person:
-    """A user, removed ones too, locked."""
+async def lock_person(unit: Unit, user_id: UUID) -> schema.Person:
+    """Return a user, removed ones too, locked."""
     sql = """
         SELECT u.email, u.role, u.removed_at,
                EXISTS (SELECT FROM users o WHERE o.email = u.email AND o.id <> u.id AND o.removed_at IS NULL) AS is_back
         FROM users u WHERE u.id = %s FOR NO KEY UPDATE OF u
     """
-    return await unit.one(Person, sql, [user_id], missing=UserNotFound)
+    return await unit.fetch_one(schema.Person, sql, [user_id], missing=schema.UserNotFound)
 
 
 async def take_name_off_jobs(unit: Unit, user_id: UUID, token: str) -> bool:
-    """Let no job of a user's know their e-mail that begins from now on; whether one is under way that does."""
+    """Remove a user's e-mail from waiting jobs.
+
+    Return whether a running job knows it.
+    """
     sql = """
         UPDATE jobs SET asked_by = asked_by || jsonb_build_object('user_email', %s::text)
         WHERE asked_by ->> 'user_id' = %s AND status IN ('pending', 'queued')
@@ -129,13 +121,13 @@ async def take_name_off_jobs(unit: Unit, user_id: UUID, token: str) -> bool:
         SELECT EXISTS (SELECT FROM jobs WHERE status = 'running' AND asked_by ->> 'user_id' = %s
                        AND asked_by ->> 'user_email' <> %s)
     """
-    return bool(await unit.value(sql, [str(user_id), token]))
+    return bool(await unit.fetch_value(sql, [str(user_id), token]))
 
 
-async def letters(unit: Unit) -> list[Letter]:
-    """The letters of the tenant that jobs and dead letters still hold, sealed."""
-    return await unit.all(
-        Letter,
+async def letters(unit: Unit) -> list[schema.Letter]:
+    """Return the letters of the tenant that jobs and dead letters still hold, sealed."""
+    return await unit.fetch_all(
+        schema.Letter,
         """
         SELECT id, arguments ->> 'mail' AS mail FROM jobs WHERE name = 'mail.send' AND arguments ? 'mail'
         UNION ALL
@@ -158,43 +150,47 @@ async def destroy_letter(unit: Unit, job_id: str) -> None:
 
 
 async def lock_owners(ctx: Context) -> set[UUID]:
-    """The active owners, all locked so that two changes of owners cannot pass each other."""
-    owners = await ctx.all(
-        User, f"SELECT {_USER} FROM users WHERE role = 'owner' AND status = 'active' ORDER BY id FOR NO KEY UPDATE"
+    """Lock the active owners; return their identifiers.
+
+    Two changes of owners cannot pass each other.
+    """
+    owners = await ctx.fetch_all(
+        schema.User,
+        f"SELECT {_USER} FROM users WHERE role = 'owner' AND status = 'active' ORDER BY id FOR NO KEY UPDATE",
     )
     return {owner.id for owner in owners}
 
 
-async def update_user(ctx: Context, user_id: UUID, role: str, status: str, full_name: str) -> User:
+async def update_user(ctx: Context, user_id: UUID, role: str, status: str, full_name: str) -> schema.User:
     """Change a user."""
-    return await ctx.one(
-        User,
+    return await ctx.fetch_one(
+        schema.User,
         f"UPDATE users SET role = %s, status = %s, full_name = %s, updated_at = now() WHERE id = %s RETURNING {_USER}",
         [role, status, full_name, user_id],
-        missing=UserNotFound,
+        missing=schema.UserNotFound,
     )
 
 
 async def key_hashes_of(ctx: Context, creator_id: UUID) -> list[bytes]:
-    """The hashes of the keys that a user made."""
-    found = await ctx.value("SELECT array_agg(key_hash) FROM api_keys WHERE creator_id = %s", [creator_id])
-    return list(found or [])
+    """Return the hashes of the keys that a user made."""
+    hashes = await ctx.fetch_value("SELECT array_agg(key_hash) FROM api_keys WHERE creator_id = %s", [creator_id])
+    return list(hashes or [])
 
 
 async def revoke_keys_of(ctx: Context, creator_id: UUID) -> list[bytes]:
     """Revoke the keys that a user made, for good; their hashes."""
-    found = await ctx.value(
+    hashes = await ctx.fetch_value(
         """
         WITH ended AS (UPDATE api_keys SET status = 'revoked' WHERE creator_id = %s RETURNING key_hash)
         SELECT array_agg(key_hash) FROM ended
         """,
         [creator_id],
     )
-    return list(found or [])
+    return list(hashes or [])
 
 
 async def remove_user(ctx: Context, user_id: UUID) -> None:
-    """Take a user out, and what they could come back with; the row stays for the records that name it."""
+    """Remove a user and all credentials; the row stays for records."""
     await ctx.execute(
         """
         WITH codes AS (DELETE FROM recovery_codes WHERE user_id = %(id)s),
@@ -210,17 +206,17 @@ async def remove_user(ctx: Context, user_id: UUID) -> None:
 
 
 async def create_invited_user(ctx: Context, user_id: UUID, email: str, full_name: str, role: str) -> None:
-    """A user who is yet to choose a password."""
+    """Create a user who is yet to choose a password."""
     await ctx.execute(
         "INSERT INTO users (tenant_id, id, email, full_name, role, status) VALUES (%s, %s, %s, %s, %s, 'invited')",
         [ctx.tenant, user_id, email, full_name, role],
     )
 
 
-async def withdraw_expired(ctx: Context, email: str) -> User | None:
-    """Drop the invitation of this e-mail if it ran out; the user who has waited in vain."""
-    return await ctx.one_or_none(
-        User,
+async def withdraw_expired(ctx: Context, email: str) -> schema.User | None:
+    """Drop an expired invitation of this e-mail; return its user."""
+    return await ctx.fetch_one_or_none(
+        schema.User,
         f"""
         WITH expired AS (
             DELETE FROM invitations i USING users u
@@ -250,8 +246,8 @@ async def withdraw_invitation(ctx: Context, user_id: UUID) -> None:
 async def create_invitation(
     ctx: Context, user_id: UUID, token_hash: bytes, expires_at: datetime, creator: str
 ) -> datetime:
-    """An invitation, under the identifier of its user, who has one at most; when it was made."""
-    made: datetime = await ctx.value(
+    """Create a user's invitation; return when it was created."""
+    created_at: datetime = await ctx.fetch_value(
         """
         INSERT INTO invitations (tenant_id, id, user_id, token_hash, expires_at, created_by)
         VALUES (%s, %s, %s, %s, %s, %s)
@@ -259,41 +255,40 @@ async def create_invitation(
         """,
         [ctx.tenant, user_id, user_id, token_hash, expires_at, creator],
     )
-    return made
+    return created_at
 
 
-async def create_key(ctx: Context, row: dict[str, Any]) -> ApiKey:
+async def create_key(ctx: Context, row: dict[str, Any]) -> schema.ApiKey:
     """Store a key's hash and what it may do."""
-    return await ctx.one(
-        ApiKey,
-        f"""
-        INSERT INTO api_keys (tenant_id, id, name, description, key_hash, key_prefix,
-                              permissions, environment, expires_at, creator_id, created_by)
-        VALUES (%(tenant_id)s, %(id)s, %(name)s, %(description)s, %(key_hash)s, %(key_prefix)s,
-                %(permissions)s, %(environment)s, %(expires_at)s, %(creator_id)s, %(created_by)s)
-        RETURNING {_KEY}
-        """,
+    return await ctx.fetch_one(
+        schema.ApiKey,
+        f"{insert_of('api_keys', row)} RETURNING {_KEY}",
         row,
-        missing=KeyNotFound,
+        missing=schema.KeyNotFound,
     )
 
 
-async def keys(ctx: Context, query: KeyList) -> Page[ApiKey]:
-    """A page of keys, the newest first."""
+async def keys(ctx: Context, query: schema.KeyList) -> Page[schema.ApiKey]:
+    """Return a page of keys, the newest first."""
     source = f"(SELECT {_KEY} FROM api_keys) k WHERE true"
-    return await page(ctx, ApiKey, "*", source, {"status": query.status}, query, order="created_at DESC, id")
+    return await fetch_page(
+        ctx, schema.ApiKey, "*", source, {"status": query.status}, query, order="created_at DESC, id"
+    )
 
 
-async def lock_key(ctx: Context, key_id: UUID) -> KeyRow:
-    """A key, locked."""
-    return await ctx.one(
-        KeyRow, f"SELECT {_KEY}, key_hash FROM api_keys WHERE id = %s FOR UPDATE", [key_id], missing=KeyNotFound
+async def lock_key(ctx: Context, key_id: UUID) -> schema.StoredKey:
+    """Return a key, locked."""
+    return await ctx.fetch_one(
+        schema.StoredKey,
+        f"SELECT {_KEY}, key_hash FROM api_keys WHERE id = %s FOR UPDATE",
+        [key_id],
+        missing=schema.KeyNotFound,
     )
 
 
 async def deprecate_key(ctx: Context, key_id: UUID, successor_id: UUID, expires_at: datetime) -> datetime:
-    """Let a key run out at this moment, or at its own where that is earlier; when it will."""
-    moment: datetime = await ctx.value(
+    """Let a key expire by a moment; return when it does."""
+    moment: datetime = await ctx.fetch_value(
         """
         UPDATE api_keys SET status = 'deprecated', replaced_by = %s, expires_at = least(expires_at, %s)
         WHERE id = %s RETURNING expires_at

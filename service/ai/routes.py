@@ -11,12 +11,12 @@ from service.platform.unit.context import Context
 area = Area("/api/v1/ai", tag="assistant", scope="workbooks")
 
 
-@area.post("/chat", access="workbooks:read", errors=UNANSWERED, flag="ai_chat", heavy=True)
+@area.post("/chat", access="workbooks:read", errors=UNANSWERED, flag="ai_chat", heavy=True, summary="Ask assistant")
 async def chat(ctx: Context, body: ChatRequest) -> ChatMessage:
-    """Answer a question over a workbook's loans, tests and months, or over those of the nominated workbooks.
+    """Answer a question over a workbook, or over the nominated workbooks.
 
-    Each figure of the answer comes from the data; a language model, where one is set, words it, and a figure of its own
-    is marked. It is one of the questions that the tenant has a day. Without a workbook to ask about, the message says
-    what to nominate or to upload.
+    The answer is about loans, tests and months. Each figure of the answer comes from the data. A language model may
+    word it, and a figure of the model's own is marked. It is one of the questions that the tenant has a day. Without a
+    workbook to ask about, the message says what to nominate or to upload.
     """
     return await actions.chat(ctx, body)

@@ -1,4 +1,7 @@
-"""What alerts' channels are: read from a request, checked, kept with their secrets apart, and opened to be used."""
+"""What alerts' channels are.
+
+Read from a request, checked, kept with their secrets apart, and opened to be used.
+"""
 
 from __future__ import annotations
 
@@ -10,27 +13,14 @@ from uuid import UUID
 
 import msgspec
 
-from service.alerts import store
-from service.alerts.channel_schema import (
-    CONFIGS,
-    RECIPIENTS_MAX,
-    SECRET,
-    Channel,
-    ChannelConfigurationError,
-    ChannelGiven,
-    ChannelType,
-    Config,
-    EmailConfig,
-    InAppConfig,
-    InvalidChannelType,
-    OpenChannel,
-)
+from service.alerts import channel_schema, store
 from service.alerts.schema import AlertRow
 from service.auth.schema import wrong_email
 from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.base.secrets import BadSeal, new_id
 from service.platform.http.faults import read
 from service.platform.unit.context import Context, Unit
+from service.platform.unit.records import to_json
 from service.platform.work import outgoing
 
 PURPOSE: Final = "alert channels"
@@ -45,48 +35,54 @@ Secret = dict[str, Any]
 """The fields of a configuration that are masked."""
 
 
-def opened(unit: Unit, alert: AlertRow) -> list[OpenChannel]:
-    """An alert's channels with what is secret, in their order.
+def open_channels(unit: Unit, alert: AlertRow) -> list[channel_schema.OpenChannel]:
+    """Return an alert's channels with what is secret, in their order.
 
     Raises:
         BadSeal: they were sealed with another secret key.
     """
-    secrets = _unsealed(unit, alert)
+    secrets = _unseal(unit, alert)
     return [
-        OpenChannel(
+        channel_schema.OpenChannel(
             channel.id,
             channel.type,
-            msgspec.convert(channel.config | secrets.get(str(channel.id), {}), CONFIGS[channel.type]),
+            msgspec.convert(channel.config | secrets.get(str(channel.id), {}), channel_schema.CONFIGS[channel.type]),
         )
         for channel in alert.channels
     ]
 
 
-def _unsealed(unit: Unit, alert: AlertRow) -> dict[str, Secret]:
+def _unseal(unit: Unit, alert: AlertRow) -> dict[str, Secret]:
     if alert.channel_secrets is None:
         return {}
     return msgspec.json.decode(unit.resources.vault.open(PURPOSE, alert.channel_secrets), type=dict[str, Secret])
 
 
-def kept(unit: Unit, channels: Sequence[Channel]) -> dict[str, str | None]:
-    """The columns that keep channels, of which nothing is masked."""
+def seal_channels(unit: Unit, channels: Sequence[channel_schema.Channel]) -> dict[str, str | None]:
+    """Return the columns that keep channels, of which nothing is masked."""
     secrets = {
-        str(channel.id): {name: channel.config[name] for name in SECRET[channel.type] if name in channel.config}
+        str(channel.id): {
+            name: channel.config[name] for name in channel_schema.SECRET[channel.type] if name in channel.config
+        }
         for channel in channels
-        if channel.type in SECRET
+        if channel.type in channel_schema.SECRET
     }
     read = [
         msgspec.structs.replace(
-            one, config=one.config | {name: _mask(text) for name, text in secrets.get(str(one.id), {}).items()}
+            channel,
+            config=channel.config | {name: _mask(text) for name, text in secrets.get(str(channel.id), {}).items()},
         )
-        for one in channels
+        for channel in channels
     ]
     sealed = unit.resources.vault.seal(PURPOSE, msgspec.json.encode(secrets)) if secrets else None
-    return {"channels": msgspec.json.encode(read).decode(), "channel_secrets": sealed}
+    return {"channels": to_json(read), "channel_secrets": sealed}
 
 
 def _mask(secret: str | Mapping[str, str]) -> Any:
-    """A URL's host, for a token may stand in its path and query; the names of headers."""
+    """Return a URL's host and the names of headers.
+
+    A token may stand in the path, the query and the values.
+    """
     if not isinstance(secret, str):
         return dict.fromkeys(secret, MASK)
     url = outgoing.target(secret, private=True)
@@ -98,57 +94,66 @@ def _mask(secret: str | Mapping[str, str]) -> Any:
 # From a request -------------------------------------------------------------------------------------------------------
 
 
-def check_types(given: Sequence[ChannelGiven]) -> None:
+def check_types(channels: Sequence[channel_schema.ChannelGiven]) -> None:
     """Refuse channels of types that there are not.
 
     Raises:
         InvalidChannelType: naming each.
     """
-    message = f"the types are {', '.join(CONFIGS)}"
+    message = f"the types are {', '.join(channel_schema.CONFIGS)}"
     faults = [
         Fault(["body", "channels", str(place), "type"], message)
-        for place, one in enumerate(given)
-        if one.type not in CONFIGS
+        for place, channel in enumerate(channels)
+        if channel.type not in channel_schema.CONFIGS
     ]
     if faults:
-        raise InvalidChannelType(*faults)
+        raise channel_schema.InvalidChannelType(*faults)
 
 
-async def checked(ctx: Context, given: Sequence[ChannelGiven], alert: AlertRow | None = None) -> list[Channel]:
-    """The channels of a request, of known types, as they are to be kept: nothing is masked. Those that `alert` has
-    already keep their identifiers and, where masks are sent back, their secrets.
+async def check_channels(
+    ctx: Context, requested: Sequence[channel_schema.ChannelGiven], alert: AlertRow | None = None
+) -> list[channel_schema.Channel]:
+    """Return the checked channels of a request, without masks.
+
+    Channels that `alert` has already keep their identifiers and, where masks are sent back, their secrets.
 
     Raises:
         ChannelConfigurationError: one of them lacks something, or could not be sent to.
     """
     faults: list[Fault] = []
-    channels: list[Channel] = []
+    channels: list[channel_schema.Channel] = []
     wanted: dict[UUID, list[str]] = {}
     try:
-        secrets: dict[str, Secret] | None = _unsealed(ctx, alert) if alert else {}
+        secrets: dict[str, Secret] | None = _unseal(ctx, alert) if alert else {}
     except BadSeal:
         secrets = None
-    for place, (one, meant) in enumerate(zip(given, _meant(given, alert.channels if alert else []), strict=True)):
+    for place, (channel, match) in enumerate(
+        zip(requested, _match_stored(requested, alert.channels if alert else []), strict=True)
+    ):
         where = ["body", "channels", str(place), "config"]
-        config = {name: value for name, value in one.config.items() if value is not None}
+        config = {name: value for name, value in channel.config.items() if value is not None}
         try:
-            known = secrets if secrets is None else secrets.get(str(meant.id), {}) if meant else {}
-            config |= _unmasked(config, one.type, meant.config if meant else {}, known)
-            told: Config = read(config, CONFIGS[one.type], where)
+            stored_secrets = secrets if secrets is None else secrets.get(str(match.id), {}) if match else {}
+            config |= _unmask(config, channel.type, match.config if match else {}, stored_secrets)
+            typed: channel_schema.Config = read(config, channel_schema.CONFIGS[channel.type], where)
         except _Unfit as unfit:
             faults.append(Fault([*where, *unfit.steps], unfit.message))
             continue
         except ValidationFailed as refusal:
             faults += refusal.errors
             continue
-        faults += [Fault([*where, *unfit.steps], unfit.message) for unfit in _unfit(ctx, told)]
-        if isinstance(told, InAppConfig):
-            wanted |= {user: [*where, "user_ids", str(at)] for at, user in enumerate(told.user_ids)}
-        channels.append(Channel(id=meant.id if meant else new_id(), type=cast(ChannelType, one.type), config=config))
+        faults += [Fault([*where, *unfit.steps], unfit.message) for unfit in _unfit(ctx, typed)]
+        if isinstance(typed, channel_schema.InAppConfig):
+            wanted |= {user: [*where, "user_ids", str(at)] for at, user in enumerate(typed.user_ids)}
+        channels.append(
+            channel_schema.Channel(
+                id=match.id if match else new_id(), type=cast(channel_schema.ChannelType, channel.type), config=config
+            )
+        )
     strangers = await store.strangers(ctx, list(wanted)) if wanted and not faults else set()
     faults += [Fault(where, "is no active user") for user, where in wanted.items() if user in strangers]
     if faults:
-        raise ChannelConfigurationError(*faults)
+        raise channel_schema.ChannelConfigurationError(*faults)
     return channels
 
 
@@ -160,25 +165,32 @@ class _Unfit(Exception):
         self.message, self.steps = message, steps
 
 
-def _meant(given: Sequence[ChannelGiven], channels: Sequence[Channel]) -> list[Channel | None]:
-    """Which channel of the alert each of these is: by its identifier, else by what is read of it, by its place."""
-    found: list[Channel | None] = [None] * len(given)
-    fits: Sequence[Callable[[int, ChannelGiven, Channel], bool]] = (
-        lambda _, one, other: one.id == other.id,
-        lambda _, one, other: one.config == other.config,
-        lambda _, one, other: any(one.config.get(name) == other.config[name] for name in SECRET.get(one.type, ())[:1]),
-        lambda place, _, other: channels[place : place + 1] == [other],
+def _match_stored(
+    requested: Sequence[channel_schema.ChannelGiven], channels: Sequence[channel_schema.Channel]
+) -> list[channel_schema.Channel | None]:
+    """Match each channel of a request to a stored one.
+
+    By identifier, then by configuration, then by place.
+    """
+    matches: list[channel_schema.Channel | None] = [None] * len(requested)
+    fits: Sequence[Callable[[int, channel_schema.ChannelGiven, channel_schema.Channel], bool]] = (
+        lambda _, channel, stored: channel.id == stored.id,
+        lambda _, channel, stored: channel.config == stored.config,
+        lambda _, channel, stored: any(
+            channel.config.get(name) == stored.config[name] for name in channel_schema.SECRET.get(channel.type, ())[:1]
+        ),
+        lambda place, _, stored: channels[place : place + 1] == [stored],
     )
     for fit in fits:
-        for place, one in enumerate(given):
-            if found[place] is None:
-                free = (other for other in channels if other.type == one.type and other not in found)
-                found[place] = next((other for other in free if fit(place, one, other)), None)
-    return found
+        for place, channel in enumerate(requested):
+            if matches[place] is None:
+                free = (stored for stored in channels if stored.type == channel.type and stored not in matches)
+                matches[place] = next((stored for stored in free if fit(place, channel, stored)), None)
+    return matches
 
 
-def _unmasked(config: dict[str, Any], kind: str, read: Mapping[str, Any], known: Secret | None) -> Secret:
-    """What of a configuration is masked, as it is kept.
+def _unmask(config: dict[str, Any], kind: str, read: Mapping[str, Any], stored_secrets: Secret | None) -> Secret:
+    """Return what of a configuration is masked, as it is kept.
 
     The values of headers go to no other URL than the one that they were given for: who may change an alert need not
     know them, and on many a host the path says whose the receiver is.
@@ -190,43 +202,48 @@ def _unmasked(config: dict[str, Any], kind: str, read: Mapping[str, Any], known:
     Raises:
         _Unfit: nothing is kept for a mask.
     """
-    found: dict[str, Any] = {}
-    for name in SECRET.get(kind, ()):
+    secrets: dict[str, Any] = {}
+    for name in channel_schema.SECRET.get(kind, ()):
         value: Any = config.get(name)
         texts = value if isinstance(value, str) else list(value.values()) if isinstance(value, dict) else ()
         if MASK not in texts:
             continue
-        if known is None:
+        if stored_secrets is None:
             raise _Unfit("was sealed with another secret key: give the whole", name)
         if isinstance(value, str):
             if value != read.get(name):
                 raise _Unfit("is masked, and no channel of the alert has this: give the whole", name)
-            found[name] = known[name]
+            secrets[name] = stored_secrets[name]
             continue
-        headers = known.get(name, {})
-        if headers and found.get("url", config.get("url")) != known["url"]:
+        headers = stored_secrets.get(name, {})
+        if headers and secrets.get("url", config.get("url")) != stored_secrets["url"]:
             raise _Unfit("the URL is another one: give the values of headers anew", name)
         unknown = next((header for header, text in value.items() if text == MASK and header not in headers), None)
         if unknown is not None:
             raise _Unfit("is masked, and no header of the channel has this name", name, unknown)
-        found[name] = {header: headers[header] if text == MASK else text for header, text in value.items()}
-    return found
+        secrets[name] = {header: headers[header] if text == MASK else text for header, text in value.items()}
+    return secrets
 
 
-def _unfit(ctx: Context, config: Config) -> Iterator[_Unfit]:
-    """What of a configuration could never be sent to, or would not stay in its place there."""
-    if isinstance(config, EmailConfig) and len(config.recipients) + len(config.cc) > RECIPIENTS_MAX:
-        yield _Unfit(f"a letter goes to at most {RECIPIENTS_MAX} addresses, copies included", "recipients")
+def _unfit(ctx: Context, config: channel_schema.Config) -> Iterator[_Unfit]:
+    """Yield each value of a configuration that cannot be sent to."""
+    if (
+        isinstance(config, channel_schema.EmailConfig)
+        and len(config.recipients) + len(config.cc) > channel_schema.RECIPIENTS_MAX
+    ):
+        yield _Unfit(
+            f"a letter goes to at most {channel_schema.RECIPIENTS_MAX} addresses, copies included", "recipients"
+        )
     target = partial(outgoing.target, private=ctx.settings.allow_private_webhooks)
     checks: dict[str, Callable[[Any], object]] = {**CHECKS, "url": target, "webhook_url": target}
     for name, check in checks.items():
-        given = getattr(config, name, None) or []
-        listed = given if isinstance(given, list) else [given]
-        for place, value in enumerate(listed):
+        entry = getattr(config, name, None) or []
+        entries = entry if isinstance(entry, list) else [entry]
+        for place, value in enumerate(entries):
             try:
                 check(value)
             except ValueError as error:
-                yield _Unfit(str(error), name, *([str(place)] if listed is given else []))
+                yield _Unfit(str(error), name, *([str(place)] if entries is entry else []))
 
 
 def _address(text: str) -> None:

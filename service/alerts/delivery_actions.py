@@ -1,4 +1,7 @@
-"""Bringing triggered alerts to their channels: lines of deliveries, what an attempt comes to, and what follows it."""
+"""Bringing triggered alerts to their channels.
+
+Lines of deliveries, what an attempt comes to, and what follows it.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +14,18 @@ from uuid import UUID
 from msgspec.structs import asdict
 
 from service.alerts import delivery_store, store
-from service.alerts.channel_actions import opened
+from service.alerts.channel_actions import open_channels
 from service.alerts.channel_schema import EmailConfig, OpenChannel, WebhookConfig
-from service.alerts.delivery_store import Due, Line
+from service.alerts.delivery_store import DeliveryLine, DueDelivery
 from service.alerts.message_actions import notice_of
 from service.alerts.schema import AlertRow
-from service.alerts.sending_actions import SEALED, Came, failed, sent, too_many_mails
+from service.alerts.sending_actions import SEALED, SendResult, failure, send, too_many_mails
 from service.platform.base.secrets import BadSeal
 from service.platform.data.blobs import Damaged
 from service.platform.metrics import ALERT_ATTEMPTS
 from service.platform.unit.context import Unit
 from service.platform.work.attempt import pause_seconds
-from service.platform.work.jobs import Hopeless
+from service.platform.work.jobs import PermanentError
 from service.platform.work.mail import ATTACHED_BYTES, Attachment
 from service.reports import shared as reports
 
@@ -34,54 +37,57 @@ TAKEN_OFF: Final = "the channel was taken off the alert before it could be sent"
 
 
 async def queue(unit: Unit, history_ids: Sequence[UUID]) -> None:
-    """Have each channel of the alerts that triggered told once this transaction is safe. It holds the alerts' rows, so
-    that each line is in the order of the triggers."""
+    """Queue a delivery for each channel of the triggered alerts.
+
+    It locks the alerts' rows, so that deliveries keep the order of the triggers.
+    """
     for line in await delivery_store.add(unit, history_ids):
         await serve(unit, line)
 
 
-async def serve(unit: Unit, line: Line, delay_seconds: float = 0.0) -> None:
+async def serve(unit: Unit, line: DeliveryLine, delay_seconds: float = 0.0) -> None:
     """Have the first delivery of a line attempted."""
     arguments = {name: str(value) for name, value in asdict(line).items()}
     await unit.enqueue(DELIVER, queue=QUEUE, arguments=arguments, delay_seconds=delay_seconds)
 
 
 async def hasten(unit: Unit, alert_id: UUID) -> None:
-    """What waits for its next attempt is tried at once: whoever changes an alert may have mended it."""
-    await unit.hasten(DELIVER, queue=QUEUE, arguments={"alert_id": str(alert_id)})
+    """Try at once what waits: a change of the alert may have mended it."""
+    await unit.make_due(DELIVER, queue=QUEUE, arguments={"alert_id": str(alert_id)})
 
 
-async def hand_on(unit: Unit, line: Line) -> None:
+async def hand_on(unit: Unit, line: DeliveryLine) -> None:
     """Have what is the first of a line now attempted."""
-    await delivery_store.hold(unit, line.alert_id)
+    await delivery_store.lock_alert(unit, line.alert_id)
     following = await delivery_store.first(unit, line.alert_id, line.channel_id)
     if following is not None:
         await serve(unit, following)
 
 
-async def deliver(unit: Unit, line: Line) -> None:
-    """Attempt the first delivery of a line. One that has failed is attempted once more beside its line: somebody gave
-    the dead letter back.
+async def deliver(unit: Unit, line: DeliveryLine) -> None:
+    """Attempt the first delivery of a line.
 
-    What was sent and not yet written down when a worker dies is sent again.
+    A failed one is attempted once more beside its line: somebody retried the dead letter.
 
     Raises:
-        Hopeless: it failed, and no further attempt is made.
+        PermanentError: it failed, and no further attempt is made.
     """
     due = await delivery_store.due(unit, line.id)
     if due is None:  # it went with its trigger
         await hand_on(unit, line)
     elif due.status != "delivered":
-        alert = await store.get(unit, due.alert_id)
+        alert = await store.alerts.get(unit, due.alert_id)
         try:
-            channel = next((one for one in opened(unit, alert) if one.id == due.channel_id), None)
+            channel = next(
+                (candidate for candidate in open_channels(unit, alert) if candidate.id == due.channel_id), None
+            )
         except BadSeal:
-            await _record(unit, due, failed(unit.now(), SEALED, is_final=True))
+            await _record(unit, due, failure(unit.now(), SEALED, is_final=True))
         else:
             await _attempt(unit, due, alert, channel)
 
 
-async def _attempt(unit: Unit, due: Due, alert: AlertRow, channel: OpenChannel | None) -> None:
+async def _attempt(unit: Unit, due: DueDelivery, alert: AlertRow, channel: OpenChannel | None) -> None:
     if channel is None or not alert.enabled:
         await end(unit, due.line, TAKEN_OFF if channel is None else DISABLED)
         return
@@ -89,7 +95,7 @@ async def _attempt(unit: Unit, due: Due, alert: AlertRow, channel: OpenChannel |
         channel.config.retry_count + 1 if isinstance(channel.config, WebhookConfig) else unit.settings.webhook_attempts
     )
     if due.status == "pending" and len(due.attempts) >= most:  # a worker died before it could say so
-        raise Hopeless(due.error)
+        raise PermanentError(due.error)
     about = await delivery_store.about(unit, due.workbook_id)
     if isinstance(channel.config, EmailConfig) and not due.attempts:
         limited = await too_many_mails(unit, about.tier, channel.config)
@@ -106,13 +112,13 @@ async def _attempt(unit: Unit, due: Due, alert: AlertRow, channel: OpenChannel |
     if channel.type != "in_app":  # a notification commits with its delivery
         await unit.commit()  # no connection is held while the receiver takes its time
     only = due.attempts[-1].left if due.attempts else None
-    came = await sent(unit, channel, notice, due.id, only=only, report=report)
-    ALERT_ATTEMPTS.labels(channel.type, "success" if came.made.error is None else "failure").inc()
+    came = await send(unit, channel, notice, due.id, only=only, report=report)
+    ALERT_ATTEMPTS.labels(channel.type, "success" if came.attempt.error is None else "failure").inc()
     await _record(unit, due, came, most)
 
 
-async def _report(unit: Unit, due: Due) -> Attachment | str | None:
-    """The report of a schedule, as a letter brings it; why it does not, where it cannot."""
+async def _report(unit: Unit, due: DueDelivery) -> Attachment | str | None:
+    """Return a schedule's report as an attachment, or why it is missing."""
     report_id = due.details.get("report_id")
     if report_id is None:
         return None
@@ -128,35 +134,34 @@ async def _report(unit: Unit, due: Due) -> Attachment | str | None:
     return Attachment(file.name, file.media_type, await asyncio.to_thread(file.path.read_bytes))
 
 
-async def _record(unit: Unit, due: Due, came: Came, most: int = 1) -> None:
+async def _record(unit: Unit, due: DueDelivery, came: SendResult, most: int = 1) -> None:
     """Write down what an attempt came to.
 
     Raises:
-        Hopeless: it was the last one, and failed.
+        PermanentError: it was the last one, and failed.
     """
-    tries, error = len(due.attempts) + 1, came.made.error
+    tries, error = len(due.attempts) + 1, came.attempt.error
     if error is None:
         refusals = [
-            refusal for refusal in (*(attempt.refusal for attempt in due.attempts), came.made.refusal) if refusal
+            refusal for refusal in (*(attempt.refusal for attempt in due.attempts), came.attempt.refusal) if refusal
         ]
-        await delivery_store.hold(unit, due.alert_id)
-        await delivery_store.tried(unit, due.id, came.made, "delivered", "; ".join(refusals) or None, None)
+        await delivery_store.lock_alert(unit, due.alert_id)
+        await delivery_store.write_attempt(unit, due.id, came.attempt, "delivered", "; ".join(refusals) or None, None)
         if due.status == "pending":
             await hand_on(unit, due.line)
     elif came.is_final or tries >= most:
-        await delivery_store.tried(unit, due.id, came.made, due.status, error, None)
+        await delivery_store.write_attempt(unit, due.id, came.attempt, due.status, error, None)
         await unit.commit()
-        raise Hopeless(error)
+        raise PermanentError(error)
     else:
         seconds = pause_seconds(unit.settings, tries)
         next_at = unit.now() + timedelta(seconds=seconds)
-        await delivery_store.tried(unit, due.id, came.made, due.status, error, next_at)
+        await delivery_store.write_attempt(unit, due.id, came.attempt, due.status, error, next_at)
         await serve(unit, due.line, seconds)
 
 
-async def end(unit: Unit, line: Line, error: str | None) -> None:
-    """A delivery that waits has failed, for this reason or that of its last attempt; the next one of its line is
-    attempted."""
-    await delivery_store.hold(unit, line.alert_id)
+async def end(unit: Unit, line: DeliveryLine, error: str | None) -> None:
+    """Fail a waiting delivery, and attempt the next one of its line."""
+    await delivery_store.lock_alert(unit, line.alert_id)
     if await delivery_store.give_up(unit, line.id, error):
         await hand_on(unit, line)

@@ -16,13 +16,13 @@ from msgspec import Struct
 from service.alerts.schema import AlertNotFound, DeliveryStatus
 from service.auth.tenant_schema import TenantSettings
 from service.platform.unit.context import Unit
-from service.platform.work.attempt import TRIED, Attempt, tried_with
+from service.platform.work.attempt import TRIED, Attempt, attempt_parameters
 
 FAULT: Final = "a fault in the service"
 """Why one failed where no attempt says it."""
 
 
-class Line(Struct, frozen=True, kw_only=True):
+class DeliveryLine(Struct, frozen=True, kw_only=True):
     """The first delivery that waits for a channel."""
 
     id: UUID
@@ -30,33 +30,33 @@ class Line(Struct, frozen=True, kw_only=True):
     channel_id: UUID
 
 
-class Tried(Struct, frozen=True):
+class EarlierAttempt(Struct, frozen=True):
     """What counts of an earlier attempt."""
 
     refusal: str | None = None
     left: list[str] | None = None
 
 
-class Due(Struct, frozen=True, kw_only=True):
+class DueDelivery(Struct, frozen=True, kw_only=True):
     """A delivery, and what it is to say."""
 
     id: UUID
     alert_id: UUID
     channel_id: UUID
     status: DeliveryStatus
-    attempts: list[Tried]
+    attempts: list[EarlierAttempt]
     error: str | None
     triggered_at: datetime
     workbook_id: UUID | None
     details: dict[str, Any]
 
     @property
-    def line(self) -> Line:
-        """Where it stands."""
-        return Line(id=self.id, alert_id=self.alert_id, channel_id=self.channel_id)
+    def line(self) -> DeliveryLine:
+        """Return its place in the line."""
+        return DeliveryLine(id=self.id, alert_id=self.alert_id, channel_id=self.channel_id)
 
 
-class About(Struct, frozen=True, kw_only=True):
+class MessageNames(Struct, frozen=True, kw_only=True):
     """Names that a message says."""
 
     workbook_id: UUID | None
@@ -71,11 +71,13 @@ class About(Struct, frozen=True, kw_only=True):
     settings: TenantSettings
 
 
-async def add(unit: Unit, history_ids: Sequence[UUID]) -> list[Line]:
-    """A delivery for each channel of the alerts that triggered, whose rows the caller holds; those of them that nothing
-    stands before."""
-    return await unit.all(
-        Line,
+async def add(unit: Unit, history_ids: Sequence[UUID]) -> list[DeliveryLine]:
+    """Add a delivery for each channel of the triggered alerts.
+
+    The caller holds the alerts' rows. Return the deliveries that none stands before.
+    """
+    return await unit.fetch_all(
+        DeliveryLine,
         """
         WITH added AS (
             INSERT INTO alert_deliveries (tenant_id, id, history_id, alert_id, channel_id, channel)
@@ -98,10 +100,10 @@ async def add(unit: Unit, history_ids: Sequence[UUID]) -> list[Line]:
     )
 
 
-async def due(unit: Unit, delivery_id: UUID) -> Due | None:
-    """A delivery; None where it has gone with its trigger."""
-    return await unit.one_or_none(
-        Due,
+async def due(unit: Unit, delivery_id: UUID) -> DueDelivery | None:
+    """Return a delivery; None where it has gone with its trigger."""
+    return await unit.fetch_one_or_none(
+        DueDelivery,
         """
         SELECT d.id, d.alert_id, d.channel_id, d.status, d.attempts, d.error, h.triggered_at, h.workbook_id, h.details
         FROM alert_deliveries d JOIN alert_history h ON h.tenant_id = d.tenant_id AND h.id = d.history_id
@@ -111,23 +113,26 @@ async def due(unit: Unit, delivery_id: UUID) -> Due | None:
     )
 
 
-async def tried(
+async def write_attempt(
     unit: Unit, delivery_id: UUID, attempt: Attempt, status: DeliveryStatus, error: str | None, next_at: datetime | None
 ) -> None:
-    """What an attempt came to."""
+    """Write the outcome of an attempt."""
     sql = f"UPDATE alert_deliveries SET {TRIED} WHERE id = %(id)s AND status <> 'delivered'"
-    await unit.execute(sql, {"id": delivery_id, **tried_with(attempt, status, error, next_at)})
+    await unit.execute(sql, {"id": delivery_id, **attempt_parameters(attempt, status, error, next_at)})
 
 
 async def put_off(unit: Unit, delivery_id: UUID, error: str, next_at: datetime) -> None:
-    """It is tried later, and this was no attempt."""
+    """Postpone a delivery without counting an attempt."""
     await unit.execute(
         "UPDATE alert_deliveries SET error = %s, next_attempt_at = %s WHERE id = %s", [error, next_at, delivery_id]
     )
 
 
 async def give_up(unit: Unit, delivery_id: UUID, error: str | None) -> bool:
-    """A delivery that waits has failed: for this reason, else for that of its last attempt; whether it waited."""
+    """Fail a waiting delivery; return whether it waited.
+
+    The reason is this one, else that of its last attempt.
+    """
     done = await unit.execute(
         """
         UPDATE alert_deliveries SET status = 'failed', error = coalesce(%s, error, %s), next_attempt_at = NULL,
@@ -139,15 +144,15 @@ async def give_up(unit: Unit, delivery_id: UUID, error: str | None) -> bool:
     return bool(done)
 
 
-async def hold(unit: Unit, alert_id: UUID) -> None:
+async def lock_alert(unit: Unit, alert_id: UUID) -> None:
     """Hold an alert's row until the transaction ends, and its lines with it."""
     await unit.execute("SELECT FROM alerts WHERE id = %s FOR NO KEY UPDATE", [alert_id])
 
 
-async def first(unit: Unit, alert_id: UUID, channel_id: UUID) -> Line | None:
-    """The first delivery that waits for a channel."""
-    return await unit.one_or_none(
-        Line,
+async def first(unit: Unit, alert_id: UUID, channel_id: UUID) -> DeliveryLine | None:
+    """Return the first delivery that waits for a channel."""
+    return await unit.fetch_one_or_none(
+        DeliveryLine,
         """
         SELECT id, alert_id, channel_id FROM alert_deliveries
         WHERE alert_id = %s AND channel_id = %s AND status = 'pending' ORDER BY sequence LIMIT 1
@@ -156,10 +161,10 @@ async def first(unit: Unit, alert_id: UUID, channel_id: UUID) -> Line | None:
     )
 
 
-async def about(unit: Unit, workbook_id: UUID | None) -> About:
-    """What a message calls the tenant, a workbook and its deal."""
-    return await unit.one(
-        About,
+async def about(unit: Unit, workbook_id: UUID | None) -> MessageNames:
+    """Return what a message calls the tenant, a workbook and its deal."""
+    return await unit.fetch_one(
+        MessageNames,
         """
         SELECT %s::uuid AS workbook_id, t.name AS organization, t.subscription_tier AS tier, w.name AS workbook_name,
                w.as_of, d.id AS deal_id, d.name AS deal_name, coalesce(t.settings ->> 'timezone', 'UTC') AS timezone,

@@ -1,4 +1,7 @@
-"""Looking at alerts: what a run or a recalculation says of each one that it concerns, and what a trigger leaves."""
+"""Looking at alerts.
+
+What a run or a recalculation says of each one that it concerns, and what a trigger leaves.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,14 @@ from core.alerts.evaluate import AlertReading, AlertVerdict, RunPoint, history_o
 from core.compliance.suites import DEAL_SUITE
 from service.alerts import evaluation_store as store
 from service.alerts.delivery_actions import queue
-from service.alerts.evaluation_store import Held, Watched, Watching
+from service.alerts.evaluation_store import AlertWorkbook, EnabledAlert, LockedAlert
 from service.compliance import shared as compliance
 from service.compliance.schema import InvalidDefinition, RunTooSlow
 from service.compliance.shared import StoredRun
 from service.mappings.schema import MappingNotFound, MappingTooSlow
 from service.platform.base.problem import Problem, ValidationFailed
 from service.platform.base.secrets import new_id
-from service.platform.clock import there
+from service.platform.clock import local_time
 from service.platform.unit.context import Subject, Unit
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
 
@@ -32,7 +35,7 @@ SLACK: Final = timedelta(seconds=10)
 FIRST_SUITE: Final = "standard"
 """Of a workbook that was recalculated and never run."""
 NOT_RUN: Final = (InvalidDefinition, MappingNotFound, MappingTooSlow, RunTooSlow, ValidationFailed)
-"""Why a recalculated workbook cannot be run: its alerts cannot be told of."""
+"""Why a recalculated workbook cannot be run."""
 
 log = structlog.get_logger()
 
@@ -40,7 +43,7 @@ log = structlog.get_logger()
 class Look(NamedTuple):
     """Figures that alerts are held against."""
 
-    book: Watched
+    book: AlertWorkbook
     reading: AlertReading | None
     run_id: UUID | None = None
     fault: str = ""
@@ -49,24 +52,27 @@ class Look(NamedTuple):
 
 async def after_run(unit: Unit, workbook_id: UUID, run_id: UUID) -> None:
     """Look at the alerts that a run concerns."""
-    book = await store.watched(unit, workbook_id)
+    book = await store.workbook_for_alerts(unit, workbook_id)
     if book is None:
         return
-    alerts = await store.watching(unit, book)
-    run = await compliance.stored_run(unit, workbook_id, run_id=run_id) if alerts else None
+    alerts = await store.alerts_for(unit, book)
+    run = await compliance.find_run(unit, workbook_id, run_id=run_id) if alerts else None
     if run is not None:
         reading = await _reading(unit, book, run)
         await _look_at(unit, alerts, Look(book, reading, run_id), reading.at)
 
 
 async def after_recalculation(unit: Unit, workbook_id: UUID) -> None:
-    """Look at the alerts that a recalculated workbook concerns, by a run that is kept for nothing else."""
-    book = await store.watched(unit, workbook_id)
-    alerts = [] if book is None else await store.watching(unit, book)
+    """Evaluate the alerts of a recalculated workbook.
+
+    The run is kept for nothing else.
+    """
+    book = await store.workbook_for_alerts(unit, workbook_id)
+    alerts = [] if book is None else await store.alerts_for(unit, book)
     if book is None or not alerts:
         return
     now = unit.now()
-    look = await _recalculated(unit, book, now)
+    look = await _recalculate(unit, book, now)
     if look is not None:
         if look.reading is not None:
             figures = {result.test_id: result.current_value for result in look.reading.results}
@@ -75,18 +81,21 @@ async def after_recalculation(unit: Unit, workbook_id: UUID) -> None:
 
 
 async def look_again(unit: Unit, alert_id: UUID, workbook_id: UUID) -> None:
-    """Look at an alert whose condition has held for long enough by now, if the newest figures are still the same."""
+    """Evaluate an alert whose condition may have held long enough.
+
+    Only where the newest figures are still the same.
+    """
     newest = await store.newest_of(unit, workbook_id)
-    book = None if newest is None else await store.watched(unit, newest)
+    book = None if newest is None else await store.workbook_for_alerts(unit, newest)
     if book is None:
         return
-    alerts = await store.watching(unit, book, alert_id=alert_id)
+    alerts = await store.alerts_for(unit, book, alert_id=alert_id)
     look: Look | None = None
     for alert in alerts:  # at most the one
         run = await _newest_for(unit, book, alert)
         recalculated_at = await store.last_look(unit, book, None if run is None else run.executed_at)
         if recalculated_at is not None:
-            look = await _recalculated(unit, book, recalculated_at)
+            look = await _recalculate(unit, book, recalculated_at)
         elif run is not None:
             look = Look(book, await _reading(unit, book, run), run.id)
     if look is not None:
@@ -96,24 +105,24 @@ async def look_again(unit: Unit, alert_id: UUID, workbook_id: UUID) -> None:
 # Figures --------------------------------------------------------------------------------------------------------------
 
 
-async def _newest_for(unit: Unit, book: Watched, alert: Watching) -> StoredRun | None:
-    """The newest run that has the alert's tests: a full one, or a later one of a part of the suite."""
-    full = await compliance.stored_run(unit, book.workbook_id)
+async def _newest_for(unit: Unit, book: AlertWorkbook, alert: EnabledAlert) -> StoredRun | None:
+    """Return the newest run that has all of the alert's tests."""
+    full = await compliance.find_run(unit, book.workbook_id)
     try:
         conditions = conditions_of(alert.alert_type, alert.conditions)
     except InvalidConditions:  # of another version of this program
         return full
     tests = named_tests(conditions)
     since = None if full is None else full.executed_at
-    found = await store.partial_runs(unit, book.workbook_id, since, tests, other_suite=DEAL_SUITE) if tests else []
-    for partial_run in found:
-        run = await compliance.stored_run(unit, book.workbook_id, run_id=partial_run.id)
+    runs = await store.partial_runs(unit, book.workbook_id, since, tests, other_suite=DEAL_SUITE) if tests else []
+    for partial_run in runs:
+        run = await compliance.find_run(unit, book.workbook_id, run_id=partial_run.id)
         if run is not None and is_covered(conditions, await _reading(unit, book, run)):
             return run
     return full
 
 
-async def _reading(unit: Unit, book: Watched, run: StoredRun) -> AlertReading:
+async def _reading(unit: Unit, book: AlertWorkbook, run: StoredRun) -> AlertReading:
     return AlertReading(
         at=run.executed_at,
         day=book.as_of or run.as_of,
@@ -127,9 +136,11 @@ async def _reading(unit: Unit, book: Watched, run: StoredRun) -> AlertReading:
     )
 
 
-async def _recalculated(unit: Unit, book: Watched, at: datetime) -> Look | None:
-    """A workbook's figures as they are now, by the suite that it was run by last; None where it is changed once more,
-    and another look follows."""
+async def _recalculate(unit: Unit, book: AlertWorkbook, at: datetime) -> Look | None:
+    """Return a workbook's present figures, by its last suite.
+
+    None where it is being changed: another look follows.
+    """
     suite = await store.last_suite(unit, book.workbook_id) or FIRST_SUITE
     try:
         ready = await compliance.prepare(unit, book.workbook_id, suite=suite)
@@ -138,7 +149,7 @@ async def _recalculated(unit: Unit, book: Watched, at: datetime) -> Look | None:
     except (WorkbookNotFound, WorkbookNotReady):
         return None
     except NOT_RUN as why:
-        return Look(book, None, fault=f"the workbook could not be run: {_told(why)}")
+        return Look(book, None, fault=f"the workbook could not be run: {_reason_of(why)}")
     reading = AlertReading(
         at=at,
         day=results.as_of or ready.as_of.day,
@@ -151,31 +162,31 @@ async def _recalculated(unit: Unit, book: Watched, at: datetime) -> Look | None:
     return Look(book, reading)
 
 
-def _told(why: Problem) -> str:
+def _reason_of(why: Problem) -> str:
     return "; ".join([why.detail, *(fault.message for fault in why.errors[:1])])
 
 
 # Verdicts -------------------------------------------------------------------------------------------------------------
 
 
-async def _look_at(unit: Unit, alerts: Sequence[Watching], look: Look, now: datetime) -> None:
-    """Judge each alert that the figures are about; write what came of it, and have those told of that are raised."""
+async def _look_at(unit: Unit, alerts: Sequence[EnabledAlert], look: Look, now: datetime) -> None:
+    """Judge each alert that the figures concern, and trigger some."""
     verdicts = await _verdicts(unit, alerts, look, now)
     judged = [alert for alert in alerts if alert.id in verdicts]
-    versions = await store.hold(unit, verdicts)
-    if changed := {one.id for one in judged if versions.get(str(one.id)) != one.version}:  # and somebody was told so
+    versions = await store.lock_alerts(unit, verdicts)
+    if changed := {alert.id for alert in judged if versions.get(str(alert.id)) != alert.version}:
         verdicts = {alert_id: verdict for alert_id, verdict in verdicts.items() if alert_id not in changed}
-        again = [one for one in await store.watching(unit, look.book) if one.id in changed]
+        again = [alert for alert in await store.alerts_for(unit, look.book) if alert.id in changed]
         verdicts |= await _verdicts(unit, again, look, now)
     moment = unit.now()
     holding = [alert_id for alert_id, verdict in verdicts.items() if verdict.holds]
-    held = await store.held(unit, holding, look.book) if holding else []
-    raised = {one.id: one for one in held if not _cools(one, moment)}
+    locked = await store.locked_alerts(unit, holding, look.book) if holding else []
+    raised = {alert.id: alert for alert in locked if not _cools(alert, moment)}
     outcomes = [
         {"id": alert_id, "outcome": _outcome(verdict, look, moment, is_raised=alert_id in raised)}
         for alert_id, verdict in verdicts.items()
     ]
-    await store.evaluated(unit, outcomes)
+    await store.write_evaluations(unit, outcomes)
     if raised:
         about = {"workbook_id": look.book.workbook_id, "run_id": look.run_id}
         await trigger(unit, list(raised.values()), verdicts, **about)
@@ -184,38 +195,39 @@ async def _look_at(unit: Unit, alerts: Sequence[Watching], look: Look, now: date
         await _await(unit, look.book.workbook_id, due)
 
 
-async def _verdicts(unit: Unit, alerts: Sequence[Watching], look: Look, now: datetime) -> dict[UUID, AlertVerdict]:
-    """What the figures say of each alert; a partial run says nothing of an alert whose tests it left out."""
+async def _verdicts(unit: Unit, alerts: Sequence[EnabledAlert], look: Look, now: datetime) -> dict[UUID, AlertVerdict]:
+    """Return a verdict for each alert whose tests the run has."""
     if look.reading is None:
         unknown = AlertVerdict(holds=None, sentence=f"It cannot be told: {look.fault}")
         return {alert.id: unknown for alert in alerts}
     verdicts: dict[UUID, AlertVerdict] = {}
-    asked: dict[UUID, Conditions] = {}
+    covered: dict[UUID, Conditions] = {}
     for alert in alerts:
         try:
             conditions = conditions_of(alert.alert_type, alert.conditions)
             if is_covered(conditions, look.reading):
-                asked[alert.id] = conditions
+                covered[alert.id] = conditions
         except InvalidConditions as error:  # of another version of this program
             verdicts[alert.id] = AlertVerdict(holds=None, sentence=f"It cannot be told: {error}")
-    needs = {alert_id: history_of(conditions, look.reading, now) for alert_id, conditions in asked.items()}
+    needs = {alert_id: history_of(conditions, look.reading, now) for alert_id, conditions in covered.items()}
     since: dict[str, datetime] = {}
-    for one in needs.values():
-        if one is not None:
-            since[one.test_id] = min(one.since, since.get(one.test_id, one.since))
+    for need in filter(None, needs.values()):
+        since[need.test_id] = min(need.since, since.get(need.test_id, need.since))
     history: dict[str, list[RunPoint]] = {test_id: [] for test_id in since}
     for figure in await store.history(unit, look.book, since, look.reading.at) if since else ():
         history[figure.test_id].append(RunPoint(figure.at, figure.day, figure.value))
-    clocks = partial(there, zone=await unit.zone())
-    for alert_id, conditions in asked.items():
-        need = needs[alert_id]
-        verdicts[alert_id] = judge(conditions, look.reading, () if need is None else history[need.test_id], now, clocks)
+    clocks = partial(local_time, zone=await unit.zone())
+    for alert_id, conditions in covered.items():
+        wanted = needs[alert_id]
+        verdicts[alert_id] = judge(
+            conditions, look.reading, () if wanted is None else history[wanted.test_id], now, clocks
+        )
     return verdicts
 
 
-def _cools(one: Held, now: datetime) -> bool:
-    """Whether an alert was raised too short a while ago."""
-    return one.last_triggered is not None and now - one.last_triggered < timedelta(minutes=one.cooldown_minutes)
+def _cools(alert: LockedAlert, now: datetime) -> bool:
+    """Return whether an alert was raised too short a while ago."""
+    return alert.last_triggered is not None and now - alert.last_triggered < timedelta(minutes=alert.cooldown_minutes)
 
 
 def _outcome(verdict: AlertVerdict, look: Look, now: datetime, *, is_raised: bool) -> dict[str, Any]:
@@ -232,10 +244,10 @@ def _outcome(verdict: AlertVerdict, look: Look, now: datetime, *, is_raised: boo
 
 
 async def _await(unit: Unit, workbook_id: UUID, due: Mapping[UUID, datetime]) -> None:
-    """Have alerts looked at again when their time is over, unless they are by then anyway."""
-    known = {one.alert_id: one.at for one in await store.awaited(unit, workbook_id)}
+    """Queue another look for alerts that wait for their duration."""
+    queued = {look.alert_id: look.at for look in await store.coming_looks(unit, workbook_id)}
     for alert_id, due_at in due.items():
-        if alert_id not in known or known[alert_id] - due_at > SLACK:
+        if alert_id not in queued or queued[alert_id] - due_at > SLACK:
             arguments = {"alert_id": str(alert_id), "workbook_id": str(workbook_id)}
             seconds = max(0.0, (due_at - unit.now()).total_seconds())
             await unit.enqueue(LOOK_AGAIN, queue="default", arguments=arguments, delay_seconds=seconds)
@@ -246,24 +258,29 @@ async def _await(unit: Unit, workbook_id: UUID, due: Mapping[UUID, datetime]) ->
 
 async def trigger(
     unit: Unit,
-    raised: Sequence[Held],
+    raised: Sequence[LockedAlert],
     verdicts: Mapping[UUID, AlertVerdict],
     *,
     workbook_id: UUID | None,
     run_id: UUID | None,
 ) -> None:
-    """Write that alerts, whose rows this transaction holds, were triggered, and have their channels told."""
+    """Write triggers of locked alerts, and queue their deliveries."""
     now = unit.now()
     triggers: list[dict[str, Any]] = []
     about = {"workbook_id": workbook_id, "run_id": run_id}
-    for one in raised:
-        verdict = verdicts[one.id]
-        found = {"metric_value": verdict.metric_value, "details": {"sentence": verdict.sentence, **verdict.details}}
-        triggers.append({"id": new_id(), "alert_id": one.id, "triggered_at": now, **about, **found})
-    await store.triggered(unit, triggers)
+    for alert in raised:
+        verdict = verdicts[alert.id]
+        figures = {"metric_value": verdict.metric_value, "details": {"sentence": verdict.sentence, **verdict.details}}
+        triggers.append({"id": new_id(), "alert_id": alert.id, "triggered_at": now, **about, **figures})
+    await store.write_triggers(unit, triggers)
     await queue(unit, [row["id"] for row in triggers])
-    for one, row in zip(raised, triggers, strict=True):
-        told = {"alert_type": one.alert_type, "history_id": row["id"], **about, "metric_value": row["metric_value"]}
-        told["sentence"] = verdicts[one.id].sentence
-        await unit.audit("alert.triggered", Subject("alert", str(one.id), one.name, told))
+    for alert, row in zip(raised, triggers, strict=True):
+        details = {
+            "alert_type": alert.alert_type,
+            "history_id": row["id"],
+            **about,
+            "metric_value": row["metric_value"],
+        }
+        details["sentence"] = verdicts[alert.id].sentence
+        await unit.audit("alert.triggered", Subject("alert", str(alert.id), alert.name, details))
     log.info("alerts.triggered", count=len(raised))

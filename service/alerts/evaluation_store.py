@@ -1,4 +1,7 @@
-"""What evaluating alerts reads and writes: whom a run concerns, the history of its figures, triggers, schedules."""
+"""What evaluating alerts reads and writes.
+
+Whom a run concerns, the history of its figures, triggers, schedules.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,10 @@ from datetime import date, datetime
 from typing import Any, Final
 from uuid import UUID
 
-import msgspec
 from msgspec import Struct
 
 from service.platform.unit.context import Resources, Unit
+from service.platform.unit.records import to_json
 
 POINTS_MAX: Final = 10_000
 """Figures of each history, the newest: more than one for every five minutes of the longest duration."""
@@ -20,7 +23,7 @@ DUE_MAX: Final = 1_000
 """Schedules that are handed over in one round."""
 
 
-class Watched(Struct, frozen=True, kw_only=True):
+class AlertWorkbook(Struct, frozen=True, kw_only=True):
     """The workbook whose figures are looked at."""
 
     workbook_id: UUID
@@ -30,7 +33,7 @@ class Watched(Struct, frozen=True, kw_only=True):
     """The day of its figures, where a user said it."""
 
 
-class Watching(Struct, frozen=True, kw_only=True):
+class EnabledAlert(Struct, frozen=True, kw_only=True):
     """An enabled alert that the figures concern."""
 
     id: UUID
@@ -39,7 +42,7 @@ class Watching(Struct, frozen=True, kw_only=True):
     conditions: dict[str, Any]
 
 
-class Held(Struct, frozen=True, kw_only=True):
+class LockedAlert(Struct, frozen=True, kw_only=True):
     """An alert whose row this transaction holds."""
 
     id: UUID
@@ -62,10 +65,13 @@ _NEWEST: Final = """
 """
 
 
-async def watched(unit: Unit, workbook_id: UUID) -> Watched | None:
-    """A workbook; None once it was deleted, and where its deal has a newer one: it concerns no alert then."""
-    return await unit.one_or_none(
-        Watched,
+async def workbook_for_alerts(unit: Unit, workbook_id: UUID) -> AlertWorkbook | None:
+    """Return a workbook whose figures concern alerts.
+
+    None once it was deleted, or its deal has a newer one.
+    """
+    return await unit.fetch_one_or_none(
+        AlertWorkbook,
         f"""
         SELECT w.id AS workbook_id, w.name, w.deal_id, w.as_of FROM workbooks w
         WHERE w.id = %s AND w.deleted_at IS NULL AND (w.deal_id IS NULL OR w.id = {_NEWEST})
@@ -75,8 +81,11 @@ async def watched(unit: Unit, workbook_id: UUID) -> Watched | None:
 
 
 async def newest_of(unit: Unit, workbook_id: UUID) -> UUID | None:
-    """The workbook that stands for one: the newest of its deal, else itself; None once there is none."""
-    uuid: UUID | None = await unit.value(
+    """Return the newest workbook of a workbook's deal, or itself.
+
+    None once there is none.
+    """
+    uuid: UUID | None = await unit.fetch_value(
         f"""
         SELECT CASE WHEN w.deal_id IS NOT NULL THEN {_NEWEST} WHEN w.deleted_at IS NULL THEN w.id END
         FROM workbooks w WHERE w.id = %s
@@ -87,8 +96,8 @@ async def newest_of(unit: Unit, workbook_id: UUID) -> UUID | None:
 
 
 async def last_run_workbook(unit: Unit) -> UUID | None:
-    """The workbook on which the tenant ran a whole suite last."""
-    uuid: UUID | None = await unit.value(
+    """Return the workbook on which the tenant ran a whole suite last."""
+    uuid: UUID | None = await unit.fetch_value(
         """
         SELECT r.workbook_id FROM compliance_runs r
         JOIN workbooks w ON w.tenant_id = r.tenant_id AND w.id = r.workbook_id
@@ -99,24 +108,25 @@ async def last_run_workbook(unit: Unit) -> UUID | None:
 
 
 async def last_suite(unit: Unit, workbook_id: UUID) -> str | None:
-    """The suite of a workbook's newest full run; without one, of its newest partial run."""
-    found: str | None = await unit.value(
+    """Return the suite of a workbook's newest run, full runs first."""
+    suite: str | None = await unit.fetch_value(
         """
         SELECT test_suite FROM compliance_runs WHERE workbook_id = %s AND status = 'completed'
         ORDER BY partial, executed_at DESC LIMIT 1
         """,
         [workbook_id],
     )
-    return found
+    return suite
 
 
 async def partial_runs(
     unit: Unit, workbook_id: UUID, since: datetime | None, test_ids: Collection[str], *, other_suite: str
 ) -> list[PartialRun]:
-    """A workbook's partial runs after a moment that may have all of these tests, the newest first: by these names, or
-    in a suite whose tests may have others.
+    """Return later partial runs that may have these tests, newest first.
+
+    They have the tests by name, or are of the suite whose tests may have other names.
     """
-    return await unit.all(
+    return await unit.fetch_all(
         PartialRun,
         """
         SELECT id FROM compliance_runs
@@ -135,11 +145,13 @@ async def partial_runs(
     )
 
 
-async def watching(unit: Unit, book: Watched, *, alert_id: UUID | None = None) -> list[Watching]:
-    """The alerts that a workbook's figures concern, or the one of them with this identifier: its own, those of other
-    workbooks of its deal, those of the whole tenant."""
-    return await unit.all(
-        Watching,
+async def alerts_for(unit: Unit, book: AlertWorkbook, *, alert_id: UUID | None = None) -> list[EnabledAlert]:
+    """Return the enabled alerts that a workbook's figures concern.
+
+    Its own, those of other workbooks of its deal, and the tenant's; only one of them where it is named.
+    """
+    return await unit.fetch_all(
+        EnabledAlert,
         """
         SELECT id, version, alert_type, conditions FROM alerts
         WHERE enabled AND alert_type <> 'schedule' AND coalesce(id = %(alert_id)s::uuid, true)
@@ -178,10 +190,12 @@ _LOOKS: Final = """
 """
 
 
-async def history(unit: Unit, book: Watched, since: dict[str, datetime], before: datetime) -> list[Figure]:
-    """What runs and recalculations gave for tests since a moment of each, or for days since then, and the last figure
-    before; in the order of time. Of a deal those of all its workbooks."""
-    return await unit.all(
+async def history(unit: Unit, book: AlertWorkbook, since: dict[str, datetime], before: datetime) -> list[Figure]:
+    """Return the figures of tests since a moment of each, in order.
+
+    Also the last figure before it. Of a deal, the figures of all its workbooks.
+    """
+    return await unit.fetch_all(
         Figure,
         f"""
         {_LOOKS}, figures AS (
@@ -208,20 +222,20 @@ async def history(unit: Unit, book: Watched, since: dict[str, datetime], before:
     )
 
 
-async def last_look(unit: Unit, book: Watched, since: datetime | None) -> datetime | None:
-    """When the workbook was recalculated last, if that was after a moment."""
-    found: datetime | None = await unit.value(
+async def last_look(unit: Unit, book: AlertWorkbook, since: datetime | None) -> datetime | None:
+    """Return when the workbook was recalculated last, if that was after a moment."""
+    moment: datetime | None = await unit.fetch_value(
         """
         SELECT max(f.at) FROM alert_figures f
         WHERE f.workbook_id = %(workbook_id)s AND f.at > coalesce(%(since)s::timestamptz, '-infinity')
         """,
         {"workbook_id": book.workbook_id, "since": since},
     )
-    return found
+    return moment
 
 
 async def keep_figures(unit: Unit, workbook_id: UUID, at: datetime, as_of: date, figures: dict[str, float]) -> None:
-    """What a recalculation gave, so that later looks know of it."""
+    """Store the figures of a recalculation for later looks."""
     await unit.execute(
         """
         INSERT INTO alert_figures (tenant_id, workbook_id, at, as_of, figures) VALUES (%s, %s, %s, %s, %s)
@@ -232,7 +246,7 @@ async def keep_figures(unit: Unit, workbook_id: UUID, at: datetime, as_of: date,
             workbook_id,
             at,
             as_of,
-            msgspec.json.encode({test_id: {"value": value} for test_id, value in figures.items()}).decode(),
+            to_json({test_id: {"value": value} for test_id, value in figures.items()}),
         ],
     )
 
@@ -240,26 +254,25 @@ async def keep_figures(unit: Unit, workbook_id: UUID, at: datetime, as_of: date,
 # Triggers -------------------------------------------------------------------------------------------------------------
 
 
-async def hold(unit: Unit, alert_ids: Iterable[UUID]) -> dict[str, int]:
-    """Hold the rows of these alerts until the transaction ends, in one order for all who want some of them; the version
-    that each has by now."""
-    held = await unit.value(
+async def lock_alerts(unit: Unit, alert_ids: Iterable[UUID]) -> dict[str, int]:
+    """Lock alerts in one order; return the version of each."""
+    versions = await unit.fetch_value(
         """
         WITH held AS (SELECT id, version FROM alerts WHERE id = ANY (%s::uuid[]) ORDER BY id FOR NO KEY UPDATE)
         SELECT json_object_agg(id, version) FROM held
         """,
         [_array(alert_ids)],
     )
-    return held or {}
+    return versions or {}
 
 
-async def held(unit: Unit, alert_ids: Iterable[UUID], book: Watched | None) -> list[Held]:
-    """Those of these alerts, whose rows are held, that are enabled.
+async def locked_alerts(unit: Unit, alert_ids: Iterable[UUID], book: AlertWorkbook | None) -> list[LockedAlert]:
+    """Return the enabled ones of some locked alerts.
 
-    A statement after that of `hold`, since whoever held them before may have triggered them.
+    A statement after that of `lock_alerts`, since another transaction may have triggered them before.
     """
-    return await unit.all(
-        Held,
+    return await unit.fetch_all(
+        LockedAlert,
         """
         SELECT a.id, a.name, a.alert_type, a.cooldown_minutes, CASE
             WHEN a.workbook_id IS NOT NULL OR %(workbook_id)s::uuid IS NULL THEN a.last_triggered
@@ -279,12 +292,12 @@ async def held(unit: Unit, alert_ids: Iterable[UUID], book: Watched | None) -> l
 
 
 def _array(ids: Iterable[UUID]) -> str:
-    """As PostgreSQL writes an array: psycopg takes a millisecond for a hundred."""
+    """Return an array literal: psycopg takes 1 ms for a hundred values."""
     return f"{{{','.join(map(str, ids))}}}"
 
 
-async def evaluated(unit: Unit, outcomes: Sequence[dict[str, Any]]) -> None:
-    """Write what a look at some alerts, whose rows are held, came to: {id, outcome}. One at newer figures stands."""
+async def write_evaluations(unit: Unit, outcomes: Sequence[dict[str, Any]]) -> None:
+    """Write outcomes {id, outcome}, unless newer ones are stored."""
     await unit.execute(
         """
         UPDATE alerts a SET last_evaluation = o.outcome
@@ -292,14 +305,16 @@ async def evaluated(unit: Unit, outcomes: Sequence[dict[str, Any]]) -> None:
         WHERE a.id = o.id AND a.enabled AND coalesce((a.last_evaluation ->> 'figures_at')::timestamptz
                                                      <= (o.outcome ->> 'figures_at')::timestamptz, true)
         """,
-        [msgspec.json.encode(list(outcomes)).decode()],
+        [to_json(list(outcomes))],
     )
 
 
-async def triggered(unit: Unit, triggers: Sequence[dict[str, Any]]) -> None:
-    """Write triggers of alerts whose rows are held: {id, alert_id, workbook_id, run_id, triggered_at, metric_value,
-    details}."""
-    rows = msgspec.json.encode(list(triggers)).decode()
+async def write_triggers(unit: Unit, triggers: Sequence[dict[str, Any]]) -> None:
+    """Write triggers of locked alerts.
+
+    Each has id, alert_id, workbook_id, run_id, triggered_at, metric_value and details.
+    """
+    rows = to_json(list(triggers))
     await unit.execute(
         """
         INSERT INTO alert_history (tenant_id, id, alert_id, workbook_id, run_id, triggered_at, metric_value, details)
@@ -318,17 +333,17 @@ async def triggered(unit: Unit, triggers: Sequence[dict[str, Any]]) -> None:
     )
 
 
-class Awaited(Struct, frozen=True):
+class ComingLook(Struct, frozen=True):
     """A look that is to come."""
 
     alert_id: UUID
     at: datetime
 
 
-async def awaited(unit: Unit, workbook_id: UUID) -> list[Awaited]:
-    """The alerts that are to be looked at again anyway for a workbook, and when first."""
-    return await unit.all(
-        Awaited,
+async def coming_looks(unit: Unit, workbook_id: UUID) -> list[ComingLook]:
+    """Return the looks at a workbook's alerts that are queued."""
+    return await unit.fetch_all(
+        ComingLook,
         """
         SELECT (arguments ->> 'alert_id')::uuid AS alert_id, min(ready_at) AS at FROM jobs
         WHERE queue = 'default' AND status = 'pending' AND ready_at > now() AND name = 'alerts.look_again'
@@ -366,7 +381,7 @@ async def due(resources: Resources) -> list[DueAlert]:
 
 async def take_due(unit: Unit, alert_id: UUID) -> Schedule | None:
     """Hold a schedule that is due; None where another worker has it, or had it."""
-    return await unit.one_or_none(
+    return await unit.fetch_one_or_none(
         Schedule,
         """
         SELECT a.conditions, a.cooldown_minutes, a.last_triggered, a.next_at,

@@ -21,11 +21,11 @@ from core.compliance.suites import TESTS, UNIT_SIGNS
 from core.frames.figures import DECIMALS_MAX, figure_shown
 from core.labels import labelled
 from service.alerts.channel_schema import ChatWebhookConfig, EmailConfig, WebhookConfig
-from service.alerts.delivery_store import About
+from service.alerts.delivery_store import MessageNames
 from service.alerts.schema import AlertRow
-from service.platform.clock import there, zone_of
+from service.platform.clock import local_time, zone_of
 from service.platform.config import Settings
-from service.platform.work.mail import SUBJECT_CHARACTERS, Attachment, Mail, console_link, plain
+from service.platform.work.mail import SUBJECT_CHARACTERS, Attachment, Mail, console_link, one_line
 
 NAME_CHARACTERS: Final = 200
 SENTENCE_CHARACTERS: Final = 8_000
@@ -81,11 +81,11 @@ class Notice(Struct, frozen=True, kw_only=True):
 
 
 def notice_of(
-    settings: Settings, alert: AlertRow, about: About, at: datetime, details: dict[str, Any] | None = None
+    settings: Settings, alert: AlertRow, about: MessageNames, at: datetime, details: dict[str, Any] | None = None
 ) -> Notice:
-    """An alert that triggered with these details; without any a test of it, with what it compares, and no figure."""
-    known = {"metric": "metric", "threshold_value": "value", "operator": "operator"}
-    asked = {name: alert.conditions[given] for name, given in known.items() if given in alert.conditions}
+    """Return what a message says of a trigger, or of a test without details."""
+    fields = {"metric": "metric", "threshold_value": "value", "operator": "operator"}
+    compared = {name: alert.conditions[field] for name, field in fields.items() if field in alert.conditions}
     return Notice(
         alert_id=alert.id,
         alert_name=alert.name,
@@ -99,21 +99,21 @@ def notice_of(
         timezone=about.timezone,
         link=link_of(settings, about),
         labels=about.settings.labels,
-        details=asked if details is None else details,
+        details=compared if details is None else details,
         is_test=details is None,
     )
 
 
-def link_of(settings: Settings, about: About) -> str:
-    """The compliance screen of the deal, at the month; the alerts where there is no deal."""
+def link_of(settings: Settings, about: MessageNames) -> str:
+    """Return the console's link to a deal's month, or to the alerts."""
     if about.deal_id is None:
         return console_link(settings, "alerts")
     return console_link(settings, f"deals/{about.deal_id}/compliance", workbook=str(about.workbook_id))
 
 
 def letter(notice: Notice, config: EmailConfig, report: Attachment | str | None = None) -> Mail:
-    """The letter to an e-mail channel's recipients, with the report of a schedule or why it does not come along."""
-    subject = " ".join(filter(None, [plain(config.subject_prefix), _title(notice)]))
+    """Return the letter of an e-mail channel, with a schedule's report."""
+    subject = " ".join(filter(None, [one_line(config.subject_prefix), _title(notice)]))
     lines = [_opening(notice), "", *_sentences(notice)]
     if config.include_details:
         lines += ["", *(f"{label}: {value}" for label, value in _facts(notice))]
@@ -123,13 +123,13 @@ def letter(notice: Notice, config: EmailConfig, report: Attachment | str | None 
         "",
         f"See it in the console: {notice.link}",
         "",
-        f"An alert of {plain(notice.organization)} on Cushion writes to you.",
+        f"An alert of {one_line(notice.organization)} on Cushion writes to you.",
         "Whoever set it up can take your address off.",
     ]
     first, *others = dict.fromkeys(config.recipients)
     return Mail(
         first,
-        plain(subject, SUBJECT_CHARACTERS),
+        one_line(subject, SUBJECT_CHARACTERS),
         "\n".join(lines) + "\n",
         also_to=tuple(others),
         cc=tuple(fromkey for fromkey in dict.fromkeys(config.cc) if fromkey not in config.recipients),
@@ -138,12 +138,14 @@ def letter(notice: Notice, config: EmailConfig, report: Attachment | str | None 
 
 
 def request(notice: Notice, config: WebhookConfig, delivery_id: UUID) -> tuple[dict[str, str], bytes]:
-    """Headers and body of a webhook channel's request. The configured headers stand, but for the one that names the
-    delivery."""
+    """Return headers and body of a webhook channel's request.
+
+    Configured headers stand, but for the one that names the delivery.
+    """
     details = {**dict.fromkeys(FIGURES), **notice.details}
     if len(msgspec.json.encode(details)) > DETAILS_BYTES:
-        kept = {name: details.get(name) for name in (SENTENCE, "doubtful")}
-        details = {name: details[name] for name in FIGURES} | kept
+        summary = {name: details.get(name) for name in (SENTENCE, "doubtful")}
+        details = {name: details[name] for name in FIGURES} | summary
     body: dict[str, Any] = {
         "alert_id": notice.alert_id,
         "alert_name": notice.alert_name,
@@ -155,19 +157,22 @@ def request(notice: Notice, config: WebhookConfig, delivery_id: UUID) -> tuple[d
     }
     if notice.is_test:
         body["test"] = True
-    given = {name.lower(): value for name, value in config.headers.items()}
-    headers = {"content-type": CONTENT_TYPE, **given, DELIVERY_HEADER: f"msg_{delivery_id.hex}"}
+    own_headers = {name.lower(): value for name, value in config.headers.items()}
+    headers = {"content-type": CONTENT_TYPE, **own_headers, DELIVERY_HEADER: f"msg_{delivery_id.hex}"}
     return headers, msgspec.json.encode(body)
 
 
 def chat_message(notice: Notice, config: ChatWebhookConfig) -> bytes:
-    """The body of a chat channel's request, as Slack's incoming webhooks take it."""
+    """Return the body of a chat message, in the form of Slack."""
     lines = [_opening(notice), *_sentences(notice), *(f"{label}: {value}" for label, value in _facts(notice))]
-    text = "\n".join(map(defused, lines))
+    text = "\n".join(map(defuse, lines))
     mentions = " ".join(map(_mention, config.mention_users))
-    named = {"channel": config.channel, "username": config.username, "icon_emoji": config.icon_emoji}
+    options = {"channel": config.channel, "username": config.username, "icon_emoji": config.icon_emoji}
     return msgspec.json.encode(
-        {"text": f"{mentions} {text}" if mentions else text, **{name: said for name, said in named.items() if said}}
+        {
+            "text": f"{mentions} {text}" if mentions else text,
+            **{name: value for name, value in options.items() if value},
+        }
     )
 
 
@@ -177,9 +182,9 @@ def notification(notice: Notice) -> tuple[str, str]:
     return _title(notice), "\n".join([*_sentences(notice), *facts])
 
 
-def defused(line: str) -> str:
-    """A line that a chat shows as it is: no mention, no link, no entity."""
-    return _LINKING.sub(lambda found: found.group() + _JOINER, line).translate(_ENTITIES)
+def defuse(line: str) -> str:
+    """Return a line that a chat shows as it is: no mention, no link, no entity."""
+    return _LINKING.sub(lambda match: match.group() + _JOINER, line).translate(_ENTITIES)
 
 
 def _mention(user: str) -> str:
@@ -188,15 +193,16 @@ def _mention(user: str) -> str:
 
 
 def _title(notice: Notice) -> str:
-    named = [plain(notice.alert_name, NAME_CHARACTERS)]
+    names = [one_line(notice.alert_name, NAME_CHARACTERS)]
     about = notice.deal_name or notice.workbook_name
     if about is not None:
-        named.append(plain(about))
-    return ("Test: " if notice.is_test else "") + " - ".join(named)
+        names.append(one_line(about))
+    return ("Test: " if notice.is_test else "") + " - ".join(names)
 
 
 def _opening(notice: Notice) -> str:
-    name, moment = plain(notice.alert_name, NAME_CHARACTERS), there(notice.triggered_at, zone_of(notice.timezone))
+    name = one_line(notice.alert_name, NAME_CHARACTERS)
+    moment = local_time(notice.triggered_at, zone_of(notice.timezone))
     what = "is tested" if notice.is_test else "was triggered"
     return f'The alert "{name}" {what} on {moment:%Y-%m-%d at %H:%M %Z}.'
 
@@ -204,27 +210,27 @@ def _opening(notice: Notice) -> str:
 def _sentences(notice: Notice) -> Iterator[str]:
     if notice.is_test:
         yield TEST_SENTENCE
-    said = notice.details.get(SENTENCE)
-    if isinstance(said, str) and said:
-        yield plain(labelled(said, notice.labels), SENTENCE_CHARACTERS)
+    sentence = notice.details.get(SENTENCE)
+    if isinstance(sentence, str) and sentence:
+        yield one_line(labelled(sentence, notice.labels), SENTENCE_CHARACTERS)
 
 
 def _facts(notice: Notice) -> Iterator[tuple[str, str]]:
-    """What stands in the details, line by line."""
+    """Yield what stands in the details, line by line."""
     details = notice.details
     if notice.deal_name is not None:
-        yield "Deal", plain(notice.deal_name, NAME_CHARACTERS)
+        yield "Deal", one_line(notice.deal_name, NAME_CHARACTERS)
     if as_of := details.get("as_of") or notice.as_of:
-        yield "As of", plain(str(as_of))
+        yield "As of", one_line(str(as_of))
     if notice.workbook_name is not None:
-        yield "Workbook", plain(notice.workbook_name, NAME_CHARACTERS)
+        yield "Workbook", one_line(notice.workbook_name, NAME_CHARACTERS)
     if details.get("metric") is not None:
         yield from _metric(details, notice.labels)
     if details.get("report_id") is not None:
-        yield "Report", plain(str(details["report_id"]))
+        yield "Report", one_line(str(details["report_id"]))
     tests = details.get("tests")
     for test in tests[:TESTS_SHOWN] if isinstance(tests, list) else ():
-        yield plain(str(test.get("test_name"))), _test(test)
+        yield one_line(str(test.get("test_name"))), _test(test)
     further = (details.get("tests_in_all") or 0) - TESTS_SHOWN
     if further > 0:
         yield "Further tests", f"{further:,}"
@@ -232,46 +238,46 @@ def _facts(notice: Notice) -> Iterator[tuple[str, str]]:
 
 def _metric(details: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     metric = details["metric"]
-    shown = partial(_figure, form=_form(details, metric))
-    known = TESTS.get(metric)
-    yield "Metric", plain(str(details.get("test_name") or (known.name if known is not None else metric)))
+    to_text = partial(_figure, form=_form(details, metric))
+    test = TESTS.get(metric)
+    yield "Metric", one_line(str(details.get("test_name") or (test.name if test is not None else metric)))
     if details.get("current_value") is not None:
-        yield "Current value", shown(details["current_value"])
+        yield "Current value", to_text(details["current_value"])
     if details.get("earlier_value") is not None:
-        yield f"Value on {details.get('earlier_day')}", shown(details["earlier_value"])
+        yield f"Value on {details.get('earlier_day')}", to_text(details["earlier_value"])
     operator = details.get("operator")
     if details.get("threshold_value") is not None and (operator in OPERATORS or details.get("limit") is None):
-        asked = shown(details["threshold_value"])
-        yield "Threshold", f"{OPERATORS[operator]} {asked}" if operator in OPERATORS else asked
+        threshold = to_text(details["threshold_value"])
+        yield "Threshold", f"{OPERATORS[operator]} {threshold}" if operator in OPERATORS else threshold
     if details.get("limit") is not None:
-        yield "Limit", _limit(details, details["limit"], shown)
+        yield "Limit", _limit(details, details["limit"], to_text)
     if details.get("cushion") is not None:
-        yield "Cushion", shown(details["cushion"])
+        yield "Cushion", to_text(details["cushion"])
     if details.get("published_value") is not None:
-        yield "The file prints", shown(details["published_value"])
+        yield "The file prints", to_text(details["published_value"])
     if details.get("doubtful") is True:
         yield "Doubtful", "yes: the result may be wrong"
     for doubt in details.get("doubts") or ():
-        yield "Doubt", plain(labelled(str(doubt), labels), SENTENCE_CHARACTERS)
+        yield "Doubt", one_line(labelled(str(doubt), labels), SENTENCE_CHARACTERS)
 
 
 def _test(test: Mapping[str, Any]) -> str:
-    shown = partial(_figure, form=_form(test, test.get("test_id")))
+    to_text = partial(_figure, form=_form(test, test.get("test_id")))
     status = f"{test.get('status')}{' (doubtful)' if test.get('doubtful') is True else ''}"
-    figures = [plain(status)]
+    figures = [one_line(status)]
     if test.get("current_value") is not None:
-        figures.append(f"at {shown(test['current_value'])}")
+        figures.append(f"at {to_text(test['current_value'])}")
     if test.get("threshold_value") is not None:
-        figures.append(f"limit {_limit(test, test['threshold_value'], shown)}")
+        figures.append(f"limit {_limit(test, test['threshold_value'], to_text)}")
     if test.get("cushion") is not None:
-        figures.append(f"cushion {shown(test['cushion'])}")
+        figures.append(f"cushion {to_text(test['cushion'])}")
     if test.get("published_value") is not None:
-        figures.append(f"the file prints {shown(test['published_value'])}")
+        figures.append(f"the file prints {to_text(test['published_value'])}")
     return ", ".join(figures)
 
 
-def _limit(details: Mapping[str, Any], limit: Any, shown: Callable[[Any], str]) -> str:
-    return f"{LIMITS.get(details.get('limit_type'), '')}{shown(limit)}"
+def _limit(details: Mapping[str, Any], limit: Any, to_text: Callable[[Any], str]) -> str:
+    return f"{LIMITS.get(details.get('limit_type'), '')}{to_text(limit)}"
 
 
 class _Form(NamedTuple):
@@ -283,18 +289,18 @@ class _Form(NamedTuple):
 
 
 def _form(details: Mapping[str, Any], test_id: Any) -> _Form:
-    """By what the details record, else by the suites, which do not know the unit of a deal's own test."""
-    known = TESTS.get(test_id)
-    unit = details.get("unit") or (known.unit if known is not None else "")
+    """Return a test's unit and decimals, by the details or the suites."""
+    test = TESTS.get(test_id)
+    unit = details.get("unit") or (test.unit if test is not None else "")
     decimals = details.get("decimals")
     is_known = isinstance(decimals, int) and 0 <= decimals <= DECIMALS_MAX
     return _Form(UNIT_SIGNS.get(str(unit), ""), decimals if is_known else None)
 
 
 def _figure(value: Any, form: _Form) -> str:
-    """A number to read; what is none as it is."""
+    """Return a number to read; what is none as it is."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return plain(str(value))
+        return one_line(str(value))
     if form.decimals is not None:
         return figure_shown(value, decimals=form.decimals) + form.sign
     return f"{value:,.6f}".rstrip("0").rstrip(".") + form.sign

@@ -5,21 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from service.alerts import actions, store
+from service.alerts import actions, schema, store
 from service.alerts.channel_schema import ChannelConfigurationError, InvalidChannelType
-from service.alerts.schema import (
-    Alert,
-    AlertCreate,
-    AlertDetail,
-    AlertItem,
-    AlertLimitExceeded,
-    AlertList,
-    AlertNotFound,
-    AlertPatch,
-    AlertTest,
-    InvalidAlertType,
-    InvalidConditions,
-)
 from service.platform.access.caller_status import Window
 from service.platform.config import Settings
 from service.platform.route.api import Area, Page
@@ -28,7 +15,7 @@ from service.workbooks.schema import WorkbookNotFound
 
 area = Area("/api/v1/alerts", tag="alerts", scope="alerts")
 
-UNFIT = (InvalidChannelType, InvalidConditions, ChannelConfigurationError)
+UNFIT = (InvalidChannelType, schema.InvalidConditions, ChannelConfigurationError)
 
 
 def _tests(settings: Settings, _: str, user: str) -> Sequence[Window]:
@@ -38,43 +25,56 @@ def _tests(settings: Settings, _: str, user: str) -> Sequence[Window]:
 @area.post(
     "/configure",
     status=201,
-    errors=(InvalidAlertType, *UNFIT, WorkbookNotFound, AlertLimitExceeded),
+    errors=(schema.InvalidAlertType, *UNFIT, WorkbookNotFound, schema.AlertLimitExceeded),
     event="alert.created",
     versioned=True,
+    summary="Create alert",
 )
-async def configure_alert(ctx: Context, body: AlertCreate) -> Alert:
-    """Have a workbook watched, or every workbook of the tenant: figures, tests, trends, or the clock.
+async def configure_alert(ctx: Context, body: schema.AlertCreate) -> schema.Alert:
+    """Watch a workbook, or every workbook of the tenant.
 
-    What is secret of a channel is masked from then on.
+    An alert looks at figures, tests, trends, or the clock. What is secret of a channel is masked from then on.
     """
     return await actions.create(ctx, body)
 
 
 @area.get()
-async def list_alerts(ctx: Context, query: AlertList) -> Page[AlertItem]:
-    """The alerts of the tenant, the newest first."""
-    return await store.listed(ctx, query)
+async def list_alerts(ctx: Context, query: schema.AlertList) -> Page[schema.AlertItem]:
+    """List the alerts of the tenant, the newest first."""
+    return await store.read_page(ctx, query)
 
 
-@area.get("/{alert_id}", errors=(AlertNotFound,), versioned=True)
-async def get_alert(ctx: Context, alert_id: UUID, query: AlertDetail) -> Alert:
-    """An alert; its ETag is what If-Match of a change compares. With its last triggers where they are asked for."""
+@area.get("/{alert_id}", errors=(schema.AlertNotFound,), versioned=True)
+async def get_alert(ctx: Context, alert_id: UUID, query: schema.AlertDetail) -> schema.Alert:
+    """Give an alert.
+
+    Its ETag is what If-Match of a change compares. Its last triggers come on request.
+    """
     return await actions.detail(ctx, alert_id, query)
 
 
-@area.patch("/{alert_id}", errors=(AlertNotFound, *UNFIT), event="alert.updated", versioned=True)
-async def update_alert(ctx: Context, alert_id: UUID, body: AlertPatch) -> Alert:
-    """Change what is given of an alert; conditions and channels as a whole. Masks that are sent back keep secrets."""
+@area.patch("/{alert_id}", errors=(schema.AlertNotFound, *UNFIT), event="alert.updated", versioned=True)
+async def update_alert(ctx: Context, alert_id: UUID, body: schema.AlertPatch) -> schema.Alert:
+    """Change the fields in the body.
+
+    Conditions and channels are replaced as a whole. A mask that is sent back keeps its secret.
+    """
     return await actions.update(ctx, alert_id, body)
 
 
-@area.delete("/{alert_id}", errors=(AlertNotFound,), event="alert.deleted")
+@area.delete("/{alert_id}", errors=(schema.AlertNotFound,), event="alert.deleted")
 async def delete_alert(ctx: Context, alert_id: UUID) -> None:
-    """Delete an alert with its history; what waits to be sent is not sent."""
+    """Delete an alert and its history.
+
+    Waiting messages are not sent.
+    """
     await actions.delete(ctx, alert_id)
 
 
-@area.post("/{alert_id}/test", errors=(AlertNotFound,), event="alert.tested", windows=_tests)
-async def test_alert(ctx: Context, alert_id: UUID) -> AlertTest:
-    """Send a test message through each channel, and tell what came of it; it is no trigger and counts for nothing."""
+@area.post("/{alert_id}/test", errors=(schema.AlertNotFound,), event="alert.tested", windows=_tests)
+async def test_alert(ctx: Context, alert_id: UUID) -> schema.AlertTest:
+    """Send a test message through each channel, and say what came of it.
+
+    It is no trigger.
+    """
     return await actions.test(ctx, alert_id)

@@ -1,4 +1,7 @@
-"""When schedules are due: five fields of cron, in a time zone whose days may have 23 or 25 hours."""
+"""When schedules are due.
+
+Five fields of cron, in a time zone whose days may have 23 or 25 hours.
+"""
 
 from __future__ import annotations
 
@@ -39,15 +42,14 @@ def check(schedule: str) -> None:
 
 
 def next_time(schedule: str, zone: str, after: datetime) -> datetime | None:
-    """When a schedule is due first after a moment, in UTC; None: in none of the next years.
+    """Return when a schedule is due next, in UTC.
 
-    A time that clocks pass over is due as long after midnight as on other days. One that they pass twice is due the
-    first time; but a schedule of every hour goes on through both.
+    None where it is not within the next years.
     """
     there = ZoneInfo(zone)
     try:
-        found = next(_times(schedule, _naive(after, there)))
-        due = _moment(found, there)
+        local = next(_times(schedule, _naive(after, there)))
+        due = _moment(local, there)
         if _is_steady(after, there) and _is_steady(due, there):
             return due
         is_hourly = schedule.split()[1] == "*"
@@ -56,7 +58,7 @@ def next_time(schedule: str, zone: str, after: datetime) -> datetime | None:
             moments.append(_moment(time, there))
             if is_hourly and _naive(again := _moment(time.replace(fold=1), there), there) == time:
                 moments.append(again)
-            if time > found + SHIFT:
+            if time > local + SHIFT:
                 return min(moment for moment in moments if moment > after)
     except CroniterError:
         pass
@@ -64,7 +66,7 @@ def next_time(schedule: str, zone: str, after: datetime) -> datetime | None:
 
 
 def _times(schedule: str, start: datetime) -> Iterator[datetime]:
-    """The times after one, as a wall clock shows them that is never moved."""
+    """Yield the times after one, as a wall clock shows them that is never moved."""
     times = croniter(schedule, start, max_years_between_matches=YEARS_MAX)
     while True:
         yield times.get_next(datetime)
@@ -79,5 +81,5 @@ def _moment(time: datetime, there: ZoneInfo) -> datetime:
 
 
 def _is_steady(moment: datetime, there: ZoneInfo) -> bool:
-    """Whether no clock is moved around a moment."""
+    """Return whether no clock is moved around a moment."""
     return (moment - SHIFT).astimezone(there).utcoffset() == (moment + SHIFT).astimezone(there).utcoffset()

@@ -12,6 +12,7 @@ from core.alerts.conditions import AlertType
 from service.alerts.channel_schema import CHANNELS_MAX, Channel, ChannelGiven, ChannelType
 from service.platform.base.problem import Problem
 from service.platform.route.api import PageQuery
+from service.platform.route.patch import Patch, patch_of
 
 COOLDOWN_MINUTES_MAX = 366 * 24 * 60
 
@@ -77,8 +78,8 @@ class Trigger(Struct, frozen=True, kw_only=True):
     """What became of each channel's message."""
 
 
-class Alert(AlertItem, frozen=True, kw_only=True):
-    """Conditions that are watched, and whom to tell."""
+class AlertFields(AlertItem, frozen=True, kw_only=True):
+    """An alert as it is read and as it is stored."""
 
     conditions: dict[str, Any]
     channels: list[Channel]
@@ -89,11 +90,16 @@ class Alert(AlertItem, frozen=True, kw_only=True):
     """What the last look at its conditions came to. Null: nobody looked yet."""
     created_by: str
     updated_at: datetime
+
+
+class Alert(AlertFields, frozen=True, kw_only=True):
+    """Conditions that are watched, and whom to tell."""
+
     history: list[Trigger] | UnsetType = UNSET
     """Its last triggers, the newest first; only with include_history."""
 
 
-class AlertRow(Alert, frozen=True, kw_only=True):
+class AlertRow(AlertFields, frozen=True, kw_only=True):
     """A stored alert."""
 
     channel_secrets: str | None
@@ -141,15 +147,9 @@ class AlertCreate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     cooldown_minutes: Cooldown = 60
 
 
-class AlertPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+@patch_of(AlertCreate, "name description conditions channels enabled cooldown_minutes")
+class AlertPatch(Patch, frozen=True):
     """What to change of an alert; conditions and channels are replaced as a whole."""
-
-    name: Name | UnsetType = UNSET
-    description: Description | UnsetType | None = UNSET
-    conditions: dict[str, Any] | UnsetType = UNSET
-    channels: Channels | UnsetType = UNSET
-    enabled: bool | UnsetType = UNSET
-    cooldown_minutes: Cooldown | UnsetType = UNSET
 
 
 class AlertList(PageQuery, frozen=True, kw_only=True):

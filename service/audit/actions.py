@@ -1,4 +1,7 @@
-"""The audit log's decisions: who may read it, and how an export is made while it is sent."""
+"""The audit log's decisions.
+
+Who may read it, and how an export is made while it is sent.
+"""
 
 from __future__ import annotations
 
@@ -27,30 +30,30 @@ COLUMNS = Record.__struct_fields__
 
 
 async def list_entries(ctx: Context, query: AuditList) -> Page[AuditEntry]:
-    """A page of the log.
+    """Return a page of the log.
 
     Raises:
         EnterpriseTierRequired: the tenant's tier is another.
     """
-    return await store.entries(ctx, _asked(ctx, query), query)
+    return await store.entries(ctx, _filter_of(ctx, query), query)
 
 
 async def export(ctx: Context, query: AuditExport) -> Streamed:
-    """The log as a file.
+    """Return the log as a file.
 
     Raises:
         EnterpriseTierRequired: the tenant's tier is another.
         ValidationFailed: more entries match than one export may hold.
     """
-    asked = _asked(ctx, query)
+    criteria = _filter_of(ctx, query)
     most = ctx.settings.max_audit_export_rows
-    extent = await store.extent(ctx, asked, rows_max=most)
+    extent = await store.extent(ctx, criteria, rows_max=most)
     if extent.count > most:
         message = f"more than {most} entries match, the limit of one export (max_audit_export_rows): narrow the filter"
         raise ValidationFailed.at(["query"], message)
-    given = {name: value for name, value in msgspec.to_builtins(query).items() if value is not None}
-    ctx.concerns("audit_log", ctx.tenant, None, entries=extent.count, **given)
-    pieces = _pieces(ctx, asked, extent)
+    filters = {name: value for name, value in msgspec.to_builtins(query).items() if value is not None}
+    ctx.set_subject("audit_log", ctx.tenant, None, entries=extent.count, **filters)
+    pieces = _pieces(ctx, criteria, extent)
     name = f"audit-log-{ctx.now():%Y-%m-%d}.{query.format}"
     return Streamed(
         _csv_chunks(ctx, pieces) if query.format == "csv" else pieces,
@@ -59,7 +62,7 @@ async def export(ctx: Context, query: AuditExport) -> Streamed:
     )
 
 
-def _asked(ctx: Context, query: AuditQuery) -> AuditFilter:
+def _filter_of(ctx: Context, query: AuditQuery) -> AuditFilter:
     if ctx.caller.tier != "enterprise":
         raise EnterpriseTierRequired.at([], f"the tenant's tier is {ctx.caller.tier}")
     return audit_filter(
@@ -71,15 +74,15 @@ def _asked(ctx: Context, query: AuditQuery) -> AuditFilter:
     )
 
 
-async def _pieces(ctx: Context, asked: AuditFilter, extent: Extent) -> AsyncGenerator[bytes, None]:
-    """The entries as JSON lines, each piece read in a transaction of its own: a slow reader holds no connection.
+async def _pieces(ctx: Context, criteria: AuditFilter, extent: Extent) -> AsyncGenerator[bytes, None]:
+    """Yield the entries as JSON lines, a transaction for each piece.
 
-    Numbers are given under a lock that lasts until their commit, so nothing can still appear before the last one.
+    A slow reader holds no connection.
     """
     after = 0
     while after < extent.last:
         async with ctx.resources.database.transaction(ctx.tenant) as tx:
-            piece = await store.piece(tx, asked, extent, after=after, rows_max=CHUNK_ROWS)
+            piece = await store.piece(tx, criteria, extent, after=after, rows_max=CHUNK_ROWS)
         if not piece.lines:
             return
         after = piece.last
@@ -87,7 +90,7 @@ async def _pieces(ctx: Context, asked: AuditFilter, extent: Extent) -> AsyncGene
 
 
 async def _csv_chunks(ctx: Context, pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
-    """The same entries as a CSV file (RFC 4180), safe to open with a spreadsheet."""
+    """Yield the entries as CSV (RFC 4180) that spreadsheets open safely."""
     head = _csv([COLUMNS])
     async with aclosing(pieces):
         async for piece in pieces:
@@ -102,7 +105,7 @@ def _csv_lines(piece: bytes) -> bytes:
 
 
 def _cell(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula, or for several cells of which one is."""
+    """Return a cell that no spreadsheet reads as a formula."""
     if isinstance(value, msgspec.Raw):
         value = bytes(value).decode()
     return guarded(value) if isinstance(value, str) else value

@@ -10,9 +10,9 @@ from service.platform.unit.context import Context
 area = Area("/api/v1/admin/audit-logs", tag="admin")
 
 
-@area.get(access="role:admin", errors=(EnterpriseTierRequired,), lags=True)
+@area.get(access="role:admin", errors=(EnterpriseTierRequired,), lags=True, summary="List audit entries")
 async def list_audit_logs(ctx: Context, query: AuditList) -> Page[AuditEntry]:
-    """The entries of the tenant's audit log, the newest first."""
+    """List the entries of the tenant's audit log, the newest first."""
     return await actions.list_entries(ctx, query)
 
 
@@ -24,7 +24,11 @@ async def list_audit_logs(ctx: Context, query: AuditList) -> Page[AuditEntry]:
     media_type="text/csv",
     also_media=("application/jsonl",),
     heavy=True,
+    summary="Export audit log",
 )
 async def export_audit_logs(ctx: Context, query: AuditExport) -> Streamed:
-    """The tenant's audit log as a file, the oldest entry first. JSON lines carry what it takes to check the chain."""
+    """Give the tenant's audit log as a file, the oldest entry first.
+
+    JSON lines carry what it takes to check the chain.
+    """
     return await actions.export(ctx, query)

@@ -10,7 +10,7 @@ from service.platform.data.audit_filter import CONDITIONS, AuditFilter
 from service.platform.data.database import Transaction
 from service.platform.route.api import Page
 from service.platform.unit.context import Context
-from service.platform.unit.listing import page
+from service.platform.unit.listing import fetch_page
 
 _ENTRY = """
     id, occurred_at AS timestamp, user_id, user_email, action, resource_type, resource_id, resource_name, ip_address,
@@ -30,10 +30,10 @@ _LINE = """
 """The fields of `Record`, in its order."""
 
 
-async def entries(ctx: Context, asked: AuditFilter, query: AuditList) -> Page[AuditEntry]:
-    """A page of entries, the newest first."""
+async def entries(ctx: Context, criteria: AuditFilter, query: AuditList) -> Page[AuditEntry]:
+    """Return a page of entries, the newest first."""
     how = {"order": "occurred_at DESC, sequence DESC", "conditions": CONDITIONS}
-    return await page(ctx, AuditEntry, _ENTRY, "audit_log WHERE true", asked.values, query, **how)
+    return await fetch_page(ctx, AuditEntry, _ENTRY, "audit_log WHERE true", criteria.values, query, **how)
 
 
 class Extent(Struct, frozen=True):
@@ -43,16 +43,16 @@ class Extent(Struct, frozen=True):
     last: int
 
 
-async def extent(ctx: Context, asked: AuditFilter, *, rows_max: int) -> Extent:
-    """How much an export would hold."""
-    where = asked.where
-    return await ctx.one(
+async def extent(ctx: Context, criteria: AuditFilter, *, rows_max: int) -> Extent:
+    """Return how much an export would hold."""
+    where = criteria.where
+    return await ctx.fetch_one(
         Extent,
         f"""
         SELECT count(*) AS count, coalesce(max(sequence), 0) AS last
         FROM (SELECT sequence FROM audit_log WHERE {where} LIMIT %(most)s) AS found
         """,
-        {**asked.values, "most": rows_max + 1},
+        {**criteria.values, "most": rows_max + 1},
         missing=NotFound,
     )
 
@@ -64,13 +64,13 @@ class Piece(Struct, frozen=True):
     last: int
 
 
-async def piece(tx: Transaction, asked: AuditFilter, extent: Extent, *, after: int, rows_max: int) -> Piece:
-    """The next entries of an export, the oldest first: those with numbers past `after`.
+async def piece(tx: Transaction, criteria: AuditFilter, extent: Extent, *, after: int, rows_max: int) -> Piece:
+    """Return the next entries of an export, past a number.
 
     The database writes the lines: made here from rows they took the event loop six times as long, and twice in all.
     """
-    where = asked.where
-    return await tx.one(
+    where = criteria.where
+    return await tx.fetch_one(
         Piece,
         f"""
         SELECT coalesce(string_agg(row_to_json(line)::text || E'\n', '' ORDER BY line.sequence), '') AS lines,
@@ -80,6 +80,6 @@ async def piece(tx: Transaction, asked: AuditFilter, extent: Extent, *, after: i
                     ORDER BY sequence LIMIT %(most)s) AS a
               WINDOW numbers AS (ORDER BY a.sequence)) AS line
         """,
-        {**asked.values, "after": after, "last": extent.last, "most": rows_max},
+        {**criteria.values, "after": after, "last": extent.last, "most": rows_max},
         missing=NotFound,
     )

@@ -8,34 +8,14 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
-from service.auth import store, two_factor_actions
-from service.auth.schema import (
-    Acceptance,
-    Account,
-    AllTokensRevoked,
-    CodeRequired,
-    Deactivated,
-    EmailTaken,
-    Grant,
-    InvalidCode,
-    InvalidInvitation,
-    InvalidRefreshToken,
-    Login,
-    Refresh,
-    RefreshTokenRevoked,
-    Registration,
-    RegistrationClosed,
-    Session,
-    TokenResponse,
-    WrongCredentials,
-)
-from service.auth.shared import found_tenant
+from service.auth import schema, store, two_factor_actions
+from service.auth.shared import create_tenant_with_slug
 from service.auth.token_actions import (
     clear_cookie,
     grant_of,
     is_repeated,
-    presented_token,
     set_cookie,
+    token_of,
     token_response,
 )
 from service.platform.access.caller_status import TenantRecord, Window
@@ -49,35 +29,35 @@ from service.platform.http.admission import shows_system_key
 from service.platform.unit.context import Context, Subject
 
 
-async def register(ctx: Context, registration: Registration) -> TokenResponse:
-    """A tenant, its owner, and the owner's first session.
+async def register(ctx: Context, registration: schema.Registration) -> schema.TokenResponse:
+    """Return a tenant, its owner, and the owner's first session.
 
     Raises:
         RegistrationClosed: it is not open, and neither is this the first tenant nor the caller the system key.
     """
     closed = not (ctx.settings.open_registration or shows_system_key(ctx))
     if closed and not await store.lacks_tenants(ctx, alone=False):
-        raise RegistrationClosed
+        raise schema.RegistrationClosed
     await ctx.commit()  # no connection is held while the password is hashed
     email = registration.email.strip()
     password_hash = await ctx.hash(hash_password, registration.password)
     tenant_id, user_id = new_id(), new_id()
     await ctx.enter_tenant(tenant_id)
     if closed and not await store.lacks_tenants(ctx, alone=True):
-        raise RegistrationClosed
-    await found_tenant(ctx, tenant_id, registration.organization_name, ctx.settings.tier_of_new_tenant)
+        raise schema.RegistrationClosed
+    await create_tenant_with_slug(ctx, tenant_id, registration.organization_name, ctx.settings.tier_of_new_tenant)
     await store.create_owner(ctx, user_id, email, registration.full_name, password_hash)
-    ctx.concerns("user", user_id, email)
+    ctx.set_subject("user", user_id, email)
     return await _begin_session(ctx, user_id, password_hash)
 
 
-async def login(ctx: Context, form: Login) -> TokenResponse:
-    """A session for an e-mail and its password, and the second factor where it is on.
+async def login(ctx: Context, form: schema.Login) -> schema.TokenResponse:
+    """Begin a session by e-mail, password and second factor.
 
     An e-mail that nobody has takes the same steps, and the same time, as a wrong password. Where strangers have used up
     an account's tries, its user still gets in from an address that they are known at, or with a right code.
     """
-    email = await store.folded(ctx, form.username.strip())
+    email = await store.fold_email(ctx, form.username.strip())
     account = await store.find_account(ctx, email, _origin(ctx))
     await ctx.commit()  # no connection is held while the password is hashed
     tries = _password_tries(ctx, email, account)
@@ -90,24 +70,24 @@ async def login(ctx: Context, form: Login) -> TokenResponse:
     good = await ctx.hash(verify_password, form.password, account.password_hash if account else None)
     if account is None or not good:
         if account is not None:
-            ctx.afterwards(partial(_note_failure, ctx, account, "password", ctx.now()))
-        raise WrongCredentials
+            ctx.after_answer(partial(_note_failure, ctx, account, "password", ctx.now()))
+        raise schema.WrongCredentials
     await give_back()
     return await _admit(ctx, account, form.otp_code)
 
 
-async def refresh(ctx: Context, body: Refresh) -> TokenResponse:
-    """The next pair of tokens of a session.
+async def refresh(ctx: Context, body: schema.Refresh) -> schema.TokenResponse:
+    """Return the next pair of tokens of a session.
 
     A used token that comes back ends the session: one of its two holders stole it. In a browser's session the one that
     was just replaced is answered by the same tokens for some seconds, since tabs refresh at the same moment.
     """
-    token = presented_token(ctx, body)
+    token = token_of(ctx, body)
     try:
         claims = ctx.resources.tokens.read(token, expected="refresh")
     except BadToken:
         await ctx.limit([Window(f"refresh:{ctx.origin}", ctx.settings.refresh_per_minute, 60)])
-        raise InvalidRefreshToken from None
+        raise schema.InvalidRefreshToken from None
     await ctx.limit([Window(f"refresh:{claims.sub}", ctx.settings.refresh_per_minute, 60)])
     rules = await ctx.resources.gate.tenant(claims.tenant_id)  # before the transaction: it may need a connection itself
     await ctx.enter_tenant(claims.tenant_id)
@@ -120,7 +100,7 @@ async def refresh(ctx: Context, body: Refresh) -> TokenResponse:
 
 
 async def renew_cookie(ctx: Context) -> None:
-    """Give a browser the next refresh token of the caller's session, where that is a browser's.
+    """Give a browser's session its next refresh token.
 
     The one before is not repeated: it may be a thief's, whom a new password is to shut out.
     """
@@ -137,41 +117,41 @@ async def logout(ctx: Context) -> None:
     assert ctx.caller.session_id is not None
     await store.end_session(ctx, ctx.caller.session_id, ctx.caller.user_id)
     await clear_cookie(ctx)
-    ctx.concerns("user", ctx.caller.user_id, await ctx.email())
+    ctx.set_subject("user", ctx.caller.user_id, await ctx.email())
 
 
 async def revoke_all(ctx: Context) -> None:
     """End every session of the caller."""
     await store.revoke_tokens(ctx, ctx.caller.user_id)
     await clear_cookie(ctx)
-    ctx.concerns("user", ctx.caller.user_id, await ctx.email())
+    ctx.set_subject("user", ctx.caller.user_id, await ctx.email())
 
 
-async def accept(ctx: Context, body: Acceptance) -> TokenResponse:
+async def accept(ctx: Context, body: schema.Acceptance) -> schema.TokenResponse:
     """Turn an invitation into an active user with a session."""
     invited = await store.find_invitation(ctx, digest(body.token))
     if invited is None or invited.accepted_at is not None or invited.expires_at <= ctx.now():
-        raise InvalidInvitation
+        raise schema.InvalidInvitation
     await ctx.commit()  # no connection is held while the password is hashed
     await check_address(ctx, invited.tenant_id)
     password_hash = await ctx.hash(hash_password, body.password)
     await ctx.enter_tenant(invited.tenant_id)
     if not await store.accept_invitation(ctx, invited.invitation_id):
-        raise InvalidInvitation
+        raise schema.InvalidInvitation
     try:
         account = await store.activate_user(ctx, invited.user_id, password_hash)
-    except EmailTaken:  # as the letter has told whoever reads it
+    except schema.EmailTaken:  # as the letter says
         account = None
     if account is None:
-        raise InvalidInvitation
+        raise schema.InvalidInvitation
     if account.tenant_status != "active":
         raise TenantSuspended
-    ctx.concerns("user", account.user_id, account.email)
+    ctx.set_subject("user", account.user_id, account.email)
     return await _begin_session(ctx, account.user_id, password_hash)
 
 
 async def check_address(ctx: Context, tenant_id: UUID) -> None:
-    """Hold the caller's address against the tenant's list, on the ways in that no token leads through.
+    """Check the caller's address against the tenant's list.
 
     Asked while no transaction is open: the gate may need a connection itself.
 
@@ -183,27 +163,27 @@ async def check_address(ctx: Context, tenant_id: UUID) -> None:
         raise AddressNotAllowed
 
 
-async def _check_session(ctx: Context, session: Session, claims: Claims) -> bool:
-    """See that a refresh token is good; whether it is the one before the present one, which another tab just sent.
+async def _check_session(ctx: Context, session: schema.LoginSession, claims: Claims) -> bool:
+    """Check a refresh token; return whether another tab just sent it.
 
     Raises:
         InvalidRefreshToken: it came as a cookie of a body's session, or the other way round. Nothing is used up.
         AllTokensRevoked, RefreshTokenRevoked: it has ended, or is used again, which ends the session.
     """
     if session.cookie != wants_cookie(ctx.headers):
-        raise InvalidRefreshToken
+        raise schema.InvalidRefreshToken
     if session.generation < session.token_generation:
-        raise AllTokensRevoked
+        raise schema.AllTokensRevoked
     if session.revoked_at is not None:
-        raise RefreshTokenRevoked
+        raise schema.RefreshTokenRevoked
     repeated = is_repeated(ctx, session, claims)
     if session.refresh_jti != claims.jti and not repeated:
         await _end(ctx, session, "refresh_token_reused")
-        raise RefreshTokenRevoked
+        raise schema.RefreshTokenRevoked
     return repeated
 
 
-async def _check_holder(ctx: Context, session: Session, rules: TenantRecord | None) -> None:
+async def _check_holder(ctx: Context, session: schema.LoginSession, rules: TenantRecord | None) -> None:
     """See that a session's user may go on, from here and now.
 
     Raises:
@@ -211,14 +191,14 @@ async def _check_holder(ctx: Context, session: Session, rules: TenantRecord | No
         InvalidRefreshToken: the session was idle for too long, and has ended.
     """
     if session.user_status != "active":
-        raise Deactivated
+        raise schema.Deactivated
     if rules is None or session.tenant_status != "active":
         raise TenantSuspended
     if not rules.admits(ctx.ip_address):
         raise AddressNotAllowed
     if await _is_idle(ctx, session, rules.session_timeout_minutes):
         await _end(ctx, session, "idle")
-        raise InvalidRefreshToken
+        raise schema.InvalidRefreshToken
     _check_maintenance(ctx, session.role, rules.slug)
 
 
@@ -233,8 +213,8 @@ def _check_maintenance(ctx: Context, role: Role, slug: str) -> None:
         raise maintenance.refusal(ctx.now())
 
 
-def _password_tries(ctx: Context, email: str, account: Account | None) -> Window:
-    """Wrong passwords for one e-mail (folded), whoever has it, from wherever they come.
+def _password_tries(ctx: Context, email: str, account: schema.Account | None) -> Window:
+    """Return the limit of wrong passwords for one e-mail.
 
     Those from an address that its user is known at are counted apart, so that a stranger's count for a stranger only.
     """
@@ -245,21 +225,21 @@ def _password_tries(ctx: Context, email: str, account: Account | None) -> Window
 
 
 def _name_of(ctx: Context, email: str) -> str:
-    """What limits call an e-mail (folded), so that no address stands in Redis."""
+    """Return what limits call an e-mail (folded), so that no address stands in Redis."""
     return ctx.resources.vault.fingerprint("login", email).hex()
 
 
 def _origin(ctx: Context) -> bytes:
-    """What is remembered of the caller's address."""
+    """Return what is remembered of the caller's address."""
     return ctx.resources.vault.fingerprint("login origin", ctx.origin)
 
 
 async def _admit_by_code(
-    ctx: Context, email: str, account: Account | None, password: str, code: str, refusal: RateLimited
-) -> TokenResponse:
-    """A session for who has password and code, where the tries without a code are used up.
+    ctx: Context, email: str, account: schema.Account | None, password: str, code: str, refusal: RateLimited
+) -> schema.TokenResponse:
+    """Begin a session by password and code, past the limit of tries.
 
-    Anybody else is told just that they are, and learns neither whether the password was right nor whether somebody has
+    Anybody else reads just that they are, and neither whether the password was right nor whether somebody has
     the e-mail: all take the same steps. Only who has the password uses up the user's tries of codes.
     """
     good = await ctx.hash(verify_password, password, account.password_hash if account else None)
@@ -273,42 +253,45 @@ async def _admit_by_code(
     if account is None or not (good and proven):
         if account is not None:
             wrong = "two_factor_code" if good else "password"
-            ctx.afterwards(partial(_note_failure, ctx, account, wrong, ctx.now()))
+            ctx.after_answer(partial(_note_failure, ctx, account, wrong, ctx.now()))
         raise refusal
     await _check_open(ctx, account)
     return await _enter(ctx, account)
 
 
-async def _admit(ctx: Context, account: Account, code: str | None) -> TokenResponse:
+async def _admit(ctx: Context, account: schema.Account, code: str | None) -> schema.TokenResponse:
     await _check_open(ctx, account)
     if account.two_factor_enabled:
         if code is None:
-            raise CodeRequired
+            raise schema.CodeRequired
         await ctx.limit([two_factor_actions.tries_of(ctx, str(account.user_id), code)])
     await ctx.enter_tenant(account.tenant_id)
     if account.two_factor_enabled and not await two_factor_actions.prove(ctx, account.user_id, code or ""):
-        ctx.afterwards(partial(_note_failure, ctx, account, "two_factor_code", ctx.now()))
-        raise InvalidCode
+        ctx.after_answer(partial(_note_failure, ctx, account, "two_factor_code", ctx.now()))
+        raise schema.InvalidCode
     return await _enter(ctx, account)
 
 
-async def _check_open(ctx: Context, account: Account) -> None:
+async def _check_open(ctx: Context, account: schema.Account) -> None:
     """See that the user may come in at all, and from here; no transaction is open."""
     if account.status != "active":
-        raise Deactivated
+        raise schema.Deactivated
     if account.tenant_status != "active":
         raise TenantSuspended
     await check_address(ctx, account.tenant_id)
 
 
-async def _enter(ctx: Context, account: Account) -> TokenResponse:
-    ctx.concerns("user", account.user_id, account.email)
+async def _enter(ctx: Context, account: schema.Account) -> schema.TokenResponse:
+    ctx.set_subject("user", account.user_id, account.email)
     assert account.password_hash is not None
     return await _begin_session(ctx, account.user_id, account.password_hash)
 
 
-async def _note_failure(ctx: Context, account: Account, wrong: str, occurred_at: datetime) -> None:
-    """Record a login that failed, once its answer is out: known and unknown users look alike in time, too."""
+async def _note_failure(ctx: Context, account: schema.Account, wrong: str, occurred_at: datetime) -> None:
+    """Record a failed login after its answer.
+
+    Known and unknown users take the same time.
+    """
     event = Event(
         tenant_id=account.tenant_id,
         occurred_at=occurred_at,
@@ -323,26 +306,26 @@ async def _note_failure(ctx: Context, account: Account, wrong: str, occurred_at:
     await publish(ctx.resources, event)
 
 
-async def _is_idle(ctx: Context, session: Session, timeout_minutes: int | None) -> bool:
-    """Whether nothing happened in the session for longer than its tenant allows."""
+async def _is_idle(ctx: Context, session: schema.LoginSession, timeout_minutes: int | None) -> bool:
+    """Return whether a session was idle for too long."""
     if timeout_minutes is None:
         return False
-    seen = max(session.used_at.timestamp(), await ctx.resources.gate.last_seen(session.id) or 0.0)
-    return ctx.now().timestamp() - seen > timeout_minutes * 60
+    last_use = max(session.used_at.timestamp(), await ctx.resources.gate.last_seen(session.id) or 0.0)
+    return ctx.now().timestamp() - last_use > timeout_minutes * 60
 
 
-async def _end(ctx: Context, session: Session, reason: str) -> None:
-    """End a session whose refresh is refused; this must last, so it is committed before the refusal."""
+async def _end(ctx: Context, session: schema.LoginSession, reason: str) -> None:
+    """End a session whose refresh is refused, and commit that first."""
     await store.end_session(ctx, session.id, session.user_id)
-    ctx.concerns("user", session.user_id, session.email, reason=reason)
+    ctx.set_subject("user", session.user_id, session.email, reason=reason)
     await ctx.audit_event("user.session_ended")
     await ctx.commit()
 
 
-async def _begin_session(ctx: Context, user_id: UUID, password_hash: str) -> TokenResponse:
+async def _begin_session(ctx: Context, user_id: UUID, password_hash: str) -> schema.TokenResponse:
     status = await store.note_login(ctx, user_id, password_hash)
     if status is None:  # at a login only: the other ways in have just written what they would find
-        raise WrongCredentials
+        raise schema.WrongCredentials
     if ctx.resources.switches.maintenance is not None:
         _check_maintenance(ctx, status.role, await store.own_slug(ctx))
     now, session_id, jti = ctx.now(), new_id(), new_id()
@@ -350,11 +333,11 @@ async def _begin_session(ctx: Context, user_id: UUID, password_hash: str) -> Tok
     cookie = wants_cookie(ctx.headers)
     await store.create_session(ctx, session_id, user_id, jti, status.generation, expires_at, cookie)
     await store.note_origin(ctx, user_id, _origin(ctx))
-    return token_response(ctx, Grant(user_id, status.role, session_id, status.generation, jti, now, expires_at))
+    return token_response(ctx, schema.Grant(user_id, status.role, session_id, status.generation, jti, now, expires_at))
 
 
-async def _rotate(ctx: Context, session: Session, *, previous_jti: UUID | None) -> Session:
-    """The session with its next refresh token."""
+async def _rotate(ctx: Context, session: schema.LoginSession, *, previous_jti: UUID | None) -> schema.LoginSession:
+    """Return the session with its next refresh token."""
     now, jti = ctx.now(), new_id()
     expires_at = now + timedelta(seconds=ctx.settings.refresh_token_seconds)
     await store.rotate(ctx, session.id, jti, now, expires_at, previous_jti=previous_jti)

@@ -1,4 +1,4 @@
-"""Who calls and what they may, and what somebody without an account may do."""
+"""The caller's account and rights, and what a stranger may register."""
 
 from __future__ import annotations
 
@@ -6,42 +6,26 @@ from service.auth import store
 from service.auth.schema import AuthOptions, Me
 from service.auth.tenant_schema import TenantView
 from service.platform.base.caller import KEY_SCOPES
-from service.platform.resilience.looks import Looks
 from service.platform.unit.context import Context, Resources, Unit
+from service.platform.unit.query_cache import QueryCache
+from service.platform.unit.records import narrow
 
 
 async def me(ctx: Context) -> Me:
-    """The caller with their scopes, and what everybody of the tenant works by."""
+    """Return the caller with their scopes, and what everybody of the tenant works by."""
     row = await store.me(ctx)
-    settings = row.settings
-    return Me(
-        id=row.id,
-        email=row.email,
-        full_name=row.full_name,
-        tenant_id=row.tenant_id,
-        role=row.role,
-        two_factor_enabled=row.two_factor_enabled,
-        scopes=[scope for scope in KEY_SCOPES if ctx.caller.may(scope)],
-        tenant=TenantView(
-            name=row.tenant_name,
-            tier=row.subscription_tier,
-            date_format=settings.date_format,
-            number_format=settings.number_format,
-            timezone=settings.timezone,
-            two_factor_required=settings.two_factor_required,
-            session_timeout_minutes=settings.session_timeout_minutes,
-            labels=settings.labels,
-        ),
-    )
+    scopes = [scope for scope in KEY_SCOPES if ctx.caller.may(scope)]
+    tenant = narrow(TenantView, row.settings, name=row.tenant_name, tier=row.subscription_tier)
+    return narrow(Me, row, scopes=scopes, tenant=tenant)
 
 
 async def options(ctx: Context) -> AuthOptions:
-    """What POST register would say to somebody without an account."""
+    """Return whether a stranger may register."""
     if not ctx.flag("registration"):
         return AuthOptions(registration_open=False)
     if ctx.settings.open_registration:
         return AuthOptions(registration_open=True)
-    return AuthOptions(registration_open=await ctx.resources.once(Looks).of("lacks_tenants", _lacks_tenants))
+    return AuthOptions(registration_open=await ctx.resources.once(QueryCache).of("lacks_tenants", _lacks_tenants))
 
 
 async def _lacks_tenants(resources: Resources) -> bool:

@@ -5,17 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from functools import partial
 
-from service.auth import store
+from service.auth import schema, store
 from service.auth.actions import check_address, renew_cookie
-from service.auth.schema import (
-    Account,
-    IncorrectPassword,
-    InvalidResetToken,
-    PasswordChange,
-    PasswordForgotten,
-    PasswordReset,
-    ResetAccepted,
-)
 from service.platform.access.caller_status import Window
 from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.base.secrets import digest, hash_password, new_id, new_token, verify_password
@@ -23,9 +14,11 @@ from service.platform.unit.context import Context, Subject, Unit
 from service.platform.work import mail
 
 
-async def change(ctx: Context, body: PasswordChange) -> None:
-    """Replace the caller's password; every other session of the caller ends, and a browser's goes on with a new
-    refresh token."""
+async def change(ctx: Context, body: schema.PasswordChange) -> None:
+    """Replace the caller's password, and end all other sessions.
+
+    A browser's session goes on with a new refresh token.
+    """
     if body.new_password == body.current_password:
         raise ValidationFailed(Fault(["body", "new_password"], "this is the present password"))
     user_id, session_id = ctx.caller.user_id, ctx.caller.session_id
@@ -33,43 +26,45 @@ async def change(ctx: Context, body: PasswordChange) -> None:
     old_hash = await store.password_hash(ctx, user_id)
     await ctx.commit()  # no connection is held while the passwords are hashed
     if old_hash is None or not await ctx.hash(verify_password, body.current_password, old_hash):
-        raise IncorrectPassword
+        raise schema.IncorrectPassword
     new_hash = await ctx.hash(hash_password, body.new_password)
     if not await store.replace_password(ctx, user_id, old_hash, new_hash):
-        raise IncorrectPassword
+        raise schema.IncorrectPassword
     await store.end_other_sessions(ctx, user_id, session_id)
     await store.end_resets(ctx, user_id)
     await renew_cookie(ctx)
-    ctx.concerns("user", user_id, await ctx.email())
+    ctx.set_subject("user", user_id, await ctx.email())
 
 
-async def forget(ctx: Context, body: PasswordForgotten) -> ResetAccepted:
-    """Send a letter to whoever has this e-mail. The answer, and the time it takes, say nothing of whether somebody has:
-    all work follows it."""
-    email = await store.folded(ctx, body.email.strip())
+async def forget(ctx: Context, body: schema.PasswordForgotten) -> schema.ResetAccepted:
+    """Send a reset letter to whoever has this e-mail.
+
+    All work follows the answer, so its time says nothing of whether somebody has.
+    """
+    email = await store.fold_email(ctx, body.email.strip())
     await ctx.commit()
     account = ctx.resources.vault.fingerprint("forgot", email).hex()
     await ctx.limit([Window(f"forgot:{account}", ctx.settings.password_changes_per_hour, 3600)])
-    ctx.afterwards(partial(_send_reset, ctx, email))
-    return ResetAccepted()
+    ctx.after_answer(partial(_send_reset, ctx, email))
+    return schema.ResetAccepted()
 
 
-async def reset(ctx: Context, body: PasswordReset) -> None:
-    """A new password by the token of a letter; every token of the user is void."""
-    found = await store.find_reset(ctx, digest(body.token))
-    if found is None or found.used_at is not None or found.expires_at <= ctx.now():
-        raise InvalidResetToken
+async def reset(ctx: Context, body: schema.PasswordReset) -> None:
+    """Set a new password by a letter's token; void all tokens."""
+    pending = await store.find_reset(ctx, digest(body.token))
+    if pending is None or pending.used_at is not None or pending.expires_at <= ctx.now():
+        raise schema.InvalidResetToken
     await ctx.commit()  # no connection is held while the password is hashed
-    await check_address(ctx, found.tenant_id)
+    await check_address(ctx, pending.tenant_id)
     new_hash = await ctx.hash(hash_password, body.new_password)
-    await ctx.enter_tenant(found.tenant_id)
-    email = await store.set_password(ctx, found.user_id, new_hash)
-    if email is None or not await store.use_reset(ctx, found.id):
-        raise InvalidResetToken
-    await store.end_resets(ctx, found.user_id)
-    await store.revoke_tokens(ctx, found.user_id)
-    await store.forget_origins(ctx, found.user_id)  # a thief may have logged in, too
-    ctx.concerns("user", found.user_id, email)
+    await ctx.enter_tenant(pending.tenant_id)
+    email = await store.set_password(ctx, pending.user_id, new_hash)
+    if email is None or not await store.use_reset(ctx, pending.id):
+        raise schema.InvalidResetToken
+    await store.end_resets(ctx, pending.user_id)
+    await store.revoke_tokens(ctx, pending.user_id)
+    await store.forget_origins(ctx, pending.user_id)  # a thief may have logged in, too
+    ctx.set_subject("user", pending.user_id, email)
 
 
 async def _send_reset(ctx: Context, email: str) -> None:
@@ -93,7 +88,7 @@ async def _send_reset(ctx: Context, email: str) -> None:
         raise
 
 
-async def _post_reset(unit: Unit, account: Account) -> None:
+async def _post_reset(unit: Unit, account: schema.Account) -> None:
     token, token_hash = new_token()
     expires_at = unit.now() + timedelta(seconds=unit.settings.password_reset_seconds)
     await store.create_reset(unit, new_id(), account.user_id, token_hash, expires_at)
@@ -102,6 +97,6 @@ async def _post_reset(unit: Unit, account: Account) -> None:
         to=account.email,
         full_name=account.full_name,
         token=token,
-        expires_at=await unit.there(expires_at),
+        expires_at=await unit.local_time(expires_at),
     )
     await mail.post(unit, letter)

@@ -4,38 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.auth import actions, me_actions, password_actions, two_factor_actions
-from service.auth.schema import (
-    Acceptance,
-    AllTokensRevoked,
-    AlreadyEnrolled,
-    AuthOptions,
-    CodeGiven,
-    CodeRequired,
-    Deactivated,
-    EmailTaken,
-    Enrolment,
-    EnrolmentNotBegun,
-    IncorrectPassword,
-    InvalidCode,
-    InvalidInvitation,
-    InvalidRefreshToken,
-    InvalidResetToken,
-    Login,
-    Me,
-    NotEnrolled,
-    PasswordChange,
-    PasswordForgotten,
-    PasswordReset,
-    RecoveryCodes,
-    Refresh,
-    RefreshTokenRevoked,
-    Registration,
-    RegistrationClosed,
-    ResetAccepted,
-    TokenResponse,
-    WrongCredentials,
-)
+from service.auth import actions, me_actions, password_actions, schema, two_factor_actions
 from service.platform.access.caller_status import Window
 from service.platform.base.problem import AddressNotAllowed, RateLimited, TenantSuspended, UnderMaintenance
 from service.platform.config import Settings
@@ -83,14 +52,15 @@ def _codes(settings: Settings, _: str, user: str) -> Sequence[Window]:
     "/register",
     access="public",
     status=201,
-    errors=(EmailTaken, RegistrationClosed),
+    errors=(schema.EmailTaken, schema.RegistrationClosed),
     event="user.registered",
     windows=_registrations,
     flag="registration",
     heavy=True,
     browser=True,
+    summary="Register account",
 )
-async def register(ctx: Context, body: Registration) -> TokenResponse:
+async def register(ctx: Context, body: schema.Registration) -> schema.TokenResponse:
     """Create a user and the tenant that they own."""
     return await actions.register(ctx, body)
 
@@ -99,10 +69,10 @@ async def register(ctx: Context, body: Registration) -> TokenResponse:
     "/login",
     access="public",
     errors=(
-        WrongCredentials,
-        Deactivated,
-        CodeRequired,
-        InvalidCode,
+        schema.WrongCredentials,
+        schema.Deactivated,
+        schema.CodeRequired,
+        schema.InvalidCode,
         TenantSuspended,
         AddressNotAllowed,
         UnderMaintenance,
@@ -113,9 +83,13 @@ async def register(ctx: Context, body: Registration) -> TokenResponse:
     in_maintenance=True,
     heavy=True,
     browser=True,
+    summary="Log in",
 )
-async def login(ctx: Context, form: Login) -> TokenResponse:
-    """Trade an e-mail and a password, and a code where two-factor login is on, for tokens."""
+async def login(ctx: Context, form: schema.Login) -> schema.TokenResponse:
+    """Trade an e-mail and a password for tokens.
+
+    A code is needed too where two-factor login is on.
+    """
     return await actions.login(ctx, form)
 
 
@@ -123,10 +97,10 @@ async def login(ctx: Context, form: Login) -> TokenResponse:
     "/refresh",
     access="public",
     errors=(
-        InvalidRefreshToken,
-        RefreshTokenRevoked,
-        AllTokensRevoked,
-        Deactivated,
+        schema.InvalidRefreshToken,
+        schema.RefreshTokenRevoked,
+        schema.AllTokensRevoked,
+        schema.Deactivated,
         TenantSuspended,
         AddressNotAllowed,
         RateLimited,
@@ -134,25 +108,31 @@ async def login(ctx: Context, form: Login) -> TokenResponse:
     ),
     in_maintenance=True,
     browser=True,
+    summary="Refresh tokens",
 )
-async def refresh(ctx: Context, body: Refresh) -> TokenResponse:
-    """Trade a refresh token for the next pair; a refresh token is good once."""
+async def refresh(ctx: Context, body: schema.Refresh) -> schema.TokenResponse:
+    """Trade a refresh token for the next pair.
+
+    A refresh token is good once.
+    """
     return await actions.refresh(ctx, body)
 
 
 @area.get("/me", access="any", enrolling=True)
-async def get_current_user(ctx: Context) -> Me:
-    """Who calls; for an API key, its creator."""
+async def get_current_user(ctx: Context) -> schema.Me:
+    """Say who calls; for an API key, its creator."""
     return await me_actions.me(ctx)
 
 
-@area.get("/options", access="public", in_maintenance=True)
-async def get_auth_options(ctx: Context) -> AuthOptions:
-    """What somebody without an account may do: whether registration is open."""
+@area.get("/options", access="public", in_maintenance=True, summary="Get sign-in options")
+async def get_auth_options(ctx: Context) -> schema.AuthOptions:
+    """Say what somebody without an account may do, such as register."""
     return await me_actions.options(ctx)
 
 
-@area.post("/logout", access="user", event="user.logged_out", windows=_logouts, enrolling=True, browser=True)
+@area.post(
+    "/logout", access="user", event="user.logged_out", windows=_logouts, enrolling=True, browser=True, summary="Log out"
+)
 async def logout(ctx: Context) -> None:
     """End the session that the access token belongs to."""
     await actions.logout(ctx)
@@ -167,81 +147,99 @@ async def revoke_all_tokens(ctx: Context) -> None:
 @area.post(
     "/accept-invitation",
     access="public",
-    errors=(InvalidInvitation, TenantSuspended, AddressNotAllowed),
+    errors=(schema.InvalidInvitation, TenantSuspended, AddressNotAllowed),
     event="user.joined",
     windows=_acceptances,
     heavy=True,
     browser=True,
 )
-async def accept_invitation(ctx: Context, body: Acceptance) -> TokenResponse:
-    """Accept an invitation by choosing a password; the user becomes active."""
+async def accept_invitation(ctx: Context, body: schema.Acceptance) -> schema.TokenResponse:
+    """Activate an invited user, who chooses a password."""
     return await actions.accept(ctx, body)
 
 
 @area.post(
     "/password/change",
     access="user",
-    errors=(IncorrectPassword,),
+    errors=(schema.IncorrectPassword,),
     event="user.password_changed",
     windows=_password_changes,
     heavy=True,
     browser=True,
 )
-async def change_password(ctx: Context, body: PasswordChange) -> None:
-    """Replace the password; every other session of the user ends."""
+async def change_password(ctx: Context, body: schema.PasswordChange) -> None:
+    """Replace the password.
+
+    Every other session of the user ends.
+    """
     await password_actions.change(ctx, body)
 
 
-@area.post("/password/forgot", access="public", status=202, windows=_forgotten)
-async def forgot_password(ctx: Context, body: PasswordForgotten) -> ResetAccepted:
-    """Have a letter sent with a way to choose a new password; the answer is the same for every e-mail."""
+@area.post("/password/forgot", access="public", status=202, windows=_forgotten, summary="Request password reset")
+async def forgot_password(ctx: Context, body: schema.PasswordForgotten) -> schema.ResetAccepted:
+    """Send a letter with a way to choose a new password.
+
+    The answer is the same for every e-mail.
+    """
     return await password_actions.forget(ctx, body)
 
 
 @area.post(
     "/password/reset",
     access="public",
-    errors=(InvalidResetToken, AddressNotAllowed),
+    errors=(schema.InvalidResetToken, AddressNotAllowed),
     event="user.password_reset",
     windows=_resets,
     heavy=True,
 )
-async def reset_password(ctx: Context, body: PasswordReset) -> None:
-    """Choose a new password by the token of a letter; every session of the user ends."""
+async def reset_password(ctx: Context, body: schema.PasswordReset) -> None:
+    """Take the token of a letter and a new password.
+
+    Every session of the user ends.
+    """
     await password_actions.reset(ctx, body)
 
 
 @area.post(
     "/2fa/enroll",
     access="user",
-    errors=(AlreadyEnrolled,),
+    errors=(schema.AlreadyEnrolled,),
     event="user.two_factor_enrolment_begun",
     enrolling=True,
+    summary="Enroll two-factor login",
 )
-async def enroll_two_factor(ctx: Context) -> Enrolment:
-    """Begin two-factor login: a secret for the authenticator, which counts once a code of it is verified."""
+async def enroll_two_factor(ctx: Context) -> schema.Enrolment:
+    """Give a secret for the authenticator.
+
+    It counts once a code of it is verified.
+    """
     return await two_factor_actions.enroll(ctx)
 
 
 @area.post(
     "/2fa/verify",
     access="user",
-    errors=(InvalidCode, EnrolmentNotBegun),
+    errors=(schema.InvalidCode, schema.EnrolmentNotBegun),
     event="user.two_factor_enabled",
     windows=_codes,
     enrolling=True,
+    summary="Verify two-factor login",
 )
-async def verify_two_factor(ctx: Context, body: CodeGiven) -> RecoveryCodes:
-    """Turn two-factor login on; the recovery codes are shown this once, and each of them is good once."""
+async def verify_two_factor(ctx: Context, body: schema.CodeGiven) -> schema.RecoveryCodes:
+    """Turn two-factor login on.
+
+    The recovery codes are shown this once, and each is good once.
+    """
     return await two_factor_actions.verify(ctx, body.code)
 
 
 @area.post(
     "/2fa/disable",
     access="user",
-    errors=(InvalidCode, NotEnrolled),
+    errors=(schema.InvalidCode, schema.NotEnrolled),
     event="user.two_factor_disabled",
+    summary="Disable two-factor login",
 )
-async def disable_two_factor(ctx: Context, body: CodeGiven) -> None:
-    """Turn two-factor login off, by a code of the authenticator or a recovery code."""
+async def disable_two_factor(ctx: Context, body: schema.CodeGiven) -> None:
+    """Take a code of the authenticator or a recovery code."""
     await two_factor_actions.disable(ctx, body.code)

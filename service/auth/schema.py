@@ -27,7 +27,7 @@ SLUG_CHARACTERS: Final = 60
 
 
 def wrong_email(email: str) -> str | None:
-    """Why a text is no e-mail address; blanks around it are none of it."""
+    """Return why a text is no e-mail address; blanks around it are none of it."""
     try:
         envelope(email.strip())
     except UnfitAddress:
@@ -222,7 +222,7 @@ class Invited(Struct, frozen=True):
     accepted_at: datetime | None
 
 
-class Reset(Struct, frozen=True):
+class PendingReset(Struct, frozen=True):
     """A password reset, found by its token."""
 
     tenant_id: UUID
@@ -242,7 +242,7 @@ class SecondFactor(Struct, frozen=True):
     two_factor_step: int
 
 
-class Session(Struct, frozen=True):
+class LoginSession(Struct, frozen=True):
     """A family of refresh tokens."""
 
     id: UUID

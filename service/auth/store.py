@@ -8,7 +8,16 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from service.auth.schema import Account, InvalidRefreshToken, Invited, LoginStatus, MeRow, Reset, SecondFactor, Session
+from service.auth.schema import (
+    Account,
+    InvalidRefreshToken,
+    Invited,
+    LoginSession,
+    LoginStatus,
+    MeRow,
+    PendingReset,
+    SecondFactor,
+)
 from service.auth.tenant_schema import TenantSettings
 from service.platform.base.caller import NOBODY
 from service.platform.base.problem import TenantSuspended, Unauthenticated
@@ -16,12 +25,15 @@ from service.platform.unit.context import Context, Unit
 
 
 async def lacks_tenants(ctx: Unit, *, alone: bool) -> bool:
-    """Whether the deployment has no tenant; `alone`: and nobody else is told so before this transaction ends."""
-    return bool(await ctx.value("SELECT lacks_tenants(%s)", [alone]))
+    """Return whether the deployment has no tenant.
+
+    `alone`: nobody else gets that answer before this transaction ends.
+    """
+    return bool(await ctx.fetch_value("SELECT lacks_tenants(%s)", [alone]))
 
 
 async def create_tenant(ctx: Context, tenant_id: UUID, name: str, slug: str, tier: str) -> bool:
-    """A new tenant; False when another one has the slug."""
+    """Return a new tenant; False when another one has the slug."""
     return bool(
         await ctx.execute(
             """
@@ -35,7 +47,7 @@ async def create_tenant(ctx: Context, tenant_id: UUID, name: str, slug: str, tie
 
 
 async def create_owner(ctx: Context, user_id: UUID, email: str, full_name: str, password_hash: str) -> None:
-    """The founder of the tenant."""
+    """Create the first owner of a tenant."""
     await ctx.execute(
         """
         INSERT INTO users (tenant_id, id, email, full_name, role, status, password_hash)
@@ -46,13 +58,15 @@ async def create_owner(ctx: Context, user_id: UUID, email: str, full_name: str, 
 
 
 async def find_account(unit: Unit, email: str, origin: bytes | None = None) -> Account | None:
-    """The account of an e-mail, whichever its tenant, and whether it is known at that origin. Who is only invited has
-    none yet."""
-    return await unit.one_or_none(Account, "SELECT * FROM find_login(%s, %s)", [email, origin])
+    """Return the account of an e-mail, in whichever tenant.
+
+    It says whether the origin is known. Who is only invited has none yet.
+    """
+    return await unit.fetch_one_or_none(Account, "SELECT * FROM find_login(%s, %s)", [email, origin])
 
 
 async def note_origin(ctx: Context, user_id: UUID, origin: bytes) -> None:
-    """Remember where a user logged in from; of the earlier places those that were seen last."""
+    """Store where a user logged in from, and forget the oldest places."""
     await ctx.execute(
         """
         WITH seen AS (
@@ -68,25 +82,25 @@ async def note_origin(ctx: Context, user_id: UUID, origin: bytes) -> None:
 
 
 async def forget_origins(ctx: Context, user_id: UUID) -> None:
-    """No place that a user logged in from counts any more."""
+    """Forget where a user logged in from."""
     await ctx.execute("DELETE FROM known_origins WHERE user_id = %s", [user_id])
 
 
-async def folded(ctx: Context, email: str) -> str:
-    """An e-mail as it is compared: spellings that find one account are one e-mail to its limits, too.
+async def fold_email(ctx: Context, email: str) -> str:
+    """Return an e-mail in the spelling that is compared.
 
     Python's small letters are not the database's, whose locale decides: that of U+0130 may be an i.
     """
-    return str(await ctx.value("SELECT lower(%s)", [email]))
+    return str(await ctx.fetch_value("SELECT lower(%s)", [email]))
 
 
 async def note_login(ctx: Context, user_id: UUID, password_hash: str) -> LoginStatus | None:
-    """Count a login; what the user's tokens say from now on, the role of this very moment.
+    """Count a login; return what the user's tokens say.
 
     None when the user became inactive or the password was changed meanwhile: whoever does that ends the sessions that
     there are, and would miss this one.
     """
-    return await ctx.one_or_none(
+    return await ctx.fetch_one_or_none(
         LoginStatus,
         """
         UPDATE users SET last_login = now(), login_count = login_count + 1
@@ -116,10 +130,10 @@ async def create_session(
     )
 
 
-async def lock_session(ctx: Context, session_id: UUID) -> Session:
-    """The session, locked, with what its user is now."""
-    return await ctx.one(
-        Session,
+async def lock_session(ctx: Context, session_id: UUID) -> LoginSession:
+    """Return the session, locked, with what its user is now."""
+    return await ctx.fetch_one(
+        LoginSession,
         """
         SELECT s.id, s.user_id, s.refresh_jti, s.generation, s.revoked_at, s.expires_at, s.used_at,
                s.cookie, s.previous_jti, s.rotated_at,
@@ -144,7 +158,7 @@ async def rotate(
     *,
     previous_jti: UUID | None,
 ) -> None:
-    """Put the next refresh token in the place of the used one, which may be repeated where it is given."""
+    """Store the next refresh token in place of the used one."""
     await ctx.execute(
         """
         UPDATE sessions
@@ -156,8 +170,8 @@ async def rotate(
 
 
 async def is_cookie_session(ctx: Context, session_id: UUID) -> bool:
-    """Whether a session is a browser's, with the refresh token as a cookie."""
-    return bool(await ctx.value("SELECT cookie FROM sessions WHERE id = %s", [session_id]))
+    """Return whether a session is a browser's, with the refresh token as a cookie."""
+    return bool(await ctx.fetch_value("SELECT cookie FROM sessions WHERE id = %s", [session_id]))
 
 
 class _Stored(Struct, frozen=True):
@@ -165,14 +179,14 @@ class _Stored(Struct, frozen=True):
 
 
 async def tenant_settings(unit: Unit) -> TenantSettings:
-    """The choices of the transaction's tenant."""
+    """Return the choices of the transaction's tenant."""
     sql = "SELECT settings FROM tenants WHERE id = %s"
-    return (await unit.one(_Stored, sql, [unit.tenant], missing=TenantSuspended)).settings
+    return (await unit.fetch_one(_Stored, sql, [unit.tenant], missing=TenantSuspended)).settings
 
 
 async def own_slug(ctx: Context) -> str:
-    """The slug of the transaction's tenant."""
-    return str(await ctx.value("SELECT slug FROM tenants WHERE id = %s", [ctx.tenant]))
+    """Return the slug of the transaction's tenant."""
+    return str(await ctx.fetch_value("SELECT slug FROM tenants WHERE id = %s", [ctx.tenant]))
 
 
 async def end_session(ctx: Context, session_id: UUID, user_id: UUID) -> None:
@@ -185,7 +199,7 @@ async def end_session(ctx: Context, session_id: UUID, user_id: UUID) -> None:
 async def end_other_sessions(ctx: Context, user_id: UUID, session_id: UUID) -> None:
     """Revoke every session of a user but this one."""
     await ctx.end_rights("session", NOBODY, user_id=user_id)
-    ended = await ctx.value(
+    ended = await ctx.fetch_value(
         """
         WITH ended AS (
             UPDATE sessions SET revoked_at = now() WHERE user_id = %s AND id <> %s AND revoked_at IS NULL
@@ -195,15 +209,15 @@ async def end_other_sessions(ctx: Context, user_id: UUID, session_id: UUID) -> N
         """,
         [user_id, session_id, ctx.settings.access_token_seconds + 5],
     )
-    for other in ended or ():  # of the rest no access token is left
-        await _revoke(ctx, "session", other, 0)
+    for ended_id in ended or ():  # of the rest no access token is left
+        await _revoke(ctx, "session", ended_id, 0)
 
 
 async def revoke_tokens(ctx: Context, user_id: UUID) -> None:
-    """Void every token that a user holds: before whatever else changes of the user in this transaction."""
+    """Void every token of a user, before other changes of the user."""
     await ctx.end_rights("user", user_id)
     raised = "UPDATE users SET token_generation = token_generation + 1 WHERE id = %s RETURNING token_generation"
-    generation = int(await ctx.value(raised, [user_id]))
+    generation = int(await ctx.fetch_value(raised, [user_id]))
     await _revoke(ctx, "user", user_id, generation)
 
 
@@ -221,8 +235,8 @@ async def _revoke(ctx: Context, kind: str, subject: UUID, generation: int) -> No
 
 
 async def me(ctx: Context) -> MeRow:
-    """The caller and their tenant."""
-    return await ctx.one(
+    """Return the caller and their tenant."""
+    return await ctx.fetch_one(
         MeRow,
         """
         SELECT u.id, u.email, u.full_name, u.tenant_id, u.role, u.two_factor_enabled,
@@ -236,8 +250,8 @@ async def me(ctx: Context) -> MeRow:
 
 
 async def find_invitation(ctx: Context, token_hash: bytes) -> Invited | None:
-    """The invitation of a token, whichever its tenant."""
-    return await ctx.one_or_none(Invited, "SELECT * FROM find_invitation(%s)", [token_hash])
+    """Return the invitation of a token, whichever its tenant."""
+    return await ctx.fetch_one_or_none(Invited, "SELECT * FROM find_invitation(%s)", [token_hash])
 
 
 async def accept_invitation(ctx: Context, invitation_id: UUID) -> bool:
@@ -252,7 +266,7 @@ async def accept_invitation(ctx: Context, invitation_id: UUID) -> bool:
 
 async def activate_user(ctx: Context, user_id: UUID, password_hash: str) -> Account | None:
     """Turn an invited user into an active one."""
-    return await ctx.one_or_none(
+    return await ctx.fetch_one_or_none(
         Account,
         """
         UPDATE users SET status = 'active', password_hash = %s, updated_at = now() WHERE id = %s AND status = 'invited'
@@ -267,13 +281,13 @@ async def activate_user(ctx: Context, user_id: UUID, password_hash: str) -> Acco
 
 
 async def password_hash(ctx: Context, user_id: UUID) -> str | None:
-    """The hash of a user's password."""
-    found: str | None = await ctx.value("SELECT password_hash FROM users WHERE id = %s", [user_id])
-    return found
+    """Return the hash of a user's password."""
+    stored_hash: str | None = await ctx.fetch_value("SELECT password_hash FROM users WHERE id = %s", [user_id])
+    return stored_hash
 
 
 async def replace_password(ctx: Context, user_id: UUID, old_hash: str, new_hash: str) -> bool:
-    """A new password in the place of one that was verified; False when somebody just changed it."""
+    """Replace a verified password; False where it was just changed."""
     return bool(
         await ctx.execute(
             "UPDATE users SET password_hash = %s, updated_at = now() WHERE id = %s AND password_hash = %s",
@@ -283,8 +297,8 @@ async def replace_password(ctx: Context, user_id: UUID, old_hash: str, new_hash:
 
 
 async def set_password(ctx: Context, user_id: UUID, new_hash: str) -> str | None:
-    """A new password of an active user; the user's e-mail."""
-    email: str | None = await ctx.value(
+    """Return a new password of an active user; the user's e-mail."""
+    email: str | None = await ctx.fetch_value(
         "UPDATE users SET password_hash = %s, updated_at = now() WHERE id = %s AND status = 'active' RETURNING email",
         [new_hash, user_id],
     )
@@ -301,9 +315,9 @@ async def create_reset(unit: Unit, reset_id: UUID, user_id: UUID, token_hash: by
     )
 
 
-async def find_reset(ctx: Context, token_hash: bytes) -> Reset | None:
-    """The password reset of a token, whichever its tenant."""
-    return await ctx.one_or_none(Reset, "SELECT * FROM find_password_reset(%s)", [token_hash])
+async def find_reset(ctx: Context, token_hash: bytes) -> PendingReset | None:
+    """Return the password reset of a token, whichever its tenant."""
+    return await ctx.fetch_one_or_none(PendingReset, "SELECT * FROM find_password_reset(%s)", [token_hash])
 
 
 async def use_reset(ctx: Context, reset_id: UUID) -> bool:
@@ -317,7 +331,7 @@ async def use_reset(ctx: Context, reset_id: UUID) -> bool:
 
 
 async def end_resets(ctx: Context, user_id: UUID) -> None:
-    """No open password reset of a user is good any more."""
+    """End a user's open password resets."""
     await ctx.execute("UPDATE password_resets SET used_at = now() WHERE user_id = %s AND used_at IS NULL", [user_id])
 
 
@@ -325,8 +339,8 @@ async def end_resets(ctx: Context, user_id: UUID) -> None:
 
 
 async def lock_second_factor(ctx: Context, user_id: UUID) -> SecondFactor:
-    """A user's second factor, locked."""
-    return await ctx.one(
+    """Return a user's second factor, locked."""
+    return await ctx.fetch_one(
         SecondFactor,
         """
         SELECT email, two_factor_enabled, two_factor_secret, two_factor_pending, two_factor_step
@@ -344,7 +358,7 @@ async def begin_enrolment(ctx: Context, user_id: UUID, sealed: str) -> None:
 
 
 async def enable_two_factor(ctx: Context, user_id: UUID, step: int, code_hashes: list[bytes]) -> None:
-    """The pending secret counts from now on; `step` is that of the code which proved it."""
+    """Enable the pending secret; `step` is that of the proving code."""
     await ctx.execute(
         """
         UPDATE users
@@ -359,7 +373,7 @@ async def enable_two_factor(ctx: Context, user_id: UUID, step: int, code_hashes:
         "INSERT INTO recovery_codes (tenant_id, user_id, code_hash) SELECT %s, %s, unnest(%s::bytea[])",
         [ctx.tenant, user_id, code_hashes],
     )
-    await ctx.forget(partial(ctx.resources.caller_cache.drop_user, user_id))
+    await ctx.drop_copies(partial(ctx.resources.caller_cache.drop_user, user_id))
 
 
 async def disable_two_factor(ctx: Context, user_id: UUID) -> None:
@@ -373,11 +387,14 @@ async def disable_two_factor(ctx: Context, user_id: UUID) -> None:
         [user_id],
     )
     await ctx.execute("DELETE FROM recovery_codes WHERE user_id = %s", [user_id])
-    await ctx.forget(partial(ctx.resources.caller_cache.drop_user, user_id))
+    await ctx.drop_copies(partial(ctx.resources.caller_cache.drop_user, user_id))
 
 
 async def note_step(ctx: Context, user_id: UUID, step: int) -> None:
-    """The code of this time step was accepted: it and the earlier ones are used up. The user's row is locked."""
+    """Use up the codes up to this time step.
+
+    The user's row is locked.
+    """
     await ctx.execute("UPDATE users SET two_factor_step = %s WHERE id = %s", [step, user_id])
 
 

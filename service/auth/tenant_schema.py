@@ -34,7 +34,7 @@ class TenantSettings(Struct, frozen=True, kw_only=True):
 
     @property
     def labels(self) -> dict[str, str]:
-        """What people read in place of each name of an agency or trustee."""
+        """Return the label for each name of an agency or trustee."""
         return {name: getattr(self, f"{name}_label") for name in LABELS}
 
 

@@ -1,4 +1,7 @@
-"""The tokens of a session: signed, and given in the body or, to a browser, as a cookie that no script can read."""
+"""The tokens of a session.
+
+Signed, and given in the body or, to a browser, as a cookie that no script can read.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Final
 from msgspec import UNSET
 
 from service.auth import store
-from service.auth.schema import Grant, InvalidRefreshToken, Refresh, Session, TokenResponse
+from service.auth.schema import Grant, InvalidRefreshToken, LoginSession, Refresh, TokenResponse
 from service.platform.access.cookies import expired_cookie, read_cookie, token_cookie, wants_cookie
 from service.platform.base.problem import ValidationFailed
 from service.platform.base.secrets import Claims, new_id
@@ -18,8 +21,8 @@ REPEAT_SECONDS: Final = 10
 """For so long the refresh token that was just replaced is answered once more: tabs refresh at the same moment."""
 
 
-def presented_token(ctx: Context, body: Refresh) -> str:
-    """The refresh token of a request: of a browser's session the cookie, else that of the body.
+def token_of(ctx: Context, body: Refresh) -> str:
+    """Return the refresh token of a request, by cookie or body.
 
     Raises:
         ValidationFailed: the body lacks it, or has one beside the header.
@@ -37,15 +40,15 @@ def presented_token(ctx: Context, body: Refresh) -> str:
     return token
 
 
-def is_repeated(ctx: Context, session: Session, claims: Claims) -> bool:
-    """Whether a refresh token is the one before the present one, so soon after that another tab sent it."""
+def is_repeated(ctx: Context, session: LoginSession, claims: Claims) -> bool:
+    """Return whether another tab just sent the previous refresh token."""
     if not session.cookie or session.rotated_at is None or session.previous_jti != claims.jti:
         return False
     return ctx.now() - session.rotated_at <= timedelta(seconds=REPEAT_SECONDS)
 
 
-def grant_of(session: Session) -> Grant:
-    """What the tokens of a session are made of, once it has rotated: the same refresh token each time."""
+def grant_of(session: LoginSession) -> Grant:
+    """Return what a rotated session's tokens are made from."""
     assert session.rotated_at is not None
     return Grant(
         session.user_id,
@@ -59,7 +62,7 @@ def grant_of(session: Session) -> Grant:
 
 
 def token_response(ctx: Context, grant: Grant) -> TokenResponse:
-    """The answer with the tokens of a session: the refresh token in the body, or for a browser as its cookie."""
+    """Return a session's tokens; a browser's refresh token as a cookie."""
     if not wants_cookie(ctx.headers):
         return TokenResponse(_access_token(ctx, grant), _refresh_token(ctx, grant))
     set_cookie(ctx, grant)

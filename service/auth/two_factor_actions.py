@@ -1,4 +1,7 @@
-"""The second factor: enrolment, its codes, and the recovery codes that stand in for them."""
+"""The second factor.
+
+Enrolment, its codes, and the recovery codes that stand in for them.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,7 @@ from uuid import UUID
 import pyotp
 import structlog
 
-from service.auth import store
-from service.auth.schema import (
-    RECOVERY_CODES,
-    Account,
-    AlreadyEnrolled,
-    Enrolment,
-    EnrolmentNotBegun,
-    InvalidCode,
-    NotEnrolled,
-    RecoveryCodes,
-    SecondFactor,
-)
+from service.auth import schema, store
 from service.platform.access.caller_status import Window
 from service.platform.base.caller import NOBODY
 from service.platform.base.problem import Unauthenticated
@@ -40,12 +32,12 @@ log = structlog.get_logger()
 
 
 def tries(settings: Settings, user: str) -> Window:
-    """Codes of an authenticator that may be tried for one user, at the login and behind it."""
+    """Return the limit of codes that may be tried for one user."""
     return Window(f"two_factor:{user}", settings.two_factor_codes_per_hour, 3600)
 
 
 def tries_of(ctx: Context, user: str, code: str) -> Window:
-    """What a code counts in.
+    """Return what a code counts in.
 
     Six digits can be guessed, so they are counted for the user, wherever they come from. A recovery code cannot be:
     whoever tries some uses up their own address, and shuts nobody else out.
@@ -55,30 +47,33 @@ def tries_of(ctx: Context, user: str, code: str) -> Window:
     return Window(f"recovery:{ctx.origin}", ctx.settings.recovery_codes_per_hour, 3600)
 
 
-async def enroll(ctx: Context) -> Enrolment:
-    """A secret for the user's authenticator. Until a code of it is verified, the login stays as it is."""
+async def enroll(ctx: Context) -> schema.Enrolment:
+    """Return a secret for an authenticator.
+
+    The login stays as it is until a code is verified.
+    """
     factor = await store.lock_second_factor(ctx, ctx.caller.user_id)
     if factor.two_factor_enabled:
-        raise AlreadyEnrolled
+        raise schema.AlreadyEnrolled
     secret = pyotp.random_base32()
     await store.begin_enrolment(ctx, ctx.caller.user_id, ctx.resources.vault.seal(PURPOSE, secret.encode()))
-    ctx.concerns("user", ctx.caller.user_id, factor.email)
-    return Enrolment(secret, pyotp.TOTP(secret).provisioning_uri(name=factor.email, issuer_name=ISSUER))
+    ctx.set_subject("user", ctx.caller.user_id, factor.email)
+    return schema.Enrolment(secret, pyotp.TOTP(secret).provisioning_uri(name=factor.email, issuer_name=ISSUER))
 
 
-async def verify(ctx: Context, code: str) -> RecoveryCodes:
-    """Turn the second factor on; the recovery codes are told this once."""
+async def verify(ctx: Context, code: str) -> schema.RecoveryCodes:
+    """Turn the second factor on; recovery codes are in this answer only."""
     user_id = ctx.caller.user_id
     factor = await store.lock_second_factor(ctx, user_id)
     if factor.two_factor_pending is None:
-        raise EnrolmentNotBegun
+        raise schema.EnrolmentNotBegun
     step = _step_of(ctx, factor.two_factor_pending, _plain(code), after=0)
     if step is None:
-        raise InvalidCode
-    codes = [_new_recovery_code() for _ in range(RECOVERY_CODES)]
+        raise schema.InvalidCode
+    codes = [_new_recovery_code() for _ in range(schema.RECOVERY_CODES)]
     await store.enable_two_factor(ctx, user_id, step, [_fingerprint(ctx, user_id, _plain(code)) for code in codes])
-    ctx.concerns("user", user_id, factor.email)
-    return RecoveryCodes(codes)
+    ctx.set_subject("user", user_id, factor.email)
+    return schema.RecoveryCodes(codes)
 
 
 async def disable(ctx: Context, code: str) -> None:
@@ -87,22 +82,22 @@ async def disable(ctx: Context, code: str) -> None:
     await ctx.limit([tries_of(ctx, str(user_id), code)])
     factor = await store.lock_second_factor(ctx, user_id)
     if not factor.two_factor_enabled:
-        raise NotEnrolled
+        raise schema.NotEnrolled
     if not await _fits(ctx, user_id, factor, code):
-        raise InvalidCode
+        raise schema.InvalidCode
     await store.disable_two_factor(ctx, user_id)
-    ctx.concerns("user", user_id, factor.email)
+    ctx.set_subject("user", user_id, factor.email)
 
 
 async def prove(ctx: Context, user_id: UUID, code: str) -> bool:
-    """Whether the code is the user's; it is used up then, as soon as this transaction is safe."""
+    """Use up a user's code; return whether it is right."""
     return await _fits(ctx, user_id, await store.lock_second_factor(ctx, user_id), code)
 
 
-async def has_code(ctx: Context, account: Account | None, code: str) -> bool:
-    """Whether the code is that of an account whose second factor is on; used up as `prove` says.
+async def has_code(ctx: Context, account: schema.Account | None, code: str) -> bool:
+    """Use up a code of an account; return whether it is right.
 
-    Of nobody, and of who has none, the same is asked.
+    An unknown user, and one without a second factor, take the same statements.
     """
     enrolled = account if account is not None and account.two_factor_enabled else None
     await ctx.enter_tenant(NOBODY if enrolled is None else enrolled.tenant_id)
@@ -113,7 +108,7 @@ async def has_code(ctx: Context, account: Account | None, code: str) -> bool:
     return enrolled is not None and factor.two_factor_enabled and await _fits(ctx, enrolled.user_id, factor, code)
 
 
-async def _fits(ctx: Context, user_id: UUID, factor: SecondFactor, code: str) -> bool:
+async def _fits(ctx: Context, user_id: UUID, factor: schema.SecondFactor, code: str) -> bool:
     if factor.two_factor_secret is None:  # turned off since the login found it on
         return not factor.two_factor_enabled
     code = _plain(code)
@@ -127,7 +122,10 @@ async def _fits(ctx: Context, user_id: UUID, factor: SecondFactor, code: str) ->
 
 
 def _step_of(ctx: Context, sealed: str, code: str, *, after: int) -> int | None:
-    """The time step whose code this is: the present one or a neighbour (clocks differ), later than `after`."""
+    """Return the time step of a code, later than `after`.
+
+    The present one or a neighbour, since clocks differ.
+    """
     try:
         secret = ctx.resources.vault.open(PURPOSE, sealed).decode()
     except BadSeal:  # the deployment has another secret key than when the user enrolled
@@ -149,12 +147,12 @@ def _new_recovery_code() -> str:
 
 
 def _is_of_time(code: str) -> bool:
-    """Whether a plain code is an authenticator's, rather than a recovery code."""
+    """Return whether a plain code is an authenticator's, rather than a recovery code."""
     return len(code) == DIGITS
 
 
 def _plain(code: str) -> str:
-    """A code as it was meant: people write blanks and dashes, and small letters."""
+    """Return a code without blanks and dashes, in capitals."""
     return "".join(char for char in code if char not in "- \t").upper()
 
 

@@ -1,4 +1,7 @@
-"""Calculations' decisions: what is evaluated where, what it counts, and which refusal a fault becomes."""
+"""Calculations' decisions.
+
+What is evaluated where, what it counts, and which refusal a fault becomes.
+"""
 
 from __future__ import annotations
 
@@ -18,44 +21,20 @@ from core.formula.functions import Function
 from core.formula.language import FormulaError
 from core.formula.values import DEFAULT
 from core.recalc.book import Book
-from service.calculations import evaluation_actions
+from service.calculations import evaluation_actions, schema
 from service.calculations.evaluation_actions import (
     BatchDone,
     BatchOrder,
-    Evaluated,
+    EncodedAnswer,
+    EncodedEvaluation,
     EvaluateOrder,
-    Refused,
-    Stored,
-    Told,
+    Refusal,
+    StoredColumns,
     TranslateOrder,
     ValidateOrder,
     encode,
 )
 from service.calculations.evaluator_actions import evaluators_of
-from service.calculations.schema import (
-    BatchItem,
-    BatchRequest,
-    BatchResult,
-    BatchSummary,
-    CalculationQuotaExceeded,
-    Category,
-    EvaluateRequest,
-    EvaluationError,
-    EvaluationResult,
-    FunctionArgument,
-    FunctionHelp,
-    FunctionList,
-    FunctionQuery,
-    InvalidFormula,
-    MissingContext,
-    Options,
-    Step,
-    Translated,
-    TranslateQuery,
-    UnsupportedFunction,
-    ValidateRequest,
-    Validation,
-)
 from service.platform.access.caller_status import Meter
 from service.platform.base.compute import at_once
 from service.platform.base.lru import Lru
@@ -89,41 +68,41 @@ _answer_of: Callable[[bytes], evaluation_actions.Answer] = msgspec.msgpack.Decod
 
 
 def one_calculation(settings: Settings) -> Meter:
-    """What evaluating one formula uses of a tenant's month."""
+    """Return what evaluating one formula uses of a tenant's month."""
     return Meter(METER, settings.calculations_per_month)
 
 
 # Values ---------------------------------------------------------------------------------------------------------------
 
 
-async def evaluate(ctx: Context, body: EvaluateRequest) -> EvaluationResult:
-    """One formula's value. With a context of its own no database is asked."""
+async def evaluate(ctx: Context, body: schema.EvaluateRequest) -> schema.EvaluationResult:
+    """Return one formula's value; its own context needs no database."""
     started, now = time.perf_counter(), ctx.now()
-    options = body.options or Options()
+    options = body.options or schema.Options()
     order = EvaluateOrder(
         formula=body.formula,
         context=body.context or {},
         sheet_name=body.sheet_name,
         options=options,
         debug=body.debug or options.debug,
-        now=await ctx.there(now),
+        now=await ctx.local_time(now),
         seconds=ctx.settings.evaluation_seconds,
-        workbook=None if body.workbook_id is None else await _stored(ctx, body.workbook_id, body.sheet_name),
+        workbook=None if body.workbook_id is None else await _stored_workbook(ctx, body.workbook_id, body.sheet_name),
     )
-    found = _at_once(order) if _is_small(order) else await _by_evaluator(ctx, order)
+    evaluation = _at_once(order) if _is_small(order) else await _by_evaluator(ctx, order)
     if order.workbook is None:
-        ctx.concerns("formula", "", formulas=1)
-    return EvaluationResult(
-        value=Raw(found.value),
-        type=found.type,
+        ctx.set_subject("formula", "", formulas=1)
+    return schema.EvaluationResult(
+        value=Raw(evaluation.value),
+        type=evaluation.type,
         formula=body.formula,
         evaluated_at=now,
         execution_time_ms=_milliseconds_since(started),
-        cell_references=found.cell_references,
-        functions_used=found.functions_used,
-        locale=UNSET if found.locale == DEFAULT.tag else found.locale,
-        trace=UNSET if found.trace is None else cast(list[Step], Raw(found.trace)),
-        warnings=found.warnings or UNSET,
+        cell_references=evaluation.cell_references,
+        functions_used=evaluation.functions_used,
+        locale=UNSET if evaluation.locale == DEFAULT.tag else evaluation.locale,
+        trace=UNSET if evaluation.trace is None else cast(list[schema.Step], Raw(evaluation.trace)),
+        warnings=evaluation.warnings or UNSET,
     )
 
 
@@ -140,86 +119,89 @@ def _is_small(order: EvaluateOrder) -> bool:
     if characters > INLINE_TEXT or keys > INLINE_KEYS or len(order.formula) > INLINE_CHARACTERS:
         return False
     runs = 2 if order.options.error_handling == "throw" else 1  # the place of an error is found by a second run
-    return runs * _work(order.formula, _rounded_up(len(order.context)), _rounded_up(characters)) <= INLINE_NANOSECONDS
+    return runs * _work(order.formula, _round_up(len(order.context)), _round_up(characters)) <= INLINE_NANOSECONDS
 
 
-def _rounded_up(count: int) -> int:
-    """To a power of two, so that few kinds of contexts are told apart."""
+def _round_up(count: int) -> int:
+    """Round up to a power of two: few kinds of contexts differ then."""
     return 1 << (count - 1).bit_length() if count else 0
 
 
 @lru_cache(maxsize=8_192)
 def _work(formula: str, cells: int, characters: int) -> float:
-    """The nanoseconds that a formula can take; none for what is no formula, which is quick to refuse."""
+    """Return the nanoseconds that a formula may take, at most.
+
+    None for what is no formula, which is quick to refuse.
+    """
     try:
         return work_of(compile_formula(formula), cells, characters)
     except FormulaError:
         return 0.0
 
 
-def _at_once(order: EvaluateOrder) -> Evaluated:
-    return _accepted(at_once(evaluation_actions.answer, order, NO_BOOKS, evaluation_actions.unlimited))
+def _at_once(order: EvaluateOrder) -> EncodedEvaluation:
+    return _accept(at_once(evaluation_actions.answer, order, NO_BOOKS, evaluation_actions.without_limit))
 
 
-async def _by_evaluator(ctx: Context, order: EvaluateOrder) -> Evaluated:
+async def _by_evaluator(ctx: Context, order: EvaluateOrder) -> EncodedEvaluation:
     seconds = order.seconds + SLACK_SECONDS + (0.0 if order.workbook is None else OPENING_SECONDS)
     try:
-        answer = await evaluators_of(ctx.resources)(ctx.payer, encode(order), seconds)
+        answer = await evaluators_of(ctx.resources)(ctx.tenant_key, encode(order), seconds)
     except ChildOutOfTime:
-        raise EvaluationError(Fault(FORMULA, evaluation_actions.TOO_LONG)) from None
+        raise schema.EvaluationError(Fault(FORMULA, evaluation_actions.TOO_LONG)) from None
     except ChildFailed:
-        raise EvaluationError(Fault(FORMULA, BROKEN_OFF)) from None
-    return _accepted(_answer_of(answer))
+        raise schema.EvaluationError(Fault(FORMULA, BROKEN_OFF)) from None
+    return _accept(_answer_of(answer))
 
 
-def _accepted(answer: evaluation_actions.Answer) -> Evaluated:
-    if isinstance(answer, Refused):
+def _accept(answer: evaluation_actions.Answer) -> EncodedEvaluation:
+    if isinstance(answer, Refusal):
         raise _refusal(answer, FORMULA)
-    assert isinstance(answer, Evaluated)
+    assert isinstance(answer, EncodedEvaluation)
     return answer
 
 
-async def _stored(ctx: Context, workbook_id: UUID, sheet_name: str | None) -> Stored:
-    """A workbook as an evaluator opens it; the transaction has ended."""
+async def _stored_workbook(ctx: Context, workbook_id: UUID, sheet_name: str | None) -> StoredColumns:
+    """Return a workbook as an evaluator opens it; the transaction has ended."""
     row = await workbooks.get(ctx, workbook_id)
     index = (await workbooks.sheet(ctx, row.id, sheet_name)).index if sheet_name is not None else 0
-    stored = await workbooks.stored_book(ctx, row)
+    stored = await workbooks.locate_book(ctx, row)
     await ctx.commit()
-    ctx.concerns("formula", row.id, row.name, formulas=1)
-    return Stored(key=stored.key, manifest=stored.manifest, paths=stored.paths, sheet_index=index)
+    ctx.set_subject("formula", row.id, row.name, formulas=1)
+    return StoredColumns(key=stored.key, manifest=stored.manifest, paths=stored.paths, sheet_index=index)
 
 
-async def batch(ctx: Context, body: BatchRequest) -> BatchResult:
-    """Every formula's value or what keeps it from one, in order."""
+async def batch(ctx: Context, body: schema.BatchRequest) -> schema.BatchResult:
+    """Return every formula's value or what keeps it from one, in order."""
     started = time.perf_counter()
     count = len(body.formulas)
     if count:
-        await ctx.use(one_calculation(ctx.settings)._replace(amount=count), CalculationQuotaExceeded)
+        await ctx.use(one_calculation(ctx.settings)._replace(amount=count), schema.CalculationQuotaExceeded)
     order = BatchOrder(
         formulas=body.formulas,
         shared_context=body.shared_context or {},
-        options=body.options or Options(),
-        now=await ctx.there(ctx.now()),
+        options=body.options or schema.Options(),
+        now=await ctx.local_time(ctx.now()),
         seconds=ctx.settings.evaluation_seconds,
     )
     seconds = order.seconds * evaluation_actions.BATCH_TIMES + SLACK_SECONDS
     try:
-        done = _done(body, _answer_of(await evaluators_of(ctx.resources)(ctx.payer, encode(order), seconds)))
+        done = _done(body, _answer_of(await evaluators_of(ctx.resources)(ctx.tenant_key, encode(order), seconds)))
     except ChildOutOfTime:
-        done = evaluation_actions.all_failed(body.formulas, evaluation_actions.TOO_LONG)
+        done = evaluation_actions.fail_all(body.formulas, evaluation_actions.TOO_LONG)
     except ChildFailed:
-        done = evaluation_actions.all_failed(body.formulas, BROKEN_OFF)
-    ctx.concerns("formula", "", formulas=count)
-    return BatchResult(
-        results=cast(list[BatchItem], Raw(done.results)),
-        summary=BatchSummary(total=count, succeeded=done.succeeded, failed=count - done.succeeded),
+        done = evaluation_actions.fail_all(body.formulas, BROKEN_OFF)
+    ctx.set_subject("formula", "", formulas=count)
+    return schema.BatchResult(
+        results=cast(list[schema.BatchItem], Raw(done.results)),
+        summary=schema.BatchSummary(total=count, succeeded=done.succeeded, failed=count - done.succeeded),
         execution_time_ms=_milliseconds_since(started),
     )
 
 
-def _done(body: BatchRequest, answer: evaluation_actions.Answer) -> BatchDone:
-    if isinstance(answer, Refused):
-        return evaluation_actions.all_failed(body.formulas, answer.message)
+def _done(body: schema.BatchRequest, answer: evaluation_actions.Answer) -> BatchDone:
+    if isinstance(answer, Refusal):
+        return evaluation_actions.fail_all(body.formulas, answer.message)
     assert isinstance(answer, BatchDone)
     return answer
 
@@ -232,13 +214,13 @@ def _milliseconds_since(started: float) -> int:
 
 
 _REFUSALS: dict[str, type[Problem]] = {
-    "SyntaxFault": InvalidFormula,
-    "UnsupportedFunction": UnsupportedFunction,
-    "MissingContext": MissingContext,
+    "SyntaxFault": schema.InvalidFormula,
+    "UnsupportedFunction": schema.UnsupportedFunction,
+    "MissingContext": schema.MissingContext,
     "ContextError": ValidationFailed,
-    "LimitExceeded": EvaluationError,
-    "EvaluationError": EvaluationError,
-    "BodyFault": EvaluationError,
+    "LimitExceeded": schema.EvaluationError,
+    "EvaluationError": schema.EvaluationError,
+    "BodyFault": schema.EvaluationError,
     "FormulaError": ValidationFailed,
     evaluation_actions.STORE_AWAY: Unavailable,
 }
@@ -251,8 +233,8 @@ _PLACES = {
 """Where it is, if not in the formula."""
 
 
-def _refusal(refused: Refused, formula: Sequence[str]) -> Problem:
-    """What the caller reads of a fault; the engine's words stand in `errors`."""
+def _refusal(refused: Refusal, formula: Sequence[str]) -> Problem:
+    """Return what the caller reads of a fault; the engine's words stand in `errors`."""
     place = list(_PLACES.get(refused.kind, formula))
     message = refused.message if refused.position is None else f"{refused.message} (at {refused.position})"
     return _REFUSALS[refused.kind](Fault(place, message), *(Fault(place, hint) for hint in refused.suggestions))
@@ -261,60 +243,60 @@ def _refusal(refused: Refused, formula: Sequence[str]) -> Problem:
 # What formulas are made of --------------------------------------------------------------------------------------------
 
 
-async def validate(ctx: Context, body: ValidateRequest) -> Validation:
-    """A formula's parts, or its fault."""
+async def validate(ctx: Context, body: schema.ValidateRequest) -> schema.Validation:
+    """Return a formula's parts, or its fault."""
     order = ValidateOrder(body.formula, body.strict)
     small = len(body.formula) <= VALIDATED_INLINE_CHARACTERS
-    told = evaluation_actions.validated(order) if small else await _told(ctx, order)
-    if isinstance(told, Refused):  # for want of memory, which says nothing of the formula
+    reply = evaluation_actions.validate(order) if small else await _ask_evaluator(ctx, order)
+    if isinstance(reply, Refusal):  # for want of memory, which says nothing of the formula
         raise Unavailable
-    return cast(Validation, Raw(told.answer))
+    return cast(schema.Validation, Raw(reply.answer))
 
 
-async def translate(ctx: Context, query: TranslateQuery) -> Translated:
-    """A formula as source code."""
+async def translate(ctx: Context, query: schema.TranslateQuery) -> schema.Translated:
+    """Return a formula as source code."""
     order = TranslateOrder(query.formula, query.target, query.include_imports)
     small = len(query.formula) <= TRANSLATED_INLINE_CHARACTERS
-    told = evaluation_actions.translated(order) if small else await _told(ctx, order)
-    if isinstance(told, Refused):
-        refusal = _refusal(told, ["query", "formula"])
-        raise refusal if isinstance(refusal, InvalidFormula) else UnsupportedFunction(*refusal.errors)
-    return cast(Translated, Raw(told.answer))
+    reply = evaluation_actions.translate_formula(order) if small else await _ask_evaluator(ctx, order)
+    if isinstance(reply, Refusal):
+        refusal = _refusal(reply, ["query", "formula"])
+        raise refusal if isinstance(refusal, schema.InvalidFormula) else schema.UnsupportedFunction(*refusal.errors)
+    return cast(schema.Translated, Raw(reply.answer))
 
 
-async def _told(ctx: Context, order: ValidateOrder | TranslateOrder) -> Told | Refused:
-    """What an evaluator says; of a formula's text there is nothing that could take as long as it may."""
+async def _ask_evaluator(ctx: Context, order: ValidateOrder | TranslateOrder) -> EncodedAnswer | Refusal:
+    """Return an evaluator's answer to an order."""
     seconds = ctx.settings.evaluation_seconds + SLACK_SECONDS
     try:
-        answer = _answer_of(await evaluators_of(ctx.resources)(ctx.payer, encode(order), seconds))
+        answer = _answer_of(await evaluators_of(ctx.resources)(ctx.tenant_key, encode(order), seconds))
     except (ChildOutOfTime, ChildFailed):
         raise Unavailable from None
-    assert isinstance(answer, Told | Refused)
+    assert isinstance(answer, EncodedAnswer | Refusal)
     return answer
 
 
-def functions(query: FunctionQuery) -> FunctionList:
-    """The functions of a category, or whose name holds what is searched for."""
+def functions(query: schema.FunctionQuery) -> schema.FunctionList:
+    """Return the functions of a category, or whose name holds what is searched for."""
     wanted = (query.search or "").upper()
     rows = [
         row for row in _catalogue() if wanted in row.name and (query.category is None or row.category == query.category)
     ]
-    return FunctionList(functions=rows, categories=list(get_args(Category)), total=len(rows))
+    return schema.FunctionList(functions=rows, categories=list(get_args(schema.Category)), total=len(rows))
 
 
 @lru_cache(maxsize=1)
-def _catalogue() -> list[FunctionHelp]:
+def _catalogue() -> list[schema.FunctionHelp]:
     return [_help(FUNCTIONS[name]) for name in sorted(FUNCTIONS)]
 
 
-def _help(row: Function) -> FunctionHelp:
-    return FunctionHelp(
+def _help(row: Function) -> schema.FunctionHelp:
+    return schema.FunctionHelp(
         name=row.name,
-        category=convert(row.category, Category),
+        category=convert(row.category, schema.Category),
         description=f"{row.description} {row.caution}".rstrip(),
         syntax=row.syntax,
         arguments=[
-            FunctionArgument(
+            schema.FunctionArgument(
                 name=argument.name,
                 type=argument.kind.value,
                 required=argument.required,

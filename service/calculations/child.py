@@ -43,26 +43,29 @@ class Evaluating:
         """Something was broken off in its midst, or memory ran out: this process answers, and ends."""
 
     def __call__(self, order: bytes) -> tuple[bytes, bool]:
-        """The answer to an order, and whether another can follow: not where much memory stayed taken."""
+        """Return the answer, and whether another order can follow.
+
+        None follows where much memory stayed taken.
+        """
         try:
-            told = msgspec.msgpack.encode(self._answer(order))
+            reply = msgspec.msgpack.encode(self._answer(order))
         except MemoryError:  # while a workbook was opened, or the answer put together
             self.spoilt = True
-            told = msgspec.msgpack.encode(evaluation_actions.Refused(kind="LimitExceeded", message=NO_MEMORY))
-        return told, not self.spoilt and anonymous_bytes() <= self._memory_bytes_kept
+            reply = msgspec.msgpack.encode(evaluation_actions.Refusal(kind="LimitExceeded", message=NO_MEMORY))
+        return reply, not self.spoilt and anonymous_bytes() <= self._memory_bytes_kept
 
     def _answer(self, order: bytes) -> evaluation_actions.Answer:
-        asked = _order_of(order)
-        if isinstance(asked, BatchOrder):
-            return evaluation_actions.batch(asked, self.limit)
-        if isinstance(asked, ValidateOrder):
-            return evaluation_actions.validated(asked)
-        if isinstance(asked, TranslateOrder):
-            return evaluation_actions.translated(asked)
-        return evaluation_actions.answer(asked, self.books, self.limit)
+        task = _order_of(order)
+        if isinstance(task, BatchOrder):
+            return evaluation_actions.batch(task, self.limit)
+        if isinstance(task, ValidateOrder):
+            return evaluation_actions.validate(task)
+        if isinstance(task, TranslateOrder):
+            return evaluation_actions.translate_formula(task)
+        return evaluation_actions.answer(task, self.books, self.limit)
 
     def limit(self, seconds: float, function: Callable[[], T]) -> T:
-        """Call a function; what lasts longer, or needs more memory than there is, becomes a LimitExceeded.
+        """Call a function within a time and the child's memory.
 
         No context manager: the alarm may ring again at any step on the way out, and here that way is one frame.
         """
@@ -84,6 +87,6 @@ class Evaluating:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def ring(self, *_: object) -> None:
-        """The alarm clock's signal; one that comes late, while an answer is put together, means nothing."""
+        """Raise in the work; a late signal means nothing."""
         if self._armed:
             raise OutOfTime

@@ -1,4 +1,7 @@
-"""Evaluating as such: what the event loop does with a small formula, and a child process with any other."""
+"""Evaluating as such.
+
+What the event loop does with a small formula, and a child process with any other.
+"""
 
 from __future__ import annotations
 
@@ -22,27 +25,17 @@ from core.formula.language import references as references_of
 from core.formula.ranges import Environment
 from core.formula.translation import Target, translate
 from core.formula.values import DEFAULT, LOCALES, Locale
-from core.grid.codec import Manifest, open_workbook
-from core.portfolio.model.notes import DataWarning, told_of_formulas
+from core.grid.codec import WorkbookRecord, open_workbook
+from core.portfolio.model.notes import DataWarning, warn_of_formulas
 from core.recalc.book import Book
-from service.calculations.schema import (
-    BatchFormula,
-    BatchItem,
-    Cells,
-    ErrorCode,
-    ItemError,
-    Options,
-    Translated,
-    Validation,
-    ValueType,
-)
+from service.calculations import schema
 from service.platform.base.lru import Lru, bytes_of
 
 BATCH_TIMES = 10
 """A batch may take so many times as long as one formula."""
 ANSWER_BYTES_MAX = 32 * 1024 * 1024
 """The values of one answer, as JSON: three million numbers."""
-CODES: Final[dict[str, ErrorCode]] = {
+CODES: Final[dict[str, schema.ErrorCode]] = {
     "SyntaxFault": "SYNTAX_ERROR",
     "UnsupportedFunction": "UNSUPPORTED_FUNCTION",
     "MissingContext": "MISSING_CONTEXT",
@@ -58,7 +51,7 @@ TOO_LONG = "the evaluation took longer than it may"
 T = TypeVar("T")
 
 
-class Limit(Protocol):
+class TimeLimit(Protocol):
     """Calls a function, and raises LimitExceeded where that lasts longer."""
 
     def __call__(self, seconds: float, function: Callable[[], T]) -> T: ...
@@ -67,7 +60,7 @@ class Limit(Protocol):
 _random = SystemRandom().random
 
 
-class Stored(Struct, frozen=True):
+class StoredColumns(Struct, frozen=True):
     """A parsed workbook, and the sheet that the formula stands on."""
 
     key: str
@@ -80,21 +73,21 @@ class EvaluateOrder(Struct, frozen=True, kw_only=True, tag_field="of", tag="eval
     """One formula to be evaluated."""
 
     formula: str
-    context: Cells
+    context: schema.Cells
     sheet_name: str | None
-    options: Options
+    options: schema.Options
     debug: bool
     now: datetime
     seconds: float
-    workbook: Stored | None = None
+    workbook: StoredColumns | None = None
 
 
 class BatchOrder(Struct, frozen=True, kw_only=True, tag_field="of", tag="batch"):
     """Formulas to be evaluated, each in `seconds`, all in ten times as long."""
 
-    formulas: list[BatchFormula]
-    shared_context: Cells
-    options: Options
+    formulas: list[schema.BatchFormula]
+    shared_context: schema.Cells
+    options: schema.Options
     now: datetime
     seconds: float
 
@@ -114,11 +107,11 @@ class TranslateOrder(Struct, frozen=True, tag_field="of", tag="translate"):
     include_imports: bool
 
 
-class Evaluated(Struct, frozen=True, kw_only=True, tag_field="of", tag="evaluated"):
+class EncodedEvaluation(Struct, frozen=True, kw_only=True, tag_field="of", tag="evaluated"):
     """What a formula came to; `value` and `trace` are JSON."""
 
     value: bytes
-    type: ValueType
+    type: schema.ValueType
     cell_references: list[str]
     functions_used: list[str]
     trace: bytes | None
@@ -134,13 +127,13 @@ class BatchDone(Struct, frozen=True, kw_only=True, tag_field="of", tag="batch"):
     succeeded: int
 
 
-class Told(Struct, frozen=True, kw_only=True, tag_field="of", tag="told"):
+class EncodedAnswer(Struct, frozen=True, kw_only=True, tag_field="of", tag="told"):
     """What a formula is made of, or its source code, as JSON."""
 
     answer: bytes
 
 
-class Refused(Struct, frozen=True, kw_only=True, tag_field="of", tag="refused"):
+class Refusal(Struct, frozen=True, kw_only=True, tag_field="of", tag="refused"):
     """Why a formula has no value: the fault's class, and what it says."""
 
     kind: str
@@ -149,7 +142,7 @@ class Refused(Struct, frozen=True, kw_only=True, tag_field="of", tag="refused"):
     suggestions: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, fault: FormulaError) -> Refused:
+    def of(cls, fault: FormulaError) -> Refusal:
         return cls(
             kind=type(fault).__name__,
             message=fault.message,
@@ -159,8 +152,8 @@ class Refused(Struct, frozen=True, kw_only=True, tag_field="of", tag="refused"):
 
 
 Order = EvaluateOrder | BatchOrder | ValidateOrder | TranslateOrder
-"""What an evaluator is told, as JSON, which has integers of any length."""
-Answer = Evaluated | BatchDone | Told | Refused
+"""An order in JSON, which has integers of any length."""
+Answer = EncodedEvaluation | BatchDone | EncodedAnswer | Refusal
 """What it says, as MessagePack, which has bytes."""
 
 STORE_AWAY: Final = "Unavailable"
@@ -172,8 +165,8 @@ encode = msgspec.json.Encoder().encode
 # One formula ----------------------------------------------------------------------------------------------------------
 
 
-def evaluated(order: EvaluateOrder, behind: Environment | None = None, sheet: str | None = None) -> Evaluation:
-    """A formula's value over its context and the cells behind it.
+def evaluate(order: EvaluateOrder, behind: Environment | None = None, sheet: str | None = None) -> Evaluation:
+    """Return a formula's value over its context and the cells behind it.
 
     Raises:
         FormulaError: it has none.
@@ -191,48 +184,50 @@ def evaluated(order: EvaluateOrder, behind: Environment | None = None, sheet: st
     return _with_options(program, environment, order.options, debug=order.debug)
 
 
-def answer(order: EvaluateOrder, books: Lru[str, Book], limit: Limit) -> Evaluated | Refused:
-    """The same as it is handed on, within the time."""
+def answer(order: EvaluateOrder, books: Lru[str, Book], limit: TimeLimit) -> EncodedEvaluation | Refusal:
+    """Return the same as it is handed on, within the time."""
     try:
         behind = sheet = None
         warnings: list[DataWarning] = []
         if order.workbook is not None:
             compile_formula(order.formula)  # what is no formula is refused before a workbook is opened
-            book = _opened(order.workbook, books)
-            warnings = told_of_formulas(book)
+            book = _open(order.workbook, books)
+            warnings = warn_of_formulas(book)
             sheet = book.sheets[order.workbook.sheet_index].name
             behind = book.environment(_clock(order.now)(), _random, sheet)
-        told = limit(order.seconds, partial(_told, order, behind, sheet if order.sheet_name is not None else None))
+        evaluation = limit(
+            order.seconds, partial(_encode_evaluation, order, behind, sheet if order.sheet_name is not None else None)
+        )
     except FormulaError as fault:
-        return Refused.of(fault)
+        return Refusal.of(fault)
     except OSError:  # the store went away after the file was looked at; what is opened already stays
-        return Refused(kind=STORE_AWAY, message="the workbook's file cannot be opened")
-    if len(told.value) + len(told.trace or b"") > ANSWER_BYTES_MAX:
-        return Refused.of(_too_large())
-    return msgspec.structs.replace(told, warnings=told.warnings + warnings) if warnings else told
+        return Refusal(kind=STORE_AWAY, message="the workbook's file cannot be opened")
+    if len(evaluation.value) + len(evaluation.trace or b"") > ANSWER_BYTES_MAX:
+        return Refusal.of(_too_large())
+    return msgspec.structs.replace(evaluation, warnings=evaluation.warnings + warnings) if warnings else evaluation
 
 
-def _told(order: EvaluateOrder, behind: Environment | None, sheet: str | None) -> Evaluated:
-    found = evaluated(order, behind, sheet)
-    return Evaluated(
-        value=encode(found.value),
-        type=found.type,
-        cell_references=found.cell_references,
-        functions_used=found.functions_used,
-        trace=encode(found.trace) if order.debug else None,
+def _encode_evaluation(order: EvaluateOrder, behind: Environment | None, sheet: str | None) -> EncodedEvaluation:
+    result = evaluate(order, behind, sheet)
+    return EncodedEvaluation(
+        value=encode(result.value),
+        type=result.type,
+        cell_references=result.cell_references,
+        functions_used=result.functions_used,
+        trace=encode(result.trace) if order.debug else None,
         locale=order.options.locale or (DEFAULT if behind is None else behind.locale or DEFAULT).tag,
         warnings=[
             DataWarning("may_differ_from_excel", f"{name}: {FUNCTIONS[name].caution}")
-            for name in found.functions_used
+            for name in result.functions_used
             if name in FUNCTIONS and FUNCTIONS[name].caution
         ],
     )
 
 
-def _opened(stored: Stored, books: Lru[str, Book]) -> Book:
+def _open(stored: StoredColumns, books: Lru[str, Book]) -> Book:
     book = books.get(stored.key)
     if book is None:
-        book = Book(open_workbook(Manifest.from_json(stored.manifest), [Path(path) for path in stored.paths]))
+        book = Book(open_workbook(WorkbookRecord.from_json(stored.manifest), [Path(path) for path in stored.paths]))
         books.keep(stored.key, book, bytes_of(book))
     return book
 
@@ -240,63 +235,68 @@ def _opened(stored: Stored, books: Lru[str, Book]) -> Book:
 # A batch --------------------------------------------------------------------------------------------------------------
 
 
-def batch(order: BatchOrder, limit: Limit) -> BatchDone:
-    """Every formula's value or what keeps it from one, in order."""
+def batch(order: BatchOrder, limit: TimeLimit) -> BatchDone:
+    """Return every formula's value or what keeps it from one, in order."""
     results: list[bytes] = []
     size = succeeded = 0
     for item in _items(order, limit):
-        told = encode(item)
-        if size + len(told) > ANSWER_BYTES_MAX:
-            item = failed(order.formulas[len(results)], Refused.of(_too_large()))
-            told = encode(item)
+        encoded = encode(item)
+        if size + len(encoded) > ANSWER_BYTES_MAX:
+            item = to_failed_item(order.formulas[len(results)], Refusal.of(_too_large()))
+            encoded = encode(item)
         succeeded += item.status == "success"
-        size += len(told)
-        results.append(told)
+        size += len(encoded)
+        results.append(encoded)
     return BatchDone(results=b"[" + b",".join(results) + b"]", succeeded=succeeded)
 
 
-def _items(order: BatchOrder, limit: Limit) -> Iterator[BatchItem]:
-    """Formulas without a context of their own share one environment, so its cells are read once."""
+def _items(order: BatchOrder, limit: TimeLimit) -> Iterator[schema.BatchItem]:
+    """Yield the items of a batch.
+
+    Formulas without a context of their own share one environment, so its cells are read once.
+    """
     end = time.monotonic() + order.seconds * BATCH_TIMES
-    shared_cells = _folded(order.shared_context)
+    shared_cells = _fold_keys(order.shared_context)
     shared = _environment(order.shared_context, order)
-    for asked in order.formulas:
-        left = end - time.monotonic()
+    for item_order in order.formulas:
+        seconds_left = end - time.monotonic()
         try:
-            if left <= 0:
+            if seconds_left <= 0:
                 raise LimitExceeded("the batch took longer than it may")
             shared.deadline, shared.work = 1e300, 0  # each formula's time counts from its own beginning
             environment = shared
-            if asked.context:
-                environment = _environment({**shared_cells, **_folded(asked.context)}, order)
-            found = limit(min(left, order.seconds), partial(_value, asked.formula, environment, order.options))
+            if item_order.context:
+                environment = _environment({**shared_cells, **_fold_keys(item_order.context)}, order)
+            result = limit(
+                min(seconds_left, order.seconds), partial(_value, item_order.formula, environment, order.options)
+            )
         except FormulaError as fault:
             if isinstance(fault, LimitExceeded):
                 shared = _environment(order.shared_context, order)  # it may have been left in the midst of something
-            yield failed(asked, Refused.of(fault))
+            yield to_failed_item(item_order, Refusal.of(fault))
         else:
-            yield BatchItem(
-                id=asked.id,
-                formula=asked.formula,
-                value=found.value,
-                type=found.type,
+            yield schema.BatchItem(
+                id=item_order.id,
+                formula=item_order.formula,
+                value=result.value,
+                type=result.type,
                 status="success",
             )
 
 
-def _value(formula: str, environment: ContextEnvironment, options: Options) -> Evaluation:
+def _value(formula: str, environment: ContextEnvironment, options: schema.Options) -> Evaluation:
     return _with_options(compile_formula(formula), environment, options)
 
 
-def failed(asked: BatchFormula, refused: Refused) -> BatchItem:
-    """The item of a formula that has no value."""
-    return BatchItem(
-        id=asked.id,
-        formula=asked.formula,
+def to_failed_item(formula: schema.BatchFormula, refused: Refusal) -> schema.BatchItem:
+    """Return the item of a formula that has no value."""
+    return schema.BatchItem(
+        id=formula.id,
+        formula=formula.formula,
         value=None,
         type="error",
         status="error",
-        error=ItemError(
+        error=schema.ItemError(
             code=CODES[refused.kind],
             message=refused.message,
             position=UNSET if refused.position is None else refused.position,
@@ -304,30 +304,30 @@ def failed(asked: BatchFormula, refused: Refused) -> BatchItem:
     )
 
 
-def all_failed(formulas: Sequence[BatchFormula], message: str) -> BatchDone:
-    """The batch of which nothing came back."""
-    refused = Refused(kind="LimitExceeded", message=message)
-    return BatchDone(results=encode([failed(asked, refused) for asked in formulas]), succeeded=0)
+def fail_all(formulas: Sequence[schema.BatchFormula], message: str) -> BatchDone:
+    """Return the batch of which nothing came back."""
+    refused = Refusal(kind="LimitExceeded", message=message)
+    return BatchDone(results=encode([to_failed_item(formula, refused) for formula in formulas]), succeeded=0)
 
 
-def _folded(context: Cells) -> Cells:
-    """Keys in one spelling, so that a formula's own `a1` covers the shared `$A$1`."""
+def _fold_keys(context: schema.Cells) -> schema.Cells:
+    """Return keys in one spelling, so that `a1` covers `$A$1`."""
     return {key.replace("$", "").upper(): value for key, value in context.items()}
 
 
 # What formulas are made of --------------------------------------------------------------------------------------------
 
 
-def validated(order: ValidateOrder) -> Told:
-    """A formula's parts, or its fault."""
-    return Told(answer=encode(_validation(order)))
+def validate(order: ValidateOrder) -> EncodedAnswer:
+    """Return a formula's parts, or its fault."""
+    return EncodedAnswer(answer=encode(_validation(order)))
 
 
-def _validation(order: ValidateOrder) -> Validation:
+def _validation(order: ValidateOrder) -> schema.Validation:
     try:
         tree = compile_formula(order.formula).tree
     except FormulaError as fault:
-        return Validation(
+        return schema.Validation(
             valid=False,
             formula=order.formula,
             error=fault.message,
@@ -336,10 +336,10 @@ def _validation(order: ValidateOrder) -> Validation:
         )
     warnings = warnings_of(tree)
     if order.strict and warnings:
-        return Validation(
+        return schema.Validation(
             valid=False, formula=order.formula, error=warnings[0], error_position=0, suggestions=warnings[1:]
         )
-    return Validation(
+    return schema.Validation(
         valid=True,
         formula=order.formula,
         functions_used=functions_of(tree),
@@ -349,33 +349,33 @@ def _validation(order: ValidateOrder) -> Validation:
     )
 
 
-def translated(order: TranslateOrder) -> Told | Refused:
-    """A formula as source code."""
+def translate_formula(order: TranslateOrder) -> EncodedAnswer | Refusal:
+    """Return a formula as source code."""
     try:
-        found = translate(order.formula, order.target, include_imports=order.include_imports)
+        translation = translate(order.formula, order.target, include_imports=order.include_imports)
     except FormulaError as fault:
-        return Refused.of(fault)
-    made = Translated(
+        return Refusal.of(fault)
+    response = schema.Translated(
         formula=order.formula,
         target=order.target,
-        code=str(found.code),
-        imports=list(found.imports),
-        full_code=str(found.full_code),
-        notes=list(found.notes),
+        code=str(translation.code),
+        imports=list(translation.imports),
+        full_code=str(translation.full_code),
+        notes=list(translation.notes),
     )
-    return Told(answer=encode(made))
+    return EncodedAnswer(answer=encode(response))
 
 
 # Both -----------------------------------------------------------------------------------------------------------------
 
 
-def _environment(context: Cells, order: BatchOrder) -> ContextEnvironment:
+def _environment(context: schema.Cells, order: BatchOrder) -> ContextEnvironment:
     return ContextEnvironment(
         context, clock=_clock(order.now), random=_random, seconds=order.seconds, locale=_locale(order.options)
     )
 
 
-def _locale(options: Options) -> Locale | None:
+def _locale(options: schema.Options) -> Locale | None:
     return None if options.locale is None else LOCALES[options.locale]
 
 
@@ -384,7 +384,7 @@ def _clock(now: datetime) -> Callable[[], datetime]:
 
 
 def _with_options(
-    program: Any, environment: ContextEnvironment, options: Options, *, debug: bool = False
+    program: Any, environment: ContextEnvironment, options: schema.Options, *, debug: bool = False
 ) -> Evaluation:
     evaluation: Evaluation = program.evaluate(
         environment=environment,
@@ -400,6 +400,6 @@ def _too_large() -> FormulaError:
     return LimitExceeded(f"the answer is larger than {ANSWER_BYTES_MAX:,} bytes")
 
 
-def unlimited(seconds: float, function: Callable[[], T]) -> T:
-    """No limit but the engine's own."""
+def without_limit(seconds: float, function: Callable[[], T]) -> T:
+    """Call a function with no limit but the engine's own."""
     return function()

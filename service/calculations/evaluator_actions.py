@@ -1,4 +1,7 @@
-"""The child processes that evaluate what could take long: a formula there can harm neither us nor its neighbours."""
+"""The child processes that evaluate what could take long.
+
+A formula there can harm neither us nor its neighbours.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from core.confined.wire import Limits
+from core.confined.wire import ChildLimits
 from service.platform.unit.context import Resources
 from service.processes.shared import Children
 
@@ -18,7 +21,7 @@ class Evaluators(Children):
 
     def __init__(self, *, processes: int, queue: int, memory_bytes_max: int, workbooks: int, blobs: Path) -> None:
         # An order names its workbook's files, so a child may read those of all, and nothing else that we keep.
-        limits = Limits(
+        limits = ChildLimits(
             parent=os.getpid(),
             memory_bytes_max=memory_bytes_max,
             reads=(str(blobs.resolve()),),
@@ -28,11 +31,11 @@ class Evaluators(Children):
 
 
 def evaluators_of(resources: Resources) -> Evaluators:
-    """The evaluators of this process: there from the first call on, closed with the process."""
-    return resources.once(_opened)
+    """Return this process's evaluators, started by the first call."""
+    return resources.once(_open)
 
 
-def _opened(resources: Resources) -> Evaluators:
+def _open(resources: Resources) -> Evaluators:
     settings = resources.settings
     evaluators = Evaluators(
         processes=settings.evaluators,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from service.commands.compliance import read_day
 from service.commands.limits import limited
-from service.commands.output import Column, Grid, Line, Output, Page, emit, json_of, member
+from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, emit, json_of, member
 from service.commands.progress import busy
 from service.commands.reading import read_definition, read_interpreted, read_mapping, refuse_absent_definition
 from service.commands.refusal import Refused
@@ -77,12 +77,12 @@ def ask(
     return 0 if answer.answered else EXIT_NOT_ANSWERED
 
 
-def _page(answer: Answer) -> Page:
+def _page(answer: Answer) -> OutputPage:
     """The answer, a sentence a line; as rows its figures."""
     sentences = [f"Understood: {answer.understood}"] * bool(answer.understood)
     sentences += answer.text.replace(". ", ".\n").split("\n")
     lines = [Line(sentence) for sentence in sentences]
-    return Page(
+    return OutputPage(
         blocks=lines,
         rows=Grid(columns=_FIGURES, items=answer.figures),
         document=json_of(answer),
@@ -91,5 +91,6 @@ def _page(answer: Answer) -> Page:
 
 
 _FIGURES: Final = [
-    Column(key=name, value=member(name)) for name in ("name", "of", "identifier", "subject", "value", "unit", "text")
+    OutputColumn(key=name, value=member(name))
+    for name in ("name", "of", "identifier", "subject", "value", "unit", "text")
 ]

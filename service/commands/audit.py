@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
-from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_of, member
+from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, counted, emit, json_of, member
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
@@ -29,13 +29,14 @@ def audit(
     filtered: Annotated[bool, Parameter(negative=())] = False,
     output: Output | None = None,
 ) -> int:
-    """Check that an exported audit log is whole: no entry changed, left out, put in or moved.
+    """Check that an exported audit log is whole.
+
+    No entry changed, left out, put in or moved.
 
     The exit code is 0 when the chain is whole, 1 when it is broken, and 2 when the file cannot be read. An entry in
-    which a person was erased is held against what a later entry tells of it, which an export under a filter may lack.
-    Entries cut off at the end leave no gap, and whoever writes the whole file anew can make it fit in itself: compare
-    the last hash with the one that the service has. The JSON has file, whole, entries, first, last, last_hash, redacted
-    and breaks.
+    which a person was erased is checked by a later entry, which an export under a filter may lack. Entries cut off at
+    the end leave no gap, and whoever writes the whole file anew can make it fit in itself. So compare the last hash
+    with the service's. The JSON has file, whole, entries, first, last, last_hash, redacted and breaks.
 
     Parameters
     ----------
@@ -68,13 +69,15 @@ def audit(
         "breaks": [{"sequence": chain_break.sequence, "reason": chain_break.reason} for chain_break in broken],
     }
     unseen = [Line("... and no further entry was looked at")] * (len(broken) == BREAKS_MAX)
-    page = Page(
+    page = OutputPage(
         blocks=[
             *(Line(f"entry {chain_break.sequence}: {chain_break.reason}") for chain_break in broken),
             *unseen,
             Line(summary),
         ],
-        rows=Grid(columns=[Column(key=name, value=member(name)) for name in ("sequence", "reason")], items=broken),
+        rows=Grid(
+            columns=[OutputColumn(key=name, value=member(name)) for name in ("sequence", "reason")], items=broken
+        ),
         document=json_of(document),
         notes=[*unseen, Line(summary)],
     )

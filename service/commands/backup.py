@@ -1,4 +1,7 @@
-"""The backup and restore commands: a deployment to a folder, and from it to an empty one."""
+"""The backup and restore commands.
+
+A deployment to a folder, and from it to an empty one.
+"""
 
 from __future__ import annotations
 
@@ -46,8 +49,8 @@ def backup(
     Of an external database CUSHION_MIGRATION_URL must be a role that row security does not bind (a superuser, or one
     with BYPASSRLS).
 
-    The exit code is 0 where everything is in the backup, 1 where files were left out since their bytes are damaged
-    (each is named), and 2 where no backup was made.
+    The exit code is 0 where everything is in the backup, and 2 where there is no backup. It is 1 where damaged files
+    were left out; each is named.
 
     Parameters
     ----------
@@ -89,15 +92,15 @@ def restore(
 ) -> int:
     """Restore a backup into the deployment of the environment's settings, which must be empty.
 
-    On the embedded default that is a data folder (CUSHION_DATA_DIR) that is empty or not there; else an empty database
-    (CUSHION_MIGRATION_URL, its owner) and an empty blob store. Every file is verified before anything is written, and
-    the audit chains after it. A backup of an older version is migrated; one of a newer version is refused. A dump holds
-    statements that the database's owner runs: restore only what you trust.
+    On the embedded default that is a data folder (CUSHION_DATA_DIR) that is empty or not there. Else it is an empty
+    database (CUSHION_MIGRATION_URL, its owner) and an empty blob store. Every file is verified before anything is
+    written, and the audit chains after it. A backup of an older version is migrated; one of a newer version is refused.
+    A dump holds statements that the database's owner runs: restore only what you trust.
 
     The restored deployment is one of its own. The old one may go on beside it.
 
-    The exit code is 0 where all is restored, 1 where it is restored but files were left out of the backup or an audit
-    chain does not hold, and 2 where nothing was restored.
+    The exit code is 0 where all is restored, and 2 where nothing is. It is 1 where the backup lacked files, or an audit
+    chain is broken.
 
     Parameters
     ----------
@@ -153,7 +156,7 @@ def _refusing() -> Iterator[None]:
     from service.platform import log
     from service.platform.base.problem import Problem
     from service.platform.config import ConfigError
-    from service.platform.data.database import MigrationError
+    from service.platform.data.migrations import MigrationError
 
     log.configure("error")
     try:

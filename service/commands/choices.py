@@ -1,11 +1,14 @@
-"""How a file's open choices were read, as a page's blocks: what ties by each reading, and how honest the search is."""
+"""How a file's open choices were read, as a page's blocks.
+
+What ties by each reading, and how honest the search is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from service.commands.output import Column, Grid, Line, counted
+from service.commands.output import Grid, Line, OutputColumn, counted
 
 if TYPE_CHECKING:
     from core.portfolio.model.interpretation import Choice, Interpretation, Reading, Tie
@@ -18,7 +21,10 @@ NAME_MAX: Final = 44
 
 
 def choice_blocks(interpretation: Interpretation | None) -> list[Line | Grid]:
-    """A row for each choice, and a line on what ties; nothing where the file prints nothing that could decide any."""
+    """A row for each choice, and a line on what ties.
+
+    Nothing where the file prints nothing that could decide any.
+    """
     if interpretation is None or not interpretation.choices:
         return []
     from core.definition.choices import BY_NAME
@@ -77,9 +83,9 @@ def _state(choice: Choice) -> str:
 
 
 _COLUMNS: Final = [
-    Column(heading="Choice", shown=_name, folds=True),
-    Column(heading="State", shown=_state, folds=True),
-    Column(heading="Read as", shown=lambda choice: choice.reading.words, folds=True),
-    Column(heading="Figures that tie by it alone", shown=lambda choice: _ties(choice.reading.ties), folds=True),
-    Column(heading="Runner-up", shown=lambda choice: _reading(choice.runner_up), folds=True),
+    OutputColumn(heading="Choice", shown=_name, folds=True),
+    OutputColumn(heading="State", shown=_state, folds=True),
+    OutputColumn(heading="Read as", shown=lambda choice: choice.reading.words, folds=True),
+    OutputColumn(heading="Figures that tie by it alone", shown=lambda choice: _ties(choice.reading.ties), folds=True),
+    OutputColumn(heading="Runner-up", shown=lambda choice: _reading(choice.runner_up), folds=True),
 ]

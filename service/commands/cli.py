@@ -70,25 +70,9 @@ app.command(
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line (without the program's name) and give the exit code."""
+    """Run a command line (without the program's name) and return its exit code."""
     try:
-        if arguments[1:] == ["help"] and arguments[0] not in GROUPS and not os.path.exists("help"):
-            raise Refused(f'There is no file "help". Did you mean "cushion {arguments[0]} --help"?')
-        if not arguments or arguments[0] not in COMMANDS:
-            app.resolved_commands()  # help and suggestions need them all
-        code = app(arguments, result_action="return_value", exit_on_error=False, print_error=False)
-        sys.stdout.flush()
-    except CycloptsError as error:
-        print(f"cushion: {_usage(error)}", file=sys.stderr)
-        return EXIT_REFUSED
-    except Refused as refused:
-        print(f"cushion: {one_line(str(refused))}", file=sys.stderr)
-        return EXIT_REFUSED
-    except ModuleNotFoundError as error:
-        if (message := _missing(error)) is None:
-            raise
-        print(f"cushion: {message}", file=sys.stderr)
-        return EXIT_REFUSED
+        code = _call(arguments)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
@@ -98,7 +82,29 @@ def run(arguments: Sequence[str]) -> int:
             raise
         print(f"cushion: the output cannot be written: {error.strerror}", file=sys.stderr)
         return _output_ends()
+    except (CycloptsError, Refused, ModuleNotFoundError) as error:
+        if (message := _refusal(error)) is None:
+            raise
+        print(f"cushion: {message}", file=sys.stderr)
+        return EXIT_REFUSED
     return code if isinstance(code, int) else 0
+
+
+def _call(arguments: Sequence[str]) -> object:
+    if arguments[1:] == ["help"] and arguments[0] not in GROUPS and not os.path.exists("help"):
+        raise Refused(f'There is no file "help". Did you mean "cushion {arguments[0]} --help"?')
+    if not arguments or arguments[0] not in COMMANDS:
+        app.resolved_commands()  # help and suggestions need them all
+    code = app(arguments, result_action="return_value", exit_on_error=False, print_error=False)
+    sys.stdout.flush()
+    return code
+
+
+def _refusal(error: CycloptsError | Refused | ModuleNotFoundError) -> str | None:
+    """Return why a command line is refused; None for a missing module of our own."""
+    if isinstance(error, CycloptsError):
+        return _usage(error)
+    return one_line(str(error)) if isinstance(error, Refused) else _missing(error)
 
 
 def _usage(error: CycloptsError) -> str:
@@ -132,7 +138,10 @@ def _unknown_command(error: UnknownCommandError, command: str) -> str:
 
 
 def _missing(error: ModuleNotFoundError) -> str | None:
-    """What to install for a command whose packages are missing; None where the module is one of ours."""
+    """What to install for a command whose packages are missing.
+
+    None where the module is one of ours.
+    """
     name = (error.name or "").partition(".")[0]
     if name in ("", "core", "service"):
         return None
@@ -140,7 +149,10 @@ def _missing(error: ModuleNotFoundError) -> str | None:
 
 
 def _output_ends() -> int:
-    """The reader of a pipe wants no more (`cushion ... | head`), or the disk is full: nothing is said at the end."""
+    """The reader of a pipe wants no more (`cushion ... | head`), or the disk is full.
+
+    Nothing is said at the end.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return EXIT_REFUSED
 

@@ -1,4 +1,7 @@
-"""The compare command: what became of loans and tests between two files of a deal."""
+"""The compare command.
+
+What became of loans and tests between two files of a deal.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from cyclopts import Parameter
 
 from service.commands.limits import limited
-from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_with_rows, member
+from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, counted, emit, json_with_rows, member
 from service.commands.progress import busy
 from service.commands.reading import (
     NO_DEFINITION,
@@ -41,7 +44,7 @@ SHOWN_MAX: Final = 10_000
 # Heavy imports (NumPy, core) stand inside the functions, so that `cushion --help` answers at once.
 
 
-def compare(
+def compare(  # noqa: PLR0913 - a command's options
     old: Path,
     new: Path,
     /,
@@ -54,12 +57,13 @@ def compare(
     fail_on_new: Annotated[bool, Parameter(negative=())] = False,
     output: Output | None = None,
 ) -> int:
-    """Compare two files of a deal: every test before and after, the thinnest cushion first, and the loans that came,
-    went and changed.
+    """Compare two files of a deal.
 
-    `cushion deal movements` explains why a test moved. The exit code is 0 when the files could be compared, 1 with
-    --fail-on-new and a test that fails in the later file alone, and 2 when a file cannot be read or has no loans. The
-    JSON has old, new, suite, as_of, new_failures, impact_summary, changes, warnings, results, skipped and loans.
+    Every test before and after, the thinnest cushion first, and the loans that came, went and changed.
+
+    `cushion deal movements` explains why a test moved. The exit code is 0 when the files were compared, and 2 when a
+    file cannot be read or has no loans. With --fail-on-new it is 1 when a test fails in the later file alone. The JSON
+    has old, new, suite, as_of, new_failures, impact_summary, changes, warnings, results, skipped and loans.
 
     Where a file publishes figures of its own, they stand beside ours, with ours less theirs. A question mark stands
     behind a status that may be wrong.
@@ -113,12 +117,12 @@ def compare(
     return EXIT_FAILS_ANEW if fail_on_new and tests.new_failures else 0
 
 
-def _page(old: Path, new: Path, suite: str, loans: Changes, tests: Simulation, rows: str, limit: int) -> Page:
-    from core.portfolio.model.notes import bounded, of_side
+def _page(old: Path, new: Path, suite: str, loans: Changes, tests: Simulation, rows: str, limit: int) -> OutputPage:
+    from core.portfolio.model.notes import limit_warnings, of_side
 
     days = {"from": tests.before.as_of, "to": tests.after.as_of}
     sides = (of_side("from", tests.before.warnings), of_side("to", tests.after.warnings))
-    warnings = bounded([*loans.warnings, *sides[0], *sides[1]])
+    warnings = limit_warnings([*loans.warnings, *sides[0], *sides[1]])
     columns = two_files_columns(tests)
     ordered = sorted(tests.results, key=thinness)
     counts = {name: getattr(loans, name) for name in loans.__struct_fields__ if name not in ("warnings", "loans")}
@@ -134,7 +138,7 @@ def _page(old: Path, new: Path, suite: str, loans: Changes, tests: Simulation, r
         "results": list(_with_published(tests)),
         "skipped": tests.skipped,
     }
-    return Page(
+    return OutputPage(
         title=f"{old.name} to {new.name}, {suite} suite, as of {days['from']} and {days['to']}",
         warnings=warnings,
         blocks=list(_blocks(loans, tests, Grid(columns=columns, items=ordered), limit)),
@@ -191,18 +195,18 @@ def _blocks(loans: Changes, tests: Simulation, grid: Grid, limit: int) -> Iterat
     yield Line(summary, style=STYLES["fail" if tests.new_failures else "pass"])
 
 
-def _loan_columns() -> list[Column]:
+def _loan_columns() -> list[OutputColumn]:
     from core.reconciliation.rules import FIELDS
 
     fields = [field for field, rule in FIELDS if rule.name not in ("missing_loan", "duplicate")]
     return [
-        Column(key="change", heading="Change", value=member("kind")),
-        Column(key="identifier", heading="Loan", value=member("identifier"), folds=True),
-        Column(key="borrower_name", heading="Borrower", value=member("borrower_name"), folds=True, least=14),
-        Column(key="par_change", heading="Par", value=member("par_change"), right=True,
+        OutputColumn(key="change", heading="Change", value=member("kind")),
+        OutputColumn(key="identifier", heading="Loan", value=member("identifier"), folds=True),
+        OutputColumn(key="borrower_name", heading="Borrower", value=member("borrower_name"), folds=True, least=14),
+        OutputColumn(key="par_change", heading="Par", value=member("par_change"), right=True,
                shown=lambda loan: f"{loan.par_change:+,.2f}" if loan.par_change else "-"),
-        Column(heading="What changed", shown=_what, folds=True, least=24),
-        *(Column(key=f"{field}_{when}", value=_changed(field, when))
+        OutputColumn(heading="What changed", shown=_what, folds=True, least=24),
+        *(OutputColumn(key=f"{field}_{when}", value=_changed(field, when))
           for field in fields for when in ("before", "after")),
     ]  # fmt: skip
 

@@ -1,4 +1,7 @@
-"""The compliance command: a suite on a portfolio workbook, with no server, straight on the calculation core."""
+"""The compliance command.
+
+A suite on a portfolio workbook, with no server, straight on the calculation core.
+"""
 
 from __future__ import annotations
 
@@ -47,8 +50,8 @@ def compliance(
 ) -> int:
     """Run a compliance suite on a portfolio workbook and print the results, below what makes them doubtful.
 
-    The exit code is 0 when the run completed, also with failing tests unless --fail-on is given, 1 with a test that
-    --fail-on names, and 2 when the file cannot be read or has no loans.
+    The exit code is 0 when the run completed, also with failing tests, and 2 when the file cannot be read or has no
+    loans. With --fail-on it is 1 for a test that --fail-on names.
 
     The test with the thinnest cushion stands first; the bar is the cushion as a part of the threshold. Where the file
     publishes figures of its own, these stand beside ours with the difference. A question mark stands behind a status
@@ -59,8 +62,8 @@ def compliance(
     Parameters
     ----------
     file:
-        The workbook (.xlsx, .xlsm, .xls, .xlsb, .ods, .csv, a .zip of these, or a folder) with the loans and, for the
-        coverage tests, the notes.
+        The workbook (.xlsx, .xlsm, .xls, .xlsb, .ods, .csv, a .zip of these, or a folder). It has the loans and, for
+        the coverage tests, the notes.
     suite:
         standard (15 tests), enhanced (25 tests), or deal (those of the deal's definition).
     deal:
@@ -74,8 +77,8 @@ def compliance(
         The limit of a test, as id=number (wal=5.5), in place of what the file says. Several are separated by commas or
         spaces.
     fail_on:
-        End with 1 when a test has failed, (warning) when one has failed or is in its warning band, or (doubtful) when
-        one has failed or has a status that may be wrong. A failing test counts whether it is doubtful or not.
+        End with 1 when a test has failed. With warning, also when a test is in its warning band; with doubtful, also
+        when a status may be wrong. A failing test counts whether it is doubtful or not.
     """
     day = read_day(as_of)
     if suite == "deal" and deal is None:

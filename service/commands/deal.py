@@ -1,4 +1,7 @@
-"""The commands on a deal's definition and files, with no server: check, draft, run, tie-out, movements."""
+"""The commands on a deal's definition and files, with no server.
+
+Check, draft, run, tie-out, movements.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,19 @@ from cyclopts import App
 
 from service.commands.choices import choice_blocks
 from service.commands.limits import limited
-from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_of, member, plain, stream_of
+from service.commands.output import (
+    Grid,
+    Line,
+    Output,
+    OutputColumn,
+    OutputPage,
+    counted,
+    emit,
+    json_of,
+    member,
+    plain,
+    stream_of,
+)
 from service.commands.progress import busy
 from service.commands.reading import (
     definition_text,
@@ -72,8 +87,8 @@ def check(file: str, /, *, mapping: str | None = None, output: Output | None = N
         faults = [{"place": place, "message": message} for place, message in error.faults]
     lines = [Line(f"{fault['place'] or 'the document'}: {fault['message']}") for fault in faults]
     last = Line(counted(len(faults), "fault") if faults else f"a definition with {counted(tests, 'test')}")
-    columns = [Column(key=key, value=itemgetter(key)) for key in ("place", "message")]
-    page = Page(
+    columns = [OutputColumn(key=key, value=itemgetter(key)) for key in ("place", "message")]
+    page = OutputPage(
         blocks=[*lines, last],
         rows=Grid(columns=columns, items=faults),
         document=json_of({"file": file, "name": name, "tests": tests, "faults": faults}),
@@ -87,7 +102,9 @@ def check(file: str, /, *, mapping: str | None = None, output: Output | None = N
 def draft_definition(
     *files: Path, name: str | None = None, mapping: str | None = None, output: Output | None = None
 ) -> None:
-    """Draft a definition out of the trustee's files: `cushion deal draft FILE... --out deal.toml`.
+    """Draft a definition out of the trustee's files.
+
+    `cushion deal draft FILE... --out deal.toml`.
 
     It has the classes with their triggers, the tests with limits and names as printed, and the conventions by which the
     file's own figures tie. Each line says where it comes from and how sure it is; what must still be decided stands at
@@ -124,7 +141,7 @@ def draft_definition(
             print(one_line(f"{output.out}: {last.words}"), file=sys.stderr)
         return
     document = {"files": [str(file) for file in files], "warnings": portfolio.notes.warnings}
-    page = Page(
+    page = OutputPage(
         warnings=portfolio.notes.warnings,
         blocks=[decide, last],
         rows=decide,
@@ -135,10 +152,10 @@ def draft_definition(
 
 
 _DECIDE: Final = [
-    Column(key="subject", heading="To decide", value=member("subject"), folds=True),
-    Column(key="why", heading="Why", value=member("why"), folds=True),
-    Column(key="limit", heading="Limit", value=member("limit"), right=True),
-    Column(key="place", heading="Place", value=member("place")),
+    OutputColumn(key="subject", heading="To decide", value=member("subject"), folds=True),
+    OutputColumn(key="why", heading="Why", value=member("why"), folds=True),
+    OutputColumn(key="limit", heading="Limit", value=member("limit"), right=True),
+    OutputColumn(key="place", heading="Place", value=member("place")),
 ]
 
 
@@ -186,11 +203,12 @@ def run_tests(*files: Path, deal: str, mapping: str | None = None, output: Outpu
 def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, output: Output | None = None) -> int:
     """Set the tests that the trustee's files publish beside ours.
 
-    The exit code is 0 when every figure that is known to both agrees, 1 when one differs, and 2 when a file cannot be
-    read or no test results are published. A figure that is no test of ours is listed with the nearest one, and why it
-    was not taken. Below stands how each choice that the file leaves open was read: which printed figures tie by that
-    reading alone, the runner-up, and how many figures come out right when each is left out of the search once. The JSON
-    has files, warnings, items, not_printed and interpretation; it and CSV have numerators and denominators.
+    The exit code is 0 when every figure that both have agrees, and 1 when a figure differs. It is 2 when a file cannot
+    be read or no test results are published. A figure that is no test of ours is listed with the nearest one, and why
+    it was not taken. Below stands how each choice that the file leaves open was read: which printed figures tie by that
+    reading alone, and the runner-up. It also says how many figures come out right when each is left out of the search
+    once. The JSON has files, warnings, items, not_printed and interpretation; it and CSV have numerators and
+    denominators.
 
     Parameters
     ----------
@@ -217,7 +235,7 @@ def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, o
     grid = Grid(columns=_TIE_OUT, items=items)
     nothing = [] if items else [Line("The file publishes no test results.")]
     alone = [Line(f"The file prints nothing of: {', '.join(items.not_printed)}.")] if items.not_printed else []
-    page = Page(
+    page = OutputPage(
         warnings=portfolio.notes.warnings,
         blocks=nothing or [grid, *alone, *choice_blocks(interpretation)],
         rows=grid,
@@ -266,7 +284,7 @@ def movements(
     from core.compliance.run import run_suite
     from core.compliance.suites import DEAL_SUITE
     from core.deals.movements import movements as moved
-    from core.portfolio.model.notes import bounded, of_side
+    from core.portfolio.model.notes import limit_warnings, of_side
 
     suite = DEAL_SUITE if definition is not None else "enhanced"
     with limited(after), busy("Running each step"):
@@ -276,9 +294,9 @@ def movements(
             lambda portfolio: run_suite(portfolio, suite, definition=definition, details=False),
             definition=definition,
         )
-    warnings = bounded([*of_side("from", earlier.notes.warnings), *of_side("to", later.notes.warnings)])
+    warnings = limit_warnings([*of_side("from", earlier.notes.warnings), *of_side("to", later.notes.warnings)])
     grid = Grid(columns=_movement_columns(), items=items)
-    page = Page(
+    page = OutputPage(
         warnings=warnings,
         blocks=[grid],
         rows=grid,
@@ -326,21 +344,21 @@ def _parts_apart(row: TieOut) -> str:
 
 
 _TIE_OUT: Final = [
-    Column(key="trustee_name", heading="Trustee's test", value=member("trustee_name"), folds=True),
-    Column(key="test_id", value=member("test_id")),
-    Column(key="trustee_value", heading="Trustee", value=member("trustee_value"), right=True),
-    Column(key="our_value", heading="Ours", value=member("our_value"), right=True),
-    Column(key="difference", heading="Difference", value=member("difference"), right=True,
+    OutputColumn(key="trustee_name", heading="Trustee's test", value=member("trustee_name"), folds=True),
+    OutputColumn(key="test_id", value=member("test_id")),
+    OutputColumn(key="trustee_value", heading="Trustee", value=member("trustee_value"), right=True),
+    OutputColumn(key="our_value", heading="Ours", value=member("our_value"), right=True),
+    OutputColumn(key="difference", heading="Difference", value=member("difference"), right=True,
            shown=lambda row: "-" if row.agrees else plain(row.difference)),
-    Column(key="agrees", value=member("agrees")),
-    Column(key="trustee_numerator", value=member("trustee_numerator")),
-    Column(key="our_numerator", value=member("our_numerator")),
-    Column(key="trustee_denominator", value=member("trustee_denominator")),
-    Column(key="our_denominator", value=member("our_denominator")),
-    Column(key="differs", heading="Differs in", value=member("differs"), shown=lambda row: row.differs or "-"),
-    Column(key="explained_by", heading="Explained by, or why not matched", value=_why, shown=_why, folds=True),
-    Column(key="nearest", value=member("nearest")),
-    Column(key="cell", value=member("cell")),
+    OutputColumn(key="agrees", value=member("agrees")),
+    OutputColumn(key="trustee_numerator", value=member("trustee_numerator")),
+    OutputColumn(key="our_numerator", value=member("our_numerator")),
+    OutputColumn(key="trustee_denominator", value=member("trustee_denominator")),
+    OutputColumn(key="our_denominator", value=member("our_denominator")),
+    OutputColumn(key="differs", heading="Differs in", value=member("differs"), shown=lambda row: row.differs or "-"),
+    OutputColumn(key="explained_by", heading="Explained by, or why not matched", value=_why, shown=_why, folds=True),
+    OutputColumn(key="nearest", value=member("nearest")),
+    OutputColumn(key="cell", value=member("cell")),
 ]  # fmt: skip
 
 
@@ -356,18 +374,18 @@ def _part(name: str) -> Callable[[Movement], float | None]:
     return lambda movement: next((part.change for part in movement.parts if part.part == name), None)
 
 
-def _movement_columns() -> list[Column]:
+def _movement_columns() -> list[OutputColumn]:
     from core.deals.movements import PARTS
 
     return [
-        Column(key="test_id", value=member("test_id")),
-        Column(key="test_name", heading="Test", value=member("test_name"), folds=True),
-        Column(key="before", heading="From", value=member("before"), right=True),
-        Column(key="after", heading="To", value=member("after"), right=True),
-        Column(key="change", heading="Change", value=member("change"), right=True),
-        Column(heading="Of which", shown=_of_which, folds=True),
-        *(Column(key=name, value=_part(name)) for name in PARTS),
-        Column(
+        OutputColumn(key="test_id", value=member("test_id")),
+        OutputColumn(key="test_name", heading="Test", value=member("test_name"), folds=True),
+        OutputColumn(key="before", heading="From", value=member("before"), right=True),
+        OutputColumn(key="after", heading="To", value=member("after"), right=True),
+        OutputColumn(key="change", heading="Change", value=member("change"), right=True),
+        OutputColumn(heading="Of which", shown=_of_which, folds=True),
+        *(OutputColumn(key=name, value=_part(name)) for name in PARTS),
+        OutputColumn(
             key="reason", value=lambda movement: (why := movement.after_open or movement.before_open) and why.reason
         ),
     ]

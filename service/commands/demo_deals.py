@@ -1,4 +1,7 @@
-"""What the demo loads: three deals with their months and a trustee's tape, or a file of one's own."""
+"""What the demo loads.
+
+Three deals with their months and a trustee's tape, or a file of one's own.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class DemoSample:
     """A deal of the demo."""
 
     name: str
@@ -43,7 +46,7 @@ class Sample:
 
 
 SAMPLES: Final = (
-    Sample(
+    DemoSample(
         "Harbour Point CLO 2022-1",
         7,
         ("breach_ccc",),
@@ -51,13 +54,13 @@ SAMPLES: Final = (
         trustee="trustee_a",
         is_messy=True,
     ),
-    Sample(
+    DemoSample(
         "Alder Creek CLO 2023-2",
         11,
         ("warn_wal",),
         {"closing_date": "2023-06-29", "reinvestment_end": "2028-07-20", "stated_maturity": "2036-07-20"},
     ),
-    Sample(
+    DemoSample(
         "Granite Bay CLO 2024-1",
         19,
         (),
@@ -93,14 +96,16 @@ class Loaded:
 class _Sent:
     """A sample whose files are uploaded and being read."""
 
-    sample: Sample
+    sample: DemoSample
     months: list[Json]
     """Its workbooks, the oldest first."""
     tape_id: str | None
 
 
 def load_samples(client: httpx.Client, folder: Path) -> Iterator[Loaded]:
-    """Load the sample deals; each when it is there, the first with the runs of all suites.
+    """Load the sample deals.
+
+    Each when it is there, the first with the runs of all suites.
 
     The files of all of them are sent first, so that the worker never waits.
     """
@@ -119,7 +124,7 @@ def load_own(client: httpx.Client, path: Path) -> Loaded:
         return Loaded(path.stem, month, [_run(client, month, suite) for suite in SUITES])
 
 
-def _send(client: httpx.Client, folder: Path, sample: Sample) -> _Sent:
+def _send(client: httpx.Client, folder: Path, sample: DemoSample) -> _Sent:
     from core.generate import MANAGERS_FILE, generate_months, generate_tape
 
     messy = MANAGERS_FILE if sample.is_messy else ()
@@ -149,7 +154,7 @@ def _finish(client: httpx.Client, sent: _Sent, suites: Sequence[str]) -> Loaded:
     return loaded
 
 
-def _month_file(folder: Path, sample: Sample, month: GeneratedDeal) -> tuple[Path, Json]:
+def _month_file(folder: Path, sample: DemoSample, month: GeneratedDeal) -> tuple[Path, Json]:
     path = folder / f"{sample.name} {month.as_of:%Y-%m}.xlsx"
     month.write(path)
     return path, {"as_of": str(month.as_of)}

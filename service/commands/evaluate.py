@@ -1,4 +1,7 @@
-"""The evaluate command: formulas over given values or a workbook's cells, with no server, straight on the engine."""
+"""The evaluate command.
+
+Formulas over given values or a workbook's cells, with no server, straight on the engine.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Parameter
 
 from service.commands.limits import limited
-from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_of, member
+from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, counted, emit, json_of, member
 from service.commands.progress import busy
 from service.commands.reading import read_workbook
 from service.commands.refusal import Refused, one_line
@@ -49,7 +52,7 @@ class Found:
         return f"({self.error})" if self.error else _text(self.value)
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913 - a command's options
     *formulas: str,
     set_: Annotated[tuple[str, ...], Parameter(name="--set", negative=(), show_default=False)] = (),
     context: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
@@ -61,13 +64,15 @@ def evaluate(
     explain: Annotated[bool, Parameter(negative=())] = False,
     output: Output | None = None,
 ) -> int:
-    """Evaluate formulas: cushion evaluate "=SUM(A1:A3)*rate" --set "A1:A3=[1,2,3]" --set rate=5%.
+    """Evaluate formulas.
+
+    Cushion evaluate "=SUM(A1:A3)*rate" --set "A1:A3=[1,2,3]" --set rate=5%.
 
     A formula alone prints its value and nothing else; several print a table. The JSON has results (cell, formula,
-    value, type, error, and with --explain trace), and warnings where cells of the workbook need each other's results
-    or an iterative calculation did not converge; beside a value alone they are on stderr. The exit code is 0 when every
-    formula has a value, which may be an error such as #DIV/0!, 1 when one of several is no formula or lacks a value
-    that it needs, and 2 when the only one does, or a file cannot be read.
+    value, type, error, and with --explain trace). It has warnings where cells of the workbook need each other's
+    results, or an iterative calculation did not converge. Beside a value alone they are on stderr. The exit code is 0
+    when every formula has a value, which may be an error such as #DIV/0!. It is 1 when some formula of several is none,
+    or lacks a value that it needs. It is 2 when the only formula does, or a file cannot be read.
 
     Parameters
     ----------
@@ -75,8 +80,8 @@ def evaluate(
         The formulas, each in quotes.
     set_:
         The value of a cell or a name, as NAME=VALUE, read as if it were typed into a cell: 5, 1,234.5, 5%, 2026-03-31,
-        TRUE; in double quotes a text whatever it looks like (id="007"); in brackets a list or rows ([[1,2],[3,4]]);
-        nothing for a blank. Given several times for several.
+        TRUE. In double quotes it is a text whatever it looks like (id="007"), in brackets a list or rows
+        ([[1,2],[3,4]]), and nothing is a blank. Repeat the option for several.
     context:
         A JSON file with an object of such values, as POST /api/v1/evaluate takes it; - for the standard input. --set
         comes before it.
@@ -364,7 +369,7 @@ def _fault(formula: str, fault: FormulaError) -> Found:
 # What is told ---------------------------------------------------------------------------------------------------------
 
 
-def _page(answers: list[Found], book: Book | None, doubts: list[str]) -> Page:
+def _page(answers: list[Found], book: Book | None, doubts: list[str]) -> OutputPage:
     blocks: list[Line | Grid]
     if len(answers) == 1:
         blocks = [Line(line, is_exact=True) for line in answers[0].text.split("\n")]
@@ -382,7 +387,7 @@ def _page(answers: list[Found], book: Book | None, doubts: list[str]) -> Page:
         documents.append(document if answer.trace is None else document | {"trace": answer.trace})
     notes = [] if book is None or book.filled is None else [Line(book.filled.message, "note", "yellow")]
     notes += [Line(doubt, "warning", "yellow") for doubt in doubts]
-    return Page(
+    return OutputPage(
         blocks=[*notes, *blocks] if len(answers) > 1 else blocks,
         rows=Grid(columns=[_CELL, *_COLUMNS], items=answers),
         document=json_of({"results": documents} | ({"warnings": doubts} if doubts else {})),
@@ -391,7 +396,10 @@ def _page(answers: list[Found], book: Book | None, doubts: list[str]) -> Page:
 
 
 def _text(value: Any) -> str:
-    """A value as a cell shows it that has no format; rows of values as lines, parted by tabs."""
+    """A value as a cell shows it that has no format.
+
+    Rows of values as lines, parted by tabs.
+    """
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -404,22 +412,22 @@ def _text(value: Any) -> str:
 
 
 _STEPS: Final = [
-    Column(heading="Step", shown=lambda step: step["expression"], folds=True),
-    Column(heading="Value", shown=lambda step: one_line(_text(step["value"]).replace("\n", "; ")), folds=True),
-    Column(heading="Type", shown=lambda step: step["type"]),
+    OutputColumn(heading="Step", shown=lambda step: step["expression"], folds=True),
+    OutputColumn(heading="Value", shown=lambda step: one_line(_text(step["value"]).replace("\n", "; ")), folds=True),
+    OutputColumn(heading="Type", shown=lambda step: step["type"]),
 ]
 
-_CELL: Final = Column(key="cell", heading="Cell", value=member("cell"), shown=lambda answer: answer.cell or "")
+_CELL: Final = OutputColumn(key="cell", heading="Cell", value=member("cell"), shown=lambda answer: answer.cell or "")
 
 _COLUMNS: Final = [
-    Column(key="formula", heading="Formula", value=member("formula"), folds=True),
-    Column(
+    OutputColumn(key="formula", heading="Formula", value=member("formula"), folds=True),
+    OutputColumn(
         key="value",
         heading="Value",
         value=lambda answer: _text(answer.value) if isinstance(answer.value, list) else answer.value,
         shown=lambda answer: answer.text.replace("\n", "; "),
         folds=True,
     ),
-    Column(key="type", heading="Type", value=member("type")),
-    Column(key="error", value=member("error")),
+    OutputColumn(key="type", heading="Type", value=member("type")),
+    OutputColumn(key="error", value=member("error")),
 ]

@@ -1,4 +1,7 @@
-"""The export command: a workbook as .xlsx with provenance, delimited text, JSON or PDF, without personal data."""
+"""The export command.
+
+A workbook as .xlsx with provenance, delimited text, JSON or PDF, without personal data.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ from service.commands.reading import (
 from service.commands.refusal import Refused, one_line
 
 if TYPE_CHECKING:
-    from core.export.order import ComplianceRow, Exported, ExportOrder, Keys, Lineage, Options
+    from core.export.order import ComplianceRow, ExportOrder, ExportProduct, Keys, Lineage, Options
     from core.grid.sheet import Workbook
 
 _NO: Final = Parameter(negative=())
@@ -36,7 +39,7 @@ _TAB: Final = ("tab", "\\t")
 """What is typed for a tab."""
 
 
-def export(
+def export(  # noqa: PLR0913 - a command's options
     file: Path,
     /,
     *,
@@ -56,7 +59,9 @@ def export(
     key_file: Path | None = None,
     json: Annotated[bool, _NO] = False,
 ) -> None:
-    """Export a workbook; print what was written, what was redacted, and what the file does not show.
+    """Export a workbook.
+
+    Print what was written, what was redacted, and what the file does not show.
 
     Personal data (e-mail addresses, telephone numbers, ...) is redacted unless --personal-data is given. The exit code
     is 0 when the file is written, and 2 when it cannot be.
@@ -69,8 +74,8 @@ def export(
     format:
         xlsx (with a signed manifest that `cushion verify` checks), csv (several sheets as a ZIP archive), json or pdf.
     out:
-        The file to be written, replaced if it is there, or a folder for it; the workbook's name with -export behind it
-        in the present folder if not given.
+        The file to be written, replaced if it is there, or a folder for it. Without it, the workbook's name with
+        -export behind it in the present folder.
     sheet:
         A sheet to export; given several times for several. All, if not given.
     plain:
@@ -146,7 +151,10 @@ def _options(**options: object) -> Options:
 
 
 def _keys(path: Path | None) -> Keys:
-    """The first key of a file, or one that is forgotten; what redaction hashes with follows from it."""
+    """The first key of a file, or one that is forgotten.
+
+    What redaction hashes with follows from it.
+    """
     from hmac import digest
     from secrets import token_bytes
 
@@ -223,7 +231,7 @@ def _order(
     )
 
 
-def _exported(file: Path, book: Workbook, order: ExportOrder, folder: Path) -> Exported:
+def _exported(file: Path, book: Workbook, order: ExportOrder, folder: Path) -> ExportProduct:
     from core.export.order import ExportError
     from core.export.run import export_workbook
 
@@ -235,7 +243,7 @@ def _exported(file: Path, book: Workbook, order: ExportOrder, folder: Path) -> E
         raise Refused(f"{file}: {error.strerror or error}") from error
 
 
-def _target(file: Path, out: Path | None, exported: Exported) -> Path:
+def _target(file: Path, out: Path | None, exported: ExportProduct) -> Path:
     """Where the file goes.
 
     Raises:
@@ -250,7 +258,7 @@ def _target(file: Path, out: Path | None, exported: Exported) -> Path:
     return target
 
 
-def _report(target: Path, exported: Exported, stream: TextIO) -> None:
+def _report(target: Path, exported: ExportProduct, stream: TextIO) -> None:
     """Say what was written: not where the file itself may go, /dev/stdout say."""
     from rich.text import Text
 
@@ -264,7 +272,7 @@ def _report(target: Path, exported: Exported, stream: TextIO) -> None:
     console.print(Text(one_line(f"{target}: {line}")), soft_wrap=True)
 
 
-def _remarks(exported: Exported) -> Iterator[tuple[str, str]]:
+def _remarks(exported: ExportProduct) -> Iterator[tuple[str, str]]:
     """What the file does not show as the workbook does."""
     summary = exported.result_summary
     for kind, places in summary.redacted.items():

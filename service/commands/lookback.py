@@ -1,4 +1,7 @@
-"""The lookback commands: a tenant's chain walked, and each of its runs replayed from its evidence."""
+"""The lookback commands.
+
+A tenant's chain walked, and each of its runs replayed from its evidence.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,24 @@ from uuid import UUID
 
 from cyclopts import App
 
-from service.commands.output import Column, Format, Grid, Line, Output, Page, counted, emit, member, stream_of
+from service.commands.output import (
+    Format,
+    Grid,
+    Line,
+    Output,
+    OutputColumn,
+    OutputPage,
+    counted,
+    emit,
+    member,
+    stream_of,
+)
 from service.commands.refusal import Refused, escaped, one_line
 from service.commands.server import settings_or_refusal
 
 if TYPE_CHECKING:
-    from service.compliance.replay_actions import Asked, Replayer, Verdict
-    from service.compliance.replay_store import Tenant
+    from service.compliance.replay_actions import Replayer, ReplayOrder, ReplayVerdict
+    from service.compliance.replay_store import TenantName
     from service.platform.config import Settings
     from service.platform.data.audit import Break
     from service.platform.data.database import Database
@@ -45,13 +59,14 @@ def verify(
 ) -> int:
     """Walk the audit chain and replay each compliance run from its evidence, to the last bit.
 
-    It reads the deployment of the environment's settings: the embedded data folder (CUSHION_DATA_DIR), whether the
-    service runs or not, or the database and the files of CUSHION_DATABASE_URL and CUSHION_BLOB_URL. It changes nothing.
+    It reads the deployment of the environment's settings, whether the service runs or not. That is the embedded data
+    folder (CUSHION_DATA_DIR), or the database and the files of CUSHION_DATABASE_URL and CUSHION_BLOB_URL. It changes
+    nothing.
 
-    The exit code is 0 where every run is reproduced or its bytes went when their retention ended, and the chain holds;
-    1 where a run differs, was altered or cannot be replayed, or the chain is broken; 2 where the deployment cannot be
-    read. Whoever writes the whole chain anew can make it fit in itself: compare the last hash with one that was kept
-    elsewhere.
+    The exit code is 0 where the chain is whole and every run is reproduced, or its bytes went when their retention
+    ended. It is 1 where a run differs, was altered or cannot be replayed, or the chain is broken. It is 2 where the
+    deployment cannot be read. Whoever writes the whole chain anew can make it fit in itself: compare the last hash with
+    one that was kept elsewhere.
 
     The JSON is lines: one a run or break of the chain, and one a tenant at its end, as they are found. CSV has a row
     for each of them.
@@ -71,30 +86,33 @@ def verify(
     """
     import psycopg
 
-    from service.compliance.replay_actions import Asked
+    from service.compliance.replay_actions import ReplayOrder
     from service.host.data_folder import EmbeddedError
     from service.host.deployment import deployment
     from service.platform import log
     from service.platform.base.problem import Problem
     from service.platform.config import ConfigError
-    from service.platform.data import database
+    from service.platform.data import migrations
 
-    asked = Asked(
+    asked = ReplayOrder(
         run_id=run, stream_key=stream, since=_moment(since, clock_time.min), until=_moment(until, clock_time.max)
     )
     log.configure("error")
     try:
         with deployment(settings_or_refusal()) as installation:
-            database.verify(installation.settings.database_url or "")
+            migrations.verify(installation.settings.database_url or "")
             return _verified(installation.settings, tenant, asked, output or Output())
     except (EmbeddedError, ConfigError, Problem) as error:
         raise Refused(str(error)) from error
-    except (psycopg.Error, database.MigrationError) as error:
+    except (psycopg.Error, migrations.MigrationError) as error:
         raise Refused(f"the database cannot be read: {error}") from error
 
 
-def _verified(settings: Settings, tenant: str | None, asked: Asked, output: Output) -> int:
-    """Walk the tenants, telling at once what is found where the format lets us; the exit code."""
+def _verified(settings: Settings, tenant: str | None, asked: ReplayOrder, output: Output) -> int:
+    """Walk the tenants, telling at once what is found where the format lets us.
+
+    The exit code.
+    """
     import asyncio
 
     form = output.chosen()
@@ -104,7 +122,7 @@ def _verified(settings: Settings, tenant: str | None, asked: Asked, output: Outp
     report = _Report(form, None)
     code = asyncio.run(report.all(settings, tenant, asked))
     lines = [Line(text, label=slug) for slug, text, _ in report.rows]
-    emit(Page(blocks=lines, rows=Grid(columns=_COLUMNS, items=report.rows), document=tuple), output)
+    emit(OutputPage(blocks=lines, rows=Grid(columns=_COLUMNS, items=report.rows), document=tuple), output)
     return code
 
 
@@ -117,12 +135,12 @@ def _kind(row: tuple[str, str, dict[str, Any]]) -> str:
 
 
 _COLUMNS: Final = [
-    Column(key="tenant", value=itemgetter(0)),
-    Column(key="kind", value=_kind),
-    Column(key="run_id", value=lambda row: str(row[2]["run"].run_id) if "run" in row[2] else None),
-    Column(key="status", value=_in("run", "status")),
-    Column(key="sequence", value=_in("break", "sequence")),
-    Column(key="told", value=itemgetter(1)),
+    OutputColumn(key="tenant", value=itemgetter(0)),
+    OutputColumn(key="kind", value=_kind),
+    OutputColumn(key="run_id", value=lambda row: str(row[2]["run"].run_id) if "run" in row[2] else None),
+    OutputColumn(key="status", value=_in("run", "status")),
+    OutputColumn(key="sequence", value=_in("break", "sequence")),
+    OutputColumn(key="told", value=itemgetter(1)),
 ]
 
 
@@ -165,16 +183,16 @@ async def _opened(settings: Settings) -> AsyncIterator[tuple[Database, Replayer]
 async def chain_breaks(settings: Settings) -> list[str]:
     """Where the audit chains of a deployment do not hold; no run is replayed."""
     from service.compliance import replay_store
-    from service.compliance.replay_actions import Asked, Walked, verify
+    from service.compliance.replay_actions import ReplayOrder, WalkCounts, verify
     from service.platform.data.audit import Break
 
     messages: list[str] = []
-    nothing = Asked(since=datetime.max.replace(tzinfo=UTC))
+    nothing = ReplayOrder(since=datetime.max.replace(tzinfo=UTC))
     async with _opened(settings) as (database, replayer):
         async with database.transaction() as tx:
             tenants = await replay_store.tenants(tx, None)
         for tenant in tenants:
-            steps = [step async for step in verify(database, replayer, tenant.id, nothing, Walked())]
+            steps = [step async for step in verify(database, replayer, tenant.id, nothing, WalkCounts())]
             messages += (f"{tenant.slug}: {_broken(entry)}" for entry in steps if isinstance(entry, Break))
     return messages
 
@@ -194,7 +212,7 @@ class _Report:
         self._is_proved = True
         self._count = 0
 
-    async def all(self, settings: Settings, wanted: str | None, asked: Asked) -> int:
+    async def all(self, settings: Settings, wanted: str | None, asked: ReplayOrder) -> int:
         """Walk the tenants; the exit code."""
         from service.compliance import replay_store
 
@@ -209,13 +227,13 @@ class _Report:
             raise Refused(f"no entry tells of a run {asked.run_id}")
         return 0 if self._is_proved else EXIT_UNPROVED
 
-    async def _tenant(self, database: Database, replayer: Replayer, tenant: Tenant, asked: Asked) -> None:
-        from service.compliance.replay_actions import PROVED, Verdict, Walked, verify
+    async def _tenant(self, database: Database, replayer: Replayer, tenant: TenantName, asked: ReplayOrder) -> None:
+        from service.compliance.replay_actions import PROVED, ReplayVerdict, WalkCounts, verify
 
-        counts, broken, walked, started = Counter[str](), 0, Walked(), time.monotonic()
+        counts, broken, walked, started = Counter[str](), 0, WalkCounts(), time.monotonic()
         others = 0
         async for step in verify(database, replayer, tenant.id, asked, walked):
-            if isinstance(step, Verdict):
+            if isinstance(step, ReplayVerdict):
                 counts[step.status] += 1
                 others += step.is_present_engine is False
                 self._is_proved &= step.status in PROVED
@@ -239,7 +257,7 @@ class _Report:
              "other_engine_runs": others, "seconds": round(seconds, 3)},
         )  # fmt: skip
 
-    def _tell(self, tenant: Tenant, text: str, document: dict[str, Any]) -> None:
+    def _tell(self, tenant: TenantName, text: str, document: dict[str, Any]) -> None:
         import msgspec
 
         if self._stream is None:
@@ -251,7 +269,7 @@ class _Report:
                 self._stream.write((one_line(line) if line[0] != " " else "  " + one_line(line)) + "\n")
 
 
-def _line(verdict: Verdict) -> str:
+def _line(verdict: ReplayVerdict) -> str:
     line = f"run {verdict.run_id}: {verdict.status}"
     if verdict.executed_at is not None:
         part = " in part" if verdict.partial else ""

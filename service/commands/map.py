@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 from service.commands.limits import limited
 from service.commands.output import (
     PLAIN_COLUMNS,
-    Column,
     Grid,
     Line,
     Output,
-    Page,
+    OutputColumn,
+    OutputPage,
     counted,
     emit,
     json_of,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         PageColumns,
         Unmapped,
     )
-    from core.portfolio.mapping.normalise import CellFault, Normalised
+    from core.portfolio.mapping.normalise import CellFault, NormalisedRows
     from core.portfolio.model.fields import Mapping
     from core.portfolio.model.notes import DataWarning, PageNote
 
@@ -100,8 +100,8 @@ def map_columns(
 ) -> int:
     """Show which sheet, header, rows, columns and units are detected in a portfolio workbook, and why.
 
-    The exit code is 0 when the rows are mapped, 1 when a required column is missing or a row is invalid, and 2 when the
-    file cannot be read or the mapping document is wrong. The JSON has file, mapping, warnings, detection and
+    The exit code is 0 when the rows are mapped, and 1 when a required column is missing or a row is invalid. It is 2
+    when the file cannot be read or the mapping document is wrong. The JSON has file, mapping, warnings, detection and
     validation; CSV has a row for each column that was detected.
 
     Parameters
@@ -131,7 +131,7 @@ def map_columns(
                 raise Refused(f"{file}: no sheet is called {sheet!r}; {_sheets_of(book)}") from error
             result = validate(book, chosen, sheet=sheet)
             doubts = _doubts(book, chosen) if sheet is None and result is not None else []
-    page = Page(
+    page = OutputPage(
         title=f"{file.name}, mapping {chosen.name}",
         warnings=doubts,
         blocks=list(_blocks(detection, result, limit)),
@@ -149,16 +149,16 @@ def _sheets_of(book: Workbook) -> str:
 def _doubts(book: Workbook, mapping: Mapping) -> list[DataWarning]:
     """What a compliance run of the workbook says before its results."""
     from core.portfolio import Portfolio
-    from core.portfolio.model.notes import bounded
+    from core.portfolio.model.notes import limit_warnings
 
-    return bounded(Portfolio.from_workbook(book, mapping).notes.warnings)
+    return limit_warnings(Portfolio.from_workbook(book, mapping).notes.warnings)
 
 
 # ---- one JSON document ---------------------------------------------------------------------------------------------
 
 
 def _document(
-    file: Path, mapping: Mapping, detection: Detection, result: Normalised | None, doubts: list[DataWarning]
+    file: Path, mapping: Mapping, detection: Detection, result: NormalisedRows | None, doubts: list[DataWarning]
 ) -> dict[str, Any]:
     document: dict[str, Any] = {
         "file": str(file), "mapping": mapping.id, "warnings": doubts, "detection": detection, "validation": None,
@@ -183,7 +183,7 @@ def _document(
 # ---- tables --------------------------------------------------------------------------------------------------------
 
 
-def _blocks(detection: Detection, result: Normalised | None, limit: int) -> Iterator[Line | Grid | Text]:
+def _blocks(detection: Detection, result: NormalisedRows | None, limit: int) -> Iterator[Line | Grid | Text]:
     yield _sheet_grid(detection)
     yield Line()
     if result is None:
@@ -219,11 +219,11 @@ def _sheet_grid(detection: Detection) -> Grid:
         return _text(people_read(reason))
 
     columns = [
-        Column(heading="Sheet", shown=name, folds=True),
-        Column(heading="Kind", shown=lambda sheet: "-" if sheet.kind == "other" else sheet.kind),
-        Column(heading="Header", shown=lambda sheet: _rows(sheet.header_rows) or "-"),
-        Column(heading="Fields", shown=lambda sheet: f"{sheet.score}", right=True),
-        Column(heading="Why", shown=why, folds=True),
+        OutputColumn(heading="Sheet", shown=name, folds=True),
+        OutputColumn(heading="Kind", shown=lambda sheet: "-" if sheet.kind == "other" else sheet.kind),
+        OutputColumn(heading="Header", shown=lambda sheet: _rows(sheet.header_rows) or "-"),
+        OutputColumn(heading="Fields", shown=lambda sheet: f"{sheet.score}", right=True),
+        OutputColumn(heading="Why", shown=why, folds=True),
     ]
     return Grid(columns=columns, items=detection.sheets)
 
@@ -287,7 +287,7 @@ def _left_out(reason: LeftOut) -> str:
     return f"{_REASONS[reason.reason]}: row {', '.join(places)}{more}"
 
 
-def _field_columns(detection: Detection) -> list[Column]:
+def _field_columns(detection: Detection) -> list[OutputColumn]:
     headers = max((len(_header_cell(column)) for column in detection.columns), default=0)
     names = max((len(people_read(column.target)) for column in detection.columns), default=0)
     most = max(FIELD_COLUMNS, get_terminal_size((PLAIN_COLUMNS, 0)).columns - OTHER_COLUMNS - names - headers)
@@ -299,28 +299,28 @@ def _field_columns(detection: Detection) -> list[Column]:
         return column.error_count + column.unreadable_count
 
     return [
-        Column(key="field", heading="Field", folds=True, least=FIELD_COLUMNS, value=member("target"),
+        OutputColumn(key="field", heading="Field", folds=True, least=FIELD_COLUMNS, value=member("target"),
                shown=lambda column: _text(people_read(column.target), "bold" if column.is_required else "")),
-        Column(key="column", heading="Col", value=member("column")),
-        Column(key="header", heading="Header", folds=True, least=FIELD_COLUMNS, value=member("header"),
+        OutputColumn(key="column", heading="Col", value=member("column")),
+        OutputColumn(key="header", heading="Header", folds=True, least=FIELD_COLUMNS, value=member("header"),
                shown=_header_cell),
-        Column(key="match", value=member("match")),
-        Column(key="values", heading="Values", right=True, value=member("value_count")),
-        Column(key="blank", heading="Blank", right=True, value=member("blank_count"),
+        OutputColumn(key="match", value=member("match")),
+        OutputColumn(key="values", heading="Values", right=True, value=member("value_count")),
+        OutputColumn(key="blank", heading="Blank", right=True, value=member("blank_count"),
                shown=lambda column: f"{column.blank_count:,}" if column.blank_count else "-"),
-        Column(key="bad", heading="Bad", right=True, value=bad,
+        OutputColumn(key="bad", heading="Bad", right=True, value=bad,
                shown=lambda column: _text(f"{bad(column):,}", "red") if bad(column) else "-"),
-        Column(key="unit", value=member("unit")),
-        Column(key="factor", value=member("factor")),
-        Column(key="unit_reason", value=member("unit_reason")),
-        Column(key="role", value=member("role")),
-        Column(key="runner_up", value=member("runner_up")),
-        Column(key="margin", value=member("margin")),
-        Column(key="ambiguous", value=member("is_ambiguous")),
-        Column(key="weight_of_words", value=lambda column: column.evidence.words),
-        Column(key="weight_of_cells", value=lambda column: column.evidence.content),
-        Column(key="weight_of_others", value=lambda column: column.evidence.relations),
-        Column(key="first_values", heading="First values", folds=True, least=FIELD_COLUMNS, value=samples,
+        OutputColumn(key="unit", value=member("unit")),
+        OutputColumn(key="factor", value=member("factor")),
+        OutputColumn(key="unit_reason", value=member("unit_reason")),
+        OutputColumn(key="role", value=member("role")),
+        OutputColumn(key="runner_up", value=member("runner_up")),
+        OutputColumn(key="margin", value=member("margin")),
+        OutputColumn(key="ambiguous", value=member("is_ambiguous")),
+        OutputColumn(key="weight_of_words", value=lambda column: column.evidence.words),
+        OutputColumn(key="weight_of_cells", value=lambda column: column.evidence.content),
+        OutputColumn(key="weight_of_others", value=lambda column: column.evidence.relations),
+        OutputColumn(key="first_values", heading="First values", folds=True, least=FIELD_COLUMNS, value=samples,
                shown=lambda column: _shown([_sample(value) for value in column.samples], most)),
     ]  # fmt: skip
 
@@ -334,7 +334,10 @@ def _header_cell(column: DetectedColumn) -> Text:
 
 
 def _shown(values: Sequence[str], most: int) -> str:
-    """As many whole values as there is room for; of a first one that is too long, as many whole words."""
+    """As many whole values as there is room for.
+
+    Of a first one that is too long, as many whole words.
+    """
     for count in range(len(values), 0, -1):
         text = ", ".join(values[:count]) + (", ..." if count < len(values) else "")
         if len(text) <= most:
@@ -382,15 +385,17 @@ def _because(column: DetectedColumn | Unmapped | PageColumn) -> str:
 _OF_WORDS: Final = ("a heading of the mapping", "its heading counts", "the heading is a name of")
 
 _ROLE_COLUMNS: Final = [
-    Column(heading="Col", value=member("column")),
-    Column(heading="Header", value=member("header"), folds=True, least=FIELD_COLUMNS),
-    Column(heading="Role", shown=_role, folds=True, least=ROLE_COLUMNS),
-    Column(heading="Runner-up", shown=lambda column: column.runner_up or "-", folds=True, least=ROLE_COLUMNS),
-    Column(heading="Lead", shown=lambda column: "-" if column.margin is None else f"{column.margin:.1f}", right=True),
-    Column(heading="Words", shown=lambda column: _weight(column.evidence.words), right=True),
-    Column(heading="Cells", shown=lambda column: _weight(column.evidence.content), right=True),
-    Column(heading="Others", shown=lambda column: _weight(column.evidence.relations), right=True),
-    Column(heading="Because", shown=_because, folds=True, least=FIELD_COLUMNS, from_width=BECAUSE_COLUMNS),
+    OutputColumn(heading="Col", value=member("column")),
+    OutputColumn(heading="Header", value=member("header"), folds=True, least=FIELD_COLUMNS),
+    OutputColumn(heading="Role", shown=_role, folds=True, least=ROLE_COLUMNS),
+    OutputColumn(heading="Runner-up", shown=lambda column: column.runner_up or "-", folds=True, least=ROLE_COLUMNS),
+    OutputColumn(
+        heading="Lead", shown=lambda column: "-" if column.margin is None else f"{column.margin:.1f}", right=True
+    ),
+    OutputColumn(heading="Words", shown=lambda column: _weight(column.evidence.words), right=True),
+    OutputColumn(heading="Cells", shown=lambda column: _weight(column.evidence.content), right=True),
+    OutputColumn(heading="Others", shown=lambda column: _weight(column.evidence.relations), right=True),
+    OutputColumn(heading="Because", shown=_because, folds=True, least=FIELD_COLUMNS, from_width=BECAUSE_COLUMNS),
 ]
 """What each column is, what it could be as well, and what speaks for it: its words, its cells, other columns."""
 
@@ -403,12 +408,12 @@ def _role_grids(detection: Detection) -> Iterator[Line | Grid]:
     ambiguous = [(page, column) for page in detection.page_columns for column in page.columns if column.is_ambiguous]
     if ambiguous:
         yield Line("Columns of other sheets that are ambiguous")
-        sheet = Column(heading="Sheet", shown=lambda pair: pair[0].title or pair[0].sheet, folds=True)
+        sheet = OutputColumn(heading="Sheet", shown=lambda pair: pair[0].title or pair[0].sheet, folds=True)
         yield Grid(columns=[sheet, *(_of_second(column) for column in _ROLE_COLUMNS)], items=ambiguous)
         yield Line()
 
 
-def _of_second(column: Column) -> Column:
+def _of_second(column: OutputColumn) -> OutputColumn:
     """A column for pairs whose second one has its values."""
     return replace(column, shown=lambda pair: column.text(pair[1]))
 
@@ -421,10 +426,10 @@ def _becomes(column: DetectedColumn) -> str:
 
 
 _UNIT_COLUMNS: Final = [
-    Column(heading="Field", value=member("target"), folds=True),
-    Column(heading="Unit", shown=lambda column: column.unit or "-"),
-    Column(heading="Becomes", shown=_becomes),
-    Column(heading="Because", value=member("unit_reason"), folds=True),
+    OutputColumn(heading="Field", value=member("target"), folds=True),
+    OutputColumn(heading="Unit", shown=lambda column: column.unit or "-"),
+    OutputColumn(heading="Becomes", shown=_becomes),
+    OutputColumn(heading="Because", value=member("unit_reason"), folds=True),
 ]
 
 
@@ -458,10 +463,12 @@ def _faults(what: str, faults: list[CellFault], count: int, limit: int) -> Itera
     if not shown:
         return
     columns = [
-        Column(heading="Row", value=member("row"), right=True),
-        Column(heading="Field", value=member("field")),
-        Column(heading=what.capitalize(), value=member("message"), folds=True),
-        Column(heading="Value", folds=True, shown=lambda fault: "" if fault.value is None else _sample(fault.value)),
+        OutputColumn(heading="Row", value=member("row"), right=True),
+        OutputColumn(heading="Field", value=member("field")),
+        OutputColumn(heading=what.capitalize(), value=member("message"), folds=True),
+        OutputColumn(
+            heading="Value", folds=True, shown=lambda fault: "" if fault.value is None else _sample(fault.value)
+        ),
     ]
     yield Line()
     yield Grid(columns=columns, items=shown)
@@ -471,7 +478,7 @@ def _faults(what: str, faults: list[CellFault], count: int, limit: int) -> Itera
     yield Line()
 
 
-def _last_line(detection: Detection, result: Normalised) -> Text:
+def _last_line(detection: Detection, result: NormalisedRows) -> Text:
     mapped = len({column.column for column in detection.columns})
     line = _text(f"{counted(mapped, 'column')} mapped, {counted(result.row_count, 'row')}: ")
     invalid = f"{result.rows_invalid:,} invalid"

@@ -1,4 +1,7 @@
-"""The one way out of the commands: what was found, as a table for people, one JSON document, CSV or Markdown."""
+"""The one way out of the commands.
+
+What was found, as a table for people, one JSON document, CSV or Markdown.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +86,7 @@ Value = str | float | int | bool | date | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class OutputColumn:
     """One column of a `Grid`.
 
     `value` takes an item to its typed value, for CSV; `shown` to what people read, the value itself if not given.
@@ -104,7 +107,10 @@ class Column:
     """Width of the terminal from which on it is shown."""
 
     def text(self, item: Any) -> str | Text:
-        """What people read of an item; of a text in a style its own command says what is a label."""
+        """What people read of an item.
+
+        Of a text in a style its own command says what is a label.
+        """
         text = self.shown(item) if self.shown is not None else plain(self.value(item))
         return people_read(text) if isinstance(text, str) else text
 
@@ -113,7 +119,7 @@ class Column:
 class Grid:
     """Rows under columns."""
 
-    columns: Sequence[Column]
+    columns: Sequence[OutputColumn]
     items: Iterable[Any]
     shown_items: Iterable[Any] | None = None
     """What people are shown where that is less than the whole."""
@@ -137,7 +143,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class OutputPage:
     """What a command found."""
 
     blocks: Sequence[Line | Grid | Text]
@@ -154,7 +160,7 @@ class Page:
     """Whether the JSON has the notes, too."""
 
 
-def emit(page: Page, output: Output) -> None:
+def emit(page: OutputPage, output: Output) -> None:
     """Write a page where the user wants it.
 
     Raises:
@@ -182,7 +188,7 @@ def emit(page: Page, output: Output) -> None:
             print(one_line(f"{line.label}: {line.words}" if line.label else line.words), file=sys.stderr)
 
 
-def _is_plain(page: Page) -> bool:
+def _is_plain(page: OutputPage) -> bool:
     """Whether a page is lines without a style, which need no time for importing what styles them."""
     lines = (isinstance(block, Line) and not block.label and not block.style for block in page.blocks)
     return not page.title and not page.warnings and all(lines)
@@ -196,7 +202,9 @@ def _safe(line: Line) -> str:
 
 @contextmanager
 def stream_of(output: Output) -> Iterator[TextIO]:
-    """The file of --out, which gets its name when it is whole; else the standard output.
+    """The file of --out, which gets its name when it is whole.
+
+    Else the standard output.
 
     Raises:
         Refused: it cannot be written.
@@ -213,7 +221,10 @@ def stream_of(output: Output) -> Iterator[TextIO]:
 
 
 def member(name: str) -> Callable[[Any], Any]:
-    """What takes an item to its member of that name; to None where it has none, or one that is no plain value."""
+    """What takes an item to its member of that name.
+
+    To None where it has none, or one that is no plain value.
+    """
 
     def value(item: Any) -> Any:
         attribute = getattr(item, name, None)
@@ -332,8 +343,11 @@ def _markdown(text: str | Text) -> str:
     return _MARKS.sub(r"\\\g<0>", one_line(str(text)))
 
 
-def _write_markdown(page: Page, stream: TextIO) -> None:
-    """A heading, a list of warnings, then the page's blocks: tables in GitHub's manner, lines as paragraphs."""
+def _write_markdown(page: OutputPage, stream: TextIO) -> None:
+    """A heading, a list of warnings, then the page's blocks.
+
+    Tables in GitHub's manner, lines as paragraphs.
+    """
     if page.title:
         stream.write(f"# {_markdown(page.title)}\n\n")
     for line in _warning_lines(page.warnings):
@@ -367,7 +381,10 @@ def _write_markdown_table(grid: Grid, stream: TextIO) -> None:
 
 
 def console_for(stream: TextIO | None = None) -> Console:
-    """A console on stdout (or `stream`): coloured on a terminal without NO_COLOR; plain, 100 columns wide in a pipe."""
+    """A console on stdout (or `stream`).
+
+    Coloured on a terminal without NO_COLOR; plain, 100 columns wide in a pipe.
+    """
     from rich.console import Console
 
     class Unending(Console):
@@ -378,7 +395,7 @@ def console_for(stream: TextIO | None = None) -> Console:
     return Unending(file=stream, width=None if stream.isatty() else PLAIN_COLUMNS, highlight=False)
 
 
-def print_page(page: Page, console: Console) -> None:
+def print_page(page: OutputPage, console: Console) -> None:
     """Print the title, what makes the figures doubtful, and the blocks."""
     from rich.text import Text
 
@@ -411,10 +428,10 @@ def _print_line(line: Line, console: Console) -> None:
 
 
 def _warning_lines(warnings: Sequence[DataWarning]) -> Iterator[Line]:
-    from core.portfolio.model.notes import told_of
+    from core.portfolio.model.notes import warning_texts
 
     apart = [f"{warning.code}: {warning.message}" for warning in warnings]
-    for text in apart if len(apart) <= WARNINGS_APART else told_of(warnings):
+    for text in apart if len(apart) <= WARNINGS_APART else warning_texts(warnings):
         yield Line(text, "warning", "yellow")
 
 
@@ -462,8 +479,11 @@ def _rich_table(grid: Grid, width: int) -> RichTable:
     return table
 
 
-def _floors(columns: Sequence[Column], widths: Sequence[int], folded: Sequence[int]) -> list[int]:
-    """The least width of each column: that of what folds may be less than its widest text."""
+def _floors(columns: Sequence[OutputColumn], widths: Sequence[int], folded: Sequence[int]) -> list[int]:
+    """The least width of each column.
+
+    That of what folds may be less than its widest text.
+    """
     return [
         max(column.least, min(wide, least)) if column.folds else wide
         for column, wide, least in zip(columns, widths, folded, strict=True)

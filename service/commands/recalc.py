@@ -1,4 +1,7 @@
-"""The recalc command: every formula of a workbook from scratch, beside the values that the file carries."""
+"""The recalc command.
+
+Every formula of a workbook from scratch, beside the values that the file carries.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from service.commands.limits import limited
-from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_rows, member
+from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, counted, emit, json_rows, member
 from service.commands.progress import busy, counting
 from service.commands.reading import read_workbook
 from service.commands.refusal import Refused, one_line
@@ -43,14 +46,13 @@ def recalc(
 ) -> int:
     """Recompute every formula cell of a workbook from scratch.
 
-    The exit code is 0 when the run completed, 1 when --check found a mismatch, and 2 when the file cannot be read, or
-    takes more time or memory than the service gives a recalculation.
-    Functions that Cushion does not have give #NAME?, references to other workbooks keep the carried value; both are
-    listed, on stderr beside JSON and CSV.
+    The exit code is 0 when the run completed, and 1 when --check shows a mismatch. It is 2 when the file cannot be
+    read, or takes more time or memory than the service gives a recalculation. Functions that Cushion does not have give
+    #NAME?, references to other workbooks keep the carried value; both are listed, on stderr beside JSON and CSV.
 
     With --json or --format csv a row for every formula cell, array-formula member and spilled cell: sheet, cell,
     formula, value, cached, match. Where --out ends in .xlsx or .xlsm, it is a copy of the workbook with the computed
-    values in it, all else kept (formats, charts, pivot tables, macros), and what is told goes to the standard output.
+    values. All else is kept (formats, charts, pivot tables, macros), and the results go to the standard output.
 
     Parameters
     ----------
@@ -102,7 +104,7 @@ def _read(file: Path) -> Book:
     with busy(f"Reading {file.name}"):
         from core.files.errors import FileRefused
         from core.files.kinds import file_kind
-        from core.files.source import Origin
+        from core.files.source import FileState
         from core.recalc.book import Book
 
         with suppress(FileRefused, OSError):  # which reading says
@@ -110,7 +112,7 @@ def _read(file: Path) -> Book:
             if kind not in _WITH_FORMULAS:
                 raise Refused(f"{file}: {_NO_FORMULAS.get(kind, _SAVE.format(kind))}")
         try:
-            origin = Origin.of(file)
+            origin = FileState.of(file)
         except OSError as error:
             raise Refused(f"{file}: {error.strerror or error}") from error
         Thread(target=_load_engine).start()
@@ -180,7 +182,7 @@ def _page(
     rows: Iterable[Row],
     *,
     check: bool,
-) -> Page:
+) -> OutputPage:
     """People read the mismatches; JSON and CSV have every row."""
     remarks = [Line(words, label, "yellow") for label, words in _remarks(result)]
     last = (
@@ -195,7 +197,7 @@ def _page(
         blocks.append(Line())
     blocks += remarks
     blocks.append(_last_line(last, seen.count))
-    return Page(
+    return OutputPage(
         blocks=blocks,
         rows=Grid(columns=_COLUMNS, items=rows),
         document=json_rows(rows),
@@ -252,11 +254,15 @@ def _shown(value: float | str | bool | None) -> Text:
 
 
 _COLUMNS: Final = [
-    Column(heading="Cell", shown=lambda row: f"{row.sheet}!{row.cell}", folds=True),
-    Column(key="sheet", value=member("sheet")),
-    Column(key="cell", value=member("cell")),
-    Column(key="formula", heading="Formula", value=member("formula"), folds=True),
-    Column(key="value", heading="Computed", value=member("value"), shown=lambda row: _shown(row.value), folds=True),
-    Column(key="cached", heading="Carried", value=member("cached"), shown=lambda row: _shown(row.cached), folds=True),
-    Column(key="match", value=member("match")),
+    OutputColumn(heading="Cell", shown=lambda row: f"{row.sheet}!{row.cell}", folds=True),
+    OutputColumn(key="sheet", value=member("sheet")),
+    OutputColumn(key="cell", value=member("cell")),
+    OutputColumn(key="formula", heading="Formula", value=member("formula"), folds=True),
+    OutputColumn(
+        key="value", heading="Computed", value=member("value"), shown=lambda row: _shown(row.value), folds=True
+    ),
+    OutputColumn(
+        key="cached", heading="Carried", value=member("cached"), shown=lambda row: _shown(row.cached), folds=True
+    ),
+    OutputColumn(key="match", value=member("match")),
 ]

@@ -1,4 +1,7 @@
-"""The reconcile command: a trustee's tape against a workbook of holdings, every discrepancy with its severity."""
+"""The reconcile command.
+
+A trustee's tape against a workbook of holdings, every discrepancy with its severity.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 from cyclopts import Parameter
 
 from service.commands.limits import limited
-from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_with_rows
+from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, counted, emit, json_with_rows
 from service.commands.progress import busy
 from service.commands.reading import assignments, read_loans, words
 from service.commands.refusal import Refused
@@ -56,8 +59,8 @@ def reconcile(
 ) -> int:
     """Compare a trustee's tape with a workbook of holdings and print where they differ.
 
-    The exit code is 0 without issues of severity critical or error, 1 with such, and 2 when a file cannot be read or
-    has no loans. The JSON has tape, holdings, summary, stages, ambiguous, warnings, not_compared, by_severity,
+    The exit code is 0 without issues of severity critical or error, and 1 with such. It is 2 when a file cannot be read
+    or has no loans. The JSON has tape, holdings, summary, stages, ambiguous, warnings, not_compared, by_severity,
     by_category and issues; it and CSV have every issue.
 
     Parameters
@@ -72,8 +75,8 @@ def reconcile(
     trustee:
         Prefer the columns of this trustee on the tape.
     tolerance:
-        The largest difference of a rule that is none, as rule=number: par_value in currency, price in points, spread
-        and all_in_rate in basis points, maturity_date in days.
+        The largest difference that a rule permits, as rule=number. Units: par_value in currency, price in points,
+        spread and all_in_rate in basis points, maturity_date in days.
     limit:
         How many issues to print, the most severe ones first; 0 to 10,000.
     """
@@ -82,7 +85,7 @@ def reconcile(
     sides = compared(tape, holdings, words(rules) if rules else None, _tolerances(assignments(tolerance)), trustee)
     result = sides.result
     counts = _counted(result)
-    page = Page(
+    page = OutputPage(
         title=f"{tape.name} against {holdings.name}",
         blocks=list(_blocks(result, counts, limit)),
         rows=Grid(columns=_CSV_COLUMNS, items=_issues(result)),
@@ -201,7 +204,7 @@ def _issues(result: Reconciliation) -> Iterator[dict[str, str]]:
 
 
 _CSV_COLUMNS: Final = [
-    Column(key=key, value=itemgetter(key))
+    OutputColumn(key=key, value=itemgetter(key))
     for key in (
         "severity", "primary_identifier", "borrower_name", "issue_type", "category", "field_name", "trustee_value",
         "internal_value", "rule", "cusip", "identifier_type", "loan_key",
@@ -251,9 +254,9 @@ def _count_grid(counts: Counts) -> Grid:
         return f"{sum(counts[severity, category] for severity in SEVERITIES):,}"
 
     columns = [
-        Column(heading="Issues", shown=str),
-        *(Column(heading=severity, shown=of(severity), right=True) for severity in SEVERITIES),
-        Column(heading="total", shown=total, right=True),
+        OutputColumn(heading="Issues", shown=str),
+        *(OutputColumn(heading=severity, shown=of(severity), right=True) for severity in SEVERITIES),
+        OutputColumn(heading="total", shown=total, right=True),
     ]
     return Grid(columns=columns, items=sorted({category for _, category in counts}))
 
@@ -263,13 +266,13 @@ def _shown_issues(result: Reconciliation, limit: int) -> Iterator[Line | Grid]:
 
     from core.reconciliation.written import figure_text
 
-    def words(heading: str, shown: Callable[[Issue], str]) -> Column:
-        return Column(
+    def words(heading: str, shown: Callable[[Issue], str]) -> OutputColumn:
+        return OutputColumn(
             heading=heading, folds=True, least=_WIDTHS.get(heading, 0), shown=lambda issue: shown(issue) or "-"
         )
 
     columns = [
-        Column(heading="Severity", shown=lambda issue: Text(issue.severity, style=_STYLES[issue.severity])),
+        OutputColumn(heading="Severity", shown=lambda issue: Text(issue.severity, style=_STYLES[issue.severity])),
         words("Loan", lambda issue: issue.primary_identifier),
         words("Borrower", lambda issue: issue.borrower_name),
         # Which side a loan is missing on says more than that one is.

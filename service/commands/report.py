@@ -1,4 +1,7 @@
-"""The report command: a compliance report on a workbook, or one on a trustee's tape beside it, as PDF or .xlsx."""
+"""The report command.
+
+A compliance report on a workbook, or one on a trustee's tape beside it, as PDF or .xlsx.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ FORMATS: Final[dict[str, Literal["pdf", "xlsx"]]] = {".pdf": "pdf", ".xlsx": "xl
 # Heavy imports (NumPy, core) stand inside the functions, so that `cushion --help` answers at once.
 
 
-def report(
+def report(  # noqa: PLR0913 - a command's options
     file: Path,
     /,
     *,
@@ -52,8 +55,9 @@ def report(
     trustee: Literal["trustee_a", "trustee_b", "trustee_c"] | None = None,
     personal_data: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
-    """Write a report on a portfolio workbook that can be handed on: its compliance, or with --tape where a trustee's
-    tape differs from it.
+    """Write a report on a portfolio workbook that can be handed on.
+
+    Its compliance, or with --tape where a trustee's tape differs from it.
 
     Personal data in texts (e-mail addresses, telephone numbers, ...) is masked unless --personal-data is given. The
     exit code is 0 when the report is written, and 2 when it cannot be.
@@ -163,14 +167,14 @@ def _write_comparison(
     personal_data: bool,
 ) -> None:
     from core.reconciliation.rules import RULES, tolerances_of
-    from core.report.content import Fact
+    from core.report.content import LineageLine
     from core.report.files import write_reconciliation
-    from core.report.reconciliation import LOANS, Compared
+    from core.report.reconciliation import LOANS, ComparedSides
     from core.values import day_of
 
     result = sides.result
     hashes = ((name, told_of(path)[1]) for name, path in (("tape", tape), ("workbook's file", book)))
-    comparison = Compared(
+    comparison = ComparedSides(
         title=tape.name,
         trustee=trustee or "",
         book=book.name,
@@ -183,7 +187,7 @@ def _write_comparison(
         tolerances=tolerances_of(None),
         not_compared=result.not_compared,
         warnings=list(result.warnings),
-        facts=[Fact(f"SHA-256 of the {name}", digest) for name, digest in hashes if digest is not None],
+        facts=[LineageLine(f"SHA-256 of the {name}", digest) for name, digest in hashes if digest is not None],
     )
     write_reconciliation(out, comparison, lambda: _issues(result), format=form, **_how(personal_data=personal_data))
 

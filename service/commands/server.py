@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 def serve(*, host: str | None = None, port: int | None = None) -> int:
-    """Run the service until Ctrl-C or SIGTERM: the API, and with the embedded databases the workers too.
+    """Run the service until Ctrl-C or SIGTERM.
+
+    The API, and with the embedded databases the workers too.
 
     Parameters
     ----------
@@ -45,24 +47,29 @@ def serve(*, host: str | None = None, port: int | None = None) -> int:
 
 
 def worker() -> None:
-    """Run one worker until Ctrl-C or SIGTERM; it needs CUSHION_DATABASE_URL and CUSHION_REDIS_URL."""
+    """Run one worker until Ctrl-C or SIGTERM.
+
+    It needs CUSHION_DATABASE_URL and CUSHION_REDIS_URL.
+    """
     settings = settings_or_refusal()
     import psycopg
 
     from service.platform.config import ConfigError
-    from service.platform.data import database
+    from service.platform.data import migrations
     from service.worker import main
 
     try:
         if settings.database_url is not None:
-            database.verify(settings.database_url)
+            migrations.verify(settings.database_url)
         main()
-    except (ConfigError, psycopg.Error, database.MigrationError) as error:
+    except (ConfigError, psycopg.Error, migrations.MigrationError) as error:
         raise Refused(str(error)) from error
 
 
 def migrate() -> None:
-    """Bring the database of CUSHION_MIGRATION_URL up to date, as its owner; print what was applied.
+    """Bring the database of CUSHION_MIGRATION_URL up to date, as its owner.
+
+    Print what was applied.
 
     The role of CUSHION_DATABASE_URL, which the service logs in as, is given the password that stands there.
     """
@@ -72,13 +79,13 @@ def migrate() -> None:
         raise Refused("CUSHION_MIGRATION_URL is not set; the embedded database is migrated by `cushion serve` itself")
     import psycopg
 
-    from service.platform.data import database
+    from service.platform.data import database, migrations
 
     try:
-        applied = database.migrate(url, report=print)
+        applied = migrations.migrate(url, report=print)
         if settings.database_url is not None:
             database.give_password(url, settings.database_url)
-    except (psycopg.Error, database.MigrationError) as error:
+    except (psycopg.Error, migrations.MigrationError) as error:
         raise Refused(f"the database cannot be brought up to date: {error}") from error
     print(f"{applied} applied" if applied else "up to date")
 

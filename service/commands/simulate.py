@@ -1,4 +1,7 @@
-"""The simulate command: what trades would do to every test, with no server, straight on the calculation core."""
+"""The simulate command.
+
+What trades would do to every test, with no server, straight on the calculation core.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ EXIT_FAILS_ANEW = 1
 # Heavy imports (NumPy, core) stand inside the command, so that `cushion --help` answers at once.
 
 
-def simulate(
+def simulate(  # noqa: PLR0913 - a command's options
     file: Path,
     /,
     *,
@@ -43,12 +46,14 @@ def simulate(
     fail_on_new: Annotated[bool, Parameter(negative=())] = False,
     output: Output | None = None,
 ) -> int:
-    """Buy and sell on paper: print every test of a suite before and after trades, and the change of its cushion.
+    """Buy and sell on paper.
 
-    The exit code is 0 when the trades could be made, also with tests that fail by them unless --fail-on-new is given, 1
-    with such a test, and 2 when a file cannot be read or a trade cannot be made. The JSON has file, suite, as_of,
-    message, total_tests, new_failures, impact_summary, results, skipped and warnings. The last line counts a test as
-    the same where its cushion stays at the decimals that are shown; the JSON counts the full figures.
+    Print every test of a suite before and after trades, and the change of its cushion.
+
+    The exit code is 0 when the trades could be made, also with tests that fail by them. With --fail-on-new it is 1 for
+    such a test. It is 2 when a file cannot be read or a trade cannot be made. The JSON has file, suite, as_of, message,
+    total_tests, new_failures, impact_summary, results, skipped and warnings. The last line counts a test as the same
+    where its cushion stays at the decimals that are shown; the JSON counts the full figures.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""The tests of a compliance run, or of two beside each other, as a page: the thinnest cushion first."""
+"""The tests of a compliance run, or of two beside each other, as a page.
+
+The thinnest cushion first.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
-from service.commands.output import Column, Grid, Line, Page, bar, counted, json_of, member
+from service.commands.output import Grid, Line, OutputColumn, OutputPage, bar, counted, json_of, member
 from service.commands.refusal import one_line
 
 if TYPE_CHECKING:
@@ -34,7 +37,7 @@ def results_page(
     warnings: Sequence[DataWarning] = (),
     read_as: str = "",
     document: dict[str, Any] | None = None,
-) -> Page:
+) -> OutputPage:
     """The tests that ran, those that were skipped with their reasons, and one line that counts them.
 
     Args:
@@ -50,7 +53,7 @@ def results_page(
     blocks += _skipped_lines(skipped)
     blocks += doubt_lines(ordered)
     blocks.append(_summary(summary))
-    return Page(
+    return OutputPage(
         title=title,
         warnings=warnings,
         blocks=blocks,
@@ -71,7 +74,10 @@ def _skipped_lines(skipped: Sequence[Skipped]) -> list[Line]:
 
 
 def doubt_lines(results: Sequence[TestResult], whose: str = "") -> list[Line]:
-    """Every doubt of the results by kind, with the names of all tests that have it; `whose` names one of two files."""
+    """Every doubt of the results by kind, with the names of all tests that have it.
+
+    `whose` names one of two files.
+    """
     from core.compliance.grouped import doubt_groups
 
     label = f"doubt {whose}".strip()
@@ -85,7 +91,10 @@ def doubt_lines(results: Sequence[TestResult], whose: str = "") -> list[Line]:
 
 
 def results_document(head: dict[str, Any], results: Results) -> dict[str, Any]:
-    """The JSON of a run: `head`, then as_of, as_of_source, warnings, interpretation, summary, results and skipped."""
+    """The JSON of a run.
+
+    `head`, then as_of, as_of_source, warnings, interpretation, summary, results and skipped.
+    """
     return head | {
         "as_of": results.as_of,
         "as_of_source": results.as_of_source,
@@ -97,7 +106,7 @@ def results_document(head: dict[str, Any], results: Results) -> dict[str, Any]:
     }
 
 
-def simulation_page(simulation: Simulation, *, trades: int, title: str, document: dict[str, Any]) -> Page:
+def simulation_page(simulation: Simulation, *, trades: int, title: str, document: dict[str, Any]) -> OutputPage:
     """Every test before and after trades, those that cannot be compared, and the sentence that sums it up.
 
     The sentence counts by the figures that are shown; the document has the exact counts.
@@ -115,7 +124,7 @@ def simulation_page(simulation: Simulation, *, trades: int, title: str, document
         trades, impacts_shown(simulation), failures, simulation.skipped, decimals=" to the decimals shown"
     )
     blocks.append(Line(message, style=STYLES["fail" if failures else "pass"]))
-    return Page(
+    return OutputPage(
         title=title,
         warnings=simulation.warnings,
         blocks=blocks,
@@ -133,32 +142,57 @@ def not_compared(simulation: Simulation) -> list[Line]:
     return [*lines, Line()] if lines else []
 
 
-def before_and_after() -> list[Column]:
+def before_and_after() -> list[OutputColumn]:
     """The columns of a test before and after something."""
     return [
-        Column(key="test_id", value=member("test_id")),
-        Column(key="test_name", heading="Test", value=member("test_name"), folds=True, least=LONGEST_WORD),
-        Column(key="category", value=member("test_category")),
-        Column(key="before", heading="Before", right=True, value=member("current_value"),
-               shown=lambda row: _figure(row, row.current_value, _unit(row))),
-        Column(key="after", heading="After", right=True, value=member("projected_value"),
-               shown=lambda each: _figure(each, each.projected_value, _unit(each))),
-        Column(key="threshold_type", value=member("threshold_type")),
-        Column(key="threshold", heading="Threshold", right=True, value=member("threshold_value"),
-               shown=lambda each: f"{each.threshold_type} {_figure(each, each.threshold_value)}"),
-        Column(key="cushion_before", value=member("cushion_current")),
-        Column(key="cushion_after", heading="Cushion", right=True, value=member("cushion_projected"),
-               shown=lambda each: _figure(each, each.cushion_projected, sign="+")),
-        Column(key="cushion_change", heading="Change", right=True, value=member("cushion_change"), shown=_moved),
-        Column(heading="0 to 50 %", from_width=110, shown=lambda each: _bar(_relative(each), each.status_projected)),
-        Column(key="status_before", value=member("status_current")),
-        Column(key="status_after", heading="Status", value=member("status_projected"), shown=_changed_status,
-               folds=True),
-        Column(key="reason", value=lambda each: member("reason_projected")(each) or member("reason_current")(each)),
-    ]  # fmt: skip
+        OutputColumn(key="test_id", value=member("test_id")),
+        OutputColumn(key="test_name", heading="Test", value=member("test_name"), folds=True, least=LONGEST_WORD),
+        OutputColumn(key="category", value=member("test_category")),
+        OutputColumn(
+            key="before",
+            heading="Before",
+            right=True,
+            value=member("current_value"),
+            shown=lambda row: _figure(row, row.current_value, _unit(row)),
+        ),
+        OutputColumn(
+            key="after",
+            heading="After",
+            right=True,
+            value=member("projected_value"),
+            shown=lambda each: _figure(each, each.projected_value, _unit(each)),
+        ),
+        OutputColumn(key="threshold_type", value=member("threshold_type")),
+        OutputColumn(
+            key="threshold",
+            heading="Threshold",
+            right=True,
+            value=member("threshold_value"),
+            shown=lambda each: f"{each.threshold_type} {_figure(each, each.threshold_value)}",
+        ),
+        OutputColumn(key="cushion_before", value=member("cushion_current")),
+        OutputColumn(
+            key="cushion_after",
+            heading="Cushion",
+            right=True,
+            value=member("cushion_projected"),
+            shown=lambda each: _figure(each, each.cushion_projected, sign="+"),
+        ),
+        OutputColumn(key="cushion_change", heading="Change", right=True, value=member("cushion_change"), shown=_moved),
+        OutputColumn(
+            heading="0 to 50 %", from_width=110, shown=lambda each: _bar(_relative(each), each.status_projected)
+        ),
+        OutputColumn(key="status_before", value=member("status_current")),
+        OutputColumn(
+            key="status_after", heading="Status", value=member("status_projected"), shown=_changed_status, folds=True
+        ),
+        OutputColumn(
+            key="reason", value=lambda each: member("reason_projected")(each) or member("reason_current")(each)
+        ),
+    ]
 
 
-def two_files_columns(simulation: Simulation) -> list[Column]:
+def two_files_columns(simulation: Simulation) -> list[OutputColumn]:
     """The columns of a test in two files, with each file's own figure where it has any."""
     sides = {"before": by_test(simulation.before), "after": by_test(simulation.after)}
 
@@ -180,10 +214,12 @@ def two_files_columns(simulation: Simulation) -> list[Column]:
     for side, results in sides.items():
         heading = f"Trustee {side}" if any(result.published is not None for result in results.values()) else ""
         added += [
-            Column(key=f"published_{side}", heading=heading, right=True, value=of(side, "value"), shown=shown(side)),
-            Column(key=f"difference_{side}", value=of(side, "difference")),
-            Column(key=f"agrees_{side}", value=of(side, "agrees")),
-            Column(key=f"doubtful_{side}", value=doubtful(side)),
+            OutputColumn(
+                key=f"published_{side}", heading=heading, right=True, value=of(side, "value"), shown=shown(side)
+            ),
+            OutputColumn(key=f"difference_{side}", value=of(side, "difference")),
+            OutputColumn(key=f"agrees_{side}", value=of(side, "agrees")),
+            OutputColumn(key=f"doubtful_{side}", value=doubtful(side)),
         ]
     columns = before_and_after()
     at = next(place for place, column in enumerate(columns) if column.key == "after") + 1
@@ -236,7 +272,10 @@ def impacts_shown(simulation: Simulation) -> Impacts:
 
 
 def _changed_status(projected: Projected, is_doubtful: tuple[bool, bool] = (False, False)) -> Text:
-    """The status, with the one before where it is another; `is_doubtful`: whether it may be wrong before and after."""
+    """The status, with the one before where it is another.
+
+    `is_doubtful`: whether it may be wrong before and after.
+    """
     from rich.text import Text
 
     text = Text()
@@ -263,7 +302,10 @@ def _status(test_result: TestResult) -> Text:
 
 
 def _published(name: str) -> Callable[[Any], Any]:
-    """What takes a result to a member of the trustee's figure; to None where there is none."""
+    """What takes a result to a member of the trustee's figure.
+
+    To None where there is none.
+    """
 
     def value(row: Any) -> Any:
         return getattr(getattr(row, "published", None), name, None)
@@ -314,35 +356,62 @@ def _bar(percent: float | None, status: str) -> Text:
     return Text(bar(percent), style=STYLES[status])
 
 
-def _result_columns(has_published: bool) -> list[Column]:
-    """The columns of results; those of the trustee's figures are shown to people where the file has any."""
+def _result_columns(has_published: bool) -> list[OutputColumn]:
+    """The columns of results.
+
+    Those of the trustee's figures are shown to people where the file has any.
+    """
     widths = (120, 130) if has_published else (0, 90)
     trustee, apart = ("Trustee", "Difference") if has_published else ("", "")
     return [
-        Column(key="test_id", value=member("test_id")),
-        Column(key="test_name", heading="Test", value=member("test_name"), folds=True, least=LONGEST_WORD),
-        Column(key="category", heading="Category", value=member("category"), folds=True, from_width=widths[1] + 30),
-        Column(key="current_value", heading="Current", right=True, value=member("current_value"),
-               shown=lambda row: _figure(row, row.current_value, _unit(row))),
-        Column(key="published_value", heading=trustee, right=True, value=_published("value"), shown=_trustee),
-        Column(key="difference", heading=apart, right=True, value=_published("difference"),
-               shown=_difference),
-        Column(key="threshold_type", value=member("threshold_type")),
-        Column(key="threshold_value", heading="Threshold", right=True, value=member("threshold_value"),
-               shown=lambda row: f"{row.threshold_type} {_figure(row, row.threshold_value)}"),
-        Column(key="cushion", heading="Cushion", right=True, value=member("cushion"),
-               shown=lambda row: "-" if row.cushion is None else _figure(row, row.cushion, _unit(row), sign="+")),
-        Column(key="cushion_pct", heading="of limit", right=True, value=member("cushion_pct"), from_width=widths[1],
-               shown=lambda row: "-" if row.cushion_pct is None else f"{row.cushion_pct:+,.1f} %"),
-        Column(heading="0 to 50 %", from_width=widths[0], shown=lambda row: _bar(row.cushion_pct, row.status)),
-        Column(key="status", heading="Status", value=lambda row: getattr(row, "status", "skipped"), shown=_status),
-        Column(key="published_status", value=_published("status")),
-        Column(key="agrees", value=_published("agrees")),
-        Column(key="doubtful", value=member("doubtful")),
-        Column(key="doubts", value=_doubt_codes),
-        Column(key="threshold_source", value=member("threshold_source")),
-        Column(key="reason", value=member("reason")),
-    ]  # fmt: skip
+        OutputColumn(key="test_id", value=member("test_id")),
+        OutputColumn(key="test_name", heading="Test", value=member("test_name"), folds=True, least=LONGEST_WORD),
+        OutputColumn(
+            key="category", heading="Category", value=member("category"), folds=True, from_width=widths[1] + 30
+        ),
+        OutputColumn(
+            key="current_value",
+            heading="Current",
+            right=True,
+            value=member("current_value"),
+            shown=lambda row: _figure(row, row.current_value, _unit(row)),
+        ),
+        OutputColumn(key="published_value", heading=trustee, right=True, value=_published("value"), shown=_trustee),
+        OutputColumn(key="difference", heading=apart, right=True, value=_published("difference"), shown=_difference),
+        OutputColumn(key="threshold_type", value=member("threshold_type")),
+        OutputColumn(
+            key="threshold_value",
+            heading="Threshold",
+            right=True,
+            value=member("threshold_value"),
+            shown=lambda row: f"{row.threshold_type} {_figure(row, row.threshold_value)}",
+        ),
+        OutputColumn(
+            key="cushion",
+            heading="Cushion",
+            right=True,
+            value=member("cushion"),
+            shown=lambda row: "-" if row.cushion is None else _figure(row, row.cushion, _unit(row), sign="+"),
+        ),
+        OutputColumn(
+            key="cushion_pct",
+            heading="of limit",
+            right=True,
+            value=member("cushion_pct"),
+            from_width=widths[1],
+            shown=lambda row: "-" if row.cushion_pct is None else f"{row.cushion_pct:+,.1f} %",
+        ),
+        OutputColumn(heading="0 to 50 %", from_width=widths[0], shown=lambda row: _bar(row.cushion_pct, row.status)),
+        OutputColumn(
+            key="status", heading="Status", value=lambda row: getattr(row, "status", "skipped"), shown=_status
+        ),
+        OutputColumn(key="published_status", value=_published("status")),
+        OutputColumn(key="agrees", value=_published("agrees")),
+        OutputColumn(key="doubtful", value=member("doubtful")),
+        OutputColumn(key="doubts", value=_doubt_codes),
+        OutputColumn(key="threshold_source", value=member("threshold_source")),
+        OutputColumn(key="reason", value=member("reason")),
+    ]
 
 
 def _unit(result: TestResult | Projected) -> str:

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from service.commands.limits import limited
-from service.commands.output import Column, Grid, Line, Output, Page, emit, json_of, member
+from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, emit, json_of, member
 from service.commands.reading import read_keys, some
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
-    from core.provenance.verify import Verdict
+    from core.provenance.verify import FileVerdict
 
 EXIT_DIFFERENT: Final = 1
 
@@ -29,9 +29,9 @@ def verify_file(
 ) -> int:
     """Check that an exported .xlsx file still shows what was exported, whatever program saved it since.
 
-    The exit code is 0 where it does (`original`), 1 where it does not (`modified`), its manifest is missing (`unknown`)
-    or not to be trusted, or programs read different cells in the file (`invalid_provenance`), and 2 when the file
-    cannot be read.
+    The exit code is 0 where it does (`original`), and 2 when the file cannot be read. It is 1 where it does not
+    (`modified`), or where its manifest is missing (`unknown`). It is also 1 where the manifest is not to be trusted, or
+    programs read different cells in the file (`invalid_provenance`).
 
     The JSON is the verdict: status, reason, data_hash, expected_hash, hmac_valid, manifest, diffs, diffs_truncated,
     beside, findings and not_looked_at; CSV has the places that differ.
@@ -55,9 +55,9 @@ def verify_file(
         raise Refused(f"{file}: {refused.message}: {refused.hint}") from refused
     except OSError as error:
         raise Refused(f"{file}: {error.strerror or error}") from error
-    page = Page(
+    page = OutputPage(
         blocks=_lines(file, verdict),
-        rows=Grid(columns=[Column(key=name, value=member(name)) for name in _DIFFERENCE], items=verdict.diffs),
+        rows=Grid(columns=[OutputColumn(key=name, value=member(name)) for name in _DIFFERENCE], items=verdict.diffs),
         document=json_of(verdict),
         notes=[Line(f"{file.name}: {verdict.status}: {verdict.reason}")],
     )
@@ -70,7 +70,7 @@ _WEIGHTS: Final = {"invalid_provenance": "read differently", "modified": "not ex
 _DIFFERENCE: Final = ("status", "sheet", "cell")
 
 
-def _lines(file: Path, verdict: Verdict) -> list[Line]:
+def _lines(file: Path, verdict: FileVerdict) -> list[Line]:
     lines = [Line(f"{file.name}: {verdict.status}: {verdict.reason}")]
     manifest = verdict.manifest
     if manifest is not None:

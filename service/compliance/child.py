@@ -1,4 +1,4 @@
-"""What a confined child does for compliance: run a suite by somebody's own rules, and make a definition of them."""
+"""Compliance in a confined child: suites by users' own rules, and definitions."""
 
 from __future__ import annotations
 
@@ -49,26 +49,26 @@ class Ran(Struct, frozen=True, kw_only=True, tag=True):
         )
 
 
-class NoSuchTest(Struct, frozen=True, tag=True):
+class SuiteLacksTest(Struct, frozen=True, tag=True):
     """The suite lacks a test that was named."""
 
     message: str
 
 
-def run(portfolio: Portfolio, suite: str, rules: Mapping[str, Any], options: Mapping[str, Any]) -> Ran | NoSuchTest:
-    """A suite's results for a portfolio; `rules` and `options` are those of `run_suite`."""
+def run(portfolio: Portfolio, suite: str, rules: Mapping[str, Any], options: Mapping[str, Any]) -> Ran | SuiteLacksTest:
+    """Return a suite's results; `rules` and `options` are `run_suite`'s."""
     try:
-        found = run_suite(portfolio, suite, **rules, **options)
+        test_results = run_suite(portfolio, suite, **rules, **options)
     except UnknownTest as error:
-        return NoSuchTest(str(error))
+        return SuiteLacksTest(str(error))
     return Ran(
-        results=list(found),
-        skipped=found.skipped,
-        as_of=found.as_of,
-        as_of_source=found.as_of_source,
-        warnings=found.warnings,
-        figures=found.figures,
-        interpretation=found.interpretation,
+        results=list(test_results),
+        skipped=test_results.skipped,
+        as_of=test_results.as_of,
+        as_of_source=test_results.as_of_source,
+        warnings=test_results.warnings,
+        figures=test_results.figures,
+        interpretation=test_results.interpretation,
     )
 
 
@@ -84,23 +84,23 @@ class PartsOrder(Struct, frozen=True):
 
 
 def parts(portfolio: Portfolio, definition: Definition | None, order: PartsOrder) -> Raw:
-    """The parts of a figure of a run, from the loans that it read and by its rules."""
+    """Return the parts of a run's figure, from its loans and rules."""
     is_csv = order.format == "csv"
     page = {"offset": 0, "limit": None} if is_csv else {"offset": order.offset, "limit": order.limit}
-    found = figure_parts(portfolio, order.result, suite=order.suite, definition=definition, **page)
-    return _written(found, order)
+    figure = figure_parts(portfolio, order.result, suite=order.suite, definition=definition, **page)
+    return _write_parts(figure, order)
 
 
 def without_parts(order: PartsOrder, reason: str) -> Raw:
-    """The answer where there are none, and why."""
-    return _written(no_parts(order.result, reason, offset=order.offset, limit=order.limit), order)
+    """Return the answer where there are none, and why."""
+    return _write_parts(no_parts(order.result, reason, offset=order.offset, limit=order.limit), order)
 
 
-def _written(found: FigureParts, order: PartsOrder) -> Raw:
+def _write_parts(figure: FigureParts, order: PartsOrder) -> Raw:
     if order.format == "csv":
         name = f"attachment; filename*=UTF-8''{quote(order.result.test_id, safe='')}-parts.csv"
-        return Raw(parts_csv(found).encode(), "text/csv; charset=utf-8", [("Content-Disposition", name)])
-    answer = ResultParts(run_id=order.run_id, **structs.asdict(found))
+        return Raw(parts_csv(figure).encode(), "text/csv; charset=utf-8", [("Content-Disposition", name)])
+    answer = ResultParts(run_id=order.run_id, **structs.asdict(figure))
     return Raw(json.encode(answer), "application/json")
 
 
@@ -113,7 +113,10 @@ class ParsedDefinition(Struct, frozen=True):
 
 
 def parse_definition(document: Mapping[str, Any], own_fields: Sequence[str] | None = None) -> ParsedDefinition:
-    """The definition of a document; its formulas may read these fields beside the standard ones, None: any."""
+    """Return the definition of a document.
+
+    Its formulas may read these fields beside the standard ones; None: any.
+    """
     try:
         return ParsedDefinition(parse(document, own_fields=own_fields))
     except DefinitionError as error:

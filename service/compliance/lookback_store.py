@@ -11,7 +11,7 @@ from msgspec import Struct
 from service.compliance.lookback_schema import Category, Lookback
 from service.platform.base.problem import NotFound
 from service.platform.unit.context import Context
-from service.platform.unit.listing import columns_of, rows_of
+from service.platform.unit.listing import columns_of, fetch_slice
 
 EVIDENCE: Final = (
     "test_suite", "workbook_hash", "book_key", "mapping", "thresholds", "definition", "definition_version", "options",
@@ -68,7 +68,7 @@ _EVENTS = f"""
 """
 
 
-class Found(Struct, frozen=True, kw_only=True):
+class EventRow(Struct, frozen=True, kw_only=True):
     """An event, as it was found."""
 
     id: UUID
@@ -97,41 +97,42 @@ class Found(Struct, frozen=True, kw_only=True):
     """None as well where no proof is asked for; so is the next."""
     inputs_kept_until: datetime | None
     is_expired: bool
-    """The run was removed when its retention was over, which an entry of its own tells."""
+    """The run was removed after its retention, by an entry of its own."""
 
 
 async def events(
-    ctx: Context, asked: Lookback, since: datetime | None, until: datetime | None
-) -> tuple[list[Found], int]:
-    """Some of the events, the newest first, and the number of all; `since` and `until` inclusive."""
+    ctx: Context, query: Lookback, since: datetime | None, until: datetime | None
+) -> tuple[list[EventRow], int]:
+    """Return some of the events, newest first, and the number of all.
+
+    `since` and `until` are inclusive.
+    """
     columns = columns_of(
-        Found,
+        EventRow,
         hash="encode(hash, 'hex')",
         before="encode(before, 'hex')",
         is_whole="coalesce(is_whole, false)",
         is_expired="coalesce(is_expired, false)",
-        inputs="inputs" if asked.include_inputs else "NULL::json",
-        outputs="outputs" if asked.include_outputs else "NULL::json",
-        inputs_kept="inputs_kept" if asked.include_proof else "NULL::boolean",
-        inputs_kept_until="inputs_kept_until" if asked.include_proof else "NULL::timestamptz",
+        inputs="inputs" if query.include_inputs else "NULL::json",
+        outputs="outputs" if query.include_outputs else "NULL::json",
+        inputs_kept="inputs_kept" if query.include_proof else "NULL::boolean",
+        inputs_kept_until="inputs_kept_until" if query.include_proof else "NULL::timestamptz",
     )
-    given = {
-        "action": asked.event_type,
-        "category": asked.event_category,
-        "resource_id": asked.subject_id,
-        "user_id": asked.actor_id,
-        "stream": asked.stream_key,
+    filters = {
+        "action": query.event_type,
+        "category": query.event_category,
+        "resource_id": query.subject_id,
+        "user_id": query.actor_id,
+        "stream": query.stream_key,
         "since": since,
         "until": until,
     }
     matching = {"since": "occurred_at >= %(since)s", "until": "occurred_at <= %(until)s"}
-    return await rows_of(
-        ctx, Found, columns, _EVENTS, given,
-        order="sequence DESC", limit=asked.limit, offset=asked.offset, conditions=matching,
-    )  # fmt: skip
+    part, order = (query.limit, query.offset), "sequence DESC"
+    return await fetch_slice(ctx, EventRow, columns, _EVENTS, filters, order=order, part=part, conditions=matching)
 
 
-class Span(Struct, frozen=True):
+class ChainSpan(Struct, frozen=True):
     """Entries of the chain one after the other."""
 
     count: int
@@ -140,10 +141,10 @@ class Span(Struct, frozen=True):
     """Whether the newest entry is the one that was appended last."""
 
 
-async def span(ctx: Context, first: int, last: int) -> Span:
-    """Whether the entries from one number to another follow on each other."""
-    return await ctx.one(
-        Span,
+async def span(ctx: Context, first: int, last: int) -> ChainSpan:
+    """Return whether the entries from one number to another follow on each other."""
+    return await ctx.fetch_one(
+        ChainSpan,
         """
         SELECT count(*) AS count, coalesce(bool_and(coalesce(coalesce(a.redacted, a.hash) = audit_hash(
                    CASE WHEN a.sequence = 1 THEN decode(repeat('00', 32), 'hex') ELSE p.hash END, a), false)), true

@@ -1,4 +1,6 @@
-"""Past runs replayed from their evidence: what each stored figure is proved by, or why it is not.
+"""Past runs replayed from their evidence.
+
+What each stored figure is proved by, or why it is not.
 
 Nothing but evidence is read: the columns that the run read, by the blobs that its manifest names, and the mapping,
 rules, limits, options and day that stand in its row. No workbook, mapping, deal or setting of today has a part in it.
@@ -22,7 +24,7 @@ import core
 from core.compliance import run as runs
 from core.compliance.result import Results, TestResult
 from core.definition import Definition, parse
-from core.grid.codec import Manifest, open_workbook
+from core.grid.codec import WorkbookRecord, open_workbook
 from core.grid.sheet import Workbook
 from core.interpretation.interpret import interpret
 from core.interpretation.reading import read_by
@@ -35,26 +37,27 @@ from service.audit.shared import Extent, piece
 from service.compliance import replay_store as store
 from service.compliance.lookback_store import EVIDENCE
 from service.compliance.schema import RunTooSlow
-from service.compliance.shared import SEARCH_TIME, as_recorded, limits_of, timed
-from service.compliance.store import INTERPRETATION, as_json, figures_of
+from service.compliance.shared import SEARCH_TIME, limits_of, with_recorded_days, with_time_limit
+from service.compliance.store import INTERPRETATION, figures_of
 from service.mappings.schema import MappingTooSlow
 from service.mappings.shared import mapping_time
 from service.platform.base.lru import Lru, bytes_of
 from service.platform.config import Settings
-from service.platform.data.audit import Break, Chain, Record, digest
+from service.platform.data.audit import AuditChain, Break, Record, digest
 from service.platform.data.audit import parse as entry_of
 from service.platform.data.audit_filter import AuditFilter
 from service.platform.data.blobs import Blobs, Damaged
 from service.platform.data.database import Database
+from service.platform.unit.records import to_json
 from service.portfolios.shared import INTERPRETATIONS_BYTES_MAX, INTERPRETATIONS_MAX, SAMPLES_TIME
 
 ENTRIES_AT_A_TIME: Final = 1_000
 RUNS_AT_A_TIME: Final = 20
 """Stored runs that are held at a time: their results take some 50 kB each."""
 UNTOLD_MAX: Final = 100
-"""Runs that no entry tells of and that are named."""
+"""Most runs without an entry that a replay names."""
 DIFFERENCES_MAX: Final = 100
-"""Of one run that are told."""
+"""Most differences of one run that a verdict has."""
 PATIENCE: Final = 10
 """How many times as long as the service a replay may take: a run that just ended in time is to end here, too."""
 PORTFOLIOS_MAX: Final = 32
@@ -87,12 +90,12 @@ class Difference(Struct, frozen=True):
     replayed: Any
 
 
-class Verdict(Struct, frozen=True, kw_only=True):
+class ReplayVerdict(Struct, frozen=True, kw_only=True):
     """What is proved of a run."""
 
     run_id: UUID
     sequence: int | None
-    """Of its entry in the chain; None where no entry tells of it."""
+    """Of its entry in the chain; None where no entry names it."""
     status: Status
     reason: str | None = None
     executed_at: datetime | None = None
@@ -112,7 +115,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
     differences: list[Difference] = []
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class ReplayOrder(Struct, frozen=True, kw_only=True):
     """Which runs are replayed; the chain is walked as a whole."""
 
     run_id: UUID | None = None
@@ -123,14 +126,14 @@ class Asked(Struct, frozen=True, kw_only=True):
 
     @property
     def is_everything(self) -> bool:
-        return self == Asked()
+        return self == ReplayOrder()
 
     def has_time(self, moment: datetime) -> bool:
-        """Whether an entry of this moment is asked for."""
+        """Return whether an entry of this moment is asked for."""
         return (self.since is None or moment >= self.since) and (self.until is None or moment <= self.until)
 
 
-class Walked(Struct):
+class WalkCounts(Struct):
     """How far the walk of a chain has come."""
 
     entries: int = 0
@@ -141,61 +144,71 @@ class Walked(Struct):
 
 
 async def verify(
-    database: Database, replayer: Replayer, tenant: UUID, asked: Asked, walked: Walked
-) -> AsyncIterator[Verdict | Break]:
-    """Every run that is asked for, in the order of the chain, and every place where the chain does not hold.
+    database: Database, replayer: Replayer, tenant: UUID, order: ReplayOrder, walked: WalkCounts
+) -> AsyncIterator[ReplayVerdict | Break]:
+    """Yield a verdict of each run, and each break of the chain.
 
-    Entries that are appended meanwhile are not looked at. Each part is read in a transaction of its own, so that a walk
-    of an hour holds up nobody.
+    Entries that are appended meanwhile are not read. Each part has a transaction of its own, so that a walk of an
+    hour holds up nobody.
     """
     async with database.transaction(tenant) as tx:
         head = await store.head(tx)
     end = head.sequence if head else 0
-    chain, after = Chain(), 0
+    chain, after = AuditChain(), 0
     while after < end:
         async with database.transaction(tenant) as tx:
             extent = Extent(count=end, last=end)
-            found = await piece(tx, AuditFilter(), extent, after=after, rows_max=ENTRIES_AT_A_TIME)
-        if not found.lines:
+            page = await piece(tx, AuditFilter(), extent, after=after, rows_max=ENTRIES_AT_A_TIME)
+        if not page.lines:
             break
-        after, told = found.last, list[Record]()
-        for line in found.lines.encode().splitlines():
+        after, entries = page.last, list[Record]()
+        for line in page.lines.encode().splitlines():
             entry = entry_of(line)
             walked.entries += 1
             if reason := chain.fault(entry):
                 yield Break(entry.sequence, reason)
-            if _is_asked(entry, asked):
-                told.append(entry)
-        for place in range(0, len(told), RUNS_AT_A_TIME):
-            some = told[place : place + RUNS_AT_A_TIME]
-            ids = [UUID(one.resource_id) for one in some]
-            async with database.transaction(tenant) as tx:
-                stored = await store.runs(tx, ids)
-                missing = [identifier for identifier in ids if identifier not in stored]
-                ended = await store.expired(tx, missing) if missing else {}
-            for entry in some:
-                run = stored.get(UUID(entry.resource_id))
-                if run is None or asked.stream_key in (None, run.stream_key):
-                    yield await replayer.verdict(tenant, entry, run, ended.get(UUID(entry.resource_id)))
-    for unexplained in chain.unexplained():
+            if _is_asked(entry, order):
+                entries.append(entry)
+        async for verdict in _verdicts(database, replayer, tenant, entries, order.stream_key):
+            yield verdict
+    for unexplained in chain.list_unexplained():
         yield unexplained
     last = chain.last
     if head is not None and end and (last is None or (last.sequence, last.hash) != (head.sequence, head.hash)):
         yield Break(end, "the entry that was appended last is missing, or another one")
     walked.last_hash = last.hash if last else ""
-    if asked.is_everything:
+    for run_id in await _runs_without_entry(database, tenant) if order.is_everything else ():
+        reason = "no entry of the chain tells of it"
+        yield ReplayVerdict(run_id=run_id, sequence=None, status="altered", reason=reason)
+
+
+async def _runs_without_entry(database: Database, tenant: UUID) -> list[UUID]:
+    async with database.transaction(tenant) as tx:
+        return await store.ids_without_entry(tx, UNTOLD_MAX)
+
+
+async def _verdicts(
+    database: Database, replayer: Replayer, tenant: UUID, entries: list[Record], stream_key: str | None
+) -> AsyncIterator[ReplayVerdict]:
+    """Yield what is proved of the runs of these entries, of one stream where it is named."""
+    for place in range(0, len(entries), RUNS_AT_A_TIME):
+        some = [(UUID(entry.resource_id), entry) for entry in entries[place : place + RUNS_AT_A_TIME]]
         async with database.transaction(tenant) as tx:
-            strangers = await store.untold(tx, UNTOLD_MAX)
-        for run_id in strangers:
-            yield Verdict(run_id=run_id, sequence=None, status="altered", reason="no entry of the chain tells of it")
+            stored = await store.runs(tx, [run_id for run_id, _ in some])
+            missing = [run_id for run_id, _ in some if run_id not in stored]
+            ended = await store.expired(tx, missing) if missing else {}
+        for run_id, entry in some:
+            run = stored.get(run_id)
+            if run is None or stream_key in (None, run.stream_key):
+                yield await replayer.verdict(tenant, entry, run, ended.get(run_id))
 
 
-def _is_asked(entry: Record, asked: Asked) -> bool:
+def _is_asked(entry: Record, order: ReplayOrder) -> bool:
     if entry.action != RUN_COMPLETED or entry.resource_type != "compliance_run":
         return False
     with suppress(ValueError):
         run_id, moment = UUID(entry.resource_id), datetime.fromisoformat(entry.timestamp)
-        return asked.run_id in (None, run_id) and asked.has_time(moment)
+        return order.run_id in (None, run_id) and order.has_time(moment)
     return False
 
 
@@ -227,20 +240,25 @@ class Replayer:
         )
         self._definitions: Lru[str, Definition] = Lru(most=DEFINITIONS_MAX, bytes_most=DEFINITIONS_BYTES_MAX)
 
-    async def verdict(self, tenant: UUID, entry: Record, run: store.Kept | None, ended: str | None) -> Verdict:
-        """What is proved of a run by its entry in the chain and by a replay; `ended` as `store.expired` says."""
+    async def verdict(self, tenant: UUID, entry: Record, run: store.RunRow | None, ended: str | None) -> ReplayVerdict:
+        """Return what the chain and a replay prove of a run.
+
+        `ended` is as `store.expired` says.
+        """
         run_id, details = UUID(entry.resource_id), msgspec.json.decode(entry.details)
-        said: str | None = details.get("evidence")
+        recorded_hash: str | None = details.get("evidence")
         if run is None:
             status: Status = "altered" if ended is None else "expired"
-            gone = "the run that the chain tells of is not there"
+            absence = "the run that the chain tells of is not there"
             if ended is not None:
-                gone = f"it was removed after its retention had ended, {ended}"
-            return Verdict(run_id=run_id, sequence=entry.sequence, status=status, reason=gone, evidence_hash=said)
+                absence = f"it was removed after its retention had ended, {ended}"
+            return ReplayVerdict(
+                run_id=run_id, sequence=entry.sequence, status=status, reason=absence, evidence_hash=recorded_hash
+            )
         stored = dict(zip(EVIDENCE, run.evidence, strict=True))
         status, reason, differences = await self._judged(tenant, details, run, stored)
         version = stored["definition_version"]
-        return Verdict(
+        return ReplayVerdict(
             run_id=run_id,
             sequence=entry.sequence,
             status=status,
@@ -255,16 +273,16 @@ class Replayer:
             definition_version=None if version is None else int(version),
             engine_version=stored["engine_version"],
             is_present_engine=stored["engine_version"] == core.__version__,
-            evidence_hash=said,
+            evidence_hash=recorded_hash,
             differences=differences[:DIFFERENCES_MAX],
         )
 
     async def _judged(
-        self, tenant: UUID, details: dict[str, Any], run: store.Kept, stored: dict[str, str | None]
+        self, tenant: UUID, details: dict[str, Any], run: store.RunRow, stored: dict[str, str | None]
     ) -> tuple[Status, str | None, list[Difference]]:
-        said = details.get("evidence")
+        recorded_hash = details.get("evidence")
         fault: str | None = None
-        if said is not None and digest(run.evidence) != said:
+        if recorded_hash is not None and digest(run.evidence) != recorded_hash:
             fault = "the stored run is not the one that its entry has the hash of"
         fault = fault or _uncovered_fault(details, run, stored)
         try:
@@ -273,40 +291,44 @@ class Replayer:
             return ("altered", f"{fault}; {error}", []) if fault else (error.status, str(error), [])
         differences = _differences(stored, now)
         if fault is not None:
-            if said is not None and digest(now[name] for name in EVIDENCE) == said:
+            if recorded_hash is not None and digest(now[name] for name in EVIDENCE) == recorded_hash:
                 fault += "; its inputs are, and a replay gives what was hashed"
             return "altered", fault, differences
         if differences:
             return "differs", "a replay gives other figures", differences
-        return "reproduced", None if said is not None else "its entry is of an earlier version: no hash of the run", []
+        return (
+            "reproduced",
+            None if recorded_hash is not None else "its entry is of an earlier version: no hash of the run",
+            [],
+        )
 
     async def _replayed(self, tenant: UUID, stored: dict[str, str | None]) -> dict[str, str | None]:
-        """The run's outputs, as texts by the names of their columns, from its inputs alone."""
+        """Return a run's outputs by column, from its inputs alone."""
         book = await self._book(tenant, stored["book_key"] or "")
         try:
-            results, given = await asyncio.to_thread(self._run, book, stored)
+            results, day_and_source = await asyncio.to_thread(self._run, book, stored)
         except (MappingTooSlow, RunTooSlow) as error:
             raise _Unproved("unproved", f"a replay takes longer than it may: {error}") from error
         except Exception as error:  # what was altered may be anything
             raise _Unproved("unproved", f"it cannot be replayed: {type(error).__name__}: {error}") from error
         return {
-            "as_of": str(results.as_of or given[0]),
-            "as_of_source": results.as_of_source or given[1],
-            "results": as_json(results),
-            "skipped": as_json(results.skipped),
-            "warnings": as_json(results.warnings),
+            "as_of": str(results.as_of or day_and_source[0]),
+            "as_of_source": results.as_of_source or day_and_source[1],
+            "results": to_json(results),
+            "skipped": to_json(results.skipped),
+            "warnings": to_json(results.warnings),
             "options": _with_interpretation(stored["options"] or "", results.interpretation),
         }
 
     async def _book(self, tenant: UUID, key: str) -> Workbook:
-        """The columns that a run read.
+        """Return the columns that a run read.
 
         Raises:
             _Unproved: they are not there as they were.
         """
-        found = self._books.get(key)
-        if found is not None:
-            return found
+        cached = self._books.get(key)
+        if cached is not None:
+            return cached
         async with self._database.transaction(tenant) as tx:
             text = await store.manifest(tx, key)
         if text is None:
@@ -314,7 +336,7 @@ class Replayer:
             raise _Unproved("unproved", reason)
         if hashlib.sha256(text.encode()).hexdigest() != key:
             raise _Unproved("altered", "the manifest of the columns that it read is not the one that was hashed")
-        manifest = Manifest.from_json(text)
+        manifest = WorkbookRecord.from_json(text)
         try:
             self._drop_copies()
             paths = [await self._blobs.path(record.file) for record in manifest.sheets]
@@ -329,7 +351,10 @@ class Replayer:
         return book
 
     def _drop_copies(self) -> None:
-        """Remove what was fetched from a remote store once it is much; what is mapped of it is read on."""
+        """Remove fetched copies once they are large.
+
+        What is mapped of them stays readable.
+        """
         copies: list[Path] = [path for path in self._blobs.copies.iterdir() if path.is_file()]
         if sum(path.stat().st_size for path in copies) > COPIES_BYTES_MAX:
             for path in copies:
@@ -337,62 +362,68 @@ class Replayer:
 
     def _run(self, book: Workbook, stored: Mapping[str, str | None]) -> tuple[Results, tuple[date, GivenSource]]:
         options = msgspec.json.decode(stored["options"] or "")
-        given = _given(stored)
+        day_and_source = _day_of(stored)
         key = tuple(stored[name] for name in ("book_key", "mapping", "as_of", "as_of_source"))
         portfolio = self._portfolios.get(key)
         if portfolio is None:
             mapping = msgspec.json.decode(stored["mapping"] or "", type=ColumnMapping)
             with mapping_time(self._mapping_seconds):
-                days = float((given[0] - EPOCH).days)
-                portfolio = Portfolio.from_workbook(book, mapping, as_of=days, as_of_source=given[1])
+                days = float((day_and_source[0] - EPOCH).days)
+                portfolio = Portfolio.from_workbook(book, mapping, as_of=days, as_of_source=day_and_source[1])
             self._portfolios.keep(key, portfolio, bytes_of(portfolio))
-        portfolio = as_recorded(portfolio, stored["definition"], options)
+        portfolio = with_recorded_days(portfolio, stored["definition"], options)
         definition = self._definition(stored["definition"])
         if INTERPRETATION in options:
             portfolio = self._interpreted(portfolio, definition, stored, options)
         limits = limits_of(stored["thresholds"] or "")
         how: dict[str, Any] = {name: options[name] for name in _OPTIONS}
         how |= {f"{scope}_thresholds": set_ for scope, set_ in limits.items()}
-        work = timed(runs.run_suite, self._seconds)
-        return work(portfolio, stored["test_suite"] or "", definition=definition, **how), given
+        work = with_time_limit(runs.run_suite, self._seconds)
+        return work(portfolio, stored["test_suite"] or "", definition=definition, **how), day_and_source
 
     def _interpreted(
-        self, portfolio: Portfolio, definition: Definition | None, stored: Mapping[str, str | None], said: Any
+        self, portfolio: Portfolio, definition: Definition | None, stored: Mapping[str, str | None], options: Any
     ) -> Portfolio:
-        """The portfolio, read by the choices that a search of today takes."""
-        record = as_json({name: value for name, value in said.items() if name not in (*_OPTIONS, INTERPRETATION)})
+        """Return the portfolio, read by the choices that a search of today takes."""
+        record = to_json({name: value for name, value in options.items() if name not in (*_OPTIONS, INTERPRETATION)})
         key = (*(stored[name] for name in ("book_key", "mapping", "as_of", "as_of_source", "definition")), record)
-        found = self._interpretations.get(key)
-        if found is None:
-            found = timed(interpret, SEARCH_TIME * self._seconds)(portfolio, definition)
-            self._interpretations.keep(key, found, bytes_of(found))
-        return read_by(portfolio, found, definition)
+        interpretation = self._interpretations.get(key)
+        if interpretation is None:
+            interpretation = with_time_limit(interpret, SEARCH_TIME * self._seconds)(portfolio, definition)
+            self._interpretations.keep(key, interpretation, bytes_of(interpretation))
+        return read_by(portfolio, interpretation, definition)
 
     def _definition(self, text: str | None) -> Definition | None:
         if text is None:
             return None
-        found = self._definitions.get(text)
-        if found is None:
-            found = parse(msgspec.json.decode(text), own_fields=None)
-            self._definitions.keep(text, found, bytes_of(found))
-        return found
+        definition = self._definitions.get(text)
+        if definition is None:
+            definition = parse(msgspec.json.decode(text), own_fields=None)
+            self._definitions.keep(text, definition, bytes_of(definition))
+        return definition
 
 
-def _given(stored: Mapping[str, str | None]) -> tuple[date, GivenSource]:
-    """The day that a run was given. Where the file said its own, that of the upload was, which did not count."""
+def _day_of(stored: Mapping[str, str | None]) -> tuple[date, GivenSource]:
+    """Return the day and its source that a run was asked for.
+
+    Where the file said its own, that is the day of the upload, which did not count.
+    """
     source = stored["as_of_source"]
     as_given: GivenSource = "request" if source == "request" else "workbook" if source == "workbook" else "upload"
     return date.fromisoformat(stored["as_of"] or ""), as_given
 
 
 def _with_interpretation(options: str, interpretation: Interpretation | None) -> str:
-    """The options of a run as they would be stored with this interpretation; as they are where the run has none."""
-    said = msgspec.json.decode(options)
-    return as_json(said | {INTERPRETATION: interpretation}) if INTERPRETATION in said else options
+    """Return a run's options with this interpretation.
+
+    Unchanged where the run has none.
+    """
+    record = msgspec.json.decode(options)
+    return to_json(record | {INTERPRETATION: interpretation}) if INTERPRETATION in record else options
 
 
-def _uncovered_fault(details: dict[str, Any], run: store.Kept, stored: Mapping[str, str | None]) -> str | None:
-    """What the hash does not cover and is not as the run's entry, or its own results, have it."""
+def _uncovered_fault(details: dict[str, Any], run: store.RunRow, stored: Mapping[str, str | None]) -> str | None:
+    """Return what differs from the run's entry outside of the hash."""
     try:
         results = msgspec.json.decode(stored["results"] or "", type=list[TestResult])
         faults = {
@@ -400,7 +431,7 @@ def _uncovered_fault(details: dict[str, Any], run: store.Kept, stored: Mapping[s
             "status": run.status != "completed",
             "counts": any(details.get(name) != count for name, count in run.summary.items()),
             "moment": "executed_at" in details and datetime.fromisoformat(details["executed_at"]) != run.executed_at,
-            "figures for histories": run.figures != _figures_as_written(figures_of(results), run.figures),
+            "figures for histories": run.figures != _figures_in_stored_form(figures_of(results), run.figures),
         }
     except (ValueError, TypeError, AttributeError, LookupError) as error:
         return f"the stored run is none: {error}"
@@ -409,37 +440,40 @@ def _uncovered_fault(details: dict[str, Any], run: store.Kept, stored: Mapping[s
 
 
 def _differences(stored: Mapping[str, str | None], now: Mapping[str, str | None]) -> list[Difference]:
-    """What a replay gives otherwise: nothing where every text is the same."""
-    found = []
+    """Return what a replay gives otherwise: nothing where every text is the same."""
+    differences = []
     for name in _OUTPUTS:
         before, after = stored[name], now[name]
         if before == after:
             continue
         if name in ("as_of", "as_of_source"):
-            found.append(Difference(None, name, before, after))
+            differences.append(Difference(None, name, before, after))
             continue
         was, comes = msgspec.json.decode(before or "null"), msgspec.json.decode(after or "null")
         if name == "options":
             name, was, comes = INTERPRETATION, was.get(INTERPRETATION), comes.get(INTERPRETATION)
-        if name == "results" and was == _as_written(comes, was):
+        if name == "results" and was == _in_stored_form(comes, was):
             continue
-        told = list(_of_tests(was, comes)) if name == "results" else [Difference(None, name, was, comes)]
-        found += told or [Difference(None, name, "the same values", "written otherwise, or in another order")]
-    return found
+        of_tests = list(_of_tests(was, comes)) if name == "results" else [Difference(None, name, was, comes)]
+        differences += of_tests or [Difference(None, name, "the same values", "written otherwise, or in another order")]
+    return differences
 
 
 _ADDED: Final = (("published", "doubt", "doubtful"), ("unit", "decimals"))
 """Fields of a result that runs of earlier versions do not have, by the version that added them, the earliest first."""
 
 
-def _as_written(comes: Any, was: Any) -> Any:
-    """Replayed results as the version stored them that the stored ones are of; None where they are of no version."""
+def _in_stored_form(comes: Any, was: Any) -> Any:
+    """Return replayed results in the form of the stored version.
+
+    None where they are of no version.
+    """
     try:
-        present = [any(name in one for one in was for name in names) for names in _ADDED]
+        present = [any(name in test_result for test_result in was for name in names) for names in _ADDED]
         if present != sorted(present, reverse=True):
             return None
         missing = {name for names, is_there in zip(_ADDED, present, strict=True) if not is_there for name in names}
-        return [{key: one[key] for key in one if key not in missing} for one in comes]
+        return [{key: test_result[key] for key in test_result if key not in missing} for test_result in comes]
     except (TypeError, LookupError):  # what was altered may be anything
         return None
 
@@ -448,23 +482,23 @@ _FIGURES_ADDED: Final = ("name", "unit", "decimals")
 """Members of a figure for histories that runs of earlier versions do not have."""
 
 
-def _figures_as_written(figures: dict[str, dict[str, Any]], was: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Figures for histories, without the members that the stored ones lack because their version did not have them."""
-    if any(name in one for one in was.values() for name in _FIGURES_ADDED):
+def _figures_in_stored_form(figures: dict[str, dict[str, Any]], was: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return figures without members that the stored version lacks."""
+    if any(name in figure for figure in was.values() for name in _FIGURES_ADDED):
         return figures
     return {test: {key: figure[key] for key in figure if key not in _FIGURES_ADDED} for test, figure in figures.items()}
 
 
 def _of_tests(was: Any, comes: Any) -> Iterator[Difference]:
     try:
-        before, after = ({one["test_id"]: one for one in side} for side in (was, comes))
+        before, after = ({before_result["test_id"]: before_result for before_result in side} for side in (was, comes))
     except (TypeError, LookupError):
         return
     for test_id in dict.fromkeys((*before, *after)):
-        one, other = before.get(test_id), after.get(test_id)
-        if one is None or other is None:
-            yield Difference(test_id, "result", one, other)
+        result, later_result = before.get(test_id), after.get(test_id)
+        if result is None or later_result is None:
+            yield Difference(test_id, "result", result, later_result)
             continue
-        for figure in dict.fromkeys((*one, *other)):
-            if one.get(figure) != other.get(figure):
-                yield Difference(test_id, figure, one.get(figure), other.get(figure))
+        for figure in dict.fromkeys((*result, *later_result)):
+            if result.get(figure) != later_result.get(figure):
+                yield Difference(test_id, figure, result.get(figure), later_result.get(figure))

@@ -1,4 +1,6 @@
-"""A replay's queries: the chain's head, stored runs as the texts that were hashed, and what evidence keeps.
+"""A replay's queries.
+
+The chain's head, stored runs as the texts that were hashed, and what evidence keeps.
 
 They take a transaction rather than a unit of work: a command replays without the service.
 """
@@ -17,31 +19,31 @@ from service.platform.data.database import Transaction
 from service.platform.unit.listing import columns_of
 
 
-class Tenant(Struct, frozen=True):
+class TenantName(Struct, frozen=True):
     """A tenant by its names."""
 
     id: UUID
     slug: str
 
 
-async def tenants(tx: Transaction, wanted: str | None) -> list[Tenant]:
-    """The tenant of this slug or identifier; all where none is named."""
-    return await tx.all(Tenant, "SELECT * FROM tenants_named(%s)", [wanted])
+async def tenants(tx: Transaction, wanted: str | None) -> list[TenantName]:
+    """Return the tenant of this slug or identifier; all where none is named."""
+    return await tx.fetch_all(TenantName, "SELECT * FROM tenants_named(%s)", [wanted])
 
 
-class Head(Struct, frozen=True):
+class ChainHead(Struct, frozen=True):
     """The entry that was appended last."""
 
     sequence: int
     hash: str
 
 
-async def head(tx: Transaction) -> Head | None:
-    """The end of the chain; None before the first entry."""
-    return await tx.one_or_none(Head, "SELECT sequence, encode(hash, 'hex') AS hash FROM audit_heads")
+async def head(tx: Transaction) -> ChainHead | None:
+    """Return the end of the chain; None before the first entry."""
+    return await tx.fetch_one_or_none(ChainHead, "SELECT sequence, encode(hash, 'hex') AS hash FROM audit_heads")
 
 
-class Kept(Struct, frozen=True, kw_only=True):
+class RunRow(Struct, frozen=True, kw_only=True):
     """A run as it is stored."""
 
     id: UUID
@@ -56,23 +58,23 @@ class Kept(Struct, frozen=True, kw_only=True):
     """The columns that were hashed, each as its text, in the order of `EVIDENCE`."""
 
 
-_KEPT = columns_of(Kept, evidence="ARRAY[" + ", ".join(f"{name}::text" for name in EVIDENCE) + "]")
+_KEPT = columns_of(RunRow, evidence="ARRAY[" + ", ".join(f"{name}::text" for name in EVIDENCE) + "]")
 
 
-async def runs(tx: Transaction, ids: list[UUID]) -> dict[UUID, Kept]:
-    """Stored runs by identifier; one that is not there is missing."""
-    found = await tx.all(Kept, f"SELECT {_KEPT} FROM compliance_runs WHERE id = ANY (%s)", [ids])
-    return {one.id: one for one in found}
+async def runs(tx: Transaction, ids: list[UUID]) -> dict[UUID, RunRow]:
+    """Return stored runs by identifier; one that is not there is missing."""
+    rows = await tx.fetch_all(RunRow, f"SELECT {_KEPT} FROM compliance_runs WHERE id = ANY (%s)", [ids])
+    return {run.id: run for run in rows}
 
 
 async def expired(tx: Transaction, ids: list[UUID]) -> dict[UUID, str]:
-    """Of runs that are not there any more, when the retention ended after which they were removed, by their entries."""
+    """Return when the retention of removed runs ended, by their entries."""
 
     class Row(Struct):
         id: UUID
         until: str
 
-    found = await tx.all(
+    rows = await tx.fetch_all(
         Row,
         """
         SELECT a.resource_id AS id, coalesce(a.details ->> 'retention_until', '') AS until FROM audit_log a
@@ -81,35 +83,27 @@ async def expired(tx: Transaction, ids: list[UUID]) -> dict[UUID, str]:
         """,
         [[str(identifier) for identifier in ids]],
     )
-    return {row.id: row.until for row in found}
+    return {row.id: row.until for row in rows}
 
 
-async def untold(tx: Transaction, most: int) -> list[UUID]:
-    """Some of the stored runs that no entry of the log tells of."""
-
-    class Row(Struct):
-        id: UUID
-
-    found = await tx.all(
-        Row,
-        """
-        SELECT r.id FROM compliance_runs r
-        WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.tenant_id = r.tenant_id
-                          AND a.resource_type = 'compliance_run' AND a.resource_id = r.id::text)
-        ORDER BY r.id LIMIT %s
-        """,
-        [most],
-    )
-    return [row.id for row in found]
+async def ids_without_entry(tx: Transaction, most: int) -> list[UUID]:
+    """Return some of the stored runs that no entry of the log names."""
+    sql = """
+        SELECT ARRAY(SELECT r.id FROM compliance_runs r
+                     WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.tenant_id = r.tenant_id
+                                       AND a.resource_type = 'compliance_run' AND a.resource_id = r.id::text)
+                     ORDER BY r.id LIMIT %s)
+    """
+    return list(await tx.fetch_value(sql, [most]))
 
 
 async def manifest(tx: Transaction, book_key: str) -> str | None:
-    """The manifest of the columns that a run read; None where evidence never kept it."""
-    found: str | None = await tx.value("SELECT manifest FROM evidence_books WHERE key = %s", [book_key])
-    return found
+    """Return the manifest of a run's columns; None where it is not kept."""
+    text: str | None = await tx.fetch_value("SELECT manifest FROM evidence_books WHERE key = %s", [book_key])
+    return text
 
 
-class Keeping(Struct, frozen=True):
+class Retention(Struct, frozen=True):
     """For how long the bytes of a book are kept."""
 
     until: datetime | None
@@ -119,10 +113,10 @@ class Keeping(Struct, frozen=True):
     """Whether the tenant has given up any of them."""
 
 
-async def keeping(tx: Transaction, book_key: str) -> Keeping:
-    """For how long the bytes of a book are kept, and whether they still are."""
-    return await tx.one(
-        Keeping,
+async def keeping(tx: Transaction, book_key: str) -> Retention:
+    """Return how long a book's bytes are kept, and if they still are."""
+    return await tx.fetch_one(
+        Retention,
         """
         SELECT NULLIF(k.until, 'infinity') AS until, k.until <= now() AS is_over,
                EXISTS (SELECT FROM evidence_sheets s WHERE s.tenant_id = k.tenant_id AND s.book_key = k.book_key

@@ -1,4 +1,7 @@
-"""What compliance lends: a workbook ready to be run, its rules and limits; definitions as the engine takes them."""
+"""What compliance lends.
+
+A workbook ready to be run, its rules and limits; definitions as the engine takes them.
+"""
 
 from __future__ import annotations
 
@@ -30,33 +33,34 @@ from core.portfolio.model.fields import Mapping
 from core.values import day_of
 from service.compliance import child, store
 from service.compliance.schema import AlreadyRunning, InvalidDefinition, RunTooSlow
-from service.compliance.store import StoredRun, run_before, stored_run
+from service.compliance.store import StoredRun, find_run, run_before
 from service.mappings.shared import DEFAULT_MAPPING, MappingAndJson, get_mapping
 from service.platform.base.compute import at_once
 from service.platform.base.lru import Lru, bytes_of
 from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.unit.context import Unit
-from service.portfolios.shared import GivenDay, ReadingKey, interpreted_portfolio, portfolio_of
-from service.processes.shared import OutOfMemory, OutOfTime, in_child, limited_in_child
+from service.platform.unit.records import to_json
+from service.portfolios.shared import GivenDay, ReadingKey, interpret_portfolio, portfolio_of
+from service.processes.shared import OutOfMemory, OutOfTime, in_child, run_limited_in_child
 from service.workbooks import shared as workbooks
-from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady, served
+from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady, readable_key
 
 __all__ = [
     "NotRepeatable",
-    "Prepared",
-    "Repeated",
+    "RepeatedRun",
+    "RunInputs",
     "StoredRun",
-    "calculated",
+    "calculate",
+    "check_definition",
     "check_size",
-    "checked",
     "definition_of",
     "document_of",
-    "made",
+    "find_run",
     "prepare",
-    "repeated",
+    "read_definition",
+    "repeat_run",
     "run_before",
     "run_by",
-    "stored_run",
     "with_record",
 ]
 
@@ -96,10 +100,10 @@ class DefinitionAndJson(NamedTuple):
     json: str
 
 
-class Prepared(NamedTuple):
+class RunInputs(NamedTuple):
     """A workbook with all that a run takes."""
 
-    subject: store.Subject
+    subject: store.RunSubject
     mapping: MappingAndJson
     definition: DefinitionAndJson | None
     """None: the suites' defaults."""
@@ -115,7 +119,7 @@ class Prepared(NamedTuple):
 
     @property
     def definition_version(self) -> int | None:
-        """Of the deal's definition; None where no version of one is used."""
+        """Return the version of the deal's definition; None: no version."""
         return self.subject.deal.definition_version or None if self.subject.deal else None
 
     @property
@@ -123,7 +127,7 @@ class Prepared(NamedTuple):
         """SHA-256 over all that a run is made from, but for the suite."""
         definition = self.definition and self.definition.json
         made_of = (self.subject.book_key, self.mapping.json, self.as_of, definition, self.record, self.limits)
-        text = store.as_json([*made_of, self.portfolio.interpretation is not None])
+        text = to_json([*made_of, self.portfolio.interpretation is not None])
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
@@ -133,7 +137,7 @@ class Prepared(NamedTuple):
         return {"definition": self.definition.definition if self.definition else None, **scopes}
 
     async def run(self, unit: Unit, suite: str, **options: Any) -> engine.Results:
-        """A suite's results.
+        """Return a suite's results.
 
         Raises:
             UnknownTest, RunTooSlow: as `run_by`.
@@ -141,7 +145,7 @@ class Prepared(NamedTuple):
         return await run_by(unit, self.portfolio, suite, self.rules, **options)
 
     def is_light(self, suite: str) -> bool:
-        """Whether this portfolio is run by this suite in a millisecond."""
+        """Return whether this portfolio is run by this suite in a millisecond."""
         return _is_light(self.portfolio, suite, self.rules)
 
 
@@ -150,15 +154,17 @@ def _is_light(portfolio: Portfolio, suite: str, rules: MappingOf[str, Any]) -> b
 
 
 def _is_own(rules: MappingOf[str, Any]) -> bool:
-    """Whether somebody wrote the rules: one formula of theirs over texts can take seconds."""
+    """Return whether a user wrote the rules, whose formulas may be slow."""
     return rules["definition"] is not None and not rules["definition"].standard
 
 
 async def run_by(
     unit: Unit, portfolio: Portfolio, suite: str, rules: MappingOf[str, Any], **options: Any
 ) -> engine.Results:
-    """A suite's results for a portfolio: on the event loop where that takes a millisecond; in a thread by ready-made
-    rules, whose kernels release the interpreter's lock; by somebody's own in a child.
+    """Return a suite's results for a portfolio.
+
+    On the event loop where that takes a millisecond; in a thread by ready-made rules, whose kernels release the
+    interpreter's lock; by a user's own rules in a child.
 
     Raises:
         UnknownTest: the suite, or the definition, has no test of a name.
@@ -168,15 +174,15 @@ async def run_by(
         return at_once(runs.run_suite, portfolio, suite, **rules, **options)
     seconds = unit.settings.compliance_seconds
     if not _is_own(rules) and (suite != DEAL_SUITE or portfolio.row_count <= INLINE_ROWS_MAX):
-        return await unit.compute(timed(runs.run_suite, seconds), portfolio, suite, **rules, **options)
-    ran = await calculated(unit, seconds, child.run, portfolio, suite, rules, options)
-    if isinstance(ran, child.NoSuchTest):
+        return await unit.compute(with_time_limit(runs.run_suite, seconds), portfolio, suite, **rules, **options)
+    ran = await calculate(unit, seconds, child.run, portfolio, suite, rules, options)
+    if isinstance(ran, child.SuiteLacksTest):
         raise UnknownTest(ran.message)
     return ran.as_results()
 
 
-async def calculated(unit: Unit, seconds: float, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What a function returns, called in a confined child (`service.processes.shared.in_child`).
+async def calculate(unit: Unit, seconds: float, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Call a function in a confined child, and return its result.
 
     Raises:
         RunTooSlow: it takes longer, or more memory, than it may.
@@ -190,8 +196,8 @@ async def calculated(unit: Unit, seconds: float, work: Callable[P, T], *args: P.
         raise RunTooSlow.at([], limit) from None
 
 
-def timed(work: Callable[P, T], seconds: float) -> Callable[P, T]:
-    """The same work, which may take so much time in its thread.
+def with_time_limit(work: Callable[P, T], seconds: float) -> Callable[P, T]:
+    """Return the same work, which may take so much time in its thread.
 
     Raises:
         RunTooSlow: it did not come to its end: a few formulas over texts can make much work of many loans.
@@ -216,20 +222,18 @@ async def prepare(
     workbook_id: UUID,
     *,
     suite: str,
-    given: dict[str, Any] | None = None,
+    wanted: dict[str, Any] | None = None,
     as_of: date | None = None,
     deal_id: UUID | None = None,
-    mapping_id: str | None = None,
-    trial: MappingAndJson | None = None,
+    mapping: str | MappingAndJson | None = None,
     alone: bool = False,
-) -> Prepared:
-    """A workbook that may be run, its portfolio and its rules.
+) -> RunInputs:
+    """Return a workbook that may be run, its portfolio and its rules.
 
     Args:
-        given: the document of a definition, for a workbook that belongs to no deal.
+        wanted: the document of a definition, for a workbook that belongs to no deal.
         deal_id: the deal that it must be of.
-        mapping_id: in place of the workbook's own.
-        trial: a mapping that is only tried; nothing that comes of it is kept.
+        mapping: in place of the workbook's own: an identifier, or a mapping on trial, of which nothing is kept.
         alone: nobody else may run it until the transaction ends.
 
     Raises:
@@ -238,50 +242,53 @@ async def prepare(
         InvalidDefinition: its definition is none.
         ValidationFailed: it has a deal's definition already, or lacks a column that its mapping requires.
     """
-    if given is not None:
-        check_size(given)
+    if wanted is not None:
+        check_size(wanted)
     subject = await store.subject(unit, workbook_id, deal_id=deal_id, alone=alone)
-    if served(subject.status, subject.book_key) is None:
+    if readable_key(subject.status, subject.book_key) is None:
         raise WorkbookNotReady
     if alone and not subject.is_alone:
         raise AlreadyRunning
-    if given is not None and subject.deal is not None:
+    if wanted is not None and subject.deal is not None:
         message = "the workbook belongs to a deal, and is run by the deal's definition"
         raise ValidationFailed.at(["body", "definition"], message)
-    mapping = trial or await get_mapping(unit, mapping_id or subject.mapping_id or DEFAULT_MAPPING)
+    is_trial = isinstance(mapping, MappingAndJson)
+    mapping = await _mapping_of(unit, mapping or subject.mapping_id or DEFAULT_MAPPING)
     day = await _day_of(unit, subject, as_of)
-    portfolio = await portfolio_of(unit, subject, mapping, day, is_kept=trial is None)
+    portfolio = await portfolio_of(unit, subject, mapping, day, is_kept=not is_trial)
     if missing := missing_columns(portfolio, mapping.mapping):
         what = f"the mapping requires what no column of sheet {portfolio.sheet_name!r} feeds: {', '.join(missing)}"
         raise ValidationFailed.at(["body", "workbook_id"], what)
-    document, record = given, dict[str, Any]()
+    document, record = wanted, dict[str, Any]()
     if subject.deal is not None:
-        portfolio, document, record = _ruled(portfolio, subject.deal)
+        portfolio, document, record = _apply_deal(portfolio, subject.deal)
     if document is None and suite == DEAL_SUITE:
         document = {"base": ready_for(currency_of(portfolio)), "standard": True}
-    definition = None if document is None else await made(unit, document)
-    if given is not None and definition is not None:
+    definition = None if document is None else await read_definition(unit, document)
+    if wanted is not None and definition is not None:
         fields = (field.target for field in mapping.mapping.fields)
         if faults := unknown_fields(definition.definition, fields):
             raise _invalid(faults)
-    reading = ReadingKey(
-        subject.book_key or "", mapping.json, day, definition and definition.json, store.as_json(record)
-    )
+    reading = ReadingKey(subject.book_key or "", mapping.json, day, definition and definition.json, to_json(record))
     rules = None if definition is None else definition.definition
     seconds = SEARCH_TIME * unit.settings.compliance_seconds
     as_read = portfolio
-    portfolio = await interpreted_portfolio(unit, portfolio, rules, reading, seconds, is_kept=trial is None)
+    portfolio = await interpret_portfolio(unit, portfolio, rules, reading, seconds, is_kept=not is_trial)
     scopes = ("workbook", "deal", "tenant")
     limits = {scope: {limit.test_id: limit for limit in subject.limits if limit.scope == scope} for scope in scopes}
-    return Prepared(subject, mapping, definition, day, as_read, portfolio, record, limits)
+    return RunInputs(subject, mapping, definition, day, as_read, portfolio, record, limits)
 
 
-async def _day_of(unit: Unit, subject: store.Subject, asked: date | None) -> GivenDay:
-    if asked is not None:
-        return GivenDay(asked, "request")
+async def _mapping_of(unit: Unit, mapping: str | MappingAndJson) -> MappingAndJson:
+    return await get_mapping(unit, mapping) if isinstance(mapping, str) else mapping
+
+
+async def _day_of(unit: Unit, subject: store.RunSubject, wanted: date | None) -> GivenDay:
+    if wanted is not None:
+        return GivenDay(wanted, "request")
     if subject.as_of is not None:
         return GivenDay(subject.as_of, "workbook")
-    return GivenDay((await unit.there(subject.created_at)).date(), "upload")
+    return GivenDay((await unit.local_time(subject.created_at)).date(), "upload")
 
 
 # Stored runs ----------------------------------------------------------------------------------------------------------
@@ -291,7 +298,7 @@ class NotRepeatable(Exception):
     """A stored run's loans cannot be read as the run read them; the message says why."""
 
 
-class Repeated(NamedTuple):
+class RepeatedRun(NamedTuple):
     """The loans of a stored run, read as the run read them, and its rules."""
 
     portfolio: Portfolio
@@ -306,8 +313,8 @@ class Repeated(NamedTuple):
         return {"definition": self.definition, **{f"{scope}_thresholds": set_ for scope, set_ in self.limits.items()}}
 
 
-async def repeated(unit: Unit, run: store.StoredRun) -> Repeated:
-    """The loans of a stored run, from the same columns, by the same mapping and rules and on the same day.
+async def repeat_run(unit: Unit, run: store.StoredRun) -> RepeatedRun:
+    """Return a stored run's loans, mapping and rules, made anew.
 
     Raises:
         NotRepeatable: the workbook is gone or changed since, or the loans give other figures now.
@@ -318,47 +325,60 @@ async def repeated(unit: Unit, run: store.StoredRun) -> Repeated:
         book = await workbooks.get(unit, run.workbook_id)
     except WorkbookNotFound:
         raise NotRepeatable("the workbook was deleted after the run") from None
-    if served(book.status, book.book_key) != run.book_key:
+    if readable_key(book.status, book.book_key) != run.book_key:
         raise NotRepeatable("the workbook was changed after the run")
     mapping = msgspec.json.decode(run.mapping, type=Mapping)
     portfolio = await portfolio_of(unit, book, MappingAndJson(mapping, run.mapping), _day_again(run))
     definition = await definition_of(unit, run)
     options = msgspec.json.decode(run.options)
-    portfolio = as_recorded(portfolio, run.definition, options)
+    portfolio = with_recorded_days(portfolio, run.definition, options)
     if run.interpretation is not None:
         portfolio = read_by(portfolio, run.interpretation, definition)
-    found = Repeated(portfolio, mapping, definition, limits_of(run.thresholds))
-    now = await run_by(unit, portfolio, run.test_suite, found.rules, test_ids=options["test_ids"], details=False)
-    figures = {one.test_id: one.current_value for one in now}
+    repetition = RepeatedRun(portfolio, mapping, definition, limits_of(run.thresholds))
+    now = await run_by(unit, portfolio, run.test_suite, repetition.rules, test_ids=options["test_ids"], details=False)
+    figures = {result.test_id: result.current_value for result in now}
     if now.as_of != run.as_of or any(figures.get(result.test_id) != result.current_value for result in run.results):
         raise NotRepeatable(f"the loans give other figures now, by version {core.__version__} of the engine")
-    return found
+    return repetition
 
 
-def as_recorded(portfolio: Portfolio, definition: str | None, options: dict[str, Any]) -> Portfolio:
-    """The portfolio of a stored run with what its deal's record said, from the run's definition (JSON) and options."""
+def with_recorded_days(portfolio: Portfolio, definition: str | None, options: dict[str, Any]) -> Portfolio:
+    """Return a run's portfolio with the days of its deal's record.
+
+    They stand in the run's definition (JSON) and options.
+    """
     if definition is None or _PAID not in options:  # no deal's
         return portfolio
-    said = options.get(_RECORD_DAYS)
-    if said is None:  # a run of an earlier version: its definition has them beside its own
+    recorded = options.get(_RECORD_DAYS)
+    if recorded is None:  # a run of an earlier version: its definition has them beside its own
         conventions = msgspec.json.decode(definition).get("conventions", {})
-        said = {name: conventions[name] for name in _DAYS if name in conventions}
-    days = {name: date.fromisoformat(day) for name, day in said.items()}
+        recorded = {name: conventions[name] for name in _DAYS if name in conventions}
+    days = {name: date.fromisoformat(day) for name, day in recorded.items()}
     return _with_record_days(portfolio, days, None if options[_PAID] is None else date.fromisoformat(options[_PAID]))
 
 
 def limits_of(thresholds: str) -> dict[str, dict[str, engine.Threshold]]:
-    """A stored run's limits from their JSON, by who set them: request, workbook, deal, tenant."""
+    """Return a stored run's limits by who set them.
+
+    Request, workbook, deal, tenant.
+    """
     return msgspec.json.decode(thresholds, type=dict[str, dict[str, engine.Threshold]])
 
 
 async def definition_of(unit: Unit, run: store.StoredRun) -> Definition | None:
-    """The definition by which a stored run went; None: the suites' defaults."""
-    return None if run.definition is None else (await made(unit, msgspec.json.decode(run.definition))).definition
+    """Return the definition by which a stored run went; None: the suites' defaults."""
+    return (
+        None
+        if run.definition is None
+        else (await read_definition(unit, msgspec.json.decode(run.definition))).definition
+    )
 
 
 def _day_again(run: store.StoredRun) -> GivenDay:
-    """The day that a run was given: where the file said its own, that of the upload, which does not count."""
+    """Return the day and its source that a run was asked for.
+
+    Where the file said its own, that is the day of the upload, which does not count.
+    """
     if run.as_of_source in ("request", "workbook", "upload"):
         return GivenDay(run.as_of, run.as_of_source)
     return GivenDay(run.uploaded_at.astimezone(UTC).date(), "upload")
@@ -368,8 +388,9 @@ def _day_again(run: store.StoredRun) -> GivenDay:
 
 
 def document_of(deal: store.DealRules, currency: str | None = None) -> dict[str, Any]:
-    """A deal's definition; without one, the market's for a currency, else for the deal's. What it leaves open the
-    deal's record says.
+    """Return a deal's definition, or the market's for a currency.
+
+    What it leaves open the deal's record says.
     """
     written = deal.definition
     market = ready_for(currency or deal.currency)
@@ -377,8 +398,8 @@ def document_of(deal: store.DealRules, currency: str | None = None) -> dict[str,
     return with_record(document, {name: getattr(deal, name) for name in _CONVENTIONS})
 
 
-def _ruled(portfolio: Portfolio, deal: store.DealRules) -> tuple[Portfolio, dict[str, Any], dict[str, Any]]:
-    """The portfolio with the days that only the deal's record says, the deal's definition for it, and these days."""
+def _apply_deal(portfolio: Portfolio, deal: store.DealRules) -> tuple[Portfolio, dict[str, Any], dict[str, Any]]:
+    """Return portfolio, definition and record days of a workbook's deal."""
     own = (msgspec.json.decode(deal.definition) if deal.definition else {}).get("conventions", {})
     days = {name: day for name in _DAYS if name not in own and (day := getattr(deal, name)) is not None}
     portfolio = _with_record_days(portfolio, days, deal.next_payment_date)
@@ -389,7 +410,7 @@ def _ruled(portfolio: Portfolio, deal: store.DealRules) -> tuple[Portfolio, dict
 
 
 def _with_record_days(portfolio: Portfolio, days: dict[str, date], payment: date | None) -> Portfolio:
-    """The portfolio with the days that only the deal's record says, its next payment among them."""
+    """Return the portfolio with the days that only the deal's record has."""
     as_of = day_of(portfolio.deal.as_of)
     if payment is not None and portfolio.deal.next_payment is None and (as_of is None or payment >= as_of):
         days = days | {"next_payment": payment}  # one that is over is an earlier period's
@@ -397,16 +418,16 @@ def _with_record_days(portfolio: Portfolio, days: dict[str, date], payment: date
 
 
 def with_record(document: dict[str, Any], record: MappingOf[str, Any]) -> dict[str, Any]:
-    """A definition's document, its conventions completed by what a deal's record says."""
+    """Return a definition's document completed by the deal's record."""
     conventions = document.get("conventions", {})
-    if not isinstance(conventions, dict):  # which is a fault, and told as one
+    if not isinstance(conventions, dict):  # a fault, which the definition's check reports
         return document
     own = {name: msgspec.to_builtins(record[name]) for name in _CONVENTIONS if record[name]}
     return {**document, "conventions": own | conventions}
 
 
-async def made(unit: Unit, document: dict[str, Any]) -> DefinitionAndJson:
-    """The definition that a document says.
+async def read_definition(unit: Unit, document: dict[str, Any]) -> DefinitionAndJson:
+    """Return the definition that a document says.
 
     Raises:
         InvalidDefinition: it is none, with every fault and its place.
@@ -415,15 +436,15 @@ async def made(unit: Unit, document: dict[str, Any]) -> DefinitionAndJson:
     cache: Lru[str, DefinitionAndJson] = unit.resources.memory.cache(
         "definitions", most=DEFINITIONS_MAX, bytes_most=DEFINITIONS_BYTES_MAX
     )
-    found = cache.get(text)
-    if found is None:
-        found = DefinitionAndJson(await checked(unit, document, len(text)), text)
-        cache.keep(text, found, bytes_of(found))
-    return found
+    cached = cache.get(text)
+    if cached is None:
+        cached = DefinitionAndJson(await check_definition(unit, document, len(text)), text)
+        cache.keep(text, cached, bytes_of(cached))
+    return cached
 
 
 def check_size(document: dict[str, Any]) -> bytes:
-    """The JSON of a definition's document, unless it is too long.
+    """Return the JSON of a definition's document, unless it is too long.
 
     Raises:
         InvalidDefinition: it is.
@@ -435,17 +456,17 @@ def check_size(document: dict[str, Any]) -> bytes:
     return text
 
 
-async def checked(
+async def check_definition(
     unit: Unit, document: dict[str, Any], size_bytes: int, own_fields: list[str] | None = None
 ) -> Definition:
-    """The definition that a document of so many bytes of JSON says; `InvalidDefinition` as `made`.
+    """Return the definition of a document of so many bytes.
 
     Without `own_fields`, those of mappings, its formulas may read whatever a file may have.
     """
     if size_bytes <= SHORT_BYTES:
         parsed = await unit.compute(child.parse_definition, document, own_fields)
     else:
-        parsed = await limited_in_child(unit, child.parse_definition, document, own_fields)
+        parsed = await run_limited_in_child(unit, child.parse_definition, document, own_fields)
     if parsed.definition is None:
         raise _invalid(parsed.faults)
     return parsed.definition

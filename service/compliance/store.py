@@ -13,26 +13,17 @@ from msgspec import Struct
 
 from core.compliance.result import Direction, TestResult
 from core.compliance.result import Threshold as RunThreshold
+from service.compliance import schema
 from service.compliance.lookback_store import EVIDENCE
-from service.compliance.schema import (
-    ComplianceRun,
-    Evidence,
-    HistoryQuery,
-    ResultNotFound,
-    RunItem,
-    Threshold,
-    ThresholdCreate,
-    ThresholdNotFound,
-    ThresholdQuery,
-)
 from service.platform.base.secrets import new_id
 from service.platform.data.audit import digest
 from service.platform.route.api import Listing, Page
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, insert_of, page, rows_of
+from service.platform.unit.listing import columns_of, fetch_page, fetch_slice, insert_of
+from service.platform.unit.records import to_json
 from service.workbooks.schema import WorkbookNotFound
 
-_RUN, _THRESHOLD = columns_of(RunItem), columns_of(Threshold)
+_RUN, _THRESHOLD = columns_of(schema.RunItem), columns_of(schema.Threshold)
 INTERPRETATION: Final = "interpretation"
 """Among a run's options: how the choices that the file leaves open were read; missing where nothing was interpreted."""
 
@@ -47,7 +38,7 @@ _MADE: Final = {
 # Runs ---------------------------------------------------------------------------------------------------------------
 
 
-class Limit(RunThreshold, frozen=True, kw_only=True):
+class StoredLimit(RunThreshold, frozen=True, kw_only=True):
     """A stored threshold as a run needs it."""
 
     scope: Literal["workbook", "deal", "tenant"]
@@ -67,7 +58,7 @@ class DealRules(Struct, frozen=True, kw_only=True):
     """JSON; None where none was written yet."""
 
 
-class Subject(Struct, frozen=True, kw_only=True):
+class RunSubject(Struct, frozen=True, kw_only=True):
     """The workbook of a run, with all else that the run is to know."""
 
     id: UUID
@@ -84,27 +75,25 @@ class Subject(Struct, frozen=True, kw_only=True):
     deal: DealRules | None
     is_alone: bool
     """No other run of this workbook is under way, and none can begin before this transaction ends."""
-    limits: list[Limit]
+    limits: list[StoredLimit]
     email: str
     """The caller's, or that of the key's creator; empty where nobody asked."""
 
 
 def lock_of(tenant_id: UUID, workbook_id: UUID) -> int:
-    """The advisory lock that a run of this workbook holds: 64 bits of a hash, of which the name is a part."""
-    named = b"compliance run" + tenant_id.bytes + workbook_id.bytes
-    return int.from_bytes(hashlib.blake2b(named, digest_size=8).digest(), "big", signed=True)
+    """Return the advisory lock of a workbook's runs: 64 bits of a hash."""
+    name = b"compliance run" + tenant_id.bytes + workbook_id.bytes
+    return int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "big", signed=True)
 
 
-async def subject(unit: Unit, workbook_id: UUID, *, deal_id: UUID | None = None, alone: bool = False) -> Subject:
-    """The workbook, where asked for `alone` held until the transaction ends if nobody else holds it. One round trip.
+async def subject(unit: Unit, workbook_id: UUID, *, deal_id: UUID | None = None, alone: bool = False) -> RunSubject:
+    """Return the workbook of a run, in one round trip.
 
-    The lock ends with the transaction, so a process that dies leaves none behind.
-
-    Raises:
-        WorkbookNotFound: there is none of that identifier, or not of that deal.
+    `alone` locks it until the transaction ends, if nobody else has. The lock ends with the transaction, so a
+    process that dies leaves none behind.
     """
-    return await unit.one(
-        Subject,
+    return await unit.fetch_one(
+        RunSubject,
         """
         SELECT w.id, w.name, w.status, w.content_hash, w.book_key, coalesce(w.mapping_id, d.mapping_id) AS mapping_id,
                coalesce(w.stream_key, d.stream_key) AS stream_key, w.as_of, w.created_at,
@@ -172,9 +161,11 @@ _KEEP_BOOK = """
 """Keep the columns that are run: a workbook's own are others once it is recalculated or written."""
 
 
-async def keep_run(ctx: Context, subject: Subject, run: ComplianceRun, inputs: Inputs) -> str:
-    """Store a run; the hash of its evidence. Sent without waiting, it reaches the server with the audit row and the
-    COMMIT; should the workbook's columns have become others meanwhile, that fails with WorkbookNotReady.
+async def keep_run(ctx: Context, subject: RunSubject, run: schema.ComplianceRun, inputs: Inputs) -> str:
+    """Store a run; return the hash of its evidence.
+
+    Sent without waiting, it reaches the server with the audit row and the COMMIT. Should the workbook's columns
+    have changed meanwhile, that fails with WorkbookNotReady.
     """
     row = {
         "tenant_id": ctx.tenant,
@@ -182,16 +173,16 @@ async def keep_run(ctx: Context, subject: Subject, run: ComplianceRun, inputs: I
         "workbook_id": run.workbook_id,
         "test_suite": run.test_suite,
         "status": run.status,
-        "summary": as_json(run.summary),
-        "results": as_json(run.results),
-        "skipped": as_json(run.skipped),
+        "summary": to_json(run.summary),
+        "results": to_json(run.results),
+        "skipped": to_json(run.skipped),
         "executed_at": run.executed_at,
         "execution_time_ms": run.execution_time_us / 1000,
-        "figures": as_json(figures_of(run.results)),
+        "figures": to_json(figures_of(run.results)),
         "as_of": run.as_of,
         "as_of_source": run.as_of_source,
         "definition_version": run.definition_version,
-        "warnings": as_json(run.warnings),
+        "warnings": to_json(run.warnings),
         "workbook_hash": subject.content_hash,
         "book_key": subject.book_key,
         "stream_key": subject.stream_key,
@@ -205,7 +196,7 @@ async def keep_run(ctx: Context, subject: Subject, run: ComplianceRun, inputs: I
 
 
 def figures_of(results: Iterable[TestResult]) -> dict[str, dict[str, Any]]:
-    """What a history says of results, by test."""
+    """Return what a history says of results, by test."""
     return {result.test_id: _figure(result) for result in results}
 
 
@@ -227,37 +218,28 @@ def _figure(test_result: TestResult) -> dict[str, Any]:
     return figure
 
 
-def as_json(value: Any) -> str:
-    """A value for a JSON column."""
-    return msgspec.json.encode(value).decode()
+async def run(ctx: Context, run_id: UUID) -> schema.ComplianceRun:
+    """Return a stored run with all of its results."""
+    sql = f"SELECT {columns_of(schema.ComplianceRun, **_MADE)} FROM compliance_runs WHERE id = %s"
+    return await ctx.fetch_one(schema.ComplianceRun, sql, [run_id], missing=schema.ResultNotFound)
 
 
-async def run(ctx: Context, run_id: UUID) -> ComplianceRun:
-    """A stored run with all of its results."""
-    sql = f"SELECT {columns_of(ComplianceRun, **_MADE)} FROM compliance_runs WHERE id = %s"
-    return await ctx.one(ComplianceRun, sql, [run_id], missing=ResultNotFound)
-
-
-async def evidence(ctx: Context, run_id: UUID) -> Evidence:
-    """The evidence of a run.
-
-    Raises:
-        ResultNotFound: there is no such run.
-    """
+async def evidence(ctx: Context, run_id: UUID) -> schema.Evidence:
+    """Return the evidence of a run."""
     names = {name: f"r.{name}::text" for name in ("mapping", "definition", "options")}
     names |= {name: f"r.{name}" for name in ("as_of", "results", "skipped", "book_key")}
     names |= {"interpretation": f"r.options -> '{INTERPRETATION}'"}
-    kept = """
+    manifest = """
         (SELECT b.manifest FROM evidence_books b
          WHERE b.tenant_id = r.tenant_id AND b.key = r.book_key AND NOT EXISTS (
              SELECT FROM evidence_sheets s WHERE s.tenant_id = b.tenant_id AND s.book_key = b.key
                AND NOT EXISTS (SELECT FROM blobs f WHERE f.tenant_id = s.tenant_id AND f.key = s.blob_key)))
         """
-    sql = f"SELECT {columns_of(Evidence, **names, manifest=kept)} FROM compliance_runs r WHERE r.id = %s"
-    return await ctx.one(Evidence, sql, [run_id], missing=ResultNotFound)
+    sql = f"SELECT {columns_of(schema.Evidence, **names, manifest=manifest)} FROM compliance_runs r WHERE r.id = %s"
+    return await ctx.fetch_one(schema.Evidence, sql, [run_id], missing=schema.ResultNotFound)
 
 
-class StoredRun(ComplianceRun, frozen=True, kw_only=True):
+class StoredRun(schema.ComplianceRun, frozen=True, kw_only=True):
     """A run with what it was made by; the workbook as it is now."""
 
     mapping: str
@@ -281,7 +263,7 @@ class StoredRun(ComplianceRun, frozen=True, kw_only=True):
 _STORED = columns_of(
     StoredRun,
     **{name: f"r.{name}::text" for name in ("mapping", "thresholds", "definition", "options")},
-    **{name: _MADE.get(name, f"r.{name}") for name in (*ComplianceRun.__struct_fields__, "book_key")},
+    **{name: _MADE.get(name, f"r.{name}") for name in (*schema.ComplianceRun.__struct_fields__, "book_key")},
     workbook_name="w.name",
     uploaded_at="w.created_at",
     deal_name="d.name",
@@ -292,11 +274,11 @@ _STORED_FROM = """
 """
 
 
-async def stored_run(
+async def find_run(
     unit: Unit, workbook_id: UUID, *, run_id: UUID | None = None, suite: str | None = None
 ) -> StoredRun | None:
-    """A run of a workbook: the one of that identifier, else the newest full one, of that suite where one is named."""
-    return await unit.one_or_none(
+    """Return a run by identifier, else the newest full one of a suite."""
+    return await unit.fetch_one_or_none(
         StoredRun,
         f"""
         SELECT {_STORED} FROM {_STORED_FROM}
@@ -311,8 +293,8 @@ async def stored_run(
 async def run_before(
     unit: Unit, *, deal_id: UUID | None, workbook_id: UUID, as_of: date, suite: str | None = None
 ) -> StoredRun | None:
-    """The newest full run, of that suite where one is named, on the deal's last other workbook of an earlier day."""
-    return await unit.one_or_none(
+    """Return the newest full run on the deal's last earlier workbook."""
+    return await unit.fetch_one_or_none(
         StoredRun,
         f"""
         SELECT {_STORED} FROM {_STORED_FROM}
@@ -325,9 +307,11 @@ async def run_before(
     )
 
 
-async def history(ctx: Context, query: HistoryQuery, since: datetime | None, until: datetime | None) -> Page[RunItem]:
-    """A page of runs, the newest first; `since` and `until` inclusive."""
-    asked = {
+async def history(
+    ctx: Context, query: schema.HistoryQuery, since: datetime | None, until: datetime | None
+) -> Page[schema.RunItem]:
+    """Return a page of runs, the newest first; `since` and `until` inclusive."""
+    filters = {
         "workbook_id": query.workbook_id,
         "test_suite": query.test_suite,
         "status": query.status,
@@ -336,7 +320,9 @@ async def history(ctx: Context, query: HistoryQuery, since: datetime | None, unt
     }
     matching = {"since": "executed_at >= %(since)s", "until": "executed_at <= %(until)s"}
     source = "compliance_runs WHERE true"
-    return await page(ctx, RunItem, _RUN, source, asked, query, order="executed_at DESC, id", conditions=matching)
+    return await fetch_page(
+        ctx, schema.RunItem, _RUN, source, filters, query, order="executed_at DESC, id", conditions=matching
+    )
 
 
 # Thresholds ---------------------------------------------------------------------------------------------------------
@@ -347,14 +333,12 @@ _THERE = """(workbook_id IS NULL OR EXISTS (
 """Of the whole tenant, of a deal, or of a workbook that was not deleted."""
 
 
-async def lock_threshold(ctx: Context, body: ThresholdCreate) -> Threshold | None:
-    """The limit that the same workbook, deal or tenant has for the test, if any; nobody else sets it until the
-    transaction ends.
-    """
+async def lock_threshold(ctx: Context, body: schema.ThresholdCreate) -> schema.Threshold | None:
+    """Return the limit for a test and scope, if any, and lock it."""
     scope = body.workbook_id or body.deal_id or ctx.tenant
     await ctx.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"threshold {scope} {body.test_id}"])
-    return await ctx.one_or_none(
-        Threshold,
+    return await ctx.fetch_one_or_none(
+        schema.Threshold,
         f"""
         SELECT {_THRESHOLD} FROM thresholds
         WHERE workbook_id IS NOT DISTINCT FROM %(workbook_id)s::uuid AND deal_id IS NOT DISTINCT FROM %(deal_id)s::uuid
@@ -365,14 +349,14 @@ async def lock_threshold(ctx: Context, body: ThresholdCreate) -> Threshold | Non
     )
 
 
-async def set_threshold(ctx: Context, body: ThresholdCreate, threshold_type: Direction) -> Threshold:
-    """Set a limit, in place of the one that the same workbook, deal or tenant had for the test.
+async def set_threshold(ctx: Context, body: schema.ThresholdCreate, threshold_type: Direction) -> schema.Threshold:
+    """Set a limit, in place of the one of the same scope and test.
 
     Raises:
         WorkbookNotFound, DealNotFound: what it is for is not there.
     """
-    return await ctx.one(
-        Threshold,
+    return await ctx.fetch_one(
+        schema.Threshold,
         f"""
         INSERT INTO thresholds (tenant_id, id, workbook_id, deal_id, test_id, threshold_value, threshold_type,
                                 warning_threshold, enabled)
@@ -388,35 +372,26 @@ async def set_threshold(ctx: Context, body: ThresholdCreate, threshold_type: Dir
         {
             "tenant_id": ctx.tenant,
             "id": new_id(),
-            "workbook_id": body.workbook_id,
-            "deal_id": body.deal_id,
-            "test_id": body.test_id,
-            "threshold_value": body.threshold_value,
+            **msgspec.structs.asdict(body),
             "threshold_type": threshold_type,
-            "warning_threshold": body.warning_threshold,
-            "enabled": body.enabled,
         },
         missing=WorkbookNotFound,
     )
 
 
-async def delete_threshold(ctx: Context, threshold_id: UUID) -> Threshold:
-    """Remove a limit, and say what it was.
-
-    Raises:
-        ThresholdNotFound: there is none of that identifier, or its workbook was deleted.
-    """
-    return await ctx.one(
-        Threshold,
+async def delete_threshold(ctx: Context, threshold_id: UUID) -> schema.Threshold:
+    """Remove a limit, and say what it was."""
+    return await ctx.fetch_one(
+        schema.Threshold,
         f"DELETE FROM thresholds WHERE id = %s AND {_THERE} RETURNING {_THRESHOLD}",
         [threshold_id],
-        missing=ThresholdNotFound,
+        missing=schema.ThresholdNotFound,
     )
 
 
 async def rules_of(ctx: Context, *, workbook_id: UUID | None, deal_id: UUID | None) -> DealRules | None:
-    """What a deal, or that of a workbook, says of the rules; None where there is none."""
-    return await ctx.one_or_none(
+    """Return what a deal, or a workbook's deal, says of the rules."""
+    return await ctx.fetch_one_or_none(
         DealRules,
         """
         SELECT d.currency, d.home_countries, d.closing_date, d.reinvestment_end, d.stated_maturity,
@@ -429,11 +404,13 @@ async def rules_of(ctx: Context, *, workbook_id: UUID | None, deal_id: UUID | No
     )
 
 
-async def thresholds(ctx: Context, query: ThresholdQuery, test_ids: list[str] | None) -> Listing[Threshold]:
-    """The limits that were set, the oldest first; `test_ids` narrows to a category's tests."""
-    rows = await rows_of(
+async def thresholds(
+    ctx: Context, query: schema.ThresholdQuery, test_ids: list[str] | None
+) -> Listing[schema.Threshold]:
+    """Return the limits, oldest first; `test_ids` narrows them."""
+    rows = await fetch_slice(
         ctx,
-        Threshold,
+        schema.Threshold,
         _THRESHOLD,
         f"thresholds WHERE {_THERE}",
         {
@@ -443,8 +420,7 @@ async def thresholds(ctx: Context, query: ThresholdQuery, test_ids: list[str] | 
             "test_ids": test_ids,
         },
         order="created_at, id",
-        limit=query.limit,
-        offset=query.offset,
+        part=(query.limit, query.offset),
         conditions={"test_ids": "test_id = ANY (%(test_ids)s)"},
     )
     return Listing(*rows)

@@ -1,4 +1,7 @@
-"""Stream profiles' decisions: which are sound, and until when they keep the evidence."""
+"""Stream profiles' decisions.
+
+Which are sound, and until when they keep the evidence.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +12,10 @@ from typing import Any, Final
 from uuid import UUID
 
 import msgspec
-from msgspec import UNSET
 
 from core.portfolio.cells.identifiers import is_sound
+from service.compliance import stream_schema
 from service.compliance import stream_store as store
-from service.compliance.stream_schema import (
-    METADATA_BYTES_MAX,
-    PROFILES_MAX,
-    TRANCHES_MAX,
-    StreamProfile,
-    StreamProfileCreate,
-    StreamProfileLimitExceeded,
-    StreamProfilePatch,
-)
 from service.platform.base.moments import moment
 from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.base.secrets import new_id
@@ -33,49 +27,53 @@ _YEARS: Final = (1900, 9900)
 """Of moments that the database's calendar and Python's both have in any time zone."""
 
 
-async def create(ctx: Context, body: StreamProfileCreate) -> StreamProfile:
-    """A new profile."""
+async def create(ctx: Context, body: stream_schema.StreamProfileCreate) -> stream_schema.StreamProfile:
+    """Return a new profile."""
     workbooks.check_stream(ctx, body.stream_key)
     row = {**_with_moment(msgspec.structs.asdict(body)), "created_at": ctx.now()}
-    row |= _retained(ctx, row)
-    if await store.lock_count(ctx) >= PROFILES_MAX:
-        raise StreamProfileLimitExceeded.at(["body"], f"the limit is {PROFILES_MAX:,} profiles")
-    who = {"tenant_id": ctx.tenant, "id": new_id(), "created_by": await ctx.email(), "updated_at": row["created_at"]}
-    made = await store.create(ctx, {**row, **who})
-    await _told(ctx, made, {"jurisdiction": made.jurisdiction})
-    return made
+    row |= _retention_of(ctx, row)
+    if await store.profiles.lock_count(ctx) >= stream_schema.PROFILES_MAX:
+        raise stream_schema.StreamProfileLimitExceeded.at(
+            ["body"], f"the limit is {stream_schema.PROFILES_MAX:,} profiles"
+        )
+    row |= {"id": new_id(), "created_by": await ctx.email(), "updated_at": row["created_at"]}
+    profile = await store.profiles.create(ctx, row)
+    await _concern(ctx, profile, {"jurisdiction": profile.jurisdiction})
+    return profile
 
 
-async def update(ctx: Context, profile_id: UUID, patch: StreamProfilePatch) -> StreamProfile:
+async def update(
+    ctx: Context, profile_id: UUID, patch: stream_schema.StreamProfilePatch
+) -> stream_schema.StreamProfile:
     """Change what is given, and work out the retention anew, by the floors of now."""
-    before = await store.lock(ctx, profile_id)
-    given = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
-    if given.pop("stream_key", before.stream_key) != before.stream_key:
+    before = await store.profiles.get(ctx, profile_id, lock=True)
+    changes = patch.changes()
+    if changes.pop("stream_key", before.stream_key) != before.stream_key:
         raise ValidationFailed.at(["body", "stream_key"], "a profile stays that of its stream")
-    if not given:
-        ctx.changed_nothing()
+    if not changes:
+        ctx.skip_event()
         return before
     row = {name: getattr(before, name) for name in patch.__struct_fields__ if name != "stream_key"}
-    row |= _with_moment(given)
-    row |= _retained(ctx, {**row, "created_at": before.created_at})
-    after = await store.update(ctx, profile_id, {**row, "updated_at": ctx.now()})
+    row |= _with_moment(changes)
+    row |= _retention_of(ctx, {**row, "created_at": before.created_at})
+    after = await store.profiles.update(ctx, profile_id, {**row, "updated_at": ctx.now()})
     names = [name for name in after.__struct_fields__ if getattr(before, name) != getattr(after, name)]
-    changes = {name: [getattr(before, name), getattr(after, name)] for name in names if name != "updated_at"}
-    await _told(ctx, after, {"changes": changes})
+    pairs = {name: [getattr(before, name), getattr(after, name)] for name in names if name != "updated_at"}
+    await _concern(ctx, after, {"changes": pairs})
     return after
 
 
 async def delete(ctx: Context, profile_id: UUID) -> None:
     """Delete a profile: the evidence of its stream stays, now without an end."""
-    gone = await store.lock(ctx, profile_id)
-    await store.delete(ctx, profile_id)
-    await _told(ctx, gone, {})
+    profile = await store.profiles.get(ctx, profile_id, lock=True)
+    await store.profiles.delete(ctx, profile_id)
+    await _concern(ctx, profile, {})
 
 
-async def _told(ctx: Context, profile: StreamProfile, details: dict[str, Any]) -> None:
+async def _concern(ctx: Context, profile: stream_schema.StreamProfile, details: dict[str, Any]) -> None:
     await store.look_again(ctx, profile.stream_key)
     until = profile.effective_retention_until
-    ctx.concerns(
+    ctx.set_subject(
         "stream_profile",
         profile.id,
         profile.deal_name,
@@ -85,23 +83,23 @@ async def _told(ctx: Context, profile: StreamProfile, details: dict[str, Any]) -
     )
 
 
-def _with_moment(given: dict[str, Any]) -> dict[str, Any]:
-    """What was given, its moment read.
+def _with_moment(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return what was given, its moment read.
 
     Raises:
         ValidationFailed: it is none, or no calendar has it.
     """
-    if given.get("retention_until") is None:
-        return given
+    if fields.get("retention_until") is None:
+        return fields
     where = ["body", "retention_until"]
-    until = moment(where, given["retention_until"])
+    until = moment(where, fields["retention_until"])
     if not _YEARS[0] <= until.year <= _YEARS[1]:
         raise ValidationFailed.at(where, f"its year is not from {_YEARS[0]} to {_YEARS[1]}")
-    return {**given, "retention_until": until}
+    return {**fields, "retention_until": until}
 
 
-def _retained(ctx: Context, row: Mapping[str, Any]) -> dict[str, Any]:
-    """What follows from a profile's fields: its floor, its retention, its metadata as JSON.
+def _retention_of(ctx: Context, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a profile's floor, retention and metadata as JSON.
 
     Raises:
         ValidationFailed: they do not fit together, or a tranche has no identifier.
@@ -109,25 +107,25 @@ def _retained(ctx: Context, row: Mapping[str, Any]) -> dict[str, Any]:
     if row["retention_mode"] == "life_of_securitisation" and row["maturity_date"] is None:
         raise ValidationFailed.at(["body", "maturity_date"], "the mode life_of_securitisation needs it")
     metadata = msgspec.json.encode(row["profile_metadata"])
-    if len(metadata) > METADATA_BYTES_MAX:
-        message = f"takes {len(metadata):,} bytes; the limit is {METADATA_BYTES_MAX:,}"
+    if len(metadata) > stream_schema.METADATA_BYTES_MAX:
+        message = f"takes {len(metadata):,} bytes; the limit is {stream_schema.METADATA_BYTES_MAX:,}"
         raise ValidationFailed.at(["body", "profile_metadata"], message)
     if faults := _faults_of(row["profile_metadata"].get("tranches", [])):
         raise ValidationFailed(*faults)
-    named = (row["jurisdiction"] or "").strip().upper()
-    floor = ctx.settings.retention_floors.get(named)
+    jurisdiction = (row["jurisdiction"] or "").strip().upper()
+    floor = ctx.settings.retention_floors.get(jurisdiction)
     return {
         "retention_floor_years": floor,
-        "effective_retention_until": retained_until(row, floor),
+        "effective_retention_until": end_of_retention(row, floor),
         "profile_metadata": metadata.decode(),
     }
 
 
 def _faults_of(tranches: Any) -> list[Fault]:
-    """What is wrong with a profile's tranches."""
+    """Return what is wrong with a profile's tranches."""
     where = ["body", "profile_metadata", "tranches"]
-    if not isinstance(tranches, list) or len(tranches) > TRANCHES_MAX:
-        return [Fault(where, f"expected a list of at most {TRANCHES_MAX} tranches")]
+    if not isinstance(tranches, list) or len(tranches) > stream_schema.TRANCHES_MAX:
+        return [Fault(where, f"expected a list of at most {stream_schema.TRANCHES_MAX} tranches")]
     faults = []
     for place, tranch in enumerate(tranches):
         scheme, value = (tranch.get("scheme"), tranch.get("value")) if isinstance(tranch, dict) else (None, None)
@@ -139,8 +137,8 @@ def _faults_of(tranches: Any) -> list[Fault]:
     return faults
 
 
-def retained_until(profile: Mapping[str, Any], floor_years: int | None) -> datetime | None:
-    """The latest of the floor, what the mode says, and the moment that was named; None where there is none of them.
+def end_of_retention(profile: Mapping[str, Any], floor_years: int | None) -> datetime | None:
+    """Return the latest of floor, mode and named moment, if any.
 
     A maturity counts from the beginning of its day, UTC.
     """
@@ -155,7 +153,10 @@ def retained_until(profile: Mapping[str, Any], floor_years: int | None) -> datet
 
 
 def _years_after(begun: datetime, years: int) -> datetime:
-    """The same day so many years on; of a 29 February, in a year without one, the day after it."""
+    """Return the same day so many years on.
+
+    29 February becomes 1 March where the year has none.
+    """
     begun = begun.astimezone(UTC)
     try:
         return begun.replace(year=begun.year + years)

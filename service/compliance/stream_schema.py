@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from service.platform.base.moments import Moment
 from service.platform.base.problem import Problem
 from service.platform.route.api import PageNumber, PageSize
+from service.platform.route.patch import Patch, patch_of
 from service.workbooks.schema import StreamKey
 
 PROFILES_MAX = 10_000
@@ -62,20 +63,13 @@ class StreamProfileCreate(Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     profile_metadata: dict[str, Any] = {}
 
 
-class StreamProfilePatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+@patch_of(StreamProfileCreate)
+class StreamProfilePatch(Patch, frozen=True):
     """What to change of a profile, its retention worked out anew; null clears."""
 
     stream_key: Annotated[str, Meta(max_length=200, description="The profile's own: no other is taken")] | UnsetType = (
         UNSET
     )
-    deal_name: DealName | UnsetType | None = UNSET
-    jurisdiction: Jurisdiction | UnsetType | None = UNSET
-    retention_mode: RetentionMode | UnsetType = UNSET
-    retention_years: Years | UnsetType | None = UNSET
-    maturity_date: Maturity | UnsetType | None = UNSET
-    retention_until: Moment | UnsetType | None = UNSET
-    """A moment until which evidence is kept at least, as an ISO 8601 date or date-time."""
-    profile_metadata: dict[str, Any] | UnsetType = UNSET
 
 
 class StreamProfileList(Struct, frozen=True, kw_only=True):

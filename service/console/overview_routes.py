@@ -10,8 +10,11 @@ from service.platform.unit.context import Context
 area = Area("/api/v1/console", tag="console", scope="compliance")
 
 
-@area.get("/overview", lags=True)
+@area.get("/overview", lags=True, summary="Get console overview")
 async def get_overview(ctx: Context) -> Listing[OverviewDeal]:
-    """Every deal with its newest figures and the fails and thinnest cushions of its last six months."""
-    found = await store.overview(ctx)
-    return Listing(found, len(found))
+    """Give every deal with its newest figures.
+
+    Fails and thinnest cushions are those of the last six months.
+    """
+    page = await store.overview(ctx)
+    return Listing(page, len(page))

@@ -1,4 +1,7 @@
-"""What a confined child does for deals: set the trustee's figures beside ours, draft definitions, explain movements."""
+"""What a confined child does for deals.
+
+Set the trustee's figures beside ours, draft definitions, explain movements.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ Rules = Mapping[str, Any]
 """Options of `run_suite`: a definition, and limits by who set them."""
 
 
-class Tied(Struct, frozen=True):
+class TieOuts(Struct, frozen=True):
     """The trustee's tests beside ours."""
 
     items: list[TieOut]
@@ -37,23 +40,27 @@ class Tied(Struct, frozen=True):
     """How the choices that the file leaves open were read; None where it was not asked for."""
 
 
-def tie(portfolio: Portfolio, definition: Definition | None, rules: Rules | None = None) -> Tied:
-    """The tests that a file publishes, with ours beside them."""
-    found = tie_out(portfolio, definition)
-    return Tied(list(found), found.not_printed, [] if rules is None else _warnings(portfolio, DEAL_SUITE, rules))
+def tie(portfolio: Portfolio, definition: Definition | None, rules: Rules | None = None) -> TieOuts:
+    """Return the tests that a file publishes, with ours beside them."""
+    tie_outs = tie_out(portfolio, definition)
+    return TieOuts(
+        list(tie_outs), tie_outs.not_printed, [] if rules is None else _warnings(portfolio, DEAL_SUITE, rules)
+    )
 
 
-def interpret_and_tie(portfolio: Portfolio, definition: Definition | None, rules: Rules) -> Tied:
-    """The same of loans that were not interpreted yet, with what a run by the rules says first and how the choices that
-    the file leaves open were read."""
+def interpret_and_tie(portfolio: Portfolio, definition: Definition | None, rules: Rules) -> TieOuts:
+    """Interpret loans, and compare the trustee's tests with ours.
+
+    With what a run by the rules says first, and how the choices that the file leaves open were read.
+    """
     if not has_figures(portfolio):
         return tie(portfolio, definition, rules)
     interpretation = interpret(portfolio, definition, hold_out=True)
-    found = tie(read_by(portfolio, interpretation, definition), definition, rules)
-    return structs.replace(found, interpretation=interpretation)
+    tied = tie(read_by(portfolio, interpretation, definition), definition, rules)
+    return structs.replace(tied, interpretation=interpretation)
 
 
-class Drafted(Struct, frozen=True, tag=True):
+class DraftResult(Struct, frozen=True, tag=True):
     """A definition out of what a file prints."""
 
     draft: DefinitionDraft
@@ -65,15 +72,15 @@ class NoDraft(Struct, frozen=True, tag=True):
     message: str
 
 
-def draft_of(portfolio: Portfolio, name: str) -> Drafted | NoDraft:
-    """A definition out of what a file prints; of loans that were not interpreted yet."""
+def draft_of(portfolio: Portfolio, name: str) -> DraftResult | NoDraft:
+    """Draft a definition from what a file prints."""
     try:
-        return Drafted(draft(portfolio, name=name))
+        return DraftResult(draft(portfolio, name=name))
     except DraftError as error:
         return NoDraft(str(error))
 
 
-class Moved(Struct, frozen=True, tag=True):
+class MovementResult(Struct, frozen=True, tag=True):
     """Why tests moved."""
 
     items: list[Movement]
@@ -87,9 +94,13 @@ class TooMany(Struct, frozen=True, tag=True):
     message: str
 
 
-def move(before: Portfolio, after: Portfolio, suite: str, rules: Rules, rules_before: Rules | None) -> Moved | TooMany:
-    """Why the tests of a suite moved between two portfolios, by the rules of the later one; with those of the earlier
-    one, what a run of each says first."""
+def move(
+    before: Portfolio, after: Portfolio, suite: str, rules: Rules, rules_before: Rules | None
+) -> MovementResult | TooMany:
+    """Return why a suite's tests moved, by the later one's rules.
+
+    `rules_before` gives what a run of each says first.
+    """
     warnings: list[DataWarning] = []
     if rules_before is not None:
         warnings = [
@@ -98,7 +109,7 @@ def move(before: Portfolio, after: Portfolio, suite: str, rules: Rules, rules_be
         ]
     try:
         run = partial(run_suite, suite=suite, details=False, **rules)
-        return Moved(movements(before, after, run, definition=rules.get("definition")), warnings)
+        return MovementResult(movements(before, after, run, definition=rules.get("definition")), warnings)
     except ReconcileError as error:
         return TooMany(str(error))
 

@@ -19,6 +19,7 @@ from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.notes import DataWarning
 from service.platform.base.problem import Problem
 from service.platform.route.api import PageQuery, Uploads
+from service.platform.route.patch import Patch, patch_of
 from service.reconciliation.schema import TapeUploaded
 from service.workbooks.schema import AsOf, Description, MappingId, StreamKey, Uploaded
 
@@ -160,20 +161,13 @@ class DealCreate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Mapping of the deal's workbooks that name none. Null: the built-in one."""
 
 
-class DealPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+@patch_of(DealCreate)
+class DealPatch(Patch, frozen=True):
     """What to change of a deal; null clears a stream, a date or the mapping."""
 
-    name: Name | UnsetType = UNSET
     stream_key: StreamKey | UnsetType | None = UNSET
     """Null: none."""
     currency: Currency | UnsetType = UNSET
-    home_countries: Countries | UnsetType = UNSET
-    closing_date: date | UnsetType | None = UNSET
-    reinvestment_end: date | UnsetType | None = UNSET
-    stated_maturity: date | UnsetType | None = UNSET
-    next_payment_date: date | UnsetType | None = UNSET
-    mapping_id: MappingId | UnsetType | None = UNSET
-    """Mapping of the deal's workbooks that name none. Null: the built-in one."""
 
 
 UploadKind = Literal["holdings", "tape"]
@@ -336,8 +330,8 @@ class DealTieOut(Struct, frozen=True, kw_only=True):
     not_printed: list[str]
     """Ids of the definition's tests that the file publishes nothing of, in their order."""
     interpretation: Interpretation | None
-    """How the choices that the file leaves open were read, which figures tie by each reading, and how many come out
-    right when each is left out of the search once. Null: the file prints nothing of itself."""
+    """How the file's open choices were read, which figures tie by each reading, and how many are right when left out
+    once. Null: the file prints nothing of itself."""
 
 
 class DraftOrder(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

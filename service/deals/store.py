@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 from datetime import date
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from msgspec import Struct
 
-from service.deals.schema import (
-    HISTORY_POINTS_MAX,
-    HISTORY_RUNS_MAX,
-    Deal,
-    DealHistoryQuery,
-    DealList,
-    DealRow,
-    Definition,
-    DefinitionNotFound,
-    DefinitionVersion,
-    Series,
-)
-from service.mappings.schema import naming_a_mapping
-from service.platform.data.database import containing
+from service.deals import schema
+from service.mappings.schema import MappingInUse, MappingNotFound
+from service.platform.data.database import like_pattern
 from service.platform.route.api import Page, PageQuery
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, insert_of, page, set_of
+from service.platform.unit.listing import columns_of, fetch_page, insert_of
+from service.platform.unit.records import Records, translating
 from service.workbooks.schema import DealNotFound, WorkbookNotFound
 
 _LATEST = """
@@ -41,9 +32,15 @@ _ROOM = """
      ORDER BY w.day DESC, w.created_at DESC LIMIT 1)
 """
 """The thinnest cushion of a deal as a part of its limit; null without figures."""
-_DEAL, _ROW = columns_of(Deal, latest=_LATEST), columns_of(DealRow, latest=_LATEST)
-
-_LOCKED = ("", " FOR UPDATE")
+deals = Records(
+    "deals",
+    schema.DealRow,
+    missing=DealNotFound,
+    derived={"latest": _LATEST},
+    touch="version = version + 1, updated_at = now()",
+    writing=partial(translating, MappingInUse, MappingNotFound),
+)
+_DEAL, _DEFINITION = columns_of(schema.Deal, latest=_LATEST), columns_of(schema.Definition)
 
 _ORDER = {
     "name": "lower(name) {0}, id",
@@ -53,60 +50,23 @@ _ORDER = {
 }
 
 
-async def get(ctx: Context, deal_id: UUID, *, locked: bool = False) -> DealRow:
-    """A deal, where asked for locked until the transaction ends.
-
-    Raises:
-        DealNotFound: there is none of that identifier.
-    """
-    sql = f"SELECT {_ROW} FROM deals WHERE id = %s{_LOCKED[locked]}"
-    return await ctx.one(DealRow, sql, [deal_id], missing=DealNotFound)
-
-
-async def listed(ctx: Context, query: DealList) -> Page[Deal]:
-    """A page of deals."""
+async def read_page(ctx: Context, query: schema.DealList) -> Page[schema.Deal]:
+    """Return a page of deals."""
     order = _ORDER[query.sort_by].format(query.sort_order or ("asc" if query.sort_by == "cushion" else "desc"))
-    asked, matching = {"pattern": containing(query.search)}, {"pattern": "name ILIKE %(pattern)s"}
-    return await page(ctx, Deal, _DEAL, "deals WHERE true", asked, query, order=order, conditions=matching)
-
-
-async def lock_count(ctx: Context) -> int:
-    """How many deals the tenant has, held still until the transaction ends."""
-    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
-    return int(await ctx.value("SELECT count(*) FROM deals"))
-
-
-async def create(ctx: Context, row: dict[str, Any]) -> DealRow:
-    """A new deal.
-
-    Raises:
-        StreamTaken: another one has its stream.
-        MappingNotFound: the mapping that it names was deleted in this moment.
-    """
-    currency = await ctx.value(
-        "SELECT coalesce(%s, settings ->> 'default_currency', 'USD') FROM tenants WHERE id = %s",
-        [row["currency"], row["tenant_id"]],
+    filters, matching = {"pattern": like_pattern(query.search)}, {"pattern": "name ILIKE %(pattern)s"}
+    return await fetch_page(
+        ctx, schema.Deal, _DEAL, "deals WHERE true", filters, query, order=order, conditions=matching
     )
-    sql = f"{insert_of('deals', row)} RETURNING {_ROW}"
-    with naming_a_mapping():
-        return await ctx.one(DealRow, sql, {**row, "currency": currency}, missing=DealNotFound)
 
 
-async def update(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> DealRow:
-    """A deal changed.
-
-    Raises:
-        StreamTaken, MappingNotFound: as `create`.
-    """
-    sql = f"""
-        UPDATE deals SET {set_of(row)}, version = version + 1, updated_at = now() WHERE id = %(id)s RETURNING {_ROW}
-        """
-    with naming_a_mapping():
-        return await ctx.one(DealRow, sql, {**row, "id": deal_id}, missing=DealNotFound)
+async def currency(ctx: Context, wanted: str | None) -> str:
+    """Return the currency of a new deal: the tenant's where none is named."""
+    sql = "SELECT coalesce(%s, settings ->> 'default_currency', 'USD') FROM tenants WHERE id = %s"
+    return str(await ctx.fetch_value(sql, [wanted, ctx.tenant]))
 
 
 async def delete(ctx: Context, deal_id: UUID) -> tuple[int, int]:
-    """Delete a deal with its definitions and limits; how many workbooks and tapes were of it and stay."""
+    """Delete a deal; return the numbers of its workbooks and tapes."""
     workbooks = await ctx.execute(
         "UPDATE workbooks SET deal_id = NULL, version = version + 1, updated_at = now() WHERE deal_id = %s", [deal_id]
     )
@@ -118,18 +78,14 @@ async def delete(ctx: Context, deal_id: UUID) -> tuple[int, int]:
 # Definitions ----------------------------------------------------------------------------------------------------------
 
 
-async def definition(ctx: Context, deal_id: UUID, version: int) -> Definition:
-    """A version of a deal's definition.
-
-    Raises:
-        DefinitionNotFound: there is none of that number.
-    """
-    sql = f"SELECT {columns_of(Definition)} FROM deal_definitions WHERE deal_id = %s AND version = %s"
-    return await ctx.one(Definition, sql, [deal_id, version], missing=DefinitionNotFound)
+async def definition(ctx: Context, deal_id: UUID, version: int) -> schema.Definition:
+    """Return a version of a deal's definition."""
+    sql = f"SELECT {_DEFINITION} FROM deal_definitions WHERE deal_id = %s AND version = %s"
+    return await ctx.fetch_one(schema.Definition, sql, [deal_id, version], missing=schema.DefinitionNotFound)
 
 
-async def add_definition(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> Definition:
-    """The next version of the definition of a deal that is locked."""
+async def add_definition(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> schema.Definition:
+    """Return the next version of the definition of a deal that is locked."""
     await ctx.execute(
         """
         UPDATE deals SET definition_version = %(version)s, version = version + 1, updated_at = now() WHERE id = %(id)s
@@ -137,31 +93,31 @@ async def add_definition(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> De
         {**row, "id": deal_id},
     )
     row |= {"tenant_id": ctx.tenant, "deal_id": deal_id}
-    sql = f"{insert_of('deal_definitions', row)} RETURNING {columns_of(Definition)}"
-    return await ctx.one(Definition, sql, row, missing=DealNotFound)
+    sql = f"{insert_of('deal_definitions', row)} RETURNING {_DEFINITION}"
+    return await ctx.fetch_one(schema.Definition, sql, row, missing=DealNotFound)
 
 
-async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[DefinitionVersion]:
-    """A page of the versions of a deal's definition, the newest first."""
-    columns, asked = columns_of(DefinitionVersion), {"deal_id": deal_id}
+async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[schema.DefinitionVersion]:
+    """Return a page of the versions of a deal's definition, the newest first."""
+    columns, filters = columns_of(schema.DefinitionVersion), {"deal_id": deal_id}
     source = "deal_definitions WHERE true"
-    return await page(ctx, DefinitionVersion, columns, source, asked, query, order="version DESC")
+    return await fetch_page(ctx, schema.DefinitionVersion, columns, source, filters, query, order="version DESC")
 
 
 # Through the months ---------------------------------------------------------------------------------------------------
 
 
-class _Found(Struct, frozen=True):
+class _History(Struct, frozen=True):
     """Series of tests, and whether runs were left out."""
 
-    series: list[Series]
+    series: list[schema.Series]
     truncated: bool
 
 
-async def history(unit: Unit, deal_id: UUID, query: DealHistoryQuery) -> tuple[list[Series], bool]:
-    """The series of a deal's tests in its full runs, and whether there are more of these than they are made of."""
-    found = await unit.one(
-        _Found,
+async def history(unit: Unit, deal_id: UUID, query: schema.DealHistoryQuery) -> tuple[list[schema.Series], bool]:
+    """Return a deal's series, and whether runs or points were left out."""
+    page = await unit.fetch_one(
+        _History,
         """
         WITH runs AS (
             SELECT r.id, r.workbook_id, r.as_of, r.executed_at, r.figures
@@ -197,21 +153,21 @@ async def history(unit: Unit, deal_id: UUID, query: DealHistoryQuery) -> tuple[l
             "test_ids": query.test_id,
             "start": query.start_date,
             "end": query.end_date,
-            "most": HISTORY_RUNS_MAX,
-            "points": HISTORY_POINTS_MAX,
+            "most": schema.HISTORY_RUNS_MAX,
+            "points": schema.HISTORY_POINTS_MAX,
         },
         missing=DealNotFound,
     )
-    return found.series, found.truncated
+    return page.series, page.truncated
 
 
 async def workbook_of(ctx: Context, deal_id: UUID, *, workbook_id: UUID | None = None, day: date | None = None) -> UUID:
-    """A workbook of a deal: the one of that identifier, the newest of that day, or the newest of all.
+    """Return a deal's workbook by identifier, by day, or the newest.
 
     Raises:
         WorkbookNotFound: the deal has none such.
     """
-    uuid: UUID | None = await ctx.value(
+    uuid: UUID | None = await ctx.fetch_value(
         """
         SELECT id FROM deal_workbooks
         WHERE deal_id = %(deal_id)s AND coalesce(id = %(workbook_id)s::uuid, true)

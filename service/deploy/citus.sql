@@ -5,7 +5,7 @@
 -- It reads the schema itself. pg_temp.citus_obstacles() names what breaks a rule of Citus, pg_temp.citus_plan() the
 -- statements that spread the tables. Where the extension is there the plan is carried out; else both are only told.
 -- A copy it is for: the plan takes the uniqueness of a few values over all tenants away, on which logins and keys rely.
--- ARCHITECTURE ("Past one PostgreSQL") says what the service would have to do in its place.
+-- docs/operations/sizing.md ("Past one PostgreSQL") says what the service would have to do in its place.
 
 CREATE FUNCTION pg_temp.citus_tables() RETURNS TABLE (name regclass, of_tenants boolean)
     LANGUAGE sql STABLE AS $$

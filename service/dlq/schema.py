@@ -1,4 +1,4 @@
-"""What is told of dead letters, what may be asked of them, and their refusals."""
+"""Dead letters: their records, requests and refusals."""
 
 from __future__ import annotations
 

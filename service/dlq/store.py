@@ -1,4 +1,7 @@
-"""Dead letters' queries: of one tenant by row security, of all of them by the view."""
+"""Dead letters' queries.
+
+Of one tenant by row security, of all of them by the view.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from msgspec import Struct
 
 from service.dlq.schema import ARGUMENTS_CHARACTERS, Entries, Entry, EntryNotFound, EntryQuery, Task
 from service.platform.unit.context import Context
-from service.platform.unit.listing import columns_of, rows_of
+from service.platform.unit.listing import columns_of, fetch_slice
 
 _TABLES: Final = {False: "dead_letters", True: "every_dead_letter"}
 """By whether the caller runs the deployment."""
@@ -25,44 +28,35 @@ _ENTRY: Final = columns_of(
 )
 
 
-async def listed(ctx: Context, query: EntryQuery) -> Entries:
-    """Some of the entries, the newest first."""
-    rows = await rows_of(
+async def read_page(ctx: Context, query: EntryQuery) -> Entries:
+    """Return some of the entries, the newest first."""
+    rows = await fetch_slice(
         ctx,
         Entry,
         _ENTRY,
         f"{_TABLES[ctx.caller.runs_deployment]} WHERE true",
         {"status": query.status, "task_name": query.task_name, "tenant_id": query.tenant_id},
         order="failed_at DESC, id",
-        limit=query.limit,
-        offset=query.offset,
+        part=(query.limit, query.offset),
     )
     return Entries(*rows, query.limit, query.offset)
 
 
-async def get(ctx: Context, named: str) -> Entry:
-    """An entry by its own identifier or its task's.
-
-    Raises:
-        EntryNotFound: there is none that the caller may see.
-    """
+async def get(ctx: Context, name: str) -> Entry:
+    """Return an entry by its own identifier or its task's."""
     table = _TABLES[ctx.caller.runs_deployment]
     sql = f"SELECT {_ENTRY} FROM {table} WHERE (id = %(named)s OR original_task_id = %(named)s) LIMIT 1"
-    return await ctx.one(Entry, sql, {"named": named}, missing=EntryNotFound)
+    return await ctx.fetch_one(Entry, sql, {"named": name}, missing=EntryNotFound)
 
 
 async def lock(ctx: Context, dlq_id: str) -> Task:
-    """What an entry of the present tenant takes to be done again, locked until the transaction ends.
-
-    Raises:
-        EntryNotFound: as `get`.
-    """
+    """Lock an entry of the tenant; return what a retry needs."""
     sql = f"SELECT {columns_of(Task, dlq_id='id')} FROM dead_letters WHERE id = %s FOR UPDATE"
-    return await ctx.one(Task, sql, [dlq_id], missing=EntryNotFound)
+    return await ctx.fetch_one(Task, sql, [dlq_id], missing=EntryNotFound)
 
 
-async def retried(ctx: Context, dlq_id: str, task_id: str) -> None:
-    """The entry's work was given back."""
+async def set_retried(ctx: Context, dlq_id: str, task_id: str) -> None:
+    """Mark an entry as retried."""
     sql = """
         UPDATE dead_letters SET status = 'retried', retry_count = retry_count + 1, last_retry_at = now(),
                                 retry_task_id = %s WHERE id = %s
@@ -70,18 +64,18 @@ async def retried(ctx: Context, dlq_id: str, task_id: str) -> None:
     await ctx.execute(sql, [task_id, dlq_id])
 
 
-async def resolved(ctx: Context, dlq_id: str, notes: str | None) -> datetime:
-    """Nothing more is to be done; the moment of that."""
+async def set_resolved(ctx: Context, dlq_id: str, notes: str | None) -> datetime:
+    """Mark an entry as resolved; return the moment."""
     sql = """
         UPDATE dead_letters SET status = 'resolved', resolved_at = now(), resolution_notes = %s WHERE id = %s
         RETURNING resolved_at
     """
-    moment: datetime = await ctx.value(sql, [notes, dlq_id])
+    moment: datetime = await ctx.fetch_value(sql, [notes, dlq_id])
     return moment
 
 
-async def discarded(ctx: Context, dlq_id: str) -> None:
-    """The entry is discarded: its work is never given back."""
+async def set_discarded(ctx: Context, dlq_id: str) -> None:
+    """Mark an entry as discarded: its work is never retried."""
     await ctx.execute("UPDATE dead_letters SET status = 'discarded' WHERE id = %s", [dlq_id])
 
 
@@ -94,9 +88,9 @@ class Count(Struct, frozen=True):
 
 
 async def counts(ctx: Context) -> list[Count]:
-    """How many entries there are, by the name of their task."""
+    """Return how many entries there are, by the name of their task."""
     table = _TABLES[ctx.caller.runs_deployment]
-    return await ctx.all(
+    return await ctx.fetch_all(
         Count,
         f"""
         SELECT task_name, count(*) AS entries, count(*) FILTER (WHERE status = 'pending_review') AS pending

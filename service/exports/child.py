@@ -1,4 +1,4 @@
-"""What confined children do of an export: write its files, and look at a file that somebody says is one."""
+"""Exports in confined children: writing files, and verifying files."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import msgspec
 from msgspec import Struct
 
 from core.confined.table import GIGABYTE, PARSE, ConfinedWork, texts
-from core.export.order import Exported, ExportOrder
+from core.export.order import ExportOrder, ExportProduct
 from core.export.run import export_workbook
-from core.grid.codec import Manifest, open_workbook
+from core.grid.codec import WorkbookRecord, open_workbook
 from core.provenance.manifest import InvalidManifest, SignedManifest, read_manifest
-from core.provenance.verify import Record, Verdict, verify
+from core.provenance.verify import FileVerdict, Record, verify
 
 PROGRESS: Final = ".progress"
 """The file in which a child says how far it is."""
 
 
-class Told(Struct, frozen=True, array_like=True):
+class MakeProgress(Struct, frozen=True, array_like=True):
     """How far a child is."""
 
     phase: str
@@ -27,7 +27,7 @@ class Told(Struct, frozen=True, array_like=True):
     of: int
 
 
-class MakeOrder(Struct, frozen=True, kw_only=True):
+class ExportTask(Struct, frozen=True, kw_only=True):
     """A stored workbook to be exported."""
 
     manifest: str
@@ -38,9 +38,9 @@ class MakeOrder(Struct, frozen=True, kw_only=True):
 
 
 MAKE: Final = ConfinedWork(
-    does="service.exports.child.made",
-    order=MakeOrder,
-    answer=Exported,
+    does="service.exports.child.make_export",
+    order=ExportTask,
+    answer=ExportProduct,
     refusals=("core.export.order.ExportError",),
     texts=texts("The export"),
     memory_bytes_max=4 * GIGABYTE,
@@ -48,7 +48,7 @@ MAKE: Final = ConfinedWork(
 )
 
 
-def made(order: MakeOrder, folder: Path) -> Exported:
+def make_export(order: ExportTask, folder: Path) -> ExportProduct:
     """Write an export's files into a folder.
 
     Raises:
@@ -58,13 +58,13 @@ def made(order: MakeOrder, folder: Path) -> Exported:
     """
 
     def tell(phase: str, done: int, of: int) -> None:
-        (folder / PROGRESS).write_bytes(msgspec.json.encode(Told(phase, done, of)))
+        (folder / PROGRESS).write_bytes(msgspec.json.encode(MakeProgress(phase, done, of)))
 
-    book = open_workbook(Manifest.from_json(order.manifest), [Path(path) for path in order.paths])
+    book = open_workbook(WorkbookRecord.from_json(order.manifest), [Path(path) for path in order.paths])
     return export_workbook(book, order.order, folder, tell)
 
 
-# Files that somebody says are exports ---------------------------------------------------------------------------------
+# Verifying files ------------------------------------------------------------------------------------------------------
 
 
 class ClaimOrder(Struct, frozen=True, kw_only=True):
@@ -73,7 +73,7 @@ class ClaimOrder(Struct, frozen=True, kw_only=True):
     path: str
 
 
-class Claim(Struct, frozen=True, kw_only=True):
+class FileClaim(Struct, frozen=True, kw_only=True):
     """What it says."""
 
     signed: SignedManifest | None
@@ -93,18 +93,18 @@ class VerifyOrder(Struct, frozen=True, kw_only=True):
 
 _REFUSALS: Final = PARSE.refusals
 CLAIM: Final = ConfinedWork(
-    does="service.exports.child.claimed",
+    does="service.exports.child.read_claim",
     order=ClaimOrder,
-    answer=Claim,
+    answer=FileClaim,
     refusals=_REFUSALS,
     texts=PARSE.texts,
     memory_bytes_max=GIGABYTE,
     seconds_max=30.0,
 )
 VERIFY: Final = ConfinedWork(
-    does="service.exports.child.verified",
+    does="service.exports.child.verify_file",
     order=VerifyOrder,
-    answer=Verdict,
+    answer=FileVerdict,
     refusals=_REFUSALS,
     texts=PARSE.texts,
     memory_bytes_max=4 * GIGABYTE,
@@ -112,20 +112,20 @@ VERIFY: Final = ConfinedWork(
 )
 
 
-def claimed(order: ClaimOrder) -> Claim:
-    """What a file says of itself.
+def read_claim(order: ClaimOrder) -> FileClaim:
+    """Return what a file says of itself.
 
     Raises:
         FileRefused, OSError: it cannot be read.
     """
     try:
-        return Claim(signed=read_manifest(Path(order.path)))
+        return FileClaim(signed=read_manifest(Path(order.path)))
     except InvalidManifest:
-        return Claim(signed=None)
+        return FileClaim(signed=None)
 
 
-def verified(order: VerifyOrder) -> Verdict:
-    """Whether a file still shows what was exported.
+def verify_file(order: VerifyOrder) -> FileVerdict:
+    """Return whether a file still shows what was exported.
 
     Raises:
         FileRefused, OSError: it cannot be read.

@@ -1,4 +1,7 @@
-"""Making an export, in the worker: written by a child, signed where asked for, stored; a cancelled one is left."""
+"""Making an export, in the worker.
+
+Written by a child, signed where asked for, stored; a cancelled one is left.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +19,20 @@ from core.confined.run import run as run_confined
 from core.confined.run import workplace
 from core.confined.table import MEGABYTE
 from core.confined.tasks import in_thread
-from core.export.order import Exported, ExportedFile, ExportError, ExportOrder, Keys, Options, Phase
+from core.export.order import ExportedFile, ExportError, ExportOrder, ExportProduct, Keys, Options, Phase
 from core.export.seal import SealError, seal
 from core.files.write.formats import FORMATS, ZIP_MIME_TYPE
 from service.documents import shared as documents
 from service.documents.schema import Document
 from service.exports import store
-from service.exports.child import MAKE, PROGRESS, MakeOrder, Told
+from service.exports.child import MAKE, PROGRESS, ExportTask, MakeProgress
 from service.exports.schema import Progress
 from service.exports.signing_actions import SigningFailed, certificate, manifest_key, sign
 from service.platform.data.blobs import Damaged, hash_path
 from service.platform.data.scratch import clear, folder_of
 from service.platform.log import log_cause
 from service.platform.unit.context import Subject, Unit
+from service.platform.unit.records import to_json
 from service.platform.work.jobs import JobTable
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import DAMAGED, StorageLimitExceeded
@@ -41,7 +45,7 @@ PROGRESS_BYTES_MAX: Final = 200
 PHASES: Final = frozenset(get_args(Phase))
 WRITTEN_PERCENT: Final = (5, 95)
 """From where to where of the whole the child's part goes."""
-KINDS: Final = {*(one.mime_type for one in FORMATS.values()), ZIP_MIME_TYPE, "application/octet-stream"}
+KINDS: Final = {*(file_format.mime_type for file_format in FORMATS.values()), ZIP_MIME_TYPE, "application/octet-stream"}
 """Media types of what an export comes to, its fingerprints among it."""
 NAME_CHARACTERS_MAX: Final = 255
 
@@ -53,24 +57,24 @@ class _Ended(Exception):
 
 
 async def mark_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
-    """Making it failed past its retries. What went wrong is for the dead letter to tell, not for the export."""
+    """Mark an export as failed; the dead letter has the cause."""
     clear(unit.resources.scratch, arguments["export_id"])
     await _fail(unit, arguments["export_id"], DAMAGED if error.startswith(Damaged.detail) else FAILED)
 
 
 async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
-    """The export is in work again, of what it was asked for, where the stored columns of then are still there."""
+    """Retry an export where the columns of then are still there."""
     return await store.resume(unit, arguments["export_id"])
 
 
-@jobs.job("exports.make", failed=mark_failed, lifted=lift, flag="exports")
+@jobs.job("exports.make", on_failure=mark_failed, on_retry=lift, flag="exports")
 async def make(unit: Unit, arguments: dict[str, Any]) -> None:
-    """Make an export: it is completed with its documents, or failed with the reason, unless it was cancelled."""
+    """Make an export: it is completed, or failed with the reason."""
     work = await store.start(unit, arguments["export_id"])
     if work is None:
         return
     options = msgspec.convert(work.options, Options)
-    order = MakeOrder(
+    order = ExportTask(
         manifest=work.source.manifest,
         paths=tuple([str(await unit.resources.blobs.path(key)) for key in work.source_keys]),
         order=ExportOrder(
@@ -78,7 +82,7 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
             export_id=work.id,
             workbook_id=str(work.workbook_id),
             tenant_id=str(unit.tenant),
-            created=await unit.there(work.created_at.replace(microsecond=0)),
+            created=await unit.local_time(work.created_at.replace(microsecond=0)),
             lineage=work.source.lineage,
             keys=_keys(unit, work.id),
             options=options,
@@ -91,8 +95,8 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
     with folder_of(unit.resources.scratch, work.id) as folder:
         try:
             with workplace(folder) as writes:
-                told = await _watched(unit, work.id, writes, _written(unit, order, writes))
-            await _keep(unit, work, told, folder, signed=options.xlsx_signing and work.format == "xlsx")
+                exported = await _watch(unit, work.id, writes, _write(unit, order, writes))
+            await _keep(unit, work, exported, folder, signed=options.xlsx_signing and work.format == "xlsx")
         except (ExportError, SigningFailed, StorageLimitExceeded) as refusal:
             await unit.rollback(refusal)
             log_cause(refusal)
@@ -102,12 +106,15 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
 
 
 def _keys(unit: Unit, export_id: str) -> Keys:
-    """The secrets of one export: should a file take the child over that writes it, it finds none of another's."""
+    """Return one export's own secrets.
+
+    A file that takes over its child finds none of another export's.
+    """
     redaction = unit.resources.vault.sign("redaction", unit.tenant.bytes)
     return Keys(signing=manifest_key(unit, export_id), redaction=redaction, sealed_apart=True)
 
 
-def _written(unit: Unit, order: MakeOrder, folder: Path) -> Coroutine[Any, Any, Exported]:
+def _write(unit: Unit, order: ExportTask, folder: Path) -> Coroutine[Any, Any, ExportProduct]:
     return in_thread(
         run_confined,
         MAKE,
@@ -122,8 +129,10 @@ def _written(unit: Unit, order: MakeOrder, folder: Path) -> Coroutine[Any, Any, 
 # While the child writes -----------------------------------------------------------------------------------------------
 
 
-async def _watched(unit: Unit, export_id: str, folder: Path, writing: Coroutine[Any, Any, Exported]) -> Exported:
-    """What the child answers; meanwhile the record tells how far it is.
+async def _watch(
+    unit: Unit, export_id: str, folder: Path, writing: Coroutine[Any, Any, ExportProduct]
+) -> ExportProduct:
+    """Return what the child answers; meanwhile the record tells how far it is.
 
     Raises:
         _Ended: somebody cancelled the export; the child has ended.
@@ -132,7 +141,7 @@ async def _watched(unit: Unit, export_id: str, folder: Path, writing: Coroutine[
     work = asyncio.ensure_future(writing)
     try:
         while not (await asyncio.wait([work], timeout=LOOK_SECONDS))[0]:
-            await _checked_size(unit, folder)
+            await _check_size(unit, folder)
             if not await store.tell(unit, export_id, await asyncio.to_thread(_progress, folder)):
                 raise _Ended
             await unit.commit()
@@ -142,8 +151,8 @@ async def _watched(unit: Unit, export_id: str, folder: Path, writing: Coroutine[
         await asyncio.wait([work])
 
 
-async def _checked_size(unit: Unit, folder: Path) -> int:
-    """The bytes of an export's files.
+async def _check_size(unit: Unit, folder: Path) -> int:
+    """Return the bytes of an export's files.
 
     Raises:
         ExportError: they are more than they may be.
@@ -159,20 +168,20 @@ def _size_of(folder: Path) -> int:
 
 
 def _progress(folder: Path) -> Progress:
-    """How far the child says that it is: it may say anything."""
+    """Return how far the child says that it is: it may say anything."""
     first, last = WRITTEN_PERCENT
     message, percent = "Reading the workbook", first
     with suppress(OSError, msgspec.MsgspecError), (folder / PROGRESS).open("rb") as file:
-        told = msgspec.json.decode(file.read(PROGRESS_BYTES_MAX), type=Told)
-        if told.phase in PHASES and 0 <= told.done < told.of:
-            message, percent = told.phase, first + (last - first) * told.done // told.of
+        progress = msgspec.json.decode(file.read(PROGRESS_BYTES_MAX), type=MakeProgress)
+        if progress.phase in PHASES and 0 <= progress.done < progress.of:
+            message, percent = progress.phase, first + (last - first) * progress.done // progress.of
     return Progress(current=percent, total=100, message=message, percent=percent)
 
 
 # The end --------------------------------------------------------------------------------------------------------------
 
 
-async def _keep(unit: Unit, work: store.Work, exported: Exported, folder: Path, *, signed: bool) -> None:
+async def _keep(unit: Unit, work: store.Work, exported: ExportProduct, folder: Path, *, signed: bool) -> None:
     """Store what was written, in the transaction that completes the export.
 
     Raises:
@@ -195,7 +204,7 @@ async def _keep(unit: Unit, work: store.Work, exported: Exported, folder: Path, 
             "data_hash": data_hash,
         }
         summary["signature"] = await sign(unit.settings, about)
-    sizes = await _checked_size(unit, folder)
+    sizes = await _check_size(unit, folder)
     workbooks.check_storage(unit.settings, [], await workbooks.room(unit), sizes)
     document = await _document(unit, folder, exported.main)
     sealed = await _document(unit, folder, exported.sealed) if exported.sealed else None
@@ -208,9 +217,9 @@ async def _keep(unit: Unit, work: store.Work, exported: Exported, folder: Path, 
         "document_id": document.id,
         "sealed_id": sealed and sealed.id,
         "fingerprints_id": fingerprints and fingerprints.id,
-        "provenance": msgspec.json.encode(summary["provenance"]).decode(),
-        "result_summary": msgspec.json.encode(summary).decode(),
-        "progress": msgspec.json.encode(_DONE).decode(),
+        "provenance": to_json(summary["provenance"]),
+        "result_summary": to_json(summary),
+        "progress": to_json(_DONE),
     }
     ended = await store.end(unit, work.id, row)
     if ended is None:
@@ -249,7 +258,7 @@ async def _document(unit: Unit, folder: Path, file: ExportedFile) -> Document:
 
 
 def _file(folder: Path, file: ExportedFile) -> Path:
-    """A file that the child says it wrote: a plain one in its folder, whatever it says."""
+    """Return a plain file in the child's folder, whatever the child says."""
     path = folder / Path(file.path).name
     if not stat.S_ISREG(path.lstat().st_mode):
         raise OSError(f"{file.path} is no file of the export")

@@ -11,7 +11,7 @@ import msgspec
 import structlog
 
 from core.export.seal import self_signed
-from service.platform.base.secrets import kept_file
+from service.platform.base.secrets import read_or_make_file
 from service.platform.config import Settings
 from service.platform.unit.context import Unit
 
@@ -32,7 +32,7 @@ class SigningFailed(Exception):
 
 
 async def sign(settings: Settings, about: dict[str, Any]) -> dict[str, Any]:
-    """What the signing service answers to the hash of a file: a JSON object.
+    """Return what the signing service answers to the hash of a file: a JSON object.
 
     Args:
         about: the hash, and what it is of; sent as JSON.
@@ -48,7 +48,7 @@ async def sign(settings: Settings, about: dict[str, Any]) -> dict[str, Any]:
             await asyncio.sleep(PAUSE_SECONDS * 2 ** (attempt - 1))
         try:
             async with asyncio.timeout(settings.signing_seconds):
-                status, answer = await _asked(settings.signing_url, body, settings.signing_seconds)
+                status, answer = await _post(settings.signing_url, body, settings.signing_seconds)
         except (httpx.HTTPError, TimeoutError, OSError) as error:
             log.warning("signing.unreachable", host=urlsplit(settings.signing_url).hostname, error=repr(error))
             reason = "does not answer"
@@ -61,7 +61,7 @@ async def sign(settings: Settings, about: dict[str, Any]) -> dict[str, Any]:
     raise SigningFailed(f"The signing service {reason}; the export was not made.")
 
 
-async def _asked(url: str, body: bytes, seconds: float) -> tuple[int, bytes]:
+async def _post(url: str, body: bytes, seconds: float) -> tuple[int, bytes]:
     headers = {"content-type": "application/json", "accept": "application/json", "accept-encoding": "identity"}
     async with (
         httpx.AsyncClient(timeout=seconds, follow_redirects=False) as client,
@@ -85,17 +85,17 @@ def _read(answer: bytes) -> dict[str, Any]:
 
 
 def manifest_key(unit: Unit, export_id: str) -> bytes:
-    """The key of one export's manifest, made of the deployment's secret."""
+    """Return the key of one export's manifest, made of the deployment's secret."""
     return unit.resources.vault.sign("export manifest", export_id.encode())
 
 
 def can_seal(settings: Settings) -> bool:
-    """Whether there is a certificate that seals PDFs, or one can be made."""
+    """Return whether there is a certificate that seals PDFs, or one can be made."""
     return settings.signing_certificate is not None or _is_alone(settings)
 
 
 def certificate(unit: Unit) -> tuple[bytes, bytes | None]:
-    """The PKCS#12 that seals PDFs, and its passphrase.
+    """Return the PKCS#12 that seals PDFs, and its passphrase.
 
     A deployment of one machine makes a self-signed one once and keeps it in its data folder. Machines that share a
     database would each make another: there it is a setting.
@@ -111,7 +111,7 @@ def certificate(unit: Unit) -> tuple[bytes, bytes | None]:
     assert _is_alone(settings)
     path = settings.data_dir / CERTIFICATE
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    return kept_file(path, lambda: self_signed(SEALER, unit.now())), None
+    return read_or_make_file(path, lambda: self_signed(SEALER, unit.now())), None
 
 
 def _is_alone(settings: Settings) -> bool:

@@ -6,29 +6,36 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-import msgspec
 from msgspec import Struct
 
 from service.exports.schema import QUEUED, Export, ExportFormat, ExportList, ExportNotFound, Progress, Source
 from service.platform.route.api import Slice
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, insert_of, rows_of, set_of
-from service.platform.unit.storage import keep_again, leave
+from service.platform.unit.listing import columns_of, fetch_slice, set_of
+from service.platform.unit.records import Records, to_json
+from service.platform.unit.storage import reclaim, release
 
 _JOINED: Final = """
     exports e LEFT JOIN documents d ON d.tenant_id = e.tenant_id AND d.id = e.document_id
 """
 _THERE: Final = "coalesce(d.blob_key IS NOT NULL AND d.expires_at > now(), false)"
 _NAME: Final = "source -> 'lineage' ->> 'workbook_name'"
-_EXPORT: Final = columns_of(
+exports = Records(
+    "exports",
     Export,
-    id="e.id",
-    created_at="e.created_at",
-    file_size_bytes="d.size_bytes",
-    expires_at="d.expires_at",
-    is_downloadable=_THERE,
-    download_url=f"CASE WHEN {_THERE} THEN '/api/v1/exports/' || e.id || '/download' END",
+    missing=ExportNotFound,
+    derived={
+        "id": "e.id",
+        "created_at": "e.created_at",
+        "file_size_bytes": "d.size_bytes",
+        "expires_at": "d.expires_at",
+        "is_downloadable": _THERE,
+        "download_url": f"CASE WHEN {_THERE} THEN '/api/v1/exports/' || e.id || '/download' END",
+    },
+    source=_JOINED,
+    key="e.id",
 )
+IN_WORK: Final = "exports WHERE source_keys IS NOT NULL"
 
 
 class Work(Struct, frozen=True, kw_only=True):
@@ -55,56 +62,26 @@ class Documents(Struct, frozen=True, kw_only=True):
     provenance: dict[str, Any] | None
 
 
-async def get(unit: Unit, export_id: str) -> Export:
-    """An export.
-
-    Raises:
-        ExportNotFound: there is none of that identifier.
-    """
-    sql = f"SELECT {_EXPORT} FROM {_JOINED} WHERE e.id = %s"
-    return await unit.one(Export, sql, [export_id], missing=ExportNotFound)
+documents = Records("exports", Documents, missing=ExportNotFound, derived={"workbook_name": _NAME})
 
 
-async def documents(unit: Unit, export_id: str) -> Documents:
-    """The documents of an export.
-
-    Raises:
-        ExportNotFound: as `get`.
-    """
-    sql = f"SELECT {columns_of(Documents, workbook_name=_NAME)} FROM exports WHERE id = %s"
-    return await unit.one(Documents, sql, [export_id], missing=ExportNotFound)
-
-
-async def listed(ctx: Context, query: ExportList) -> Slice[Export]:
-    """Some of the exports, the newest first."""
-    rows = await rows_of(
+async def read_page(ctx: Context, query: ExportList) -> Slice[Export]:
+    """Return some of the exports, the newest first."""
+    rows = await fetch_slice(
         ctx,
         Export,
-        _EXPORT,
+        exports.columns,
         f"{_JOINED} WHERE true",
         {"workbook_id": query.workbook_id, "status": query.status},
         order="e.created_at DESC, e.id",
-        limit=query.limit,
-        offset=query.skip,
+        part=(query.limit, query.skip),
     )
     return Slice(*rows, query.skip, query.limit)
 
 
-async def lock_count(ctx: Context) -> int:
-    """How many exports of the tenant are in work, held still until the transaction ends."""
-    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
-    return int(await ctx.value("SELECT count(*) FROM exports WHERE source_keys IS NOT NULL"))
-
-
-async def create(ctx: Context, row: dict[str, Any]) -> Export:
-    """An export that waits for its worker."""
-    await ctx.execute(insert_of("exports", row), row)
-    return await get(ctx, row["id"])
-
-
 async def start(unit: Unit, export_id: str) -> Work | None:
-    """An export that is begun, or begun again; None once it has ended."""
-    return await unit.one_or_none(
+    """Return an export that is begun, or begun again; None once it has ended."""
+    return await unit.fetch_one_or_none(
         Work,
         f"""
         UPDATE exports SET started_at = coalesce(started_at, now()) WHERE id = %s AND status = 'processing'
@@ -115,13 +92,13 @@ async def start(unit: Unit, export_id: str) -> Work | None:
 
 
 async def tell(unit: Unit, export_id: str, progress: Progress) -> bool:
-    """How far an export is; whether it still is in work."""
-    document = msgspec.json.encode(progress).decode()
+    """Return how far an export is; whether it still is in work."""
+    document = to_json(progress)
     sql = "UPDATE exports SET progress = %s WHERE id = %s AND status = 'processing'"
     return bool(await unit.execute(sql, [document, export_id]))
 
 
-class Ended(Struct, frozen=True, kw_only=True):
+class EndedExport(Struct, frozen=True, kw_only=True):
     """What an export was of."""
 
     workbook_id: UUID
@@ -130,10 +107,10 @@ class Ended(Struct, frozen=True, kw_only=True):
     """The blobs that it names no more."""
 
 
-async def end(unit: Unit, export_id: str, row: dict[str, Any]) -> Ended | None:
-    """An export completed, failed or cancelled, whoever comes first; None where it had ended before."""
-    ended = await unit.one_or_none(
-        Ended,
+async def end(unit: Unit, export_id: str, row: dict[str, Any]) -> EndedExport | None:
+    """End an export; return what it was of, None where it had ended."""
+    ended = await unit.fetch_one_or_none(
+        EndedExport,
         f"""
         WITH held AS (SELECT tenant_id, id, source_keys FROM exports
                       WHERE id = %(id)s AND status IN ('pending', 'processing') FOR UPDATE)
@@ -144,29 +121,25 @@ async def end(unit: Unit, export_id: str, row: dict[str, Any]) -> Ended | None:
         {**row, "id": export_id},
     )
     if ended is not None:
-        await leave(unit, ended.keys)
+        await release(unit, ended.keys)
     return ended
 
 
 async def resume(unit: Unit, export_id: str) -> bool:
-    """A failed export is in work again; whether it could be: it had failed, and what it reads is still there."""
+    """Put a failed export to work again; return whether it could be.
 
-    class Row(Struct):
-        keys: list[str]
-
-    row = await unit.one_or_none(
-        Row,
-        """
+    What it reads must still be there.
+    """
+    sql = """
         SELECT ARRAY(SELECT sheet ->> 'file'
-                     FROM json_array_elements((source ->> 'manifest')::json -> 'sheets') AS sheet) AS keys
+                     FROM json_array_elements((source ->> 'manifest')::json -> 'sheets') AS sheet)
         FROM exports WHERE id = %s AND status = 'failed' FOR UPDATE
-        """,
-        [export_id],
-    )
-    if row is None or not await keep_again(unit, row.keys):
+    """
+    keys = await unit.fetch_value(sql, [export_id])
+    if keys is None or not await reclaim(unit, keys):
         return False
     sql = """
         UPDATE exports SET status = 'processing', source_keys = %s, progress = %s, error_details = NULL,
                            started_at = NULL, completed_at = NULL WHERE id = %s
     """
-    return bool(await unit.execute(sql, [row.keys, msgspec.json.encode(QUEUED).decode(), export_id]))
+    return bool(await unit.execute(sql, [keys, to_json(QUEUED), export_id]))

@@ -1,4 +1,7 @@
-"""What confined children do with a formula over a stored sheet: try it on some rows, or write it as a column."""
+"""What confined children do with a formula over a stored sheet.
+
+Try it on some rows, or write it as a column.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,10 @@ from msgspec import Struct
 
 from core.confined.table import GIGABYTE, ConfinedWork, texts
 from core.formula.language import FormulaError
-from core.grid.codec import Manifest, open_workbook, write_sheet
+from core.grid.codec import WorkbookRecord, open_workbook, write_sheet
 from core.grid.sheet import Workbook
 from core.recalc import apply
-from core.recalc.apply import Headed, Mode
+from core.recalc.apply import Mode, NamedColumns
 from core.recalc.book import Book
 from core.recalc.errors import BookError
 from core.values import ERRORS, Kind
@@ -25,15 +28,15 @@ from service.formulas.schema import SampleRow
 FAILED_ROWS_TOLD: Final = 10
 
 
-class NotApplied(Exception):
+class ColumnFailed(Exception):
     """The formula cannot be calculated on the sheet; the message says why, for its user."""
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """A sheet of a stored workbook, as its record tells it."""
+    """A sheet of a stored workbook, as its record has it."""
 
     manifest: str
-    """As `Manifest.to_json` writes it."""
+    """As `WorkbookRecord.to_json` writes it."""
     paths: tuple[str, ...]
     """The sheets' files, in the manifest's order."""
     sheet_index: int
@@ -53,7 +56,7 @@ class PreviewOrder(Struct, frozen=True, kw_only=True):
     """In which the rows must be calculated, once the workbook is opened."""
 
 
-class Previewed(Struct, frozen=True, kw_only=True):
+class PreviewResult(Struct, frozen=True, kw_only=True):
     """What it came to."""
 
     rows: list[SampleRow]
@@ -71,7 +74,7 @@ class ApplyOrder(Struct, frozen=True, kw_only=True):
     output_mode: Mode
 
 
-class Applied(Struct, frozen=True, kw_only=True):
+class ApplyResult(Struct, frozen=True, kw_only=True):
     """What was written."""
 
     manifest: str
@@ -84,58 +87,58 @@ class Applied(Struct, frozen=True, kw_only=True):
 
 
 PREVIEW: Final = ConfinedWork(
-    does="service.formulas.child.previewed",
+    does="service.formulas.child.preview",
     order=PreviewOrder,
-    answer=Previewed,
-    refusals=("service.formulas.child.NotApplied",),
+    answer=PreviewResult,
+    refusals=("service.formulas.child.ColumnFailed",),
     texts=texts("The preview"),
     memory_bytes_max=4 * GIGABYTE,
     seconds_max=30.0,
 )
 APPLY: Final = ConfinedWork(
-    does="service.formulas.child.applied",
+    does="service.formulas.child.apply_formula",
     order=ApplyOrder,
-    answer=Applied,
-    refusals=("service.formulas.child.NotApplied",),
+    answer=ApplyResult,
+    refusals=("service.formulas.child.ColumnFailed",),
     texts=texts("Applying the formula"),
     memory_bytes_max=4 * GIGABYTE,
     seconds_max=300.0,
 )
 
 
-def previewed(order: PreviewOrder) -> Previewed:
+def preview(order: PreviewOrder) -> PreviewResult:
     """Try a formula on the first rows of a sheet.
 
     Raises:
-        NotApplied: it cannot be calculated there.
+        ColumnFailed: it cannot be calculated there.
         CodecError: something stored is damaged.
         OSError: the machine's fault.
     """
-    book = Book(_opened(order.place))
-    headed = _headed(book, order.place)
+    book = Book(_open(order.place))
+    headed = _read_header(book, order.place)
     try:
         rows = apply.preview(
             book, headed, order.formula, order.rows, now=order.place.now, random=random, seconds_max=order.seconds
         )
     except (FormulaError, BookError) as refusal:
-        raise NotApplied(_sentence(refusal)) from refusal
-    return Previewed(
+        raise ColumnFailed(_sentence(refusal)) from refusal
+    return PreviewResult(
         rows=[SampleRow(row=row.row, input=row.input, output=row.output, error=row.error) for row in rows],
         total_rows=headed.row_count,
     )
 
 
-def applied(order: ApplyOrder, folder: Path) -> Applied:
+def apply_formula(order: ApplyOrder, folder: Path) -> ApplyResult:
     """Write a formula as a column, and the sheets that changed into a folder.
 
     Raises:
-        NotApplied, CodecError, OSError: as `previewed`.
+        ColumnFailed, CodecError, OSError: as `preview`.
     """
-    manifest, book = Manifest.from_json(order.place.manifest), _opened(order.place)
+    manifest, book = WorkbookRecord.from_json(order.place.manifest), _open(order.place)
     try:
-        made = apply.apply_column(
+        applied_column = apply.apply_column(
             book,
-            _headed(book, order.place, order.names_row),
+            _read_header(book, order.place, order.names_row),
             order.formula,
             order.target_column,
             order.output_mode,
@@ -143,34 +146,34 @@ def applied(order: ApplyOrder, folder: Path) -> Applied:
             random=random,
         )
     except (FormulaError, BookError) as refusal:
-        raise NotApplied(_sentence(refusal)) from refusal
+        raise ColumnFailed(_sentence(refusal)) from refusal
     records = list(manifest.sheets)
-    for index in made.sheets_changed:
-        sheet, file = made.workbook.sheets[index], f"sheet-{index}.safetensors"
+    for index in applied_column.sheets_changed:
+        sheet, file = applied_column.workbook.sheets[index], f"sheet-{index}.safetensors"
         write_sheet(sheet, folder / file)
         records[index] = replace(records[index], file=file, row_count=sheet.row_count, column_count=sheet.column_count)
-    return Applied(
-        manifest=replace(manifest, sheets=tuple(records), doubts=made.workbook.doubts).to_json(),
-        rows_affected=made.rows_affected,
-        rows_failed=made.rows_failed,
-        failed=_failed(made, order.place),
-        cells_recalculated=made.cells_recalculated,
+    return ApplyResult(
+        manifest=replace(manifest, sheets=tuple(records), doubts=applied_column.workbook.doubts).to_json(),
+        rows_affected=applied_column.rows_affected,
+        rows_failed=applied_column.rows_failed,
+        failed=_failed_rows(applied_column, order.place),
+        cells_recalculated=applied_column.cells_recalculated,
     )
 
 
-def _opened(place: Place) -> Workbook:
-    return open_workbook(Manifest.from_json(place.manifest), [Path(path) for path in place.paths])
+def _open(place: Place) -> Workbook:
+    return open_workbook(WorkbookRecord.from_json(place.manifest), [Path(path) for path in place.paths])
 
 
-def _headed(book: Workbook, place: Place, names_row: int | None = None) -> Headed:
-    return Headed(book.sheets[place.sheet_index], place.header_row, place.headers, names_row)
+def _read_header(book: Workbook, place: Place, names_row: int | None = None) -> NamedColumns:
+    return NamedColumns(book.sheets[place.sheet_index], place.header_row, place.headers, names_row)
 
 
-def _failed(made: apply.Applied, place: Place) -> list[tuple[int, str]]:
-    """The first rows that came to an error, as the sheet counts them."""
-    if not made.rows_failed:
+def _failed_rows(applied_column: apply.AppliedColumn, place: Place) -> list[tuple[int, str]]:
+    """Return the first rows that came to an error, as the sheet counts them."""
+    if not applied_column.rows_failed:
         return []
-    column = made.workbook.sheets[place.sheet_index].columns[made.column]
+    column = applied_column.workbook.sheets[place.sheet_index].columns[applied_column.column]
     assert column is not None
     first = 0 if place.header_row is None else place.header_row + 1
     at = np.flatnonzero((column.dense.kinds == Kind.ERROR) & (column.rows() >= first))[:FAILED_ROWS_TOLD]

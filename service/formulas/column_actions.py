@@ -1,4 +1,7 @@
-"""Formulas on the sheets of workbooks: tried on some rows, and handed to the worker that writes a column."""
+"""Formulas on the sheets of workbooks.
+
+Tried on some rows, and handed to the worker that writes a column.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +18,9 @@ from core.grid.address import column_name
 from core.grid.codec import open_sheet
 from core.portfolio.model.fields import PROFILES
 from core.portfolio.sheets.header import find
-from service.formulas import store
+from service.formulas import schema, store
 from service.formulas.actions import whole
-from service.formulas.child import PREVIEW, NotApplied, Place, PreviewOrder
-from service.formulas.schema import (
-    ApplyRequest,
-    ColumnExists,
-    ColumnNotFound,
-    InvalidGraph,
-    NotActive,
-    Preview,
-    PreviewFailed,
-    PreviewRequest,
-    Run,
-)
+from service.formulas.child import PREVIEW, ColumnFailed, Place, PreviewOrder
 from service.mappings.shared import DEFAULT_MAPPING
 from service.platform.base.problem import Fault, Unavailable, ValidationFailed
 from service.platform.base.secrets import new_id
@@ -42,20 +34,20 @@ MEGABYTE: Final = 1024 * 1024
 TARGET: Final = ["body", "target_column"]
 
 
-async def preview(ctx: Context, body: PreviewRequest) -> Preview:
-    """What a graph comes to on the first rows of a sheet, calculated in a child."""
+async def preview(ctx: Context, body: schema.PreviewRequest) -> schema.Preview:
+    """Return a graph's results on the first rows of a sheet."""
     formula = await whole(ctx, body.graph)
     row = await workbooks.get(ctx, body.workbook_id)
     sheet = await workbooks.sheet(ctx, row.id, body.sheet_id)
     _columns_read(body.graph, formula.columns, _columns(sheet))
-    stored = await workbooks.stored_book(ctx, replace(row, book_key=sheet.book_key))
-    place = place_of(stored, sheet, await ctx.there(ctx.now()))
+    stored = await workbooks.locate_book(ctx, replace(row, book_key=sheet.book_key))
+    place = place_of(stored, sheet, await ctx.local_time(ctx.now()))
     await ctx.commit()  # no connection is held while it calculates
     seconds = ctx.settings.evaluation_seconds
     order = PreviewOrder(place=place, formula=formula.text, rows=body.sample_size, seconds=seconds)
     try:
-        told = await ctx.resources.probes(
-            ctx.payer,
+        sample = await ctx.resources.probes(
+            ctx.tenant_key,
             run,
             PREVIEW,
             order,
@@ -63,36 +55,38 @@ async def preview(ctx: Context, body: PreviewRequest) -> Preview:
             memory_bytes_max=ctx.settings.recalculation_memory_mb * MEGABYTE,
             seconds_max=seconds + OPENING_SECONDS,
         )
-    except NotApplied as refusal:
-        raise PreviewFailed.at(["body", "graph"], str(refusal)) from None
+    except ColumnFailed as refusal:
+        raise schema.PreviewFailed.at(["body", "graph"], str(refusal)) from None
     except ChildKilled as killed:  # which says nothing of the formula
         raise Unavailable from killed
-    return Preview(
-        sample_results=told.rows,
-        total_rows=told.total_rows,
-        preview_size=len(told.rows),
+    return schema.Preview(
+        sample_results=sample.rows,
+        total_rows=sample.total_rows,
+        preview_size=len(sample.rows),
         compiled_formula=formula.text,
     )
 
 
-async def apply(ctx: Context, config_id: str, body: ApplyRequest) -> Run:
-    """Hand a workbook to the worker that writes the column; until that is done nobody else writes into the workbook."""
+async def apply(ctx: Context, config_id: str, body: schema.ApplyRequest) -> schema.Run:
+    """Queue the writing of a column; nobody else writes meanwhile."""
     config = await store.get(ctx, config_id)
     if config.status != "active":
-        raise NotActive.at(["path", "config_id"], f"the formula is {config.status}")
+        raise schema.FormulaNotActive.at(["path", "config_id"], f"the formula is {config.status}")
     body = replace(body, target_column=" ".join(body.target_column.split()))  # as headers are read
     version = await store.version(ctx, config_id, body.version_id)
     run_id = f"run_{new_id().hex}"
-    book = await workbooks.lock(ctx, body.workbook_id)
+    book = await workbooks.get(ctx, body.workbook_id, lock=True)
     sheet = await workbooks.sheet(ctx, book.id, body.sheet_id)
     await workbooks.begin_writing(ctx, book, run_id)
     formula = await whole(ctx, version.graph)
     _check_target(ctx, body, sheet, _columns_read(version.graph, formula.columns, _columns(sheet)))
     workbooks.check_storage(ctx.settings, ["body", "workbook_id"], await workbooks.room(ctx))
-    given = msgspec.structs.asdict(body) | {"sheet_id": sheet.id, "created_by": await ctx.email()}
-    started = await store.add_run(ctx, {**given, "id": run_id, "config_id": config_id})
+    row = msgspec.structs.asdict(body) | {"sheet_id": sheet.id, "created_by": await ctx.email()}
+    started = await store.add_run(ctx, {**row, "id": run_id, "config_id": config_id})
     await ctx.enqueue("formulas.apply", queue="calculate", arguments={"run_id": run_id})
-    ctx.concerns("formula", config_id, config.name, run_id=run_id, version_id=body.version_id, workbook_id=str(book.id))
+    ctx.set_subject(
+        "formula", config_id, config.name, run_id=run_id, version_id=body.version_id, workbook_id=str(book.id)
+    )
     return started
 
 
@@ -106,7 +100,7 @@ async def resume(unit: Unit, run_id: str) -> bool:
     if run is None:
         return False
     version = await store.version(unit, run.config_id, run.version_id)
-    book = await workbooks.lock(unit, run.workbook_id)
+    book = await workbooks.get(unit, run.workbook_id, lock=True)
     sheet = await workbooks.sheet(unit, book.id, str(run.sheet_id))
     await workbooks.begin_writing(unit, book, run_id)
     formula = await whole(unit, version.graph)
@@ -115,7 +109,7 @@ async def resume(unit: Unit, run_id: str) -> bool:
 
 
 def place_of(stored: workbooks.StoredBook, sheet: SheetRow, now: datetime) -> Place:
-    """A sheet as a child opens it; `now` is the moment by the tenant's clocks."""
+    """Return a sheet as a child opens it; `now` is the moment by the tenant's clocks."""
     return Place(
         manifest=stored.manifest,
         paths=stored.paths,
@@ -127,37 +121,40 @@ def place_of(stored: workbooks.StoredBook, sheet: SheetRow, now: datetime) -> Pl
 
 
 def names_row(path: Path, sheet: SheetRow) -> int | None:
-    """The row of a stored sheet's columns' names; a row of units may stand below it, and belong to the header."""
-    found = find(open_sheet(path), PROFILES[DEFAULT_MAPPING])
-    return found.named_row if found is not None and found.row == sheet.header_row else sheet.header_row
+    """Return the row of the columns' names.
+
+    A row of units may stand below it, and belong to the header.
+    """
+    header = find(open_sheet(path), PROFILES[DEFAULT_MAPPING])
+    return header.named_row if header is not None and header.row == sheet.header_row else sheet.header_row
 
 
 def _columns(sheet: SheetRow) -> dict[str, int]:
-    """The columns' places by their names, in the header or A, B, C."""
+    """Return the columns' places by their names, in the header or A, B, C."""
     names = sheet.headers or [column_name(at) for at in range(len(sheet.types))]
     return {name: at for at, name in enumerate(names)}
 
 
 def _columns_read(graph: Graph, names: tuple[str, ...], columns: dict[str, int]) -> set[int]:
-    """The places of the columns that a formula reads.
+    """Return the places of the columns that a formula reads.
 
     Raises:
         InvalidGraph: the sheet does not have them; each fault names its node.
     """
-    find, found, faults = by_name(columns), set(), []
+    find, columns_read, faults = by_name(columns), set(), []
     for name in names:
         try:
-            found.add(find(name))
+            columns_read.add(find(name))
         except UnknownColumn as unknown:
             places = [["nodes", node.id] for node in graph.nodes if node.params.get("column") == name] or [[]]
             faults += [Fault(["body", "graph", *place], f"unknown_column: {unknown.message}") for place in places]
     if faults:
-        raise InvalidGraph(*faults)
-    return found
+        raise schema.InvalidGraph(*faults)
+    return columns_read
 
 
-def _check_target(unit: Unit, body: ApplyRequest | Run, sheet: SheetRow, read: set[int]) -> None:
-    """Whether a column may be written.
+def _check_target(unit: Unit, body: schema.ApplyRequest | schema.Run, sheet: SheetRow, read: set[int]) -> None:
+    """Refuse a column that may not be written.
 
     Raises:
         ColumnExists, ColumnNotFound, ValidationFailed: it may not.
@@ -167,12 +164,12 @@ def _check_target(unit: Unit, body: ApplyRequest | Run, sheet: SheetRow, read: s
         try:
             at = by_name(columns)(wanted)
         except UnknownColumn as unknown:
-            raise ColumnNotFound.at(TARGET, unknown.message) from None
+            raise schema.ColumnNotFound.at(TARGET, unknown.message) from None
         if at in read:
-            raise InvalidGraph.at(TARGET, "the formula reads the column that it would overwrite")
+            raise schema.InvalidGraph.at(TARGET, "the formula reads the column that it would overwrite")
         return
     if wanted.casefold() in {name.casefold() for name in columns}:
-        raise ColumnExists.at(TARGET, "output_mode overwrite writes over it")
+        raise schema.ColumnExists.at(TARGET, "output_mode overwrite writes over it")
     if len(sheet.types) >= unit.settings.max_sheet_columns:
         raise ValidationFailed.at(TARGET, f"the sheet has {len(sheet.types):,} columns, as many as it may")
     if sheet.header_row is None and wanted.upper() != (free := column_name(len(sheet.types))):

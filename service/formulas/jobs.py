@@ -8,16 +8,16 @@ from typing import Any
 from core.confined.run import run as run_confined
 from core.confined.run import workplace
 from core.confined.tasks import in_thread
-from core.grid.codec import Manifest
+from core.grid.codec import WorkbookRecord
 from service.formulas import column_actions, store
 from service.formulas.actions import whole
-from service.formulas.child import APPLY, Applied, ApplyOrder, NotApplied
+from service.formulas.child import APPLY, ApplyOrder, ApplyResult, ColumnFailed
 from service.formulas.schema import Run
 from service.platform.data.blobs import Damaged
 from service.platform.data.scratch import clear, folder_of
 from service.platform.log import log_cause
 from service.platform.unit.context import Subject, Unit
-from service.platform.work.jobs import Hopeless, JobTable
+from service.platform.work.jobs import JobTable, PermanentError
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import DAMAGED
 
@@ -27,27 +27,27 @@ jobs = JobTable()
 
 
 async def mark_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
-    """Applying failed past its retries. What went wrong is for the dead letter to tell, not for the run."""
+    """Mark a run as failed; the dead letter has the cause."""
     clear(unit.resources.scratch, arguments["run_id"])
     await _fail(unit, arguments["run_id"], DAMAGED if error.startswith(Damaged.detail) else FAILED)
 
 
 async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
-    """The run takes its workbook once more, where the column may still be written."""
+    """Retry a run where the column may still be written."""
     return await column_actions.resume(unit, arguments["run_id"])
 
 
-@jobs.job("formulas.apply", failed=mark_failed, lifted=lift, flag="recalculation")
+@jobs.job("formulas.apply", on_failure=mark_failed, on_retry=lift, flag="recalculation")
 async def apply(unit: Unit, arguments: dict[str, Any]) -> None:
-    """Write a column: the workbook has it and the run is completed, or the workbook is as it was and the run failed."""
+    """Write a column, or leave the workbook as it was."""
     run = await store.start_run(unit, arguments["run_id"])
     if run is None:  # an earlier attempt ended it
         return
     version = await store.version(unit, run.config_id, run.version_id)
     row = await workbooks.get(unit, run.workbook_id)
     sheet = await workbooks.sheet(unit, row.id, str(run.sheet_id))
-    stored = await workbooks.stored_book(unit, row)
-    now = await unit.there(unit.now())
+    stored = await workbooks.locate_book(unit, row)
+    now = await unit.local_time(unit.now())
     await unit.commit()  # no connection is held while it calculates
     order = ApplyOrder(
         place=column_actions.place_of(stored, sheet, now),
@@ -58,42 +58,42 @@ async def apply(unit: Unit, arguments: dict[str, Any]) -> None:
     )
     with folder_of(unit.resources.scratch, run.run_id) as folder:
         try:
-            with workplace(folder) as made:
-                told = await in_thread(
+            with workplace(folder) as workspace:
+                applied = await in_thread(
                     run_confined,
                     APPLY,
                     order,
                     reads=stored.paths,
-                    writes=made,
+                    writes=workspace,
                     memory_bytes_max=unit.settings.recalculation_memory_mb * column_actions.MEGABYTE,
                     seconds_max=unit.settings.recalculation_seconds,
                 )
-        except NotApplied as refusal:
+        except ColumnFailed as refusal:
             log_cause(refusal)
             await _fail(unit, run.run_id, str(refusal))
             return
-        await _keep(unit, run, told, stored, folder)
+        await _keep(unit, run, applied, stored, folder)
 
 
-async def _keep(unit: Unit, run: Run, applied: Applied, stored: workbooks.StoredBook, folder: Path) -> None:
-    """The sheets that changed become the workbook's, in the transaction that completes the run."""
-    manifest, before = Manifest.from_json(applied.manifest), Manifest.from_json(stored.manifest)
-    kept = {Path(path): record.file for path, record in zip(stored.paths, before.sheets, strict=True)}
-    files = {key: path for path, key in kept.items()}
+async def _keep(unit: Unit, run: Run, applied: ApplyResult, stored: workbooks.StoredBook, folder: Path) -> None:
+    """Give the workbook the changed sheets, and complete the run."""
+    manifest, before = WorkbookRecord.from_json(applied.manifest), WorkbookRecord.from_json(stored.manifest)
+    keys = {Path(path): record.file for path, record in zip(stored.paths, before.sheets, strict=True)}
+    files = {key: path for path, key in keys.items()}
     paths = [files.get(record.file, folder / record.file) for record in manifest.sheets]
-    if not await workbooks.keep_columns(unit, run.workbook_id, manifest, paths, stored=kept, written_by=run.run_id):
-        raise Hopeless(Damaged.detail)  # which was found meanwhile
+    if not await workbooks.keep_columns(unit, run.workbook_id, manifest, paths, stored=keys, written_by=run.run_id):
+        raise PermanentError(Damaged.detail)  # which was found meanwhile
     outcome = {
         "status": "completed",
         "rows_affected": applied.rows_affected,
         "rows_failed": applied.rows_failed,
-        "error_details": _told(applied),
+        "error_details": _error_details(applied),
     }
     await _end(unit, run.run_id, "formula.applied", outcome, cells_recalculated=applied.cells_recalculated)
 
 
-def _told(applied: Applied) -> str | None:
-    """Which rows came to an error."""
+def _error_details(applied: ApplyResult) -> str | None:
+    """Return which rows came to an error."""
     if not applied.rows_failed:
         return None
     rows = ", ".join(f"{row} ({error})" for row, error in applied.failed)
@@ -109,7 +109,7 @@ async def _fail(unit: Unit, run_id: str, message: str) -> None:
 
 
 async def _end(unit: Unit, run_id: str, action: str, outcome: dict[str, Any], **more: Any) -> Run | None:
-    """The run, ended with an audit entry; None where it had ended before."""
+    """Return the run, ended with an audit entry; None where it had ended before."""
     run = await store.end_run(unit, run_id, outcome)
     if run is not None:
         config = await store.get(unit, run.config_id)

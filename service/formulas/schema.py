@@ -1,4 +1,7 @@
-"""What the formula builder says: graphs, configurations, their versions and runs, the requests, the refusals."""
+"""What the formula builder says.
+
+Graphs, configurations, their versions and runs, the requests, the refusals.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from core.formula.blocks import Graph, GraphFault
 from service.platform.base.problem import Problem
 from service.platform.route.api import PageQuery, WaitSeconds
+from service.platform.route.patch import Patch, patch_of
 
 GRAPH_BYTES_MAX = 64 * 1024
 """Of a graph's JSON; a list of configurations has the graph of each."""
@@ -126,14 +130,12 @@ class ConfigCreate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """draft: the graph may be unfinished; active: may be applied at once; archived."""
 
 
-class ConfigPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+@patch_of(ConfigCreate, "name description status graph")
+class ConfigPatch(Patch, frozen=True):
     """What to change of a formula; the graph of a draft alone, which makes no version."""
 
-    name: Name | UnsetType = UNSET
-    description: Description | UnsetType | None = UNSET
     status: Status | UnsetType = UNSET
     """Moves go draft, active, archived, and back to active."""
-    graph: Graph | UnsetType = UNSET
 
 
 class VersionPut(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -264,7 +266,7 @@ class NotADraft(Problem, status=409):
     """Formula is not a draft"""
 
 
-class NotActive(Problem, status=409):
+class FormulaNotActive(Problem, status=409):
     """Formula is not active"""
 
 

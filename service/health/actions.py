@@ -16,16 +16,15 @@ from redis.exceptions import RedisError
 
 import core
 from core import warm
-from service.health import store
+from service.health import breaker_actions, store
+from service.health.breaker_schema import Cleared, History, Reset, ServiceMetrics
 from service.health.schema import Check, Deep, DeepCheck, Detailed, QueueDepths, Readiness
 from service.health.switch_actions import flags, maintenance, note
-from service.platform.base.breaker_schema import Cleared, History, Reset, Service, ServiceMetrics
-from service.platform.base.breakers import HISTORY_MAX
+from service.platform.base.breakers import HISTORY_MAX, Service
 from service.platform.base.problem import Problem, Unavailable
 from service.platform.data.scratch import has_room
-from service.platform.resilience import views
-from service.platform.resilience.looks import Look, Looks
 from service.platform.unit.context import Context, Resources
+from service.platform.unit.query_cache import Look, QueryCache
 from service.platform.work.jobs import QUEUES
 
 DEEP_SECONDS: Final = 5.0
@@ -41,24 +40,26 @@ _STARTED: Final = time.monotonic()
 
 
 async def readiness(resources: Resources) -> Readiness:
-    """Whether requests can be served."""
+    """Return whether requests can be served."""
     database, cache, storage = await asyncio.gather(_database(resources), _cache(resources), _storage(resources))
     checks = {"database": database, "cache": cache, "kernels": _kernels(), "storage": storage}
     checks |= {name: Check("error", text) for name, text in resources.faults.items()}
-    good = all(checks[name].status == "ok" for name in _needed(resources) & checks.keys())
+    good = all(checks[name].status == "ok" for name in _needed_checks(resources) & checks.keys())
     degraded = good and checks["cache"].status != "ok"
     return Readiness("ready" if good else "not_ready", core.__version__, resources.clock.now(), checks, degraded)
 
 
 async def depths(resources: Resources) -> QueueDepths:
-    """How many jobs wait in each queue."""
-    found = await store.queue_depths(resources)
-    return QueueDepths({queue: found.get(queue, 0) for queue in QUEUES}, sum(found.values()), resources.clock.now())
+    """Return how many jobs wait in each queue."""
+    by_queue = await store.queue_depths(resources)
+    return QueueDepths(
+        {queue: by_queue.get(queue, 0) for queue in QUEUES}, sum(by_queue.values()), resources.clock.now()
+    )
 
 
-async def detailed(resources: Resources) -> Detailed:
-    """What the process that answers knows."""
-    looks = resources.once(Looks)
+async def details(resources: Resources) -> Detailed:
+    """Return what the process that answers knows."""
+    looks = resources.once(QueryCache)
     ready = await looks.of("ready", readiness)
     try:
         pending = (await looks.of("depths", depths)).total_pending
@@ -66,7 +67,7 @@ async def detailed(resources: Resources) -> Detailed:
         pending = None
     switched, level = maintenance(resources), resources.breakers.level
     return Detailed(
-        status=_status(ready.checks, fine=level == "normal" and not switched.enabled, needed=_needed(resources)),
+        status=_status(ready.checks, fine=level == "normal" and not switched.enabled, needed=_needed_checks(resources)),
         version=core.__version__,
         uptime_seconds=int(time.monotonic() - _STARTED),
         level=level,
@@ -80,8 +81,8 @@ async def detailed(resources: Resources) -> Detailed:
 
 
 async def deep(resources: Resources) -> Deep:
-    """What each dependency answers when it is asked for real, all at a time."""
-    answers = await asyncio.gather(*(_asked(ask, resources) for ask in _DEEP.values()))
+    """Return what each dependency answers when it is asked for real, all at a time."""
+    answers = await asyncio.gather(*(_ask(ask, resources) for ask in _DEEP.values()))
     checks = dict(zip(_DEEP, answers, strict=True))
     switched = maintenance(resources)
     return Deep(
@@ -94,32 +95,34 @@ async def deep(resources: Resources) -> Deep:
 
 
 async def breaker(resources: Resources, service: Service) -> ServiceMetrics:
-    """The circuit breaker of a service."""
-    return await resources.once(Looks).of(("breaker", service), lambda seen: views.metrics(seen, service))
+    """Return the circuit breaker of a service."""
+    return await resources.once(QueryCache).of(
+        ("breaker", service), lambda look: breaker_actions.metrics(look, service)
+    )
 
 
 async def history(resources: Resources, limit: int) -> History:
-    """The newest changes."""
-    found = await resources.once(Looks).of("history", lambda seen: views.history(seen, HISTORY_MAX))
-    return replace(found, events=found.events[:limit], limit=limit)
+    """Return the newest changes."""
+    events = await resources.once(QueryCache).of("history", lambda look: breaker_actions.history(look, HISTORY_MAX))
+    return replace(events, events=events.events[:limit], limit=limit)
 
 
 async def reset(ctx: Context, service: Service | None) -> Reset:
     """Close one breaker, or all of them."""
-    done = await views.reset(ctx.resources, service)
+    done = await breaker_actions.reset(ctx.resources, service)
     note(ctx, "circuit_breakers", {"services": done.services, "processes_reached": done.processes_reached})
     return done
 
 
 async def clear(ctx: Context) -> Cleared:
     """Forget the kept answers."""
-    done = await views.clear_fallback_cache(ctx.resources)
+    done = await breaker_actions.clear_fallback_cache(ctx.resources)
     note(ctx, "fallback_cache", {"entries": done.entries, "processes_reached": done.processes_reached})
     return done
 
 
-def _needed(resources: Resources) -> frozenset[str]:
-    """The checks without which no request, or not every one, can be served."""
+def _needed_checks(resources: Resources) -> frozenset[str]:
+    """Return the checks without which no request, or not every one, can be served."""
     return _NEEDED | resources.faults.keys()
 
 
@@ -128,8 +131,8 @@ def _status(checks: Mapping[str, Check | DeepCheck], *, fine: bool, needed: froz
     return "unhealthy" if failing & needed else "degraded" if failing or not fine else "healthy"
 
 
-async def _asked(ask: Look[Check], resources: Resources) -> DeepCheck:
-    """One answer; of what went wrong only the kind is told: a message could name hosts."""
+async def _ask(ask: Look[Check], resources: Resources) -> DeepCheck:
+    """Return one check; of a failure only its kind."""
     began = time.perf_counter()
     try:
         answer = await asyncio.wait_for(ask(resources), CHECK_SECONDS)
@@ -154,7 +157,7 @@ async def _database(resources: Resources) -> Check:
 
 
 async def _storage(resources: Resources) -> Check:
-    """Whether what is written finds room, wherever it goes."""
+    """Return whether what is written finds room, wherever it goes."""
     rooms = {
         "data folder": asyncio.to_thread(has_room, resources.scratch),
         "blob store": resources.blobs.has_room(),
@@ -166,7 +169,7 @@ async def _storage(resources: Resources) -> Check:
 
 
 async def _has_room(look: Awaitable[bool]) -> bool:
-    """What a look finds; where it finds nothing out, other checks tell that."""
+    """Return what a look finds; where it finds nothing out, other checks tell that."""
     try:
         return await asyncio.wait_for(look, CHECK_SECONDS)
     except (TimeoutError, Problem):
@@ -174,7 +177,7 @@ async def _has_room(look: Awaitable[bool]) -> bool:
 
 
 async def _cache(resources: Resources) -> Check:
-    there = await resources.breaker.either(resources.redis.ping, _away)
+    there = await resources.breaker.choose(resources.redis.ping, _away)
     return Check("ok", "connected") if there else Check("error", "Redis does not answer")
 
 
@@ -186,7 +189,7 @@ def _kernels() -> Check:
     return Check("ok", "loaded") if warm.is_warm() else Check("error", "the kernels are not loaded yet")
 
 
-async def _loaded(resources: Resources) -> Check:
+async def _check_load(resources: Resources) -> Check:
     return _kernels()
 
 
@@ -196,7 +199,7 @@ async def _migrations(resources: Resources) -> Check:
 
 
 async def _blobs(resources: Resources) -> Check:
-    """A blob of chance, written, read back and removed."""
+    """Return a blob of chance, written, read back and removed."""
     with tempfile.NamedTemporaryFile(dir=resources.scratch) as file:
         file.write(os.urandom(PROBE_BYTES))
         file.flush()
@@ -227,5 +230,5 @@ _DEEP: Final[dict[str, Look[Check]]] = {
     "workers": _workers,
     "blobs": _blobs,
     "disk": _disk,
-    "kernels": _loaded,
+    "kernels": _check_load,
 }

@@ -1,4 +1,7 @@
-"""The root address: a browser goes on to the console, a program reads what this is."""
+"""The root address.
+
+A browser goes on to the console, a program reads what this is.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,12 @@ REDIRECT = 303
 """Not 301 or 308, which browsers keep: the same address answers programs."""
 
 
-@area.get("/", access="public", limited=False)
+@area.get("/", access="public", limited=False, summary="Show the start page")
 async def home(ctx: Context) -> Home | Raw:
-    """What this is and where to look. Whoever accepts HTML, as browsers do, is redirected to the console."""
+    """Say what this is and where to look.
+
+    A browser is redirected to the console.
+    """
     ctx.answer_headers.append((b"vary", b"accept"))
     if b"text/html" in ctx.headers.get(b"accept", b"").lower():
         return Raw(b"", "text/plain", [("location", welcome.CONSOLE)], status=REDIRECT)

@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from service.health.breaker_schema import Degradation, HistoryLimit, Resilience
 from service.platform.base.breaker import State as BreakerState
-from service.platform.base.breaker_schema import Degradation, HistoryLimit, Level, Resilience, Service
+from service.platform.base.breakers import Level, Service
 
 MESSAGE_CHARACTERS = 200
 TENANTS_MAX = 100

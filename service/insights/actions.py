@@ -1,4 +1,7 @@
-"""Insights' decisions: what is nominated, what a session holds, who sees what of it."""
+"""Insights' decisions.
+
+What is nominated, what a session holds, who sees what of it.
+"""
 
 from __future__ import annotations
 
@@ -13,29 +16,12 @@ from core.insights.insight import STAKEHOLDERS, Stakeholder
 from core.insights.insight import Insight as Found
 from service.compliance import shared as compliance
 from service.compliance.schema import RunTooSlow
-from service.insights import child, shared, store
-from service.insights.schema import (
-    REGENERATIONS_MAX,
-    Analysed,
-    BulkNominated,
-    GenerateRequest,
-    InsightDetail,
-    InvalidStakeholder,
-    NoActiveSession,
-    Nomination,
-    NominationBulk,
-    NominationLimitExceeded,
-    NominationPut,
-    NoNominatedWorkbooks,
-    RegenerationLimitReached,
-    Remark,
-    Session,
-)
+from service.insights import child, schema, shared, store
 from service.platform.access.caller_status import Window
 from service.platform.base.problem import ConcurrentModification, Fault
 from service.platform.base.secrets import new_id
 from service.platform.unit.context import Context
-from service.wording.shared import Told, summaries_told
+from service.wording.shared import WordedText, word_summaries
 from service.workbooks.schema import WorkbookNotFound
 
 INSIGHTS_MAX: Final = 10
@@ -46,23 +32,23 @@ TASTED: Final = ("subject", "workbook_id", "as_of", "tests", "loans_in_all", "re
 # Nominations ----------------------------------------------------------------------------------------------------------
 
 
-async def nominate(ctx: Context, workbook_id: UUID, body: NominationPut) -> Nomination:
+async def nominate(ctx: Context, workbook_id: UUID, body: schema.NominationPut) -> schema.Nomination:
     """Nominate a workbook, or end that."""
-    (nomination,) = await _nominated(ctx, [workbook_id], body.is_nominated)
-    ctx.concerns("workbook", workbook_id, nomination.workbook_name, is_nominated=body.is_nominated)
+    (nomination,) = await _nominate(ctx, [workbook_id], body.is_nominated)
+    ctx.set_subject("workbook", workbook_id, nomination.workbook_name, is_nominated=body.is_nominated)
     return nomination
 
 
-async def nominate_many(ctx: Context, body: NominationBulk) -> BulkNominated:
+async def nominate_many(ctx: Context, body: schema.NominationBulk) -> schema.BulkNominated:
     """Nominate workbooks, or end that."""
     wanted = list(dict.fromkeys(body.workbook_ids))
-    await _nominated(ctx, wanted, body.is_nominated)
-    ctx.concerns("nomination", "bulk", workbook_ids=wanted, is_nominated=body.is_nominated)
-    return BulkNominated(updated_count=len(wanted), workbook_ids=wanted, is_nominated=body.is_nominated)
+    await _nominate(ctx, wanted, body.is_nominated)
+    ctx.set_subject("nomination", "bulk", workbook_ids=wanted, is_nominated=body.is_nominated)
+    return schema.BulkNominated(updated_count=len(wanted), workbook_ids=wanted, is_nominated=body.is_nominated)
 
 
-async def _nominated(ctx: Context, workbook_ids: Collection[UUID], is_nominated: bool) -> list[Nomination]:
-    """The nominations of these workbooks, now as asked.
+async def _nominate(ctx: Context, workbook_ids: Collection[UUID], is_nominated: bool) -> list[schema.Nomination]:
+    """Return the nominations of these workbooks, now as asked.
 
     Raises:
         WorkbookNotFound: one of them is not there; nothing is changed.
@@ -71,68 +57,72 @@ async def _nominated(ctx: Context, workbook_ids: Collection[UUID], is_nominated:
     await store.settle(ctx)
     there = {nomination.workbook_id: nomination for nomination in await store.nominations_of(ctx, workbook_ids)}
     if missing := [workbook_identifier for workbook_identifier in workbook_ids if workbook_identifier not in there]:
-        raise WorkbookNotFound(*(Fault(["workbook_id"], f"there is no workbook {one}") for one in missing[:10]))
-    if all(one.is_nominated == is_nominated for one in there.values()):
-        ctx.changed_nothing()
+        raise WorkbookNotFound(
+            *(Fault(["workbook_id"], f"there is no workbook {nomination}") for nomination in missing[:10])
+        )
+    if all(nomination.is_nominated == is_nominated for nomination in there.values()):
+        ctx.skip_event()
         return list(there.values())
     await (store.nominate if is_nominated else store.withdraw)(ctx, workbook_ids)
     most = ctx.settings.max_nominations
-    if is_nominated and (count := len(await store.nominated(ctx))) > most:
+    if is_nominated and (count := len(await store.nominated_ids(ctx))) > most:
         message = f"{count:,} workbooks would be nominated; the limit is {most:,}"
-        raise NominationLimitExceeded.at(["body"], message)
+        raise schema.NominationLimitExceeded.at(["body"], message)
     return await store.nominations_of(ctx, workbook_ids)
 
 
 # Sessions -------------------------------------------------------------------------------------------------------------
 
 
-async def generate(ctx: Context, body: GenerateRequest) -> Session:
-    """A new session: what there is to say of the nominated workbooks."""
-    stakeholder = next((one for one in STAKEHOLDERS if one == body.stakeholder_type), None)
+async def generate(ctx: Context, body: schema.GenerateRequest) -> schema.Session:
+    """Return a new session: what there is to say of the nominated workbooks."""
+    stakeholder = next(
+        (stakeholder_type for stakeholder_type in STAKEHOLDERS if stakeholder_type == body.stakeholder_type), None
+    )
     if stakeholder is None:
-        raise InvalidStakeholder.at(["body", "stakeholder_type"], f"expected one of {', '.join(STAKEHOLDERS)}")
-    if not await store.nominated(ctx):
-        raise NoNominatedWorkbooks
+        raise schema.InvalidStakeholder.at(["body", "stakeholder_type"], f"expected one of {', '.join(STAKEHOLDERS)}")
+    if not await store.nominated_ids(ctx):
+        raise schema.NoNominatedWorkbooks
     window = Window(f"insights:{ctx.tenant}", ctx.settings.insights_per_day.of(ctx.caller.tier), shared.DAY_SECONDS)
-    async with shared.counted(ctx, window):
-        made = await _made(ctx, stakeholder, angle=0)
+    async with shared.count_call(ctx, window):
+        analysis = await _analyse_all(ctx, stakeholder, angle=0)
     session_id = f"ses_{new_id().hex}"
-    await store.create(ctx, session_id, stakeholder, made.about)
-    return await _kept(ctx, session_id, made)
+    await store.create(ctx, session_id, stakeholder, analysis.about)
+    return await _put_session(ctx, session_id, analysis)
 
 
-async def regenerate(ctx: Context) -> Session:
-    """The caller's newest session from another angle, in place of what it said."""
-    held = await store.held(ctx)
-    if held is None:
-        raise NoActiveSession
-    if held.regeneration_count >= REGENERATIONS_MAX:
-        message = f"the limit is {REGENERATIONS_MAX} of a session; what is generated anew begins another one"
-        raise RegenerationLimitReached(Fault(["session"], message), retry_after_seconds=shared.DAY_SECONDS)
-    made = await _made(ctx, held.stakeholder_type, angle=held.regeneration_count + 1)
-    if not await store.regenerated(ctx, held, made.about):
+async def regenerate(ctx: Context) -> schema.Session:
+    """Replace the caller's newest session from another angle."""
+    session = await store.newest_session(ctx)
+    if session is None:
+        raise schema.NoActiveSession
+    if session.regeneration_count >= schema.REGENERATIONS_MAX:
+        message = f"the limit is {schema.REGENERATIONS_MAX} of a session; what is generated anew begins another one"
+        raise schema.RegenerationLimitReached(Fault(["session"], message), retry_after_seconds=shared.DAY_SECONDS)
+    analysis = await _analyse_all(ctx, session.stakeholder_type, angle=session.regeneration_count + 1)
+    if not await store.begin_regeneration(ctx, session, analysis.about):
         raise ConcurrentModification
-    return await _kept(ctx, held.id, made)
+    return await _put_session(ctx, session.id, analysis)
 
 
-class _Made(NamedTuple):
+class _Analysis(NamedTuple):
     """What is to be stored of a session."""
 
     about: dict[str, Any]
     insights: list[store.NewInsight]
 
 
-async def _made(ctx: Context, stakeholder: Stakeholder, angle: int) -> _Made:
+async def _analyse_all(ctx: Context, stakeholder: Stakeholder, angle: int) -> _Analysis:
     gathered = await shared.gather(ctx)
     try:
-        found = await _analysed(ctx, gathered, stakeholder, angle)
+        analysed = await _analyse(ctx, gathered, stakeholder, angle)
     except RunTooSlow:
         if len(gathered.subjects) == 1:
             raise
         gathered = _first_of(gathered)
-        found = await _analysed(ctx, gathered, stakeholder, angle)
+        analysed = await _analyse(ctx, gathered, stakeholder, angle)
     subjects = [
-        Analysed(
+        schema.Analysed(
             workbook_id=UUID(subject.workbook_id),
             name=subject.name,
             run_id=subject.run_id,
@@ -140,44 +130,49 @@ async def _made(ctx: Context, stakeholder: Stakeholder, angle: int) -> _Made:
         )
         for subject in gathered.subjects
     ]
-    told = await summaries_told(ctx, found)
+    wordings = await word_summaries(ctx, analysed)
     insights = [
-        _stored(one, said, number, subjects) for number, (one, said) in enumerate(zip(found, told, strict=True))
+        _to_new_insight(insight, wording, number, subjects)
+        for number, (insight, wording) in enumerate(zip(analysed, wordings, strict=True))
     ]
-    return _Made({"subjects": subjects, "warnings": gathered.warnings}, insights)
+    return _Analysis({"subjects": subjects, "warnings": gathered.warnings}, insights)
 
 
-async def _analysed(ctx: Context, gathered: shared.Gathered, stakeholder: Stakeholder, angle: int) -> list[Found]:
+async def _analyse(ctx: Context, gathered: shared.Gathered, stakeholder: Stakeholder, angle: int) -> list[Found]:
     work = gathered.subjects, stakeholder, angle, INSIGHTS_MAX, gathered.labels
-    return await compliance.calculated(ctx, ctx.settings.insight_seconds, child.find, *work)
+    return await compliance.calculate(ctx, ctx.settings.insight_seconds, child.find, *work)
 
 
 def _first_of(gathered: shared.Gathered) -> shared.Gathered:
-    """The last nominated workbook alone."""
+    """Return the last nominated workbook alone."""
     first, *others = gathered.subjects
-    names = ", ".join(one.name for one in others)
+    names = ", ".join(subject.name for subject in others)
     message = f"Analysing all of them takes longer than it may: left out are {names}."
-    return gathered._replace(subjects=[first], warnings=[*gathered.warnings, Remark(code="left_out", message=message)])
+    return gathered._replace(
+        subjects=[first], warnings=[*gathered.warnings, schema.Remark(code="left_out", message=message)]
+    )
 
 
-def _stored(found: Found, told: Told, number: int, subjects: list[Analysed]) -> store.NewInsight:
-    about = [UUID(found.workbook_id)] if found.workbook_id else [subject.workbook_id for subject in subjects]
+def _to_new_insight(
+    insight: Found, wording: WordedText, number: int, subjects: list[schema.Analysed]
+) -> store.NewInsight:
+    about = [UUID(insight.workbook_id)] if insight.workbook_id else [subject.workbook_id for subject in subjects]
     same = ("category", "title", "confidence", "priority", "methodology", "supporting_data")
     return store.NewInsight(
         id=f"ins_{new_id().hex}",
         number=number,
         workbook_ids=about,
-        summary=told.text,
-        answered_by=told.answered_by,
-        **{name: getattr(found, name) for name in same},
+        summary=wording.text,
+        answered_by=wording.answered_by,
+        **{name: getattr(insight, name) for name in same},
     )
 
 
-async def _kept(ctx: Context, session_id: str, made: _Made) -> Session:
-    """A session whose insights are stored."""
-    await store.put_insights(ctx, session_id, made.insights)
+async def _put_session(ctx: Context, session_id: str, analysis: _Analysis) -> schema.Session:
+    """Return a session whose insights are stored."""
+    await store.put_insights(ctx, session_id, analysis.insights)
     session = await store.session(ctx, session_id)
-    ctx.concerns(
+    ctx.set_subject(
         "insight_session",
         session_id,
         stakeholder_type=session.stakeholder_type,
@@ -188,10 +183,10 @@ async def _kept(ctx: Context, session_id: str, made: _Made) -> Session:
     return session
 
 
-async def insight(ctx: Context, insight_id: str) -> InsightDetail:
-    """An insight; of a taster no evidence."""
-    found = await store.insight(ctx, insight_id)
-    if not found.is_taster:
-        return found
-    shown = {name: found.supporting_data[name] for name in TASTED if name in found.supporting_data}
-    return msgspec.structs.replace(found, supporting_data=shown)
+async def insight(ctx: Context, insight_id: str) -> schema.InsightDetail:
+    """Return an insight; of a taster no evidence."""
+    detail = await store.insight(ctx, insight_id)
+    if not detail.is_taster:
+        return detail
+    evidence = {name: detail.supporting_data[name] for name in TASTED if name in detail.supporting_data}
+    return msgspec.structs.replace(detail, supporting_data=evidence)

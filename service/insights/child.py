@@ -1,4 +1,7 @@
-"""What a confined child does for insights: look for what is worth a look, and answer questions."""
+"""What a confined child does for insights.
+
+Look for what is worth a look, and answer questions.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from core.questions.ask import ask
 def find(
     subjects: Sequence[Subject], stakeholder: Stakeholder, angle: int, most: int, labels: dict[str, str]
 ) -> list[Insight]:
-    """What there is to say of some portfolios, to a reader of a kind."""
+    """Return what there is to say of some portfolios, to a reader of a kind."""
     return analyse(subjects, stakeholder=stakeholder, angle=angle, most=most, labels=labels)
 
 
@@ -59,12 +62,12 @@ class Answered(Struct, frozen=True, kw_only=True):
 
 
 def answer(question: str, subjects: Sequence[Subject], labels: dict[str, str]) -> Answered:
-    """What some portfolios say to a question."""
-    found = ask(question, subjects, labels=labels)
-    return Answered(**_fields(found, Answer, "figures"), figures=[_shown(figure) for figure in found.figures])
+    """Return what some portfolios say to a question."""
+    result = ask(question, subjects, labels=labels)
+    return Answered(**_fields(result, Answer, "figures"), figures=[_to_shown(figure) for figure in result.figures])
 
 
-def _shown(figure: Figure) -> Shown:
+def _to_shown(figure: Figure) -> Shown:
     value = figure.value
     return Shown(
         **_fields(figure, Figure, "value"),

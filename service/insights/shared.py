@@ -1,4 +1,7 @@
-"""What insights lend: the day's questions, what nominated workbooks have to say, and answers."""
+"""What insights lend.
+
+The day's questions, what nominated workbooks have to say, and answers.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,9 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-import msgspec
-
 from core import words
 from core.compliance.suites import DEAL_SUITE
-from core.insights.subject import BREAKS_SHOWN, Break, Breaks, HistoryPoint, Subject
+from core.insights.subject import BREAKS_SHOWN, HistoryPoint, Subject
 from core.labels import labelled
 from core.portfolio import Portfolio
 from core.questions.answer import Answer
@@ -24,6 +25,7 @@ from service.compliance.schema import RunTooSlow
 from service.compliance.shared import NotRepeatable
 from service.deals import shared as deals
 from service.deals.schema import DealHistoryQuery
+from service.deals.schema import Point as DealPoint
 from service.insights import child, store
 from service.insights.schema import UNREADABLE, NoNominatedWorkbooks, Remark
 from service.mappings.schema import MappingTooSlow
@@ -31,9 +33,9 @@ from service.platform.access.caller_status import Window
 from service.platform.base.problem import Problem, ValidationFailed
 from service.platform.data.blobs import Damaged
 from service.platform.unit.context import Context
-from service.platform.unit.storage import report
+from service.platform.unit.storage import report_damage
 
-__all__ = ["Gathered", "asked", "counted", "gather", "questions_of_the_day"]
+__all__ = ["Gathered", "ask", "count_call", "gather", "questions_of_the_day"]
 
 DAY_SECONDS: Final = 86_400
 GATHERING: Final = 0.5
@@ -44,13 +46,13 @@ GATHERING: Final = 0.5
 
 
 def questions_of_the_day(ctx: Context) -> Window:
-    """The questions that the tenant may ask in a day, of insights and of the assistant together."""
+    """Return the tenant's limit of questions in a day."""
     most = ctx.settings.questions_per_day.of(ctx.caller.tier)
     return Window(f"questions:{ctx.tenant}", most, DAY_SECONDS)
 
 
 @asynccontextmanager
-async def counted(ctx: Context, window: Window) -> AsyncIterator[None]:
+async def count_call(ctx: Context, window: Window) -> AsyncIterator[None]:
     """Take one call out of a day's figure; what is refused within gives it back.
 
     Raises:
@@ -77,16 +79,16 @@ class Gathered(NamedTuple):
 
 
 async def gather(ctx: Context, workbook_ids: Collection[UUID] | None = None) -> Gathered:
-    """What there is of some workbooks; of the nominated ones where none is named.
+    """Return the subjects of some workbooks, or of the nominated ones.
 
-    One that cannot be read is left out, and that is told. What was begun is committed: no connection is held while it
+    One that cannot be read is left out, with a remark. What was begun is committed: no connection is held while it
     works.
 
     Raises:
         NoNominatedWorkbooks: no workbook is named or nominated.
         UNREADABLE, ValidationFailed: none of them can be read, the first one for this reason.
     """
-    wanted = list(await store.nominated(ctx) if workbook_ids is None else workbook_ids)
+    wanted = list(await store.nominated_ids(ctx) if workbook_ids is None else workbook_ids)
     if not wanted:
         raise NoNominatedWorkbooks
     subjects: list[Subject] = []
@@ -104,7 +106,7 @@ async def gather(ctx: Context, workbook_ids: Collection[UUID] | None = None) -> 
             subjects.append(await _subject(ctx, workbook_id))
         except (*UNREADABLE, ValidationFailed) as refusal:
             if isinstance(refusal, Damaged):
-                await report(ctx.resources, refusal.key, ctx.request_id)
+                await report_damage(ctx.resources, refusal.key, ctx.request_id)
             refusals.append(refusal)
             why = "; ".join([refusal.detail, *(fault.message for fault in refusal.errors)])
             left_out.append(f"Workbook {workbook_id} is left out: {why}.")
@@ -112,30 +114,36 @@ async def gather(ctx: Context, workbook_ids: Collection[UUID] | None = None) -> 
         raise refusals[0]
     labels = await identity.labels_of(ctx)
     await ctx.commit()
-    named = _told_apart(subjects)
+    distinct = _with_unique_names(subjects)
     return Gathered(
-        named,
+        distinct,
         [
             *(Remark(code="left_out", message=message) for message in left_out),
             *(
-                Remark(code="rests_on", message=f"{one.name}: {labelled(remark, labels)}")
-                for one in named
-                for remark in one.remarks
+                Remark(code="rests_on", message=f"{subject.name}: {labelled(remark, labels)}")
+                for subject in distinct
+                for remark in subject.remarks
             ),
         ],
         labels,
     )
 
 
-def _told_apart(subjects: list[Subject]) -> list[Subject]:
-    """Several of one name by their days, or by their identifiers."""
+def _with_unique_names(subjects: list[Subject]) -> list[Subject]:
+    """Return several of one name by their days, or by their identifiers."""
     by_name = Counter(subject.name for subject in subjects)
-    dated = [one if by_name[one.name] == 1 else replace(one, name=f"{one.name} {one.day}") for one in subjects]
-    by_day = Counter(one.name for one in dated)
-    return [one if by_day[one.name] == 1 else replace(one, name=f"{one.name} ({one.workbook_id})") for one in dated]
+    dated = [
+        subject if by_name[subject.name] == 1 else replace(subject, name=f"{subject.name} {subject.day}")
+        for subject in subjects
+    ]
+    by_day = Counter(subject.name for subject in dated)
+    return [
+        subject if by_day[subject.name] == 1 else replace(subject, name=f"{subject.name} ({subject.workbook_id})")
+        for subject in dated
+    ]
 
 
-class _Found(NamedTuple):
+class _Source(NamedTuple):
     """A workbook's loans, and the rules that it is held to."""
 
     portfolio: Portfolio
@@ -146,55 +154,55 @@ class _Found(NamedTuple):
 
 
 async def _subject(ctx: Context, workbook_id: UUID) -> Subject:
-    """A workbook by the rules of its newest full run, and what stands beside it.
+    """Return a workbook by its newest full run's rules, with context.
 
     Raises:
         UNREADABLE, ValidationFailed
     """
     about = await store.about(ctx, workbook_id)
-    found = await _found(ctx, workbook_id)
+    source = await _read_source(ctx, workbook_id)
     subject = Subject(
         name=about.deal_name or about.workbook_name,
-        portfolio=found.portfolio,
-        suite=found.suite,
-        rules=found.rules,
+        portfolio=source.portfolio,
+        suite=source.suite,
+        rules=source.rules,
         workbook_id=str(workbook_id),
-        run_id=found.run_id,
-        breaks=await _breaks(ctx, workbook_id),
+        run_id=source.run_id,
+        breaks=await store.breaks(ctx, workbook_id, BREAKS_SHOWN),
     )
     previous = None
     if about.deal_id is not None and subject.day is not None:
-        previous = await _previous(ctx, about.deal_id, workbook_id, subject, found.remarks)
+        previous = await _previous(ctx, about.deal_id, workbook_id, subject, source.remarks)
         subject = replace(subject, history=await _history(ctx, about.deal_id, subject))
-    return replace(subject, previous=previous, remarks=tuple(found.remarks))
+    return replace(subject, previous=previous, remarks=tuple(source.remarks))
 
 
-async def _found(ctx: Context, workbook_id: UUID) -> _Found:
-    """The loans as the newest full run read them; where there is none to be repeated, as one would read them now."""
-    run = await compliance.stored_run(ctx, workbook_id)
+async def _read_source(ctx: Context, workbook_id: UUID) -> _Source:
+    """Return the loans as the newest full run read them, or as of now."""
+    run = await compliance.find_run(ctx, workbook_id)
     why = "no whole suite was run on it"
     if run is not None:
         try:
-            again = await compliance.repeated(ctx, run)
+            again = await compliance.repeat_run(ctx, run)
         except NotRepeatable as reason:
             why = str(reason)
         else:
-            return _Found(again.portfolio, run.test_suite, again.rules, str(run.id), [])
+            return _Source(again.portfolio, run.test_suite, again.rules, str(run.id), [])
     ready = await compliance.prepare(ctx, workbook_id, suite="enhanced")
     suite = DEAL_SUITE if ready.definition_version else "enhanced"
-    return _Found(ready.portfolio, suite, ready.rules, None, [f"its tests were run now, and are not stored: {why}"])
+    return _Source(ready.portfolio, suite, ready.rules, None, [f"its tests were run now, and are not stored: {why}"])
 
 
 async def _previous(
     ctx: Context, deal_id: UUID, workbook_id: UUID, subject: Subject, remarks: list[str]
 ) -> Subject | None:
-    """The deal's month before; where it cannot be read, that is told."""
+    """Return the deal's month before, or a remark where it cannot be read."""
     assert subject.day is not None
     run = await compliance.run_before(ctx, deal_id=deal_id, workbook_id=workbook_id, as_of=subject.day)
     if run is None:
         return None
     try:
-        again = await compliance.repeated(ctx, run)
+        again = await compliance.repeat_run(ctx, run)
     except (NotRepeatable, RunTooSlow, MappingTooSlow) as why:
         reason = why.detail if isinstance(why, Problem) else why
         remarks.append(f"nothing is said of what moved since {run.as_of}: {reason}")
@@ -210,25 +218,16 @@ async def _previous(
 
 
 async def _history(ctx: Context, deal_id: UUID, subject: Subject) -> dict[str, list[HistoryPoint]]:
-    """The deal's tests through the months: of each day what the newest full run says."""
+    """Return the deal's tests through the months, by full runs."""
     series, _ = await deals.history(ctx, deal_id, DealHistoryQuery(end_date=subject.day))
     return {
-        one.test_id: list({
-            point.as_of: HistoryPoint(
-                day=point.as_of, value=point.value, limit=point.threshold, status=point.status, run_id=str(point.run_id)
-            )
-            for point in one.points
-        }.values())
-        for one in series
-    }  # fmt: skip
+        test_series.test_id: list({at.as_of: _to_point(at) for at in test_series.points}.values())
+        for test_series in series
+    }
 
 
-async def _breaks(ctx: Context, workbook_id: UUID) -> Breaks | None:
-    found = await store.breaks(ctx, workbook_id, BREAKS_SHOWN)
-    if found is None:
-        return None
-    given = msgspec.structs.asdict(found)
-    return Breaks(**given | {"largest": [Break(**msgspec.structs.asdict(one)) for one in found.largest]})
+def _to_point(at: DealPoint) -> HistoryPoint:
+    return HistoryPoint(day=at.as_of, value=at.value, limit=at.threshold, status=at.status, run_id=str(at.run_id))
 
 
 # Answers --------------------------------------------------------------------------------------------------------------
@@ -244,8 +243,8 @@ NOMINATE_FIRST: Final = (
 )
 
 
-async def asked(ctx: Context, question: str, workbook_ids: Collection[UUID] | None) -> tuple[Answer, list[Remark]]:
-    """The answer to a question over some workbooks, or the nominated ones, and what to know of these.
+async def ask(ctx: Context, question: str, workbook_ids: Collection[UUID] | None) -> tuple[Answer, list[Remark]]:
+    """Return the answer to a question over some workbooks, and remarks.
 
     Without any workbook the answer says what is to be done first.
 
@@ -258,21 +257,28 @@ async def asked(ctx: Context, question: str, workbook_ids: Collection[UUID] | No
     except NoNominatedWorkbooks:
         text = NOMINATE_FIRST if await store.has_workbooks(ctx) else UPLOAD_FIRST
         nothing = Answer(
-            question=question, answered=False, text=text, understood="", query=None, figures=[], names=[],
-            warnings=[], suggestions=[],
-        )  # fmt: skip
+            question=question,
+            answered=False,
+            text=text,
+            understood="",
+            query=None,
+            figures=[],
+            names=[],
+            warnings=[],
+            suggestions=[],
+        )
         return nothing, []
-    found = await answer(ctx, question, gathered)
-    return found, [*gathered.warnings, *(Remark(code="assumed", message=warning) for warning in found.warnings)]
+    reply = await answer(ctx, question, gathered)
+    return reply, [*gathered.warnings, *(Remark(code="assumed", message=warning) for warning in reply.warnings)]
 
 
 async def answer(ctx: Context, question: str, gathered: Gathered) -> Answer:
-    """What the subjects say to a question.
+    """Return what the subjects say to a question.
 
     Raises:
         RunTooSlow: it takes longer than it may.
     """
     seconds = ctx.settings.insight_seconds
     return (
-        await compliance.calculated(ctx, seconds, child.answer, question, gathered.subjects, gathered.labels)
+        await compliance.calculate(ctx, seconds, child.answer, question, gathered.subjects, gathered.labels)
     ).as_answer()

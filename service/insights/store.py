@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import date
 from typing import Any, Final
 from uuid import UUID
 
@@ -11,28 +10,18 @@ import msgspec
 from msgspec import Struct
 
 from core.insights.insight import Category, Stakeholder
-from core.reconciliation.rules import IssueType, Severity
-from service.insights.schema import (
-    CATEGORY_NAMES,
-    LISTED_MAX,
-    RECENT,
-    InsightDetail,
-    InsightNotFound,
-    NoCurrentSession,
-    Nomination,
-    QuestionItem,
-    Session,
-    SessionNotFound,
-)
+from core.insights.subject import Breaks
+from service.insights import schema
 from service.platform.base.problem import Problem
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, insert_of
+from service.platform.unit.listing import columns_of
+from service.platform.unit.records import insert, to_json
 from service.workbooks.schema import WorkbookNotFound
 
 # Nominations ----------------------------------------------------------------------------------------------------------
 
 _NOMINATION: Final = columns_of(
-    Nomination,
+    schema.Nomination,
     workbook_id="w.id",
     workbook_name="w.name",
     is_nominated="n.nominated_at IS NOT NULL",
@@ -46,47 +35,40 @@ _NOMINATIONS: Final = """
 """
 
 
-async def nominations(ctx: Context) -> list[Nomination]:
-    """The tenant's workbooks, the nominated ones first, then the newest."""
-    return await ctx.all(
-        Nomination,
+async def nominations(ctx: Context) -> list[schema.Nomination]:
+    """Return the tenant's workbooks, the nominated ones first, then the newest."""
+    return await ctx.fetch_all(
+        schema.Nomination,
         f"""
         SELECT {_NOMINATION} FROM {_NOMINATIONS}
-        ORDER BY n.nominated_at DESC NULLS LAST, w.created_at DESC, w.id LIMIT {LISTED_MAX}
+        ORDER BY n.nominated_at DESC NULLS LAST, w.created_at DESC, w.id LIMIT {schema.LISTED_MAX}
         """,
     )
 
 
-async def nominations_of(ctx: Context, workbook_ids: Collection[UUID]) -> list[Nomination]:
-    """Those of some workbooks; what is not there is not among them."""
-    return await ctx.all(
-        Nomination, f"SELECT {_NOMINATION} FROM {_NOMINATIONS} AND w.id = ANY (%s)", [list(workbook_ids)]
+async def nominations_of(ctx: Context, workbook_ids: Collection[UUID]) -> list[schema.Nomination]:
+    """Return the nominations of some workbooks, where they exist."""
+    return await ctx.fetch_all(
+        schema.Nomination, f"SELECT {_NOMINATION} FROM {_NOMINATIONS} AND w.id = ANY (%s)", [list(workbook_ids)]
     )
 
 
-async def nominated(unit: Unit) -> list[UUID]:
-    """The workbooks that are nominated, the latest nomination first."""
-
-    class Row(Struct):
-        workbook_id: UUID
-
-    rows = await unit.all(
-        Row,
-        """
-        SELECT workbook_id FROM nominated_workbooks GROUP BY workbook_id ORDER BY max(nominated_at) DESC, workbook_id
-        """,
-    )
-    return [row.workbook_id for row in rows]
+async def nominated_ids(unit: Unit) -> list[UUID]:
+    """Return the workbooks that are nominated, the latest nomination first."""
+    sql = """
+        SELECT ARRAY(SELECT workbook_id FROM nominated_workbooks GROUP BY workbook_id
+                     ORDER BY max(nominated_at) DESC, workbook_id)
+    """
+    return list(await unit.fetch_value(sql))
 
 
 async def has_workbooks(unit: Unit) -> bool:
-    """Whether the tenant has any workbook."""
-    return bool(await unit.value("SELECT EXISTS (SELECT FROM workbooks WHERE deleted_at IS NULL)"))
+    """Return whether the tenant has any workbook."""
+    return bool(await unit.fetch_value("SELECT EXISTS (SELECT FROM workbooks WHERE deleted_at IS NULL)"))
 
 
 async def settle(ctx: Context) -> None:
-    """Move nominations that a later workbook of their deal took over to it, and hold all of them still until the
-    transaction ends."""
+    """Lock nominations, and move them to their deals' newest workbooks."""
     await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
     await ctx.execute(
         """
@@ -122,7 +104,7 @@ async def withdraw(ctx: Context, workbook_ids: Collection[UUID]) -> None:
 # What is analysed -----------------------------------------------------------------------------------------------------
 
 
-class About(Struct, frozen=True, kw_only=True):
+class WorkbookNames(Struct, frozen=True, kw_only=True):
     """Whose a workbook is."""
 
     workbook_name: str
@@ -130,14 +112,10 @@ class About(Struct, frozen=True, kw_only=True):
     deal_name: str | None
 
 
-async def about(unit: Unit, workbook_id: UUID) -> About:
-    """A workbook's name, and its deal.
-
-    Raises:
-        WorkbookNotFound: there is none of that identifier.
-    """
-    return await unit.one(
-        About,
+async def about(unit: Unit, workbook_id: UUID) -> WorkbookNames:
+    """Return a workbook's name, and its deal."""
+    return await unit.fetch_one(
+        WorkbookNames,
         """
         SELECT w.name AS workbook_name, w.deal_id, d.name AS deal_name
         FROM workbooks w LEFT JOIN deals d ON d.tenant_id = w.tenant_id AND d.id = w.deal_id
@@ -148,36 +126,10 @@ async def about(unit: Unit, workbook_id: UUID) -> About:
     )
 
 
-class TopBreak(Struct, frozen=True, kw_only=True):
-    """A discrepancy that still stands."""
-
-    severity: Severity
-    issue_type: IssueType
-    field_name: str
-    identifier: str
-    borrower_name: str
-    trustee_value: str
-    internal_value: str
-
-
-class StoredBreaks(Struct, frozen=True, kw_only=True):
-    """What a workbook's newest comparison with a trustee's tape found, as it was reviewed since."""
-
-    tape: str
-    comparison_id: str
-    day: date
-    compared: int
-    matched: int
-    settled: int
-    by_severity: dict[Severity, int]
-    by_field: dict[str, int]
-    largest: list[TopBreak]
-
-
-async def breaks(unit: Unit, workbook_id: UUID, most: int) -> StoredBreaks | None:
-    """A workbook's newest comparison, with the worst discrepancies; None where there was none."""
-    return await unit.one_or_none(
-        StoredBreaks,
+async def breaks(unit: Unit, workbook_id: UUID, most: int) -> Breaks | None:
+    """Return a workbook's newest comparison with its worst discrepancies."""
+    return await unit.fetch_one_or_none(
+        Breaks,
         """
         WITH newest AS (
             SELECT r.id, r.tenant_id, r.tape_id, r.workbook_id, r.summary, t.file_name,
@@ -228,7 +180,7 @@ class NewInsight(Struct, frozen=True, kw_only=True):
     answered_by: str
 
 
-class Held(Struct, frozen=True, kw_only=True):
+class NewestSession(Struct, frozen=True, kw_only=True):
     """A session that may be regenerated."""
 
     id: str
@@ -236,14 +188,14 @@ class Held(Struct, frozen=True, kw_only=True):
     regeneration_count: int
 
 
-_DISPLAY: Final = f"'{msgspec.json.encode(CATEGORY_NAMES).decode()}'::json ->> category"
+_DISPLAY: Final = f"'{to_json(schema.CATEGORY_NAMES)}'::json ->> category"
 _BRIEF: Final = f"""
     json_build_object('id', i.id, 'category', i.category, 'category_display', {_DISPLAY}, 'title', i.title,
                       'summary', i.summary, 'confidence', i.confidence, 'priority', i.priority,
                       'is_taster', %(is_taster)s::boolean)
 """
 _SESSION: Final = columns_of(
-    Session,
+    schema.Session,
     session_id="s.id",
     status="'completed'",
     insights=f"""(SELECT coalesce(json_agg({_BRIEF} ORDER BY i.number), '[]') FROM insights i
@@ -251,59 +203,53 @@ _SESSION: Final = columns_of(
 )
 
 
-def _shown(ctx: Context) -> dict[str, Any]:
-    """What every read of a caller's own insights needs."""
+def _viewer(ctx: Context) -> dict[str, Any]:
+    """Return what every read of a caller's own insights needs."""
     return {"user_id": ctx.caller.user_id, "is_taster": ctx.caller.tier == "free"}
 
 
-async def session(ctx: Context, session_id: str) -> Session:
-    """A session of the caller's.
-
-    Raises:
-        SessionNotFound: the caller has none of that identifier.
-    """
-    return await _session(ctx, "s.id = %(id)s", SessionNotFound, id=session_id)
+async def session(ctx: Context, session_id: str) -> schema.Session:
+    """Return a session of the caller's."""
+    return await _session(ctx, "s.id = %(id)s", schema.SessionNotFound, id=session_id)
 
 
-async def current(ctx: Context) -> Session:
-    """The caller's newest session.
+async def current(ctx: Context) -> schema.Session:
+    """Return the caller's newest session.
 
     Raises:
         NoCurrentSession: there is none.
     """
-    return await _session(ctx, "true", NoCurrentSession)
+    return await _session(ctx, "true", schema.NoCurrentSession)
 
 
-async def _session(ctx: Context, where: str, missing: type[Problem], **asked: str) -> Session:
-    return await ctx.one(
-        Session,
+async def _session(ctx: Context, where: str, missing: type[Problem], **parameters: str) -> schema.Session:
+    return await ctx.fetch_one(
+        schema.Session,
         f"""
         SELECT {_SESSION} FROM insight_sessions s
         WHERE s.user_id = %(user_id)s AND {where} ORDER BY s.created_at DESC, s.id LIMIT 1
         """,
-        {**_shown(ctx), **asked},
+        {**_viewer(ctx), **parameters},
         missing=missing,
     )
 
 
-async def held(ctx: Context) -> Held | None:
-    """The caller's newest session, as regenerating needs it."""
-    return await ctx.one_or_none(
-        Held,
-        f"SELECT {columns_of(Held)} FROM insight_sessions WHERE user_id = %s ORDER BY created_at DESC, id LIMIT 1",
-        [ctx.caller.user_id],
-    )
+async def newest_session(ctx: Context) -> NewestSession | None:
+    """Return the caller's newest session, as regenerating needs it."""
+    columns, order = columns_of(NewestSession), "created_at DESC, id"
+    sql = f"SELECT {columns} FROM insight_sessions WHERE user_id = %s ORDER BY {order} LIMIT 1"
+    return await ctx.fetch_one_or_none(NewestSession, sql, [ctx.caller.user_id])
 
 
 async def create(ctx: Context, session_id: str, stakeholder: Stakeholder, about: Mapping[str, Any]) -> None:
-    """A session without its insights; `about` as `regenerated`."""
-    row = {"tenant_id": ctx.tenant, "id": session_id, "user_id": ctx.caller.user_id, "stakeholder_type": stakeholder}
-    row |= _told(about)
-    await ctx.execute(insert_of("insight_sessions", row), row)
+    """Create a session without its insights; see `begin_regeneration`."""
+    row = {"id": session_id, "user_id": ctx.caller.user_id, "stakeholder_type": stakeholder}
+    row |= _as_json(about)
+    await insert(ctx, "insight_sessions", row)
 
 
-async def regenerated(ctx: Context, held: Held, about: Mapping[str, Any]) -> bool:
-    """Take away a session's insights, for others to come; whether nobody else did so in between.
+async def begin_regeneration(ctx: Context, session: NewestSession, about: Mapping[str, Any]) -> bool:
+    """Remove a session's insights; return False where another did.
 
     Args:
         about: subjects and warnings of the new ones.
@@ -314,14 +260,14 @@ async def regenerated(ctx: Context, held: Held, about: Mapping[str, Any]) -> boo
                                     warnings = %(warnings)s
         WHERE id = %(id)s AND regeneration_count = %(regeneration_count)s
         """,
-        {**msgspec.structs.asdict(held), **_told(about)},
+        {**msgspec.structs.asdict(session), **_as_json(about)},
     )
-    await ctx.execute("DELETE FROM insights WHERE session_id = %s", [held.id])
+    await ctx.execute("DELETE FROM insights WHERE session_id = %s", [session.id])
     return bool(done)
 
 
-def _told(about: Mapping[str, Any]) -> dict[str, str]:
-    return {name: msgspec.json.encode(value).decode() for name, value in about.items()}
+def _as_json(about: Mapping[str, Any]) -> dict[str, str]:
+    return {name: to_json(value) for name, value in about.items()}
 
 
 async def put_insights(ctx: Context, session_id: str, insights: Sequence[NewInsight]) -> None:
@@ -336,7 +282,7 @@ async def put_insights(ctx: Context, session_id: str, insights: Sequence[NewInsi
             id text, number integer, workbook_ids uuid[], category text, title text, summary text, confidence float8,
             priority integer, methodology text, supporting_data json, answered_by text)
         """,
-        [ctx.tenant, session_id, msgspec.json.encode(insights).decode()],
+        [ctx.tenant, session_id, to_json(insights)],
     )
 
 
@@ -344,55 +290,50 @@ async def put_insights(ctx: Context, session_id: str, insights: Sequence[NewInsi
 
 _KNOWN: Final = ("answered", "understood", "suggestions", "warnings", "answered_by")
 """Fields of a question that stand in its details."""
-_QUESTION: Final = columns_of(QuestionItem, **{name: f"details -> '{name}'" for name in _KNOWN})
+_QUESTION: Final = columns_of(schema.QuestionItem, **{name: f"details -> '{name}'" for name in _KNOWN})
 
 
-async def insight(ctx: Context, insight_id: str) -> InsightDetail:
-    """An insight of one of the caller's sessions.
-
-    Raises:
-        InsightNotFound: the caller has none of that identifier.
-    """
+async def insight(ctx: Context, insight_id: str) -> schema.InsightDetail:
+    """Return an insight of one of the caller's sessions."""
     recent = f"""(
         SELECT coalesce(json_agg(q), '[]') FROM (
             SELECT {_QUESTION} FROM insight_questions
-            WHERE user_id = %(user_id)s AND insight_id = %(id)s ORDER BY asked_at DESC, id LIMIT {RECENT}) q)"""
+            WHERE user_id = %(user_id)s AND insight_id = %(id)s ORDER BY asked_at DESC, id LIMIT {schema.RECENT}) q)"""
     columns = columns_of(
-        InsightDetail,
+        schema.InsightDetail,
         id="i.id",
         created_at="i.created_at",
         category_display=_DISPLAY,
         is_taster="%(is_taster)s::boolean",
         recent_questions=recent,
     )
-    return await ctx.one(
-        InsightDetail,
+    return await ctx.fetch_one(
+        schema.InsightDetail,
         f"""
         SELECT {columns} FROM insights i
         JOIN insight_sessions s ON s.tenant_id = i.tenant_id AND s.id = i.session_id
         WHERE i.id = %(id)s AND s.user_id = %(user_id)s
         """,
-        {**_shown(ctx), "id": insight_id},
-        missing=InsightNotFound,
+        {**_viewer(ctx), "id": insight_id},
+        missing=schema.InsightNotFound,
     )
 
 
-async def keep_question(ctx: Context, item: QuestionItem) -> None:
+async def keep_question(ctx: Context, item: schema.QuestionItem) -> None:
     """Keep a question with its answer."""
-    kept = msgspec.structs.asdict(item)
+    fields = msgspec.structs.asdict(item)
     row = {
-        "tenant_id": ctx.tenant,
         "user_id": ctx.caller.user_id,
-        **{name: kept[name] for name in ("id", "insight_id", "question", "answer", "asked_at")},
-        "details": msgspec.json.encode({name: kept[name] for name in _KNOWN}).decode(),
+        **{name: fields[name] for name in ("id", "insight_id", "question", "answer", "asked_at")},
+        "details": to_json({name: fields[name] for name in _KNOWN}),
     }
-    await ctx.execute(insert_of("insight_questions", row), row)
+    await insert(ctx, "insight_questions", row)
 
 
-async def questions(ctx: Context, limit: int) -> list[QuestionItem]:
-    """The caller's questions, the newest first."""
-    return await ctx.all(
-        QuestionItem,
+async def questions(ctx: Context, limit: int) -> list[schema.QuestionItem]:
+    """Return the caller's questions, the newest first."""
+    return await ctx.fetch_all(
+        schema.QuestionItem,
         f"SELECT {_QUESTION} FROM insight_questions WHERE user_id = %s ORDER BY asked_at DESC, id LIMIT %s",
         [ctx.caller.user_id, limit],
     )

@@ -1,1 +1,1 @@
-"""Jobs: what a worker does, is about to do, or has done for the tenant."""
+"""Jobs: what a worker does, will do, or has done for the tenant."""

@@ -15,8 +15,11 @@ BUSY = frozenset({"pending", "running"})
     "/{job_id}",
     access="any",
     errors=(JobNotFound,),
-    waits=Waits("job_id", BUSY, lambda job: (job.status, job.progress), key=store.announced_as),
+    waits=Waits("job_id", BUSY, lambda job: (job.status, job.progress), key=store.announced_id),
 )
 async def get_job(ctx: Context, job_id: str, query: WaitQuery) -> JobState:
-    """How far a job is, by the identifier that a tape's upload answers with; one that ended is kept for some weeks."""
+    """Say how far a job is.
+
+    Its identifier is in the answer to a tape's upload. One that ended is kept for some weeks.
+    """
     return await store.get(ctx, job_id)

@@ -1,4 +1,4 @@
-"""What is told of a job, and its refusal."""
+"""A job's state, and its refusal."""
 
 from __future__ import annotations
 

@@ -10,13 +10,14 @@ from msgspec import Struct
 
 from service.jobs.schema import JobNotFound, JobState, Status
 from service.platform.unit.context import Context
+from service.platform.unit.records import narrow
 
 _NAMED: Final = re.compile(r"(job|task|rec)_([0-9a-f]{32})")
 _UNKNOWN: Final = "The job failed; the tenant's administrators find out more among the dead letters."
 
 
 class _Record(NamedTuple):
-    """What a kind of job works on: how it is called, which argument names it, and the statement that tells of it."""
+    """The record of a kind of job: its type, its argument, and its statement."""
 
     type: str
     argument: str
@@ -63,41 +64,34 @@ class _Row(Struct):
     finished_at: datetime | None
 
 
-class _Told(Struct):
+class _Outcome(Struct):
     error: str | None
     percent: int | None
 
 
-def announced_as(named: str) -> str:
-    """The identifier by which changes of a job are announced: its task's, or its comparison's."""
-    return named.replace("job_", "task_", 1) if named.startswith("job_") else named
+def announced_id(job_id: str) -> str:
+    """Return the identifier by which a job's changes are announced."""
+    return job_id.replace("job_", "task_", 1) if job_id.startswith("job_") else job_id
 
 
-async def get(ctx: Context, named: str) -> JobState:
-    """A job of the tenant.
-
-    Raises:
-        JobNotFound: there is none, or no more.
-    """
-    spelt = _NAMED.fullmatch(named)
+async def get(ctx: Context, job_id: str) -> JobState:
+    """Return a job of the tenant."""
+    spelt = _NAMED.fullmatch(job_id)
     if spelt is None:
         raise JobNotFound
-    sql, key = (_COMPARED, named) if spelt[1] == "rec" else (_JOB, f"task_{spelt[2]}")
-    row = await ctx.one(_Row, sql, [key], missing=JobNotFound)
+    sql, key = (_COMPARED, job_id) if spelt[1] == "rec" else (_JOB, f"task_{spelt[2]}")
+    row = await ctx.fetch_one(_Row, sql, [key], missing=JobNotFound)
     record = _RECORDS.get(row.name)
     resource_id = str(row.arguments[record.argument]) if record is not None else None
-    told = await ctx.one_or_none(_Told, record.statement, [resource_id]) if record is not None else None
-    error = (told.error if told is not None else None) or _UNKNOWN
-    return JobState(
-        job_id=named,
+    outcome = await ctx.fetch_one_or_none(_Outcome, record.statement, [resource_id]) if record is not None else None
+    error = (outcome.error if outcome is not None else None) or _UNKNOWN
+    return narrow(
+        JobState,
+        row,
+        job_id=job_id,
         kind=row.name,
-        status=row.status,
-        progress=_PERCENT.get(row.status, told.percent if told is not None else None),
+        progress=_PERCENT.get(row.status, outcome.percent if outcome is not None else None),
         resource_type=record.type if record is not None else None,
         resource_id=resource_id,
-        failures=row.failures,
-        created_at=row.created_at,
-        started_at=row.started_at,
-        finished_at=row.finished_at,
         error=error if row.status == "failed" else None,
     )

@@ -1,4 +1,7 @@
-"""What a confined child does for mappings: make one of a document, and try one on many rows."""
+"""What a confined child does for mappings.
+
+Make one of a document, and try one on many rows.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,13 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from core.portfolio.mapping.profiles.configure import ConfigurationError, Fault, OwnField, UnknownProfile, configured
+from core.portfolio.mapping.profiles.configure import (
+    ConfigurationError,
+    Fault,
+    OwnField,
+    UnknownProfile,
+    configure_mapping,
+)
 from core.portfolio.model.fields import Mapping
 from service.mappings import trial_actions
 from service.mappings.schema import Sample
@@ -23,9 +32,9 @@ class Configured(Struct, frozen=True):
 
 
 def configure(document: dict[str, Any], mapping_id: str, name: str, is_stored: bool) -> Configured:
-    """The mapping of a document."""
+    """Return the mapping of a document."""
     try:
-        return Configured(configured(document, id=mapping_id, name=name, is_stored=is_stored))
+        return Configured(configure_mapping(document, id=mapping_id, name=name, is_stored=is_stored))
     except UnknownProfile:
         return Configured(None, is_profile_known=False)
     except ConfigurationError as error:
@@ -36,8 +45,8 @@ _read: Final = BodyReader(Sample)
 
 
 def try_sample(mapping: Mapping, sample: Sample | Unread, own_fields: list[OwnField], seconds: float) -> Raw:
-    """What a mapping makes of sample rows, encoded."""
+    """Return what a mapping makes of sample rows, encoded."""
     body: Sample = _read(sample.content) if isinstance(sample, Unread) else sample
-    return trial_actions.tried(
+    return trial_actions.try_sample(
         mapping, body.sample_data, own_fields=own_fields, strict=body.strict, seconds_max=seconds
     )

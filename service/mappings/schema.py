@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self, get_args
 
@@ -15,6 +13,7 @@ from core.portfolio.model.fields import PROFILES, FieldType, SourceType
 from core.words import nearest
 from service.platform.base.problem import Fault, Problem
 from service.platform.route.api import PageQuery
+from service.platform.route.patch import Patch, patch_of
 
 ANSWER_BYTES_MAX = 32 * 1024 * 1024
 """What a mapping made of a sample: defaults and replacements may make rows longer than they came."""
@@ -38,7 +37,7 @@ ProfileId = Annotated[
 # What a mapping is made of --------------------------------------------------------------------------------------------
 
 
-# Anything may come, described as what it should be: the engine checks it, and tells which source column it stands in.
+# Anything may come, described as what it should be: the engine checks it, and names the source column.
 GivenText = Annotated[Any, Meta(extra_json_schema={"type": "string"})]
 GivenType = Annotated[Any, Meta(extra_json_schema={"type": "string", "enum": list(get_args(FieldType))})]
 GivenFlag = Annotated[Any, Meta(extra_json_schema={"type": "boolean", "nullable": True})]
@@ -152,14 +151,9 @@ class MappingCreate(MappingDraft, frozen=True, kw_only=True, forbid_unknown_fiel
     name: Name
 
 
-class MappingPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+@patch_of(MappingCreate, "name description mappings transforms validation_rules")
+class MappingPatch(Patch, frozen=True):
     """What to change of a mapping; what is given replaces what stood there, and the whole must be a mapping again."""
-
-    name: Name | UnsetType = UNSET
-    description: Description | UnsetType | None = UNSET
-    mappings: Columns | UnsetType = UNSET
-    transforms: Transforms | UnsetType = UNSET
-    validation_rules: Rules | UnsetType = UNSET
 
 
 class MappingList(PageQuery, frozen=True, kw_only=True):
@@ -324,7 +318,7 @@ class MappingNotFound(
 
     @classmethod
     def for_id(cls, mapping_id: str) -> Self:
-        """This problem with what the identifier may have meant, where it is like the name of a built-in one."""
+        """Return this problem with the built-in name that may be meant."""
         near = nearest(mapping_id, PROFILES)
         return cls(Fault(["mapping_id"], f"did you mean {near}? {cls.hint}")) if near else cls()
 
@@ -355,16 +349,3 @@ class MappingTooSlow(Problem, status=422):
 
 class MappingLimitExceeded(Problem, status=403):
     """Mapping limit exceeded"""
-
-
-@contextmanager
-def naming_a_mapping() -> Iterator[None]:
-    """The constraint that keeps a mapping in use speaks to both sides: here it says that the mapping has just gone.
-
-    Raises:
-        MappingNotFound: what is written within names a mapping that was deleted in this moment.
-    """
-    try:
-        yield
-    except MappingInUse as gone:
-        raise MappingNotFound from gone

@@ -1,4 +1,7 @@
-"""Mappings as the engine takes them, built-in and stored; the recently used ones stay made."""
+"""Mappings as the engine takes them, built-in and stored.
+
+The recently used ones stay made.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,15 @@ import msgspec
 
 from core.portfolio.model.fields import PROFILES, Mapping
 from service.mappings import store
-from service.mappings.configuration_actions import configure, unsaved
+from service.mappings.configuration_actions import configure, read_draft
 from service.mappings.schema import MappingRow, MappingTooSlow
 from service.mappings.trial_actions import TEXT_GROWTH_BYTES_MAX, mapping_time
 from service.platform.base.lru import Lru, bytes_of
 from service.platform.unit.context import Unit
+from service.platform.unit.records import to_json
 from service.processes.shared import OutOfMemory, OutOfTime, in_child
 
-__all__ = ["TEXT_GROWTH_BYTES_MAX", "mapping_time", "unsaved"]
+__all__ = ["TEXT_GROWTH_BYTES_MAX", "mapping_time", "read_draft"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -36,50 +40,42 @@ class MappingAndJson(NamedTuple):
     json: str
 
 
-def made(mapping: Mapping) -> MappingAndJson:
-    """A mapping with its JSON."""
-    return MappingAndJson(mapping, msgspec.json.encode(mapping).decode())
+def with_json(mapping: Mapping) -> MappingAndJson:
+    """Return a mapping with its JSON."""
+    return MappingAndJson(mapping, to_json(mapping))
 
 
-BUILT_IN: Final = {mapping_id: made(mapping) for mapping_id, mapping in PROFILES.items()}
+BUILT_IN: Final = {mapping_id: with_json(mapping) for mapping_id, mapping in PROFILES.items()}
 
 
 async def get_mapping(unit: Unit, mapping_id: str) -> MappingAndJson:
-    """A built-in mapping or one of the tenant's, as it stands now.
-
-    Raises:
-        MappingNotFound: there is none of that identifier.
-    """
+    """Return a built-in mapping or one of the tenant's, as it stands now."""
     built_in = BUILT_IN.get(mapping_id)
     if built_in is not None:
         return built_in
-    version = await store.version(unit, mapping_id)
+    version = await store.mappings.version(unit, mapping_id)
     cache: Lru[str, MappingAndJson] = unit.resources.memory.cache("mappings", most=MADE_MAX, bytes_most=MADE_BYTES_MAX)
-    found = cache.get(f"{mapping_id} {version}")
-    if found is None:
-        row = await store.get(unit, mapping_id)
-        found = await _made_of(unit, row)
-        cache.keep(f"{mapping_id} {row.version}", found, bytes_of(found))
-    return found
+    mapping = cache.get(f"{mapping_id} {version}")
+    if mapping is None:
+        row = await store.mappings.get(unit, mapping_id)
+        mapping = await _mapping_of(unit, row)
+        cache.keep(f"{mapping_id} {row.version}", mapping, bytes_of(mapping))
+    return mapping
 
 
 async def check_mapping(unit: Unit, mapping_id: str) -> None:
-    """Ask whether there is a mapping of that identifier, without making it.
-
-    Raises:
-        MappingNotFound: there is none.
-    """
+    """Ask whether there is a mapping of that identifier, without making it."""
     if mapping_id not in BUILT_IN:
-        await store.version(unit, mapping_id)
+        await store.mappings.version(unit, mapping_id)
 
 
 async def own_targets(unit: Unit) -> list[str]:
-    """What the tenant's mappings feed, which a definition's formulas may read."""
+    """Return what the tenant's mappings feed, which a definition's formulas may read."""
     return await store.targets(unit)
 
 
 def document_of(row: MappingRow) -> dict[str, Any]:
-    """What the engine makes a stored mapping from."""
+    """Return what the engine makes a stored mapping from."""
     return {
         "source_type": row.source_type,
         "profile_id": row.profile_id,
@@ -89,14 +85,14 @@ def document_of(row: MappingRow) -> dict[str, Any]:
     }
 
 
-async def _made_of(unit: Unit, row: MappingRow) -> MappingAndJson:
+async def _mapping_of(unit: Unit, row: MappingRow) -> MappingAndJson:
     result = await configure(unit, document_of(row), row.id, row.name, is_stored=True)
     assert result.mapping is not None, "it was checked before it was stored"
-    return made(result.mapping)
+    return with_json(result.mapping)
 
 
-async def mapped_in_child(unit: Unit, seconds: float, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What a function returns, called in a confined child.
+async def map_in_child(unit: Unit, seconds: float, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Return what a function returns, called in a confined child.
 
     Raises:
         MappingTooSlow: it takes longer, or more memory, than it may.

@@ -1,4 +1,7 @@
-"""Trying a mapping on sample rows: what comes of them, and what is wrong with them."""
+"""Trying a mapping on sample rows.
+
+What comes of them, and what is wrong with them.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ import numpy as np
 
 from core.portfolio.cells import checkpoint
 from core.portfolio.cells.typed import NormalColumn
-from core.portfolio.mapping.normalise import CellFault, Normalised, SampleError, normalise_rows
+from core.portfolio.mapping.normalise import CellFault, NormalisedRows, SampleError, normalise_rows
 from core.portfolio.mapping.profiles.configure import OwnField
 from core.portfolio.model.fields import Mapping
 from service.mappings.schema import ANSWER_BYTES_MAX, Finding, MappingTooSlow, Trial
@@ -50,10 +53,10 @@ def mapping_time(seconds: float) -> Iterator[None]:
         yield
 
 
-def tried(
+def try_sample(
     mapping: Mapping, rows: list[dict[str, Any]], *, own_fields: Sequence[OwnField], strict: bool, seconds_max: float
 ) -> Raw:
-    """The answer, encoded; the mapping's own fields stand among the warnings.
+    """Return the answer, encoded; the mapping's own fields stand among the warnings.
 
     Raises:
         ValidationFailed: the sample, or what comes of it, is larger than one request may be.
@@ -61,11 +64,11 @@ def tried(
     """
     try:
         with mapping_time(seconds_max):
-            found = normalise_rows(mapping, rows)
+            normalised = normalise_rows(mapping, rows)
     except SampleError as error:
         raise ValidationFailed.at(SAMPLE, str(error)) from None
-    _check_size(sum(_bytes_of(target, column) for target, column in found.columns.items()))
-    return Raw(msgspec.json.encode(_trial(found, own_fields, strict=strict)), "application/json")
+    _check_size(sum(_bytes_of(target, column) for target, column in normalised.columns.items()))
+    return Raw(msgspec.json.encode(_trial(normalised, own_fields, strict=strict)), "application/json")
 
 
 def _check_size(size_bytes: int) -> None:
@@ -75,7 +78,7 @@ def _check_size(size_bytes: int) -> None:
 
 
 def _bytes_of(target: str, column: NormalColumn) -> int:
-    """About how much of the answer a field takes; told before the rows are made, since these take far more."""
+    """Estimate a field's bytes in the answer, before rows are made."""
     size_bytes = len(column) * (len(target) + VALUE_BYTES)
     if column.type == "string":
         codes = column.text.codes
@@ -83,7 +86,7 @@ def _bytes_of(target: str, column: NormalColumn) -> int:
     return size_bytes
 
 
-def _trial(normalised: Normalised, own_fields: Sequence[OwnField], *, strict: bool) -> Trial:
+def _trial(normalised: NormalisedRows, own_fields: Sequence[OwnField], *, strict: bool) -> Trial:
     own = [
         Finding(row=None, field=own_field.target, rule="own_field", message=own_field.message, value=None)
         for own_field in own_fields
@@ -94,7 +97,7 @@ def _trial(normalised: Normalised, own_fields: Sequence[OwnField], *, strict: bo
         rows_processed=normalised.row_count,
         rows_valid=normalised.row_count - normalised.rows_invalid,
         rows_invalid=normalised.rows_invalid,
-        mapped_data=cast(list[dict[str, Any]], _encoded(normalised)),
+        mapped_data=cast(list[dict[str, Any]], _encode(normalised)),
         warnings=[*own, *(_finding(fault) for fault in normalised.warnings)],
         errors=[_finding(fault) for fault in normalised.errors],
         warning_count=warning_count,
@@ -104,8 +107,11 @@ def _trial(normalised: Normalised, own_fields: Sequence[OwnField], *, strict: bo
     )
 
 
-def _encoded(normalised: Normalised) -> msgspec.Raw:
-    """The mapped rows in JSON, made some at a time: all of them as objects would take ten times the room."""
+def _encode(normalised: NormalisedRows) -> msgspec.Raw:
+    """Return the mapped rows in JSON, made some at a time.
+
+    All of them as objects would take ten times the memory.
+    """
     height = max(1, VALUES_AT_ONCE // max(1, len(normalised.columns)))
     parts: list[bytes] = []
     size_bytes = 0

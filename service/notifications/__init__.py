@@ -1,1 +1,1 @@
-"""Notifications: what a user of the application is told by it."""
+"""Notifications: what a user reads inside the application."""

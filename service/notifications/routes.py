@@ -14,17 +14,26 @@ area = Area("/api/v1/notifications", tag="notifications")
 
 @area.get(access="any", lags=True)
 async def list_notifications(ctx: Context, query: NotificationList) -> Page[Notification]:
-    """What the caller was told, the newest first; an API key reads its creator's."""
-    return await store.listed(ctx, query)
+    """List the caller's messages, the newest first.
+
+    An API key reads its creator's.
+    """
+    return await store.read_page(ctx, query)
 
 
 @area.post("/read-all", access="user")
 async def read_all_notifications(ctx: Context) -> None:
-    """Mark every notification of the caller as read; those that are read already keep their moment."""
+    """Mark every notification of the caller as read.
+
+    Those that are read already keep their moment.
+    """
     await store.read_all(ctx)
 
 
 @area.post("/{notification_id}/read", access="any", errors=(NotificationNotFound,))
 async def read_notification(ctx: Context, notification_id: UUID) -> None:
-    """Mark one of the caller's notifications as read; a second time changes nothing."""
+    """Mark a notification of the caller as read.
+
+    A second time changes nothing.
+    """
     await store.read(ctx, notification_id)

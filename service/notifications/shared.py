@@ -1,4 +1,7 @@
-"""What notifications lend: telling users of the tenant something, in the transaction that it comes of."""
+"""What notifications lend.
+
+Telling users of the tenant something, in the transaction that it comes of.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ async def notify(
     priority: Priority = "normal",
     resource: tuple[str, str] | None = None,
 ) -> int:
-    """Tell active users of the tenant; how many were told.
+    """Notify active users of the tenant; return their number.
 
     Args:
         users: whom; None for the owners and admins. Who is none of the tenant's active users is passed over.

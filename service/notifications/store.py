@@ -9,7 +9,7 @@ from uuid import UUID
 from service.notifications.schema import Notification, NotificationList, NotificationNotFound
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, page
+from service.platform.unit.listing import columns_of, fetch_page
 
 _READ = {True: "read_at IS NULL", False: "read_at IS NOT NULL"}
 
@@ -17,9 +17,9 @@ TO_USERS = "id = ANY (%(user_ids)s)"
 TO_ADMINS = "role IN ('owner', 'admin')"
 
 
-async def listed(ctx: Context, query: NotificationList) -> Page[Notification]:
-    """The caller's own."""
-    return await page(
+async def read_page(ctx: Context, query: NotificationList) -> Page[Notification]:
+    """Return the caller's own."""
+    return await fetch_page(
         ctx,
         Notification,
         columns_of(Notification),
@@ -32,16 +32,12 @@ async def listed(ctx: Context, query: NotificationList) -> Page[Notification]:
 
 
 async def read(ctx: Context, notification_id: UUID) -> None:
-    """Note that the caller has read one; when it was first.
-
-    Raises:
-        NotificationNotFound: the caller has none of that identifier.
-    """
-    found = await ctx.execute(
+    """Note that the caller has read one; when it was first."""
+    count = await ctx.execute(
         "UPDATE notifications SET read_at = coalesce(read_at, now()) WHERE id = %s AND user_id = %s",
         [notification_id, ctx.caller.user_id],
     )
-    if not found:
+    if not count:
         raise NotificationNotFound
 
 
@@ -53,7 +49,7 @@ async def read_all(ctx: Context) -> None:
 
 
 async def add(unit: Unit, where: str, user_ids: Sequence[UUID], row: dict[str, Any]) -> int:
-    """Tell those of the tenant's active users who match a condition; how many they are."""
+    """Notify the active users who match; return their number."""
     return await unit.execute(
         f"""
         INSERT INTO notifications (tenant_id, id, user_id, type, priority, title, message, resource_type, resource_id)

@@ -1,4 +1,4 @@
-"""Now, a now that tests can hold still, and what it is where somebody is."""
+"""The time: a clock that tests can stop, and time zones."""
 
 from datetime import UTC, datetime, timezone
 from functools import lru_cache
@@ -10,7 +10,7 @@ class Clock(Protocol):
     """Anything that tells the time."""
 
     def now(self) -> datetime:
-        """The present moment, in UTC."""
+        """Return the present moment, in UTC."""
         ...
 
 
@@ -23,15 +23,15 @@ class SystemClock:
 
 @lru_cache(maxsize=1024)
 def zone_of(name: str) -> ZoneInfo:
-    """A time zone by its IANA name; UTC where this machine does not know it any more."""
+    """Return a time zone by its IANA name; UTC where this machine does not know it."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         return ZoneInfo("UTC")
 
 
-def there(moment: datetime, zone: ZoneInfo) -> datetime:
-    """A moment as clocks of a zone show it, with their distance from UTC, which `%Z` prints as UTC+01:00."""
+def local_time(moment: datetime, zone: ZoneInfo) -> datetime:
+    """Convert a moment to a zone, whose distance from UTC `%Z` prints as UTC+01:00."""
     if zone.key == "UTC":
         return moment
     offset = moment.astimezone(zone).utcoffset()

@@ -1,4 +1,4 @@
-"""Structured logs: one JSON line an event, with the request's identifier, and never a secret."""
+"""Structured logs: one JSON line an event, with the request's identifier."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _shown = logging.getLogger("cushion.request")
 
 
 def redact(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Cover what is named like a secret, or looks like one, before a line is written."""
+    """Mask what is named like a secret, or looks like one, before a line is written."""
     for name, value in event.items():
         if _is_secret(name):
             event[name] = "***"
@@ -43,7 +43,7 @@ def _is_secret(name: str) -> bool:
 
 
 def configure(level: str = "info") -> None:
-    """Send everything, the standard library's loggers included, to standard error as JSON lines."""
+    """Send all logs, the standard library's too, to standard error as JSON lines."""
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
@@ -75,7 +75,7 @@ def configure(level: str = "info") -> None:
 
 
 class _Lines:
-    """Standard error, where a line that cannot be written is lost: a full disk must fail nobody who tells of it."""
+    """Standard error, where a line that cannot be written is dropped."""
 
     def write(self, text: str) -> None:
         with suppress(OSError):
@@ -89,9 +89,10 @@ class _Lines:
 def log_request(
     *, method: str, path: str, status: int, milliseconds: float, tenant_id: UUID | None, request_id: str
 ) -> None:
-    """The line of one answered request. `path` is the route's, so nothing in it is the caller's but the identifier.
+    """Write the line of one answered request.
 
-    Written without structlog's chain, which takes a sixth of a small request.
+    `path` is the route's, so nothing in it is the caller's but the identifier. Written without structlog's chain, which
+    takes a sixth of a small request.
     """
     if not _shown.isEnabledFor(logging.INFO):
         return
@@ -112,7 +113,7 @@ def log_request(
 
 
 def log_cause(refusal: Exception) -> None:
-    """The line of what stands behind a refusal whose words are for its user: how a child process ended, say."""
+    """Write the cause behind a refusal whose words are for its user."""
     cause = refusal.__cause__
     if cause is not None:
         log.warning("refused", refusal=str(refusal), cause=type(cause).__name__, detail=str(cause))
@@ -121,7 +122,5 @@ def log_cause(refusal: Exception) -> None:
 def _dump(event: Any, **_: Any) -> str:
     try:
         return orjson.dumps(event, default=str).decode()
-    except (
-        TypeError
-    ):  # half of a surrogate pair, a number past 64 bits: a line of the log must not fail whoever writes it
+    except TypeError:  # half of a surrogate pair, a number past 64 bits: a line of the log must not fail its writer
         return json.dumps(event, default=str)

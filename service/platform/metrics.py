@@ -1,4 +1,4 @@
-"""What a process counts and times for whoever watches the deployment.
+"""The counters and timers of a process.
 
 Labels are words of the program (a route's template, a job's name, a queue), never a caller's: no tenant, no user, no
 path as it was asked for. So there are only so many series, and none tells whose they are.
@@ -21,7 +21,7 @@ LONG: Final = (0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300
 """Bounds of what goes on in the background."""
 
 KERNELS_MOST: Final = 300
-"""Functions that are told apart; what else runs is `other`."""
+"""Functions with a name of their own; every further one is `other`."""
 
 
 def _seconds(name: str, meaning: str, labels: tuple[str, ...] = (), bounds: tuple[float, ...] = QUICK) -> Histogram:
@@ -95,7 +95,7 @@ _kernels: set[str] = set()
 
 
 def kernel_of(function: Callable[..., Any]) -> str:
-    """The name under which a function's time is told: its module and its own, as far as there are not too many."""
+    """Return the name of a function for its timer: its module and its own name."""
     while (inner := getattr(function, "__wrapped__", None) or getattr(function, "func", None)) is not None:
         function = inner  # what a wrapper or a partial runs
     module = str(getattr(function, "__module__", None) or "builtins")

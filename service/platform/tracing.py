@@ -1,4 +1,6 @@
-"""Traces by OpenTelemetry, where a setting names a collector: a request, what it asks of servers, its jobs.
+"""Traces by OpenTelemetry, where a setting names a collector.
+
+A request, what it asks of servers, its jobs.
 
 A span holds words of the program (a route's template, a job's name), a status and identifiers of requests and jobs: no
 tenant, no user, nothing of a body. Without the setting nothing of OpenTelemetry is imported. Nobody outside is sent a
@@ -39,7 +41,7 @@ _tracer: Tracer | None = None
 
 
 def check_tracing(settings: Settings) -> None:
-    """Whether traces could be sent by these settings.
+    """Check that traces could be sent by these settings.
 
     Raises:
         ConfigError: the address is none, or the packages are not there.
@@ -56,8 +58,8 @@ def check_tracing(settings: Settings) -> None:
 
 
 @asynccontextmanager
-async def traced(settings: Settings, version: str, kind: str) -> AsyncIterator[None]:
-    """Within, the process makes spans, where a setting names a collector."""
+async def trace_process(settings: Settings, version: str, kind: str) -> AsyncIterator[None]:
+    """Make spans while the context is open, where a setting names a collector."""
     global _tracer
     if settings.otlp_url is None:
         yield
@@ -85,8 +87,8 @@ def _provider(settings: Settings, version: str, kind: str) -> TracerProvider:
     share = TraceIdRatioBased(settings.trace_share)
     # Whether a trace is kept is ours to say: a stranger's flag would fill the collector, or hide from it.
     sampler = ParentBased(root=share, remote_parent_sampled=share, remote_parent_not_sampled=share)
-    told = {"service.name": "cushion", "service.version": version, "cushion.process": kind}
-    provider = TracerProvider(sampler=sampler, resource=Resource.create(told), shutdown_on_exit=False)
+    attributes = {"service.name": "cushion", "service.version": version, "cushion.process": kind}
+    provider = TracerProvider(sampler=sampler, resource=Resource.create(attributes), shutdown_on_exit=False)
     url = settings.otlp_url.rstrip("/").removesuffix(TRACES_PATH) + TRACES_PATH
     exporter = OTLPSpanExporter(endpoint=url, timeout=EXPORT_SECONDS)
     logging.getLogger(OTLPSpanExporter.__module__).addFilter(_Seldom())
@@ -108,23 +110,23 @@ class _Seldom(logging.Filter):
 
 
 def is_on() -> bool:
-    """Whether this process makes spans."""
+    """Return whether this process makes spans."""
     return _tracer is not None
 
 
 @contextmanager
 def request(method: str, route: str, traceparent: bytes | None) -> Iterator[None]:
-    """A span for a request, in the trace of its caller where that names one; `answered` ends it."""
+    """Open a span for a request, in its caller's trace; `end_request` ends it."""
     from opentelemetry.trace import SpanKind
 
     attributes = {"http.request.method": method, "http.route": route}
-    given = _remote(traceparent.decode("latin-1") if traceparent else None)
-    with _current(f"{method} {route}", SpanKind.SERVER, attributes, given):
+    parent = _remote(traceparent.decode("latin-1") if traceparent else None)
+    with _open_span(f"{method} {route}", SpanKind.SERVER, attributes, parent):
         yield
 
 
-def answered(status: int, request_id: str) -> None:
-    """The answer of the present request is out."""
+def end_request(status: int, request_id: str) -> None:
+    """End the span of the present request: its answer is out."""
     if _tracer is None:
         return
     from opentelemetry.trace import StatusCode, get_current_span
@@ -139,20 +141,20 @@ def answered(status: int, request_id: str) -> None:
 
 @contextmanager
 def job(name: str, queue: str, job_id: str, attempt: int, traceparent: str | None) -> Iterator[None]:
-    """A span for a run of a job, in the trace of what asked for it."""
+    """Open a span for a run of a job, in the trace of what asked for it."""
     if _tracer is None:
         yield
         return
     from opentelemetry.trace import SpanKind
 
     attributes = {"cushion.job": name, "cushion.queue": queue, "cushion.job_id": job_id, "cushion.attempt": attempt}
-    with _current(f"job {name}", SpanKind.CONSUMER, attributes, _remote(traceparent)):
+    with _open_span(f"job {name}", SpanKind.CONSUMER, attributes, _remote(traceparent)):
         yield
 
 
 @contextmanager
 def step(name: str, system: str) -> Iterator[None]:
-    """A span for what the present work asks of another server."""
+    """Open a span for a call of another server."""
     if _tracer is None:
         yield
         return
@@ -162,12 +164,12 @@ def step(name: str, system: str) -> Iterator[None]:
         yield
         return
     span = _tracer.start_span(name, kind=SpanKind.CLIENT, attributes={"db.system.name": system})
-    with _ended(span):
+    with _end_span(span):
         yield
 
 
 def traceparent() -> str | None:
-    """The present span, as W3C Trace Context writes it; None where there is none."""
+    """Return the present span, as W3C Trace Context writes it, or None."""
     if _tracer is None:
         return None
     from opentelemetry.trace import get_current_span
@@ -177,24 +179,24 @@ def traceparent() -> str | None:
 
 
 @contextmanager
-def _current(name: str, kind: Any, attributes: dict[str, Any], given: TraceContext | None) -> Iterator[None]:
+def _open_span(name: str, kind: Any, attributes: dict[str, Any], parent: TraceContext | None) -> Iterator[None]:
     from opentelemetry import context
     from opentelemetry.trace import set_span_in_context
 
     assert _tracer is not None
-    # An empty context rather than the present one, which may be that of whoever began this task.
-    span = _tracer.start_span(name, context=given or context.Context(), kind=kind, attributes=attributes)
+    # An empty context rather than the present one, which may be that of the task's creator.
+    span = _tracer.start_span(name, context=parent or context.Context(), kind=kind, attributes=attributes)
     token = context.attach(set_span_in_context(span))
     try:
-        with _ended(span):
+        with _end_span(span):
             yield
     finally:
         context.detach(token)
 
 
 @contextmanager
-def _ended(span: Span) -> Iterator[None]:
-    """Ends a span, with the kind of what went wrong: a message may hold what is somebody's."""
+def _end_span(span: Span) -> Iterator[None]:
+    """End a span, with an error's class only: its message may be personal."""
     try:
         yield
     except BaseException as error:
@@ -209,14 +211,16 @@ def _ended(span: Span) -> Iterator[None]:
 
 
 def _remote(traceparent: str | None) -> TraceContext | None:
-    """The span of a caller or of whoever wrote a job; what is not as version 00 of the standard has it counts for
-    nothing, and so does a tracestate."""
-    found = _TRACEPARENT.fullmatch(traceparent or "")
-    if found is None:
+    """Return the span of a caller or of a job's writer.
+
+    Anything but version 00 of the standard is ignored, and so is a tracestate.
+    """
+    match = _TRACEPARENT.fullmatch(traceparent or "")
+    if match is None:
         return None
     from opentelemetry.context import Context
     from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
 
-    trace_id, span_id, flags = (int(part, 16) for part in found.groups())
+    trace_id, span_id, flags = (int(part, 16) for part in match.groups())
     parent = SpanContext(trace_id, span_id, is_remote=True, trace_flags=TraceFlags(flags & 1))
     return set_span_in_context(NonRecordingSpan(parent), Context())

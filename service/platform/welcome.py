@@ -1,4 +1,4 @@
-"""What a stranger reads first, from `cushion serve` and at `/`: what this is and where to look."""
+"""The first page for a newcomer, from `cushion serve` and at `/`."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ NEXT: Final = "Next: open the console and create an account. `cushion demo` show
 
 
 def address(host: str, port: int) -> str:
-    """The URL under which this machine reaches a service that listens on a numeric host and a port."""
+    """Return the URL under which this machine reaches a service on a host and port."""
     near = reachable_host(host)
     return f"http://[{near}]:{port}" if ":" in near else f"http://{near}:{port}"
 
 
 def reachable_host(host: str) -> str:
-    """The host itself, or the loopback address where it means every address."""
+    """Return the host itself, or the loopback address where it means every address."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  (compared, not bound)
 
 
 def lines(url: str, *, embedded: bool) -> list[str]:
-    """What a terminal shows once the service is ready: the URL, then the console, then all else."""
+    """Return what a terminal shows once the service is ready: first the URL."""
     links = [f"  {url + path:42} {what}" for path, what in LINKS]
     return [f"Cushion is ready on {url}", *links, *(["", NEXT] if embedded else [])]

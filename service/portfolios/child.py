@@ -1,4 +1,7 @@
-"""What a confined child does for portfolios: search the readings by which a file's own figures tie."""
+"""What a confined child does for portfolios.
+
+Search the readings by which a file's own figures tie.
+"""
 
 from __future__ import annotations
 
@@ -9,5 +12,5 @@ from core.portfolio.model.interpretation import Interpretation
 
 
 def interpretation_of(portfolio: Portfolio, definition: Definition | None) -> Interpretation:
-    """How the choices that a file leaves open are read, beside a definition where there is one."""
+    """Return how a file's open choices are read."""
     return interpret(portfolio, definition)

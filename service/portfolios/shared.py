@@ -1,4 +1,7 @@
-"""The portfolio of a stored workbook; the recently used ones stay: mapping again costs far more than a calculation."""
+"""The portfolio of a stored workbook; the recently used ones stay.
+
+Mapping again costs far more than a calculation.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from service.platform.base.lru import Lru, bytes_of
 from service.platform.unit.context import Unit
 from service.portfolios import child
 from service.processes.shared import OutOfMemory, OutOfTime, in_child
-from service.workbooks.shared import Parsed, StoredBook, opened, stored_book
+from service.workbooks.shared import Parsed, StoredBook, locate_book, open_stored
 
 log = structlog.get_logger()
 
@@ -37,7 +40,7 @@ SAMPLES_TIME: Final = 10
 
 
 class GivenDay(NamedTuple):
-    """A day that somebody gives for a workbook's figures."""
+    """The day of a workbook's figures, and who gave it."""
 
     day: date
     source: GivenSource
@@ -50,36 +53,41 @@ class Key(NamedTuple):
     """Of the stored columns and their files: the same key, the same columns, in files that nobody touched since."""
     mapping: str
     """JSON of the whole mapping: a string keeps its hash, where that of a Mapping is 200 strings' each time."""
-    given: GivenDay
+    day: GivenDay
 
 
 async def portfolio_of(
     unit: Unit, workbook: Parsed, mapping: MappingAndJson, given_day: GivenDay, *, is_kept: bool = True
 ) -> Portfolio:
-    """The loans of a workbook as the mapping reads them, on a day. Mapped in a thread; shared, so nobody may change it.
+    """Return a workbook's loans by a mapping, on a day.
+
+    Mapped in a thread. Shared, so nobody may change it.
 
     Args:
         is_kept: whether the loans stay for the next who asks; not of a mapping that is only tried.
 
     Raises:
-        WorkbookNotReady, Damaged: as `stored_book`.
+        WorkbookNotReady, Damaged: as `locate_book`.
         MappingTooSlow: the mapping takes longer than it may.
     """
-    return await portfolio_of_book(unit, await stored_book(unit, workbook), mapping, given_day, is_kept=is_kept)
+    return await portfolio_of_book(unit, await locate_book(unit, workbook), mapping, given_day, is_kept=is_kept)
 
 
 async def portfolio_of_book(
     unit: Unit, stored: StoredBook, mapping: MappingAndJson, given_day: GivenDay, *, is_kept: bool = True
 ) -> Portfolio:
-    """The same of stored columns, whose workbook may be gone; `MappingTooSlow` as above, `Damaged` as `opened`."""
+    """Return the loans of stored columns, whose workbook may be gone.
+
+    Raises as `portfolio_of` and `open_stored`.
+    """
     cache: Lru[Key, Portfolio] = unit.resources.memory.cache("portfolios", most=PORTFOLIOS_MAX, bytes_most=BYTES_MAX)
     key = Key(stored.key, mapping.json, given_day)
-    found = cache.get(key)
-    if found is not None:
-        return found
-    book = await opened(unit, stored)
+    cached = cache.get(key)
+    if cached is not None:
+        return cached
+    book = await open_stored(unit, stored)
     seconds_max = SAMPLES_TIME * unit.settings.mapping_seconds
-    portfolio, size_bytes = await unit.compute(_mapped, book, mapping, given_day, seconds_max)
+    portfolio, size_bytes = await unit.compute(_map, book, mapping, given_day, seconds_max)
     if is_kept:
         cache.keep(key, portfolio, size_bytes + bytes_of(key))
     return portfolio
@@ -92,14 +100,14 @@ class ReadingKey(NamedTuple):
     """Of the columns that were read."""
     mapping: str
     """JSON of the whole mapping."""
-    given: GivenDay
+    day: GivenDay
     definition: str | None
     """JSON of the definition."""
     record: str
     """JSON of what a deal's record adds."""
 
 
-async def interpreted_portfolio(
+async def interpret_portfolio(
     unit: Unit,
     portfolio: Portfolio,
     definition: Definition | None,
@@ -108,7 +116,7 @@ async def interpreted_portfolio(
     *,
     is_kept: bool = True,
 ) -> Portfolio:
-    """The same loans, read as the file's own figures say: searched once in a confined child, then kept.
+    """Return the loans read as the file's figures say, searched once.
 
     A file that prints nothing of itself, and one whose search does not come to its end, is left as it is.
 
@@ -122,20 +130,20 @@ async def interpreted_portfolio(
     cache: Lru[ReadingKey, Interpretation] = unit.resources.memory.cache(
         "interpretations", most=INTERPRETATIONS_MAX, bytes_most=INTERPRETATIONS_BYTES_MAX
     )
-    found = cache.get(key)
-    if found is None:
+    interpretation = cache.get(key)
+    if interpretation is None:
         try:
-            found = await in_child(unit, seconds, child.interpretation_of, portfolio, definition)
+            interpretation = await in_child(unit, seconds, child.interpretation_of, portfolio, definition)
         except (OutOfTime, OutOfMemory) as error:
             log.warning("interpretation.ended", error=type(error).__name__, rows=portfolio.row_count)
             return portfolio
         if is_kept:
-            cache.keep(key, found, bytes_of(found) + bytes_of(key))
-    return read_by(portfolio, found, definition)
+            cache.keep(key, interpretation, bytes_of(interpretation) + bytes_of(key))
+    return read_by(portfolio, interpretation, definition)
 
 
-def _mapped(book: Workbook, mapping: MappingAndJson, given_day: GivenDay, seconds_max: float) -> tuple[Portfolio, int]:
-    """The loans of a workbook, and the bytes that they keep."""
+def _map(book: Workbook, mapping: MappingAndJson, given_day: GivenDay, seconds_max: float) -> tuple[Portfolio, int]:
+    """Return the loans of a workbook, and the bytes that they keep."""
     with mapping_time(seconds_max):
         days = float((given_day.day - EPOCH).days)
         portfolio = Portfolio.from_workbook(book, mapping.mapping, as_of=days, as_of_source=given_day.source)

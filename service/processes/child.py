@@ -1,4 +1,6 @@
-"""What a child that calculates does with an order: it calls one function of ours with plain values and arrays.
+"""What a child that calculates does with an order.
+
+It calls one function of ours with plain values and arrays.
 
 An order comes from the service itself, so it is a pickle, whose arrays follow it as they are: a portfolio is neither
 copied nor taken apart. An answer comes from a process that reads what strangers wrote, so it is plain MessagePack, and
@@ -31,7 +33,7 @@ READY: Final = b""
 """The order, and the answer, of a child that is to say that it has loaded everything."""
 
 
-class Worked(Struct, frozen=True, omit_defaults=True):
+class WorkDone(Struct, frozen=True, omit_defaults=True):
     """What came of an order: one of these."""
 
     answer: bytes | None = None
@@ -59,7 +61,7 @@ class _OutOfTime(Exception):
 
 
 def order_of(call: Call) -> list[bytes | memoryview]:
-    """The parts of an order: the sizes of its arrays, the pickle, then each array."""
+    """Return an order's parts: sizes of arrays, pickle, arrays."""
     arrays: list[memoryview] = []
 
     def keep(buffer: pickle.PickleBuffer) -> None:
@@ -91,20 +93,23 @@ class Calculating:
         self._memory_bytes_kept = anonymous_bytes() + memory_bytes_max // 2
 
     def __call__(self, order: bytes) -> tuple[bytes, bool]:
-        """The answer to an order, and whether another can follow: not where much memory stayed taken."""
+        """Return the answer, and whether another order can follow.
+
+        None follows where much memory stayed taken.
+        """
         if order == READY:
             return READY, True
         is_sound = True
         try:
-            worked = Worked(answer=msgspec.msgpack.encode(_value(_call_of(order))))
+            worked = WorkDone(answer=msgspec.msgpack.encode(_value(_call_of(order))))
         except _OutOfTime:
-            worked = Worked(is_late=True)
+            worked = WorkDone(is_late=True)
         except Problem as refusal:
-            worked = Worked(refused=(name_of(type(refusal)), list(refusal.errors)))
+            worked = WorkDone(refused=(name_of(type(refusal)), list(refusal.errors)))
         except MemoryError:
-            worked, is_sound = Worked(lacked_memory=True), False
+            worked, is_sound = WorkDone(lacked_memory=True), False
         except Exception as fault:
-            worked = Worked(crashed=_place_of(fault))
+            worked = WorkDone(crashed=_place_of(fault))
         return msgspec.msgpack.encode(worked), is_sound and anonymous_bytes() <= self._memory_bytes_kept
 
 

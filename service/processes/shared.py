@@ -1,4 +1,7 @@
-"""What processes lend: pools of confined children, and calling a function in one of them."""
+"""What processes lend.
+
+Pools of confined children, and calling a function in one of them.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,12 @@ import msgspec
 import structlog
 
 from core.confined.run import Child, ChildFailed, ChildKilled, ChildOutOfMemory, ChildOutOfTime
-from core.confined.wire import Limits, name_of
+from core.confined.wire import ChildLimits, name_of
 from service.platform.base.compute import Compute
 from service.platform.base.problem import Fault, Problem, Unavailable
 from service.platform.metrics import KERNEL_SECONDS, kernel_of
 from service.platform.unit.context import Resources, Unit
-from service.processes.child import READY, Call, Worked, order_of
+from service.processes.child import READY, Call, WorkDone, order_of
 
 __all__ = [
     "Children",
@@ -28,7 +31,7 @@ __all__ = [
     "OutOfTime",
     "calculators_of",
     "in_child",
-    "limited_in_child",
+    "run_limited_in_child",
     "start_calculators",
 ]
 
@@ -67,7 +70,7 @@ class Children:
         self,
         name: str,
         program: str,
-        limits: Limits,
+        limits: ChildLimits,
         *,
         processes: int,
         queue: int,
@@ -86,7 +89,7 @@ class Children:
         self._closed = False
 
     async def __call__(self, whose: Hashable, order: Order, seconds_max: float) -> bytes:
-        """What a child answers to a tenant's order.
+        """Return what a child answers to a tenant's order.
 
         Raises:
             Unavailable: too many orders wait already, or children are ended from outside.
@@ -100,16 +103,16 @@ class Children:
         return await self._compute(whose, work, *args, **kwargs)
 
     def ask(self, order: Order, seconds_max: float) -> bytes:
-        """A child's answer, waited for by this thread; raises as calling this does."""
+        """Return a child's answer, waited for by this thread."""
         end = time.monotonic() + seconds_max
         try:
             return self._ask(order, seconds_max)
         except ChildKilled as killed:  # nothing that the order did
-            left = end - time.monotonic()
-            if left <= 0:
+            seconds_left = end - time.monotonic()
+            if seconds_left <= 0:
                 raise Unavailable from killed
         try:
-            return self._ask(order, left)
+            return self._ask(order, seconds_left)
         except ChildKilled as killed:
             raise Unavailable from killed
 
@@ -134,8 +137,10 @@ class Children:
         return self._started()
 
     def _started(self) -> Child:
-        """A new child that has loaded its program. Where it cannot, the log has what it said, and `faults` that none
-        starts, until one does."""
+        """Start a child that has loaded its program.
+
+        Where it cannot, the log has its output, and `faults` says so until one starts.
+        """
         child: Child | None = None
         try:
             child = Child(self._program, self._limits, keeps_errors=True)
@@ -159,10 +164,13 @@ class Children:
         return child
 
     def _prepare(self, child: Child) -> None:
-        """What a new child is told before its first order."""
+        """Wait until a child has loaded what functions need.
+
+        This is no part of the time that one of them may take.
+        """
 
     def _idle_child(self) -> Child | None:
-        """One that did not end while nobody looked."""
+        """Return a child that has not ended meanwhile."""
         while self._idle:
             child = self._idle.pop()
             if child.is_alive():
@@ -203,7 +211,7 @@ class Calculators(Children):
         faults: dict[str, str] | None = None,
     ) -> None:
         # An order may name a workbook's files, so a child may read those of all, and nothing else that we keep.
-        limits = Limits(
+        limits = ChildLimits(
             parent=os.getpid(),
             memory_bytes_max=memory_bytes_max,
             reads=(str(blobs.resolve()),),
@@ -216,7 +224,7 @@ class Calculators(Children):
         child.ask(READY, STARTING_SECONDS)
 
     def call(self, call: Call) -> Any:
-        """What a function returns, waited for by this thread; raises as `in_child`."""
+        """Call a function in a child from this thread; raises as `in_child`."""
         with KERNEL_SECONDS.labels(POOL, kernel_of(call.function)).time():
             answer = self.ask(order_of(call), call.seconds + GRACE_SECONDS)
         try:
@@ -248,7 +256,7 @@ class Calculators(Children):
 
 
 async def in_child(unit: Unit, seconds: float, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What a function returns, called in a confined child for the unit's tenant.
+    """Call a function in a confined child for the unit's tenant.
 
     The function stands in a module that imports no database and no server (an area's `child.py`, or core), and returns
     what msgspec can decode by the type in its signature. Arguments are copied, so it may change them.
@@ -260,11 +268,11 @@ async def in_child(unit: Unit, seconds: float, function: Callable[P, T], *args: 
         Unavailable: too much waits already, or children are ended from outside.
     """
     pool = calculators_of(unit.resources)
-    return await pool.run(unit.payer, pool.call, Call(function, args, kwargs, seconds))
+    return await pool.run(unit.tenant_key, pool.call, Call(function, args, kwargs, seconds))
 
 
-async def limited_in_child(unit: Unit, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """The same of work that limits of its own keep to a second or so.
+async def run_limited_in_child(unit: Unit, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Return the same of work that limits of its own keep to a second or so.
 
     Raises:
         Unavailable: it takes longer or needs more memory all the same, since the machine is too busy.
@@ -276,7 +284,10 @@ async def limited_in_child(unit: Unit, function: Callable[P, T], *args: P.args, 
 
 
 def _refusal(name: str, faults: list[Fault]) -> Exception:
-    """The refusal of this name, if it is one of ours: nothing is loaded because a child says so."""
+    """Return the refusal of this name, if it is one of ours.
+
+    Nothing is loaded because a child says so.
+    """
     kinds: list[type[Problem]] = [Problem]
     for kind in kinds:
         kinds += kind.__subclasses__()
@@ -285,7 +296,7 @@ def _refusal(name: str, faults: list[Fault]) -> Exception:
     return ChildFailed(f"an unknown refusal: {name[:200]}")
 
 
-_worked_of = msgspec.msgpack.Decoder(Worked).decode
+_worked_of = msgspec.msgpack.Decoder(WorkDone).decode
 
 
 @cache
@@ -294,11 +305,11 @@ def _decoder(function: Callable[..., Any]) -> Callable[[bytes], Any]:
 
 
 def calculators_of(resources: Resources) -> Calculators:
-    """The calculators of this process, closed with it."""
-    return resources.once(_opened)
+    """Return the calculators of this process, closed with it."""
+    return resources.once(_open)
 
 
-def _opened(resources: Resources) -> Calculators:
+def _open(resources: Resources) -> Calculators:
     settings = resources.settings
     calculators = Calculators(
         processes=settings.calculators,
@@ -312,8 +323,10 @@ def _opened(resources: Resources) -> Calculators:
 
 
 async def start_calculators(resources: Resources) -> None:
-    """Start the first calculator once the process has settled: it takes a second of a processor. While none starts,
-    which readiness says, try again."""
+    """Start the first calculator once the process has settled.
+
+    It takes a second of a processor. Try again while none starts, which readiness says.
+    """
     await asyncio.sleep(SETTLING_SECONDS)
     has_started = False
     while True:

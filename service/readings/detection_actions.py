@@ -1,4 +1,7 @@
-"""A mapping that is tried on a workbook: how it is read then, and which results change; nothing is stored."""
+"""A mapping that is tried on a workbook.
+
+How it is read then, and which results change; nothing is stored.
+"""
 
 from __future__ import annotations
 
@@ -29,17 +32,17 @@ async def try_mapping(ctx: Context, workbook_id: UUID, body: DetectionTrial) -> 
         InvalidDefinition, RunTooSlow: its tests cannot be run.
     """
     book = await workbooks.get(ctx, workbook_id)
-    mapping = await mappings.unsaved(ctx, body.mapping, MAPPING)
+    mapping = await mappings.read_draft(ctx, body.mapping, MAPPING)
     more: dict[str, Any] = {"test_suite": None, "changes": None}
     if ctx.caller.may("compliance:read"):
-        more = await _compared(ctx, workbook_id, mappings.made(mapping))
-    found = await workbooks.detect(ctx, book, mapping)
-    answer = msgspec.json.decode(found.content, type=dict[str, msgspec.Raw])
-    return Raw(msgspec.json.encode({**answer, **more}), found.media_type)
+        more = await _compare(ctx, workbook_id, mappings.with_json(mapping))
+    detection = await workbooks.detect(ctx, book, mapping)
+    answer = msgspec.json.decode(detection.content, type=dict[str, msgspec.Raw])
+    return Raw(msgspec.json.encode({**answer, **more}), detection.media_type)
 
 
-async def _compared(ctx: Context, workbook_id: UUID, mapping: mappings.MappingAndJson) -> dict[str, Any]:
-    """The suite, and the tests that a mapping changes."""
+async def _compare(ctx: Context, workbook_id: UUID, mapping: mappings.MappingAndJson) -> dict[str, Any]:
+    """Return the suite, and the tests that a mapping changes."""
     suite, before = await _results(ctx, workbook_id, None)
     suite_then, after = await _results(ctx, workbook_id, mapping)
     return {"test_suite": suite if before is not None else suite_then, "changes": changed_tests(before, after)}
@@ -48,9 +51,9 @@ async def _compared(ctx: Context, workbook_id: UUID, mapping: mappings.MappingAn
 async def _results(
     ctx: Context, workbook_id: UUID, trial: mappings.MappingAndJson | None
 ) -> tuple[str, Results | None]:
-    """The suite and its results; None where the mapping requires a column that the workbook does not have."""
+    """Return suite and results; None where a required column is missing."""
     try:
-        ready = await compliance.prepare(ctx, workbook_id, suite="enhanced", trial=trial)
+        ready = await compliance.prepare(ctx, workbook_id, suite="enhanced", mapping=trial)
     except ValidationFailed:
         return "enhanced", None
     suite = DEAL_SUITE if ready.definition_version else "enhanced"
@@ -58,20 +61,20 @@ async def _results(
 
 
 def changed_tests(before: Results | None, after: Results | None) -> list[ChangedTest]:
-    """The tests whose figure or status differs between two runs of one suite, in its order."""
-    sides = [{one.test_id: one for one in side or ()} for side in (before, after)]
+    """Return the tests that differ between two runs, in suite order."""
+    sides = [{old.test_id: old for old in side or ()} for side in (before, after)]
     names = dict.fromkeys([*sides[0], *sides[1]])
     rows = ((sides[0].get(name), sides[1].get(name)) for name in names)
-    return [_changed(one, other) for one, other in rows if _figure(one) != _figure(other)]
+    return [_to_changed_test(old, new) for old, new in rows if _figure(old) != _figure(new)]
 
 
-def _changed(before: TestResult | None, after: TestResult | None) -> ChangedTest:
-    shown = [one for one in (after, before) if one is not None]
+def _to_changed_test(before: TestResult | None, after: TestResult | None) -> ChangedTest:
+    sides = [result for result in (after, before) if result is not None]
     return ChangedTest(
-        test_id=shown[0].test_id,
-        test_name=shown[0].test_name,
-        unit=shown[0].unit,
-        decimals=max(one.decimals for one in shown),
+        test_id=sides[0].test_id,
+        test_name=sides[0].test_name,
+        unit=sides[0].unit,
+        decimals=max(result.decimals for result in sides),
         before=_figure(before),
         after=_figure(after),
     )

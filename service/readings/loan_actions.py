@@ -1,4 +1,7 @@
-"""The loans of a workbook as a table: fields, conditions and order, from the portfolio that is kept."""
+"""The loans of a workbook as a table.
+
+Fields, conditions and order, from the portfolio that is kept.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from numpy.typing import NDArray
 from core.compliance.conventions import currency_of
 from core.portfolio import Portfolio
 from core.portfolio.model.loan_fields import LoanColumn, column_of, describe, field_names
-from core.portfolio.model.notes import DataWarning, bounded
+from core.portfolio.model.notes import DataWarning, limit_warnings
 from core.portfolio.model.selection import OPERATIONS, ConditionError, LoanCondition, Operation, condition_of
 from core.words import suggestion
 from service.auth import shared as identity
@@ -24,7 +27,7 @@ from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.route.api import Raw
 from service.platform.unit.context import Context
 from service.portfolios.shared import GivenDay, portfolio_of
-from service.processes.shared import limited_in_child
+from service.processes.shared import run_limited_in_child
 from service.readings import child
 from service.readings.schema import FILTERS_MAX, LoansQuery, WorkbookLoans
 from service.workbooks import shared as workbooks
@@ -47,7 +50,7 @@ class OrderKey(NamedTuple):
 
     book_key: str
     mapping: str
-    given: GivenDay
+    day: GivenDay
     conditions: tuple[LoanCondition, ...]
     sort: str
 
@@ -64,15 +67,15 @@ async def loans(ctx: Context, workbook_id: UUID, query: LoansQuery) -> Raw:
     day = (
         GivenDay(book.as_of, "workbook")
         if book.as_of
-        else GivenDay((await ctx.there(book.created_at)).date(), "upload")
+        else GivenDay((await ctx.local_time(book.created_at)).date(), "upload")
     )
     portfolio, labels = await portfolio_of(ctx, book, mapping, day), await identity.labels_of(ctx)
     await ctx.commit()
     known = field_names(portfolio)
     conditions = _conditions(portfolio, query.filter, known)
-    names = list(dict.fromkeys(_known(name, known, "fields") for name in query.fields)) or known
+    names = list(dict.fromkeys(_check_field(name, known, "fields") for name in query.fields)) or known
     if query.sort:
-        _known(query.sort.removeprefix("-"), known, "sort")
+        _check_field(query.sort.removeprefix("-"), known, "sort")
     key = OrderKey(book.book_key or "", mapping.json, day, conditions, query.sort)
     chosen = await _chosen(ctx, portfolio, key)
     fields = {field.name: field for field in describe(portfolio, known, labels, currency_of(portfolio))}
@@ -93,11 +96,11 @@ async def loans(ctx: Context, workbook_id: UUID, query: LoansQuery) -> Raw:
     answer, columns = await ctx.compute(_part, portfolio, answer, names, part)
     if len(part) * len(names) <= FEW_CELLS:
         return await ctx.compute(child.write, answer, columns)
-    return await limited_in_child(ctx, child.write, answer, columns)
+    return await run_limited_in_child(ctx, child.write, answer, columns)
 
 
 def _par(portfolio: Portfolio, rows: NDArray[np.int32]) -> float | None:
-    """The par of some loans; nothing where none has one."""
+    """Return the par of some loans; nothing where none has one."""
     par = portfolio.numbers["par_value"][rows] if "par_value" in portfolio.numbers else np.empty(0)
     return float(np.nansum(par)) if np.isfinite(par).any() else None
 
@@ -114,51 +117,51 @@ def _part(
 
 
 def _warnings(portfolio: Portfolio) -> list[DataWarning]:
-    """What to doubt of the loans; that there are none stands first."""
+    """Return what to doubt of the loans; that there are none stands first."""
     warnings = portfolio.notes.warnings
     if not portfolio.notes.holdings_found:
         warnings = [DataWarning("no_loans", f"no loans were found: {portfolio.notes.message}"), *warnings]
-    return bounded(warnings)
+    return limit_warnings(warnings)
 
 
 # What is asked --------------------------------------------------------------------------------------------------------
 
 
-def _known(name: str, known: Sequence[str], parameter: str) -> str:
-    """The name of a field, if the workbook's loans have it."""
-    if name not in known:
-        raise ValidationFailed.at(["query", parameter], _unknown(name, known))
+def _check_field(name: str, fields: Sequence[str], parameter: str) -> str:
+    """Return the name of a field, if the workbook's loans have it."""
+    if name not in fields:
+        raise ValidationFailed.at(["query", parameter], _unknown(name, fields))
     return name
 
 
-def _unknown(name: str, known: Sequence[str]) -> str:
-    return f"the loans have no field {name[:100]!r}; {suggestion(name, known) or 'they have none'}"
+def _unknown(name: str, fields: Sequence[str]) -> str:
+    return f"the loans have no field {name[:100]!r}; {suggestion(name, fields) or 'they have none'}"
 
 
-def _conditions(portfolio: Portfolio, filters: Sequence[str], known: Sequence[str]) -> tuple[LoanCondition, ...]:
-    """The conditions, or all that is wrong with them."""
-    texts = [part for one in filters for part in _NEXT_FILTER.split(one)]
+def _conditions(portfolio: Portfolio, filters: Sequence[str], fields: Sequence[str]) -> tuple[LoanCondition, ...]:
+    """Return the conditions, or all that is wrong with them."""
+    texts = [part for filter_ in filters for part in _NEXT_FILTER.split(filter_)]
     if len(texts) > FILTERS_MAX:
         raise ValidationFailed.at(["query", "filter"], f"expected at most {FILTERS_MAX} conditions, got {len(texts)}")
-    faults, found = [], list[LoanCondition]()
+    faults, conditions = [], list[LoanCondition]()
     for text in texts:
-        condition = _condition(portfolio, text, known)
+        condition = _condition(portfolio, text, fields)
         if isinstance(condition, str):
             faults.append(Fault(["query", "filter"], condition))
         else:
-            found.append(condition)
+            conditions.append(condition)
     if faults:
         raise ValidationFailed(*faults)
-    return tuple(found)
+    return tuple(conditions)
 
 
-def _condition(portfolio: Portfolio, text: str, known: Sequence[str]) -> LoanCondition | str:
-    """A condition, or why it is none."""
+def _condition(portfolio: Portfolio, text: str, fields: Sequence[str]) -> LoanCondition | str:
+    """Return a condition, or why it is none."""
     if (match := _FILTER.fullmatch(text)) is None:
         return f"{text[:100]!r} is not field:op:value; op is {', '.join(OPERATIONS)}"
     name, value = match[1], match[3]
-    if name not in known:
-        return _unknown(name, known)
+    if name not in fields:
+        return _unknown(name, fields)
     try:
         return condition_of(name, cast(Operation, match[2]), value, column_of(portfolio, name))
     except ConditionError as error:
@@ -166,21 +169,21 @@ def _condition(portfolio: Portfolio, text: str, known: Sequence[str]) -> LoanCon
 
 
 async def _chosen(ctx: Context, portfolio: Portfolio, key: OrderKey) -> NDArray[np.int32]:
-    """The rows of the loans that were asked for, in order: chosen once, then kept."""
+    """Return the rows of the wanted loans in order, chosen once."""
     if not key.conditions and not key.sort:
         return np.arange(portfolio.row_count, dtype=np.int32)
     cache: Lru[OrderKey, NDArray[np.int32]] = ctx.resources.memory.cache(
         "loan_orders", most=ORDERS_MAX, bytes_most=ORDERS_BYTES_MAX
     )
-    found = cache.get(key)
-    if found is None:
+    rows = cache.get(key)
+    if rows is None:
         sort = key.sort.removeprefix("-")
-        named = {condition.field for condition in key.conditions} | ({sort} if sort else set())
-        columns = {name: column_of(portfolio, name) for name in named}
+        fields = {condition.field for condition in key.conditions} | ({sort} if sort else set())
+        columns = {name: column_of(portfolio, name) for name in fields}
         work = portfolio.row_count, columns, key.conditions, sort or None, key.sort.startswith("-")
         if portfolio.row_count <= FEW_LOANS:
-            found = (await ctx.compute(child.choose, *work)).array()
+            rows = (await ctx.compute(child.choose, *work)).array()
         else:
-            found = (await limited_in_child(ctx, child.choose, *work)).array()
-        cache.keep(key, found, found.nbytes + len(key.mapping))
-    return found
+            rows = (await run_limited_in_child(ctx, child.choose, *work)).array()
+        cache.keep(key, rows, rows.nbytes + len(key.mapping))
+    return rows

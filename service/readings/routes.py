@@ -5,13 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from service.compliance.schema import InvalidDefinition, RunTooSlow
-from service.mappings.schema import (
-    InvalidConfiguration,
-    InvalidSourceType,
-    MappingNotFound,
-    MappingTooSlow,
-    ProfileNotFound,
-)
+from service.mappings import schema as mappings_schema
 from service.platform.data.blobs import Damaged
 from service.platform.route.api import Area, Raw
 from service.platform.unit.context import Context
@@ -25,15 +19,22 @@ area = Area("/api/v1/workbooks", tag="workbooks", scope="workbooks")
 @area.get(
     "/{workbook_id}/loans",
     access="compliance:read",
-    errors=(WorkbookNotFound, WorkbookNotReady, MappingNotFound, MappingTooSlow, Damaged),
+    errors=(
+        WorkbookNotFound,
+        WorkbookNotReady,
+        mappings_schema.MappingNotFound,
+        mappings_schema.MappingTooSlow,
+        Damaged,
+    ),
     heavy=True,
+    summary="List loans",
 )
 async def list_workbook_loans(ctx: Context, workbook_id: UUID, query: LoansQuery) -> WorkbookLoans | Raw:
-    """List loans by column.
+    """List the loans of a workbook as its mapping reads them, by column.
 
-    The loans of a workbook as its mapping reads them, by column. `filter` is given once for each condition, such as
-    `filter=spread:ge:400&filter=industry:contains:retail`: texts are compared in any case, dates as YYYY-MM-DD, ratings
-    by their rank, of which the best is the least. Loans of one value stay in the sheet's order, and blanks come last.
+    `filter` comes once for each condition, such as `filter=spread:ge:400&filter=industry:contains:retail`. Texts are
+    compared in any case, dates as YYYY-MM-DD, ratings by their rank, of which the best is the least. Loans of one value
+    stay in the sheet's order, and blanks come last.
     """
     return await loan_actions.loans(ctx, workbook_id, query)
 
@@ -44,22 +45,23 @@ async def list_workbook_loans(ctx: Context, workbook_id: UUID, query: LoansQuery
     errors=(
         WorkbookNotFound,
         WorkbookNotReady,
-        MappingNotFound,
-        InvalidSourceType,
-        InvalidConfiguration,
-        ProfileNotFound,
-        MappingTooSlow,
+        mappings_schema.MappingNotFound,
+        mappings_schema.InvalidSourceType,
+        mappings_schema.InvalidConfiguration,
+        mappings_schema.ProfileNotFound,
+        mappings_schema.MappingTooSlow,
         InvalidDefinition,
         RunTooSlow,
         Damaged,
     ),
     heavy=True,
+    summary="Try unsaved mapping",
 )
 async def try_detection(ctx: Context, workbook_id: UUID, body: DetectionTrial) -> TriedDetection | Raw:
-    """Try an unsaved mapping.
+    """Explain how a mapping that is not stored reads the loans of a workbook.
 
-    How the loans of a workbook are read by a mapping that is not stored, as `GET` tells it of a stored one, and which
-    results of its tests change. The mapping is what `POST /api/v1/mappings` takes, its name left out or not. Nothing is
-    stored. `changes` compares with the workbook's present mapping; a key without `compliance:read` has none.
+    It is like `GET`, which does this for a stored mapping. The answer says which results of its tests change. The
+    mapping is what `POST /api/v1/mappings` takes, its name left out or not. Nothing is stored. `changes` compares with
+    the workbook's present mapping; a key without `compliance:read` has none.
     """
     return await detection_actions.try_mapping(ctx, workbook_id, body)

@@ -1,12 +1,12 @@
-"""Reconciliation's decisions: what a tape must be, what may be compared, what a review changes."""
+"""Reconciliation's decisions.
+
+What a tape must be, what may be compared, what a review changes.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from typing import Final
-
-import msgspec
-from msgspec import UNSET
 
 from core.reconciliation.rules import RULES, tolerances_of
 from service.mappings.shared import DEFAULT_MAPPING, get_mapping
@@ -15,26 +15,11 @@ from service.platform.base.secrets import new_id
 from service.platform.config import Settings
 from service.platform.route.api import Page, Streamed, page_of
 from service.platform.unit.context import Context
-from service.reconciliation import issue_store, loan_actions, store
-from service.reconciliation.schema import (
-    CompareRequest,
-    CompareStarted,
-    InvalidRules,
-    Issue,
-    IssueList,
-    IssueSummary,
-    LoanList,
-    SummaryQuery,
-    Tape,
-    TapeForm,
-    TapeLoan,
-    TapeNotReady,
-    TapePatch,
-    TapeUploaded,
-)
+from service.platform.unit.records import to_json
+from service.reconciliation import issue_store, loan_actions, schema, store
 from service.reconciliation.tape_actions import TapeAbout, have_read, take_in_tape
 from service.workbooks import shared as workbooks
-from service.workbooks.schema import WorkbookNotReady, served
+from service.workbooks.schema import WorkbookNotReady, readable_key
 
 FAULTS_TOLD: Final = 10
 
@@ -42,47 +27,46 @@ FAULTS_TOLD: Final = 10
 # Tapes ----------------------------------------------------------------------------------------------------------------
 
 
-async def upload_tape(ctx: Context, form: TapeForm) -> TapeUploaded:
+async def upload_tape(ctx: Context, form: schema.TapeForm) -> schema.TapeUploaded:
     """Take in a trustee's tape, a spreadsheet."""
     about = TapeAbout(form.trustee_name, form.statement_date, form.mapping_id or None, form.deal_id, form.as_of)
     return await take_in_tape(ctx, "file", form.file, about)
 
 
 async def file(ctx: Context, tape_id: str) -> Streamed:
-    """The file that a tape was uploaded as.
+    """Return the file that a tape was uploaded as.
 
     Raises:
         TapeNotFound: there is none of that identifier.
         Damaged, RangeNotSatisfiable: as `workbooks.original`.
     """
-    row = await store.get_tape(ctx, tape_id)
-    ctx.concerns("tape", tape_id, row.file_name)
+    row = await store.tapes.get(ctx, tape_id)
+    ctx.set_subject("tape", tape_id, row.file_name)
     source = workbooks.SourceFile(file_name=row.file_name, file_size=row.file_size, content_hash=row.content_hash)
     return await workbooks.original(ctx, source)
 
 
-async def update_tape(ctx: Context, tape_id: str, patch: TapePatch) -> Tape:
-    """Change what is said of a tape; where another mapping reads it then, its loans are read anew."""
-    row = await store.get_tape(ctx, tape_id, locked=True)
-    given = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
-    if not given:
-        ctx.changed_nothing()
+async def update_tape(ctx: Context, tape_id: str, patch: schema.TapePatch) -> schema.Tape:
+    """Change a tape; read its loans anew where its mapping changed."""
+    row = await store.tapes.get(ctx, tape_id, lock=True)
+    changes = patch.changes()
+    if not changes:
+        ctx.skip_event()
         return await store.show_tape(ctx, tape_id)
-    if given.get("deal_id") is not None:
-        await workbooks.check_deal(ctx, given["deal_id"])
-    kept = {name: getattr(row, name) for name in patch.__struct_fields__}
-    changed = await store.update_tape(ctx, tape_id, {**kept, **given})
+    if changes.get("deal_id") is not None:
+        await workbooks.check_deal(ctx, changes["deal_id"])
+    changed = await store.tapes.update(ctx, tape_id, changes)
     if changed.read_by != row.read_by:
         if row.processing_status == "processing":
-            raise TapeNotReady.at(["path", "tape_id"], "its loans are still being read, by another mapping")
+            raise schema.TapeNotReady.at(["path", "tape_id"], "its loans are still being read, by another mapping")
         await store.read_again(ctx, tape_id, await have_read(ctx, tape_id, row.file_size))
-    ctx.concerns("tape", tape_id, row.file_name, changed=sorted(given))
+    ctx.set_subject("tape", tape_id, row.file_name, changed=sorted(changes))
     return await store.show_tape(ctx, tape_id)
 
 
-async def loans(ctx: Context, tape_id: str, query: LoanList) -> Page[TapeLoan]:
-    """A page of a tape's loans, in the tape's order."""
-    tape = await store.get_tape(ctx, tape_id)
+async def loans(ctx: Context, tape_id: str, query: schema.LoanList) -> Page[schema.TapeLoan]:
+    """Return a page of a tape's loans, in the tape's order."""
+    tape = await store.tapes.get(ctx, tape_id)
     sheet = await loan_actions.open_loans(ctx, tape)
     await ctx.commit()
     first = (query.page - 1) * query.page_size
@@ -93,47 +77,48 @@ async def loans(ctx: Context, tape_id: str, query: LoanList) -> Page[TapeLoan]:
 # Comparisons ----------------------------------------------------------------------------------------------------------
 
 
-async def compare(ctx: Context, body: CompareRequest) -> CompareStarted:
-    """Have a tape compared with a workbook; where the very same comparison is under way, that one is told."""
+async def compare(ctx: Context, body: schema.CompareRequest) -> schema.CompareStarted:
+    """Compare a tape with a workbook, or join the same comparison."""
     rules = _rules(body.rules)
-    tape = await store.get_tape(ctx, body.tape_id, locked=True)  # held: two callers at once begin one comparison
+    tape = await store.tapes.get(ctx, body.tape_id, lock=True)  # held: two callers at once begin one comparison
     book = await workbooks.get(ctx, body.workbook_id)
     loan_actions.loans_key(tape, ["body", "tape_id"])
-    if served(book.status, book.book_key) is None:
+    if readable_key(book.status, book.book_key) is None:
         raise WorkbookNotReady
     mapping = await get_mapping(ctx, book.read_by or DEFAULT_MAPPING)
     tolerances = tolerances_of({**_deployment_tolerances(ctx.settings), **await store.own_tolerances(ctx)})
-    asked = store.as_json([rules, tolerances, tape.loans_key, book.book_key, book.as_of, mapping.json])
+    inputs = to_json([rules, tolerances, tape.loans_key, book.book_key, book.as_of, mapping.json])
     job_id = f"rec_{new_id().hex}"
     row = {
-        "tenant_id": ctx.tenant,
         "id": job_id,
         "tape_id": tape.id,
         "workbook_id": book.id,
         "status": "processing",
         "rules": rules,
-        "tolerances": store.as_json(tolerances),
-        "inputs_key": hashlib.sha256(asked.encode()).hexdigest(),
+        "tolerances": to_json(tolerances),
+        "inputs_key": hashlib.sha256(inputs.encode()).hexdigest(),
         "created_by": await ctx.email(),
     }
     running = await store.running_job(ctx, row)
     if running is None:
-        await store.create_job(ctx, row)
+        await store.comparisons.add(ctx, row)
         await ctx.enqueue("reconciliation.compare", queue="calculate", arguments={"job_id": job_id})
     else:
         job_id = running.job_id
-        ctx.changed_nothing()
-    ctx.concerns("reconciliation", job_id, tape.file_name, tape_id=tape.id, workbook_id=str(book.id), rules=rules)
+        ctx.skip_event()
+    ctx.set_subject("reconciliation", job_id, tape.file_name, tape_id=tape.id, workbook_id=str(book.id), rules=rules)
     message = "The comparison has begun." if running is None else "The same comparison is under way already."
-    return CompareStarted(job_id=job_id, tape_id=tape.id, workbook_id=book.id, status="processing", message=message)
+    return schema.CompareStarted(
+        job_id=job_id, tape_id=tape.id, workbook_id=book.id, status="processing", message=message
+    )
 
 
 def _rules(names: list[str] | None) -> list[str]:
-    """The rules asked for, each once, in the order of the catalogue."""
+    """Return the rules asked for, each once, in the order of the catalogue."""
     unknown = [name for name in dict.fromkeys(names or ()) if name not in RULES]
     if unknown:
-        told = (Fault(["body", "rules"], f"{name[:100]!r} is no rule") for name in unknown[:FAULTS_TOLD])
-        raise InvalidRules(*told, Fault(["body", "rules"], f"the rules are {', '.join(RULES)}"))
+        faults = (Fault(["body", "rules"], f"{name[:100]!r} is no rule") for name in unknown[:FAULTS_TOLD])
+        raise schema.InvalidRules(*faults, Fault(["body", "rules"], f"the rules are {', '.join(RULES)}"))
     return [name for name in RULES if not names or name in names]
 
 
@@ -150,13 +135,16 @@ def _deployment_tolerances(settings: Settings) -> dict[str, float]:
 # Issues ---------------------------------------------------------------------------------------------------------------
 
 
-async def issues(ctx: Context, query: IssueList) -> Page[Issue]:
-    """A page of issues. A tape that is not there is refused: an empty page would read as a clean one."""
+async def issues(ctx: Context, query: schema.IssueList) -> Page[schema.Issue]:
+    """Return a page of issues; refuse a tape that is not there.
+
+    An empty page would read as a clean one.
+    """
     await _check_tape(ctx, query.tape_id)
     return await issue_store.list_issues(ctx, query)
 
 
-async def summary(ctx: Context, query: SummaryQuery) -> IssueSummary:
+async def summary(ctx: Context, query: schema.SummaryQuery) -> schema.IssueSummary:
     """Counts of issues; a tape that is not there is refused."""
     await _check_tape(ctx, query.tape_id)
     return await issue_store.summary(ctx, query)
@@ -164,4 +152,4 @@ async def summary(ctx: Context, query: SummaryQuery) -> IssueSummary:
 
 async def _check_tape(ctx: Context, tape_id: str | None) -> None:
     if tape_id is not None:
-        await store.get_tape(ctx, tape_id)
+        await store.tapes.get(ctx, tape_id)

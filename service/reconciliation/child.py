@@ -1,4 +1,7 @@
-"""What a confined child does for a comparison: it compares a tape's loans with a workbook, and writes the issues."""
+"""What a confined child does for a comparison.
+
+It compares a tape's loans with a workbook, and writes the issues.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from core.confined.table import GIGABYTE, ConfinedWork, texts
-from core.grid.codec import Manifest, open_sheet, open_workbook
+from core.grid.codec import WorkbookRecord, open_sheet, open_workbook
 from core.portfolio import Portfolio
 from core.portfolio.assemble import stored
 from core.portfolio.model.errors import MappingError
@@ -45,7 +48,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     tolerances: dict[str, float]
 
 
-class Compared(Struct, frozen=True, kw_only=True):
+class ComparisonResult(Struct, frozen=True, kw_only=True):
     """What a comparison found, beside its issues."""
 
     summary: dict[str, int]
@@ -61,7 +64,7 @@ class Compared(Struct, frozen=True, kw_only=True):
 COMPARE: Final = ConfinedWork(
     does="service.reconciliation.child.compare",
     order=Comparison,
-    answer=Compared,
+    answer=ComparisonResult,
     refusals=("service.reconciliation.child.ComparisonFailed",),
     texts=texts("Comparing"),
     memory_bytes_max=4 * GIGABYTE,
@@ -69,7 +72,7 @@ COMPARE: Final = ConfinedWork(
 )
 
 
-def compare(order: Comparison, folder: Path) -> Compared:
+def compare(order: Comparison, folder: Path) -> ComparisonResult:
     """Compare stored loans with a stored workbook and write the issues into a folder.
 
     Raises:
@@ -78,23 +81,23 @@ def compare(order: Comparison, folder: Path) -> Compared:
         OSError: the machine's fault.
     """
     loans = stored.from_sheet(open_sheet(Path(order.loans)))
-    book = open_workbook(Manifest.from_json(order.manifest), [Path(path) for path in order.paths])
+    book = open_workbook(WorkbookRecord.from_json(order.manifest), [Path(path) for path in order.paths])
     mapping = msgspec.json.decode(order.mapping, type=Mapping)
     try:
         portfolio = Portfolio.from_workbook(book, mapping, as_of=order.day, as_of_source="workbook")
         if portfolio.row_count == 0:
             raise ComparisonFailed(_no_loans(portfolio))
-        found = reconcile(loans, portfolio, order.rules, tolerances=order.tolerances)
+        comparison = reconcile(loans, portfolio, order.rules, tolerances=order.tolerances)
     except (MappingError, ReconcileError) as refusal:
         raise ComparisonFailed(f"The workbook cannot be compared: {refusal}.") from refusal
-    write_issues(found.issues, folder / ISSUES_FILE)
-    return Compared(
-        summary={field: getattr(found.summary, field) for field in found.summary.__slots__},
-        stages=found.stages,
-        ambiguous=found.ambiguous,
-        warnings=list(found.warnings),
+    write_issues(comparison.issues, folder / ISSUES_FILE)
+    return ComparisonResult(
+        summary={field: getattr(comparison.summary, field) for field in comparison.summary.__slots__},
+        stages=comparison.stages,
+        ambiguous=comparison.ambiguous,
+        warnings=list(comparison.warnings),
         book_warnings=tape.warnings_of(portfolio),
-        not_compared=found.not_compared,
+        not_compared=comparison.not_compared,
         as_of=day_of(portfolio.deal.as_of),
     )
 

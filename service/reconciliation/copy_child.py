@@ -1,4 +1,7 @@
-"""Issues as a file that PostgreSQL's COPY reads in its text format: one line each, tabs between the columns."""
+"""Issues as a file that PostgreSQL's COPY reads in its text format.
+
+One line each, tabs between the columns.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ def write_issues(issues: Issues, path: Path) -> None:
 
 
 def _column(name: str, texts: list[str]) -> list[str]:
-    """One column's texts, bounded and escaped; nearly always they are that already."""
+    """Return one column's texts, bounded and escaped."""
     is_special = _SPECIAL.search("\x1f".join(texts)) is not None
     if is_special or max(map(len, texts), default=0) > KEY_BYTES // 4:
         bounded = _key if name == "loan_key" else _value
@@ -53,7 +56,7 @@ def _value(text: str) -> str:
 
 
 def _key(text: str) -> str:
-    """A key that stays distinct where it is cut, or loses a character that PostgreSQL does not take."""
+    """Return a key that stays distinct where it is cut or cleaned."""
     encoded = text.encode()
     if len(encoded) <= KEY_BYTES and "\x00" not in text:
         return text

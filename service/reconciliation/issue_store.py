@@ -13,27 +13,14 @@ from service.platform.data.database import Transaction
 from service.platform.route.api import Page, page_of
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import columns_of
-from service.reconciliation.schema import (
-    Issue,
-    IssueList,
-    IssueNotFound,
-    IssueQuery,
-    IssuesPatch,
-    IssuesReviewed,
-    IssueSummary,
-    IssueType,
-    Severity,
-    SeverityCounts,
-    StatusCounts,
-    SummaryQuery,
-)
+from service.reconciliation import schema
 
 REVIEW_WAIT = "3s"
 """A review that waits for a merge holds a connection: a few of them would leave none to the other callers."""
 LOCK_PAIR = "SELECT pg_advisory_xact_lock(hashtextextended(%(tape_id)s || ' ' || %(workbook_id)s::uuid, 0))"
 """Keeps merges and reviews of one tape and workbook apart, until the transaction ends."""
 
-_ISSUE = columns_of(Issue)
+_ISSUE = columns_of(schema.Issue)
 
 _COUNTED = {
     "tape_id": "tape_id = %(tape_id)s",
@@ -58,20 +45,23 @@ _REVIEWED = _LISTED | {
 """Conditions on the issues of one review."""
 
 
-def conditions_of(query: IssueQuery | SummaryQuery) -> dict[str, Any]:
-    """The conditions of a query that are not null, by name."""
+def conditions_of(query: schema.IssueQuery | schema.SummaryQuery) -> dict[str, Any]:
+    """Return the conditions of a query that are not null, by name."""
     return {name: value for name, value in msgspec.structs.asdict(query).items() if value is not None}
 
 
-def _where(conditions: dict[str, str], given: dict[str, Any]) -> str:
-    return " AND ".join(condition for name, condition in conditions.items() if name in given) or "true"
+def _where(conditions: dict[str, str], values: dict[str, Any]) -> str:
+    return " AND ".join(condition for name, condition in conditions.items() if name in values) or "true"
 
 
-async def list_issues(ctx: Context, query: IssueList) -> Page[Issue]:
-    """A page of issues: of one tape the gravest first, of all tapes the newest first."""
+async def list_issues(ctx: Context, query: schema.IssueList) -> Page[schema.Issue]:
+    """Return a page of issues, of one tape the gravest first.
+
+    Of all tapes the newest first.
+    """
     parameters = conditions_of(query)
     where = _where(_COUNTED, parameters)
-    total: int = await ctx.value(
+    total: int = await ctx.fetch_value(
         f"SELECT coalesce(sum(issues), 0)::bigint FROM reconciliation_counts WHERE {where}", parameters
     )
     order = "id DESC" if query.tape_id is None else "gravity, id"
@@ -79,8 +69,8 @@ async def list_issues(ctx: Context, query: IssueList) -> Page[Issue]:
     if query.offset < total:
         where = _where(_LISTED, parameters)
         # The inner query passes over rows by the index alone; only the page itself is fetched.
-        items = await ctx.all(
-            Issue,
+        items = await ctx.fetch_all(
+            schema.Issue,
             f"""
             SELECT {_ISSUE} FROM reconciliation_issues WHERE id IN (
                 SELECT id FROM reconciliation_issues WHERE {where} ORDER BY {order}
@@ -92,10 +82,12 @@ async def list_issues(ctx: Context, query: IssueList) -> Page[Issue]:
     return page_of(items, total, query)
 
 
-async def issues_of(unit: Unit, *, tape_id: str, workbook_id: UUID, after: Issue | None, most: int) -> list[Issue]:
-    """The next issues of a tape and a workbook behind another one, the gravest first."""
-    return await unit.all(
-        Issue,
+async def issues_of(
+    unit: Unit, *, tape_id: str, workbook_id: UUID, after: schema.Issue | None, most: int
+) -> list[schema.Issue]:
+    """Return the next issues of a tape and workbook, gravest first."""
+    return await unit.fetch_all(
+        schema.Issue,
         f"""
         SELECT {_ISSUE} FROM reconciliation_issues
         WHERE tape_id = %(tape_id)s AND workbook_id = %(workbook_id)s AND (gravity, id) > (%(gravity)s, %(id)s)
@@ -112,16 +104,16 @@ async def issues_of(unit: Unit, *, tape_id: str, workbook_id: UUID, after: Issue
 
 
 class _Count(Struct, frozen=True):
-    severity: Severity
+    severity: schema.Severity
     status: str
     issues: int
 
 
-async def summary(ctx: Context, query: SummaryQuery) -> IssueSummary:
-    """How many issues there are, by severity and by status."""
+async def summary(ctx: Context, query: schema.SummaryQuery) -> schema.IssueSummary:
+    """Return how many issues there are, by severity and by status."""
     parameters = conditions_of(query)
     where = _where(_COUNTED, parameters)
-    counts = await ctx.all(
+    counts = await ctx.fetch_all(
         _Count,
         f"""
         SELECT severity, status, sum(issues)::bigint AS issues FROM reconciliation_counts
@@ -134,8 +126,10 @@ async def summary(ctx: Context, query: SummaryQuery) -> IssueSummary:
     for count in counts:
         severities[count.severity] = severities.get(count.severity, 0) + count.issues
         statuses[count.status] = statuses.get(count.status, 0) + count.issues
-    return IssueSummary(
-        total=sum(statuses.values()), by_severity=SeverityCounts(**severities), by_status=StatusCounts(**statuses)
+    return schema.IssueSummary(
+        total=sum(statuses.values()),
+        by_severity=schema.SeverityCounts(**severities),
+        by_status=schema.StatusCounts(**statuses),
     )
 
 
@@ -145,7 +139,7 @@ class IssuePlace(Struct, frozen=True, kw_only=True):
     id: str
     tape_id: str
     workbook_id: UUID
-    issue_type: IssueType
+    issue_type: schema.IssueType
     trustee_row: int | None
     """The row of the tape's sheet, from 1. None: the tape lacks the loan, or the row was not kept."""
     internal_row: int | None
@@ -153,41 +147,37 @@ class IssuePlace(Struct, frozen=True, kw_only=True):
 
 
 async def place_of(ctx: Context, issue_id: str) -> IssuePlace:
-    """Where the loan of an issue stands.
-
-    Raises:
-        IssueNotFound: there is none of that identifier.
-    """
+    """Return where the loan of an issue stands."""
     sql = f"SELECT {columns_of(IssuePlace)} FROM reconciliation_issues WHERE id = %s"
-    return await ctx.one(IssuePlace, sql, [issue_id], missing=IssueNotFound)
+    return await ctx.fetch_one(IssuePlace, sql, [issue_id], missing=schema.IssueNotFound)
 
 
-async def lock_issue(ctx: Context, issue_id: str) -> Issue:
-    """An issue, with its tape and workbook locked against a merge until the transaction ends.
+async def lock_issue(ctx: Context, issue_id: str) -> schema.Issue:
+    """Return an issue, locked against a merge of its tape and workbook.
 
     Raises:
         IssueNotFound: there is none of that identifier.
         ConcurrentModification: a merge is not over within `REVIEW_WAIT`.
     """
-    seen = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s"
-    issue = await ctx.one(Issue, seen, [issue_id], missing=IssueNotFound)
+    reading = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s"
+    issue = await ctx.fetch_one(schema.Issue, reading, [issue_id], missing=schema.IssueNotFound)
     await (await ctx.begin()).post("SELECT set_config('lock_timeout', %s, true)", [REVIEW_WAIT])
     await ctx.execute(LOCK_PAIR, {"tape_id": issue.tape_id, "workbook_id": issue.workbook_id})
-    held = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s FOR UPDATE"
-    return await ctx.one(Issue, held, [issue_id], missing=IssueNotFound)
+    locking = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s FOR UPDATE"
+    return await ctx.fetch_one(schema.Issue, locking, [issue_id], missing=schema.IssueNotFound)
 
 
-async def review(ctx: Context, issue: Issue, *, status: str, notes: str | None, reviewer: str) -> Issue:
+async def review(ctx: Context, issue: schema.Issue, *, status: str, notes: str | None, reviewer: str) -> schema.Issue:
     """Set an issue's status and notes, and keep the counts."""
-    changed = await ctx.one(
-        Issue,
+    changed = await ctx.fetch_one(
+        schema.Issue,
         f"""
         UPDATE reconciliation_issues SET status = %(status)s, resolution_notes = %(notes)s, reviewed_by = %(reviewer)s,
                                          reviewed_at = now(), updated_at = now(), gone = gone AND status = %(status)s
         WHERE id = %(id)s RETURNING {_ISSUE}
         """,
         {"id": issue.id, "status": status, "notes": notes, "reviewer": reviewer},
-        missing=IssueNotFound,
+        missing=schema.IssueNotFound,
     )
     transaction = await ctx.begin()
     await _count(transaction, ctx.tenant, issue, -1)
@@ -195,7 +185,7 @@ async def review(ctx: Context, issue: Issue, *, status: str, notes: str | None, 
     return changed
 
 
-async def _count(tx: Transaction, tenant_id: UUID, issue: Issue, more: int) -> None:
+async def _count(tx: Transaction, tenant_id: UUID, issue: schema.Issue, more: int) -> None:
     await tx.post(
         """
         INSERT INTO reconciliation_counts AS c (tenant_id, tape_id, workbook_id, severity, category, status, issues)
@@ -203,15 +193,7 @@ async def _count(tx: Transaction, tenant_id: UUID, issue: Issue, more: int) -> N
         ON CONFLICT (tenant_id, tape_id, workbook_id, severity, category, status)
         DO UPDATE SET issues = c.issues + EXCLUDED.issues
         """,
-        {
-            "tenant_id": tenant_id,
-            "tape_id": issue.tape_id,
-            "workbook_id": issue.workbook_id,
-            "severity": issue.severity,
-            "category": issue.category,
-            "status": issue.status,
-            "more": more,
-        },
+        {**msgspec.structs.asdict(issue), "tenant_id": tenant_id, "more": more},
     )
 
 
@@ -227,8 +209,11 @@ class Pair(Struct, frozen=True):
 
 
 async def pairs_of(ctx: Context, conditions: dict[str, Any], *, most: int) -> list[Pair]:
-    """The pairs that issues are of, in the order in which pairs are locked; at most so many issues are looked at."""
-    return await ctx.all(
+    """Return the pairs of issues, in the order of their locks.
+
+    At most so many issues are looked at.
+    """
+    return await ctx.fetch_all(
         Pair,
         f"""
         SELECT tape_id, workbook_id, count(*) AS issues FROM (
@@ -240,9 +225,9 @@ async def pairs_of(ctx: Context, conditions: dict[str, Any], *, most: int) -> li
 
 
 async def review_many(
-    ctx: Context, conditions: dict[str, Any], pairs: list[Pair], patch: IssuesPatch, *, reviewer: str
-) -> IssuesReviewed:
-    """Set status and notes of the issues that meet conditions and are of these pairs, and keep the counts.
+    ctx: Context, conditions: dict[str, Any], pairs: list[Pair], patch: schema.IssuesPatch, *, reviewer: str
+) -> schema.IssuesReviewed:
+    """Review the matching issues of these pairs, and keep the counts.
 
     One statement reads, changes and counts, while the pairs are locked against merges.
 
@@ -253,8 +238,8 @@ async def review_many(
     await transaction.post("SELECT set_config('lock_timeout', %s, true)", [REVIEW_WAIT])
     for pair in pairs:
         await transaction.post(LOCK_PAIR, {"tape_id": pair.tape_id, "workbook_id": pair.workbook_id})
-    return await ctx.one(
-        IssuesReviewed,
+    return await ctx.fetch_one(
+        schema.IssuesReviewed,
         f"""
         WITH old AS (
             SELECT id, status FROM reconciliation_issues
@@ -292,5 +277,5 @@ async def review_many(
             "notes": None if patch.resolution_notes is UNSET else patch.resolution_notes,
             "reviewer": reviewer,
         },
-        missing=IssueNotFound,
+        missing=schema.IssueNotFound,
     )

@@ -22,9 +22,9 @@ from service.platform.log import log_cause
 from service.platform.unit.context import Subject, Unit
 from service.platform.work.jobs import JobTable
 from service.reconciliation import loan_actions, merge_store, store
-from service.reconciliation.child import COMPARE, ISSUES_FILE, Compared, ComparisonFailed
+from service.reconciliation.child import COMPARE, ISSUES_FILE, ComparisonFailed, ComparisonResult
 from service.reconciliation.copy_child import COPIED
-from service.reconciliation.schema import FILE_OF_ANOTHER_DAY, Facts, JobNotFound, TapeNotFound, day_differs
+from service.reconciliation.schema import FILE_OF_ANOTHER_DAY, ComparisonNotFound, Facts, TapeNotFound, day_differs
 
 TAPE_FAILED = "The tape could not be read because of a fault in the service; upload the file again."
 TAPE_DAMAGED = "The stored bytes of the tape are damaged; upload the file again."
@@ -35,31 +35,31 @@ jobs = JobTable()
 
 
 async def mark_tape_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
-    """Reading failed past its retries. What went wrong is for the dead letter to tell, not for the tape."""
+    """Mark a tape as failed; the dead letter has the cause."""
     clear(unit.resources.scratch, arguments["tape_id"])
     await _fail_tape(unit, arguments["tape_id"], TAPE_DAMAGED if error.startswith(Damaged.detail) else TAPE_FAILED)
 
 
 async def lift_tape(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
-    """The tape that could not be read waits for it once more."""
-    tape = await store.get_tape(unit, arguments["tape_id"], locked=True)
+    """Return the tape that could not be read waits for it once more."""
+    tape = await store.tapes.get(unit, arguments["tape_id"], lock=True)
     if tape.processing_status != "failed":
         return False
     await store.read_again(unit, tape.id, job_id.replace("task_", "job_"))
     return True
 
 
-@jobs.job("reconciliation.read_tape", failed=mark_tape_failed, lifted=lift_tape, flag="uploads")
+@jobs.job("reconciliation.read_tape", on_failure=mark_tape_failed, on_retry=lift_tape, flag="uploads")
 async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
-    """Turn a trustee's file into stored loans: the tape is completed, or says what is wrong with its file."""
+    """Read a trustee's file into loans, or say what is wrong with it."""
     try:
-        tape = await store.get_tape(unit, arguments["tape_id"])
+        tape = await store.tapes.get(unit, arguments["tape_id"])
     except TapeNotFound:
         return
     if tape.processing_status != "processing":  # an earlier run finished it
         return
     mapping = None if tape.read_by is None else (await get_mapping(unit, tape.read_by)).json
-    now = await unit.there(unit.now())
+    now = await unit.local_time(unit.now())
     await unit.commit()  # no connection is held while the file is read
     with folder_of(unit.resources.scratch, tape.id) as folder:
         try:
@@ -80,9 +80,9 @@ async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
             return
         key = await loan_actions.keep_loans(unit, folder / LOANS_FILE)
     facts = {name: getattr(read, name) for name in Facts.__struct_fields__ if name != "mapping_id"}
-    found = {"loans_key": key, "loan_count": read.loan_count, "total_par": read.total_par}
-    found["warnings"] = [DataWarning(*warning) for warning in read.warnings]
-    await store.finish_tape(unit, tape, {**found, "facts": {**facts, "mapping_id": tape.read_by}})
+    row = {"loans_key": key, "loan_count": read.loan_count, "total_par": read.total_par}
+    row["warnings"] = [DataWarning(*warning) for warning in read.warnings]
+    await store.finish_tape(unit, tape, {**row, "facts": {**facts, "mapping_id": tape.read_by}})
 
 
 async def _fail_tape(unit: Unit, tape_id: str, message: str) -> None:
@@ -99,18 +99,18 @@ async def mark_comparison_failed(unit: Unit, arguments: dict[str, Any], error: s
 
 
 async def lift_comparison(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
-    """The comparison is to be made once more, where no later one of the same two has taken its place."""
+    """Retry a comparison where no later one took its place."""
     job = await store.job_row(unit, arguments["job_id"])
-    await store.get_tape(unit, job.tape_id, locked=True)  # as whoever asks for a comparison does
+    await store.tapes.get(unit, job.tape_id, lock=True)  # as whoever asks for a comparison does
     return await store.resume_job(unit, job.id)
 
 
-@jobs.job("reconciliation.compare", failed=mark_comparison_failed, lifted=lift_comparison)
+@jobs.job("reconciliation.compare", on_failure=mark_comparison_failed, on_retry=lift_comparison)
 async def compare(unit: Unit, arguments: dict[str, Any]) -> None:
     """Compare a tape with a workbook and bring the issues of the two up to date."""
     try:
         job = await store.job_row(unit, arguments["job_id"])
-    except JobNotFound:
+    except ComparisonNotFound:
         return
     if job.status != "processing":
         return
@@ -122,13 +122,13 @@ async def compare(unit: Unit, arguments: dict[str, Any]) -> None:
     settings, begun = unit.settings, time.perf_counter()
     with folder_of(unit.resources.scratch, job.id) as folder:
         try:
-            with workplace(folder) as made:
-                found = await in_thread(
+            with workplace(folder) as workspace:
+                outcome = await in_thread(
                     run,
                     COMPARE,
                     comparison,
                     reads=[comparison.loans, *comparison.paths],
-                    writes=made,
+                    writes=workspace,
                     memory_bytes_max=settings.reconciliation_memory_mb * 1024 * 1024,
                     seconds_max=settings.reconciliation_seconds,
                 )
@@ -139,7 +139,7 @@ async def compare(unit: Unit, arguments: dict[str, Any]) -> None:
         compared = time.perf_counter()
         changes = await merge_store.merge(
             unit,
-            _merge(job, found, folder / ISSUES_FILE),
+            _merge(job, outcome, folder / ISSUES_FILE),
             series=_series(unit),
             seconds_max=settings.reconciliation_seconds,
         )
@@ -149,7 +149,7 @@ async def compare(unit: Unit, arguments: dict[str, Any]) -> None:
             "comparing_seconds": round(compared - begun, 3),
             "storing_seconds": round(stored - compared, 3),
         }
-        await _finish(unit, job, found, msgspec.structs.asdict(changes), timings)
+        await _finish(unit, job, outcome, msgspec.structs.asdict(changes), timings)
 
 
 async def _fail_job(unit: Unit, job_id: str, message: str) -> None:
@@ -158,7 +158,7 @@ async def _fail_job(unit: Unit, job_id: str, message: str) -> None:
         await unit.audit("reconciliation.failed", Subject("reconciliation", job_id, name, {"error": message}))
 
 
-def _merge(job: store.JobRow, compared: Compared, path: Path) -> merge_store.Merge:
+def _merge(job: store.JobRow, compared: ComparisonResult, path: Path) -> merge_store.Merge:
     return merge_store.Merge(
         job=job,
         path=path,
@@ -169,17 +169,20 @@ def _merge(job: store.JobRow, compared: Compared, path: Path) -> merge_store.Mer
 
 
 def _series(unit: Unit) -> str:
-    """What the identifiers of one comparison's issues begin with: later ones sort behind earlier ones."""
+    """Return the beginning of a comparison's issue identifiers.
+
+    Later ones sort behind earlier ones.
+    """
     return f"{int(unit.now().timestamp() * 1000):012x}{secrets.token_hex(4)}"
 
 
 async def _finish(
-    unit: Unit, job: store.JobRow, compared: Compared, changes: dict[str, int], timings: dict[str, float]
+    unit: Unit, job: store.JobRow, compared: ComparisonResult, changes: dict[str, int], timings: dict[str, float]
 ) -> None:
     days = day_differs(compared.as_of, job.day, "the workbook is as of {}, the tape of {}")
     of_tape = [*job.warnings, *day_differs(job.facts.as_of, job.day, FILE_OF_ANOTHER_DAY)]
     of_book = of_side("workbook", compared.book_warnings)
-    told = {
+    row = {
         "summary": compared.summary,
         "match_stages": compared.stages,
         "ambiguous": compared.ambiguous,
@@ -187,6 +190,6 @@ async def _finish(
         "not_compared": compared.not_compared,
         "timings": timings,
     }
-    if await store.finish_job(unit, job.id, told):
+    if await store.finish_job(unit, job.id, row):
         details = {"tape_id": job.tape_id, "workbook_id": str(job.workbook_id), **compared.summary, **changes}
         await unit.audit("reconciliation.completed", Subject("reconciliation", job.id, job.file_name, details))

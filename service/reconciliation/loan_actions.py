@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from core.grid.codec import Manifest, open_sheet
+from core.grid.codec import WorkbookRecord, open_sheet
 from core.grid.sheet import Sheet
 from core.portfolio.assemble.stored import loans_at
 from core.portfolio.model.fields import IDENTIFIERS
@@ -19,7 +19,7 @@ from service.mappings.shared import DEFAULT_MAPPING, get_mapping
 from service.platform.base.lru import Lru, bytes_of
 from service.platform.data.blobs import hash_of
 from service.platform.unit.context import Unit
-from service.platform.unit.storage import keep
+from service.platform.unit.storage import store_blob
 from service.reconciliation import store
 from service.reconciliation.child import Comparison
 from service.reconciliation.schema import TapeLoan, TapeNotReady, TapeRow
@@ -53,7 +53,7 @@ _READ = (*_TEXTS, *_NUMBERS, "maturity_date", "days_past_due")
 
 
 async def open_loans(unit: Unit, tape: TapeRow) -> Sheet:
-    """The stored loans of a tape, mapped read-only.
+    """Return the stored loans of a tape, mapped read-only.
 
     Raises:
         TapeNotReady: as `loans_key`.
@@ -72,7 +72,7 @@ async def open_loans(unit: Unit, tape: TapeRow) -> Sheet:
 
 
 def loans_key(tape: TapeRow, place: list[str]) -> str:
-    """The blob of a tape's stored loans.
+    """Return the blob of a tape's stored loans.
 
     Raises:
         TapeNotReady: it is not processed, or cannot be; why is said of the `place` in the request that names the tape.
@@ -83,10 +83,10 @@ def loans_key(tape: TapeRow, place: list[str]) -> str:
 
 
 def loans(sheet: Sheet, tape_id: str, first: int, last: int) -> list[TapeLoan]:
-    """Loans `first` to `last - 1` (0-based) of a tape, fewer at its end."""
-    found = loans_at(sheet, first, last)
-    height = len(found["par_value"])
-    columns: dict[str, list[Any]] = {name: found.get(name, [None] * height) for name in _READ}
+    """Return loans `first` to `last - 1` (0-based) of a tape, fewer at its end."""
+    read = loans_at(sheet, first, last)
+    height = len(read["par_value"])
+    columns: dict[str, list[Any]] = {name: read.get(name, [None] * height) for name in _READ}
     rows = (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
     return [_loan(tape_id, first + at, row) for at, row in enumerate(rows)]
 
@@ -108,7 +108,7 @@ def _day(days: float | None) -> date | None:
 
 
 def _loan_id(tape_id: str, row: int) -> UUID:
-    """The same loan of a tape has the same identifier each time, though none is stored."""
+    """Return a loan's identifier, the same each time though not stored."""
     return UUID(bytes=hashlib.sha256(f"{tape_id} {row}".encode()).digest()[:16], version=4)
 
 
@@ -118,9 +118,12 @@ GONE = "The workbook was deleted, or its columns or its mapping are no longer th
 
 
 async def keep_loans(unit: Unit, path: Path) -> str:
-    """Store the loans that were read as a blob, which goes again should the job's transaction fail; its key."""
+    """Store loans as a blob; return its key.
+
+    It goes again should the job's transaction fail.
+    """
     key = await asyncio.to_thread(_hash, path)
-    await keep(unit, path, key)
+    await store_blob(unit, path, key)
     return key
 
 
@@ -130,11 +133,11 @@ def _hash(path: Path) -> str:
 
 
 async def comparison(unit: Unit, job: JobRow) -> Comparison | None:
-    """What a comparison reads: the tape's loans, the workbook's columns as they are stored now, and its mapping.
+    """Return a comparison's inputs as they are stored now.
 
     A workbook that is being recalculated gives the columns that it had. None where one of these is gone (`GONE`).
     """
-    tape = await store.get_tape(unit, job.tape_id)
+    tape = await store.tapes.get(unit, job.tape_id)
     try:
         book = await workbooks.get(unit, job.workbook_id)
         mapping = await get_mapping(unit, book.read_by or DEFAULT_MAPPING)
@@ -143,7 +146,7 @@ async def comparison(unit: Unit, job: JobRow) -> Comparison | None:
     if tape.loans_key is None or book.book_key is None:
         return None
     manifest = await workbooks.book(unit, book.id)
-    records = Manifest.from_json(manifest).sheets
+    records = WorkbookRecord.from_json(manifest).sheets
     blobs = unit.resources.blobs
     return Comparison(
         loans=str(await blobs.path(tape.loans_key)),

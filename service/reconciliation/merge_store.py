@@ -10,9 +10,10 @@ from msgspec import Struct
 
 from service.platform.data.database import BulkTransaction
 from service.platform.unit.context import Unit
+from service.platform.unit.records import to_json
 from service.reconciliation.issue_store import LOCK_PAIR
 from service.reconciliation.schema import Changes
-from service.reconciliation.store import JobRow, as_json
+from service.reconciliation.store import JobRow
 
 BLOCK_BYTES = 1024 * 1024
 MERGE_MEMORY = "256MB"
@@ -133,32 +134,28 @@ WHERE earlier.id = %(job_id)s AND later.created_at > earlier.created_at AND late
 _KEEP_CHANGES = "UPDATE reconciliations SET changes = %(changes)s WHERE id = %(job_id)s"
 
 
-async def merge(unit: Unit, found: Merge, *, series: str, seconds_max: int) -> Changes | None:
-    """Bring the issues of a tape and a workbook in line with what a comparison found; None where it is over already.
+async def merge(unit: Unit, comparison: Merge, *, series: str, seconds_max: int) -> Changes | None:
+    """Merge a comparison's issues into the stored ones.
 
-    Open issues take the new values; what a person reviewed stays so while both of its values do, and is open again
-    where one changed. Issues that are gone become resolved, with a note, and open should they come back. A comparison
-    that was asked for later has the last word on its rules. `series` begins the identifiers of new issues.
-
-    A transaction of its own, which also keeps the changes: made twice it changes nothing more, and tells the same.
+    Return None where the comparison is over already.
     """
     parameters: dict[str, Any] = {
         "tenant_id": unit.tenant,
-        "tape_id": found.job.tape_id,
-        "workbook_id": found.job.workbook_id,
-        "job_id": found.job.id,
-        "passed_over": found.passed_over,
+        "tape_id": comparison.job.tape_id,
+        "workbook_id": comparison.job.workbook_id,
+        "job_id": comparison.job.id,
+        "passed_over": comparison.passed_over,
         "series": series,
     }
     async with unit.resources.database.bulk(unit.tenant, seconds_max=seconds_max) as tx:
-        await _load(tx, found)
+        await _load(tx, comparison)
         await tx.execute(LOCK_PAIR, parameters)  # one merge, or one review, of this pair at a time
-        job = await tx.one_or_none(_Merged, _MERGED, parameters)
+        job = await tx.fetch_one_or_none(_Merged, _MERGED, parameters)
         if job is None:
             return None
         if job.changes is not None:  # an earlier run died before it could say so
             return job.changes
-        parameters["looked_at"] = await _still_asked(tx, found, parameters)
+        parameters["looked_at"] = await _rules_left(tx, comparison, parameters)
         updated = await tx.execute(_UPDATE_FOUND, parameters)
         await tx.execute(_UPDATE_ROWS, parameters)
         resolved = await tx.execute(_RESOLVE_GONE, parameters)
@@ -166,7 +163,7 @@ async def merge(unit: Unit, found: Merge, *, series: str, seconds_max: int) -> C
         await tx.execute(_FORGET_COUNTS, parameters)
         await tx.execute(_COUNT, parameters)
         changes = Changes(created=created, updated=updated, resolved=resolved)
-        await tx.execute(_KEEP_CHANGES, {"changes": as_json(changes), "job_id": found.job.id})
+        await tx.execute(_KEEP_CHANGES, {"changes": to_json(changes), "job_id": comparison.job.id})
     return changes
 
 
@@ -174,23 +171,28 @@ class _Merged(Struct, frozen=True):
     changes: Changes | None
 
 
-async def _still_asked(tx: BulkTransaction, found: Merge, parameters: dict[str, Any]) -> list[str]:
-    """The rules that no later comparison has merged; what was found by the others is forgotten."""
-    later = await tx.value(_MERGED_LATER, parameters)
+async def _rules_left(tx: BulkTransaction, comparison: Merge, parameters: dict[str, Any]) -> list[str]:
+    """Return the rules that no later comparison has merged.
+
+    The issues of the others are dropped.
+    """
+    later = await tx.fetch_value(_MERGED_LATER, parameters)
     if later is None:
-        return found.looked_at
-    left = [rule for rule in found.job.rules if rule not in later]  # each looks at those that are not asked for
-    await tx.execute("DELETE FROM found WHERE NOT rule = ANY(%s)", [left])
-    return left
+        return comparison.looked_at
+    remaining = [
+        rule for rule in comparison.job.rules if rule not in later
+    ]  # each looks at those that are not asked for
+    await tx.execute("DELETE FROM found WHERE NOT rule = ANY(%s)", [remaining])
+    return remaining
 
 
-async def _load(tx: BulkTransaction, found: Merge) -> None:
-    assert set(found.columns) == {column.strip() for column in _FOUND_COLUMNS.split(",")}
+async def _load(tx: BulkTransaction, comparison: Merge) -> None:
+    assert set(comparison.columns) == {column.strip() for column in _FOUND_COLUMNS.split(",")}
     await tx.execute("SELECT set_config('work_mem', %s, true)", [MERGE_MEMORY])
     for join in JOINS_OFF:
         await tx.execute("SELECT set_config(%s, 'off', true)", [join])
     await tx.execute(_MAKE_FOUND)
-    await tx.copy(f"COPY found ({_FOUND_COLUMNS}) FROM STDIN", _blocks(found.path))
+    await tx.copy(f"COPY found ({_FOUND_COLUMNS}) FROM STDIN", _blocks(comparison.path))
     await tx.execute("ANALYZE found")
 
 

@@ -8,35 +8,24 @@ from msgspec import UNSET
 
 from service.platform.base.problem import ValidationFailed
 from service.platform.unit.context import Context
-from service.reconciliation import issue_store, store
-from service.reconciliation.schema import (
-    REVIEW_MAX,
-    REVIEW_PAIRS_MAX,
-    InvalidStatus,
-    Issue,
-    IssueNotFound,
-    IssuePatch,
-    IssuesPatch,
-    IssuesReviewed,
-    IssueStatus,
-)
+from service.reconciliation import issue_store, schema, store
 
-STATUSES: Final[tuple[str, ...]] = get_args(IssueStatus)
+STATUSES: Final[tuple[str, ...]] = get_args(schema.IssueStatus)
 
 
-async def review(ctx: Context, issue_id: str, patch: IssuePatch) -> Issue:
+async def review(ctx: Context, issue_id: str, patch: schema.IssuePatch) -> schema.Issue:
     """Set an issue's status, its notes, or both; who did it stays with it."""
     if patch.status is not UNSET:
         _check_status(patch.status)
     issue = await issue_store.lock_issue(ctx, issue_id)
     changed = issue
     if patch.status is UNSET and patch.resolution_notes is UNSET:
-        ctx.changed_nothing()
+        ctx.skip_event()
     else:
         status = issue.status if patch.status is UNSET else patch.status
         notes = issue.resolution_notes if patch.resolution_notes is UNSET else patch.resolution_notes
         changed = await issue_store.review(ctx, issue, status=status, notes=notes, reviewer=await ctx.email())
-    ctx.concerns(
+    ctx.set_subject(
         "issue",
         issue.id,
         issue.primary_identifier,
@@ -50,8 +39,8 @@ async def review(ctx: Context, issue_id: str, patch: IssuePatch) -> Issue:
     return changed
 
 
-async def review_many(ctx: Context, patch: IssuesPatch) -> IssuesReviewed:
-    """Set the status, and the notes where given, of many issues: of all that are chosen, or of none.
+async def review_many(ctx: Context, patch: schema.IssuesPatch) -> schema.IssuesReviewed:
+    """Set status and notes of all chosen issues, or of none.
 
     Raises:
         ValidationFailed: neither or both of `ids` and `filter`, a filter without a condition, or too many issues.
@@ -63,24 +52,24 @@ async def review_many(ctx: Context, patch: IssuesPatch) -> IssuesReviewed:
     conditions = _conditions(patch)
     if patch.filter is not None:
         await _check_records(ctx, patch)
-    pairs = await issue_store.pairs_of(ctx, conditions, most=REVIEW_MAX + 1)
+    pairs = await issue_store.pairs_of(ctx, conditions, most=schema.REVIEW_MAX + 1)
     _check_count(conditions, sum(pair.issues for pair in pairs), len(pairs))
     done = await issue_store.review_many(ctx, conditions, pairs, patch, reviewer=await ctx.email())
     _check_count(conditions, done.updated, len(pairs))
     if not done.updated:
-        ctx.changed_nothing()
-        return IssuesReviewed(updated=0, reviewed_at=None)
-    ctx.concerns("issues", pairs[0].tape_id if len(pairs) == 1 else ctx.tenant, None, **_details(patch, done))
+        ctx.skip_event()
+        return schema.IssuesReviewed(updated=0, reviewed_at=None)
+    ctx.set_subject("issues", pairs[0].tape_id if len(pairs) == 1 else ctx.tenant, None, **_details(patch, done))
     return done
 
 
 def _check_status(status: str) -> None:
     if status not in STATUSES:
-        raise InvalidStatus.at(["body", "status"], f"the statuses are {', '.join(STATUSES)}")
+        raise schema.InvalidStatus.at(["body", "status"], f"the statuses are {', '.join(STATUSES)}")
 
 
-def _conditions(patch: IssuesPatch) -> dict[str, object]:
-    """The conditions on the issues by name, as `issue_store` knows them."""
+def _conditions(patch: schema.IssuesPatch) -> dict[str, object]:
+    """Return the conditions on the issues by name, as `issue_store` knows them."""
     if (patch.ids is None) == (patch.filter is None):
         raise ValidationFailed.at(["body"], "give either ids or filter")
     if patch.ids is not None:
@@ -91,12 +80,12 @@ def _conditions(patch: IssuesPatch) -> dict[str, object]:
     return conditions
 
 
-async def _check_records(ctx: Context, patch: IssuesPatch) -> None:
+async def _check_records(ctx: Context, patch: schema.IssuesPatch) -> None:
     assert patch.filter is not None
     if patch.filter.tape_id is not None:
-        await store.get_tape(ctx, patch.filter.tape_id)
+        await store.tapes.get(ctx, patch.filter.tape_id)
     if patch.filter.job_id is not None:
-        await store.get_job(ctx, patch.filter.job_id)
+        await store.comparisons.get(ctx, patch.filter.job_id)
 
 
 def _check_count(conditions: dict[str, object], issues: int, pairs: int) -> None:
@@ -104,20 +93,22 @@ def _check_count(conditions: dict[str, object], issues: int, pairs: int) -> None
     ids = conditions.get("ids")
     if isinstance(ids, list):
         if issues < len(ids):
-            raise IssueNotFound
-    elif issues > REVIEW_MAX:
+            raise schema.IssueNotFound
+    elif issues > schema.REVIEW_MAX:
         raise ValidationFailed.at(
-            ["body", "filter"], f"it matches more than {REVIEW_MAX:,} issues, the most of one call; add a condition"
+            ["body", "filter"],
+            f"it matches more than {schema.REVIEW_MAX:,} issues, the most of one call; add a condition",
         )
-    if pairs > REVIEW_PAIRS_MAX:
+    if pairs > schema.REVIEW_PAIRS_MAX:
         place = ["body", "filter" if ids is None else "ids"]
         raise ValidationFailed.at(
-            place, f"its issues are of more than {REVIEW_PAIRS_MAX} pairs of tape and workbook, the most of one call"
+            place,
+            f"its issues are of more than {schema.REVIEW_PAIRS_MAX} pairs of tape and workbook, the most of one call",
         )
 
 
-def _details(patch: IssuesPatch, done: IssuesReviewed) -> dict[str, object]:
-    """What the audit log keeps: how many, how they were chosen, and what was set."""
+def _details(patch: schema.IssuesPatch, done: schema.IssuesReviewed) -> dict[str, object]:
+    """Return what the audit log keeps of a review."""
     chosen = {"by": "ids"} if patch.filter is None else {"filter": issue_store.conditions_of(patch.filter)}
     notes = {} if patch.resolution_notes is UNSET else {"resolution_notes": patch.resolution_notes}
     return {"updated": done.updated, "reviewed_at": done.reviewed_at, **chosen, "status": patch.status, **notes}

@@ -1,4 +1,7 @@
-"""The two rows behind an issue: what the workbook and the trustee's file have of the loan, column by column."""
+"""The two rows behind an issue.
+
+What the workbook and the trustee's file have of the loan, column by column.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from core.portfolio.assemble.source_row import SourceRow
 from service.mappings.schema import MappingNotFound
 from service.mappings.shared import DEFAULT_MAPPING, get_mapping
 from service.platform.unit.context import Context
-from service.processes.shared import limited_in_child
+from service.processes.shared import run_limited_in_child
 from service.reconciliation import issue_store, row_child, store
 from service.reconciliation.issue_store import IssuePlace
 from service.reconciliation.schema import IssueRows, IssueTapeRow, IssueType, IssueWorkbookRow
@@ -58,25 +61,25 @@ async def _side(ctx: Context, issue: IssuePlace, side: str, row: int | None) -> 
         return None, NOT_KEPT
     try:
         read = _tape_row(ctx, issue.tape_id, row) if side == "tape" else _workbook_row(ctx, issue, row)
-        found = await read
+        sheet_row = await read
     except (WorkbookNotFound, MappingNotFound):
         return None, GONE[side]
-    return found, NOT_THERE if found is None else None
+    return sheet_row, NOT_THERE if sheet_row is None else None
 
 
 async def _workbook_row(ctx: Context, issue: IssuePlace, row: int) -> SourceRow | None:
     book = await workbooks.get(ctx, issue.workbook_id)
     mapping = await get_mapping(ctx, book.read_by or DEFAULT_MAPPING)
-    stored = await workbooks.stored_book(ctx, book)
+    stored = await workbooks.locate_book(ctx, book)
     if not stored.is_there:
         raise ctx.resources.blobs.away()
     await ctx.commit()
     work = stored.key, stored.manifest, stored.paths, mapping.json, row
-    return await limited_in_child(ctx, row_child.workbook_row, *work)
+    return await run_limited_in_child(ctx, row_child.workbook_row, *work)
 
 
 async def _tape_row(ctx: Context, tape_id: str, row: int) -> SourceRow | None:
-    tape = await store.get_tape(ctx, tape_id)
+    tape = await store.tapes.get(ctx, tape_id)
     mapping = (await store.show_tape(ctx, tape_id)).facts.mapping_id
     read_by = None if mapping is None else (await get_mapping(ctx, mapping)).json
     stored = await ctx.resources.blobs.locate(tape.content_hash)
@@ -84,4 +87,4 @@ async def _tape_row(ctx: Context, tape_id: str, row: int) -> SourceRow | None:
         raise ctx.resources.blobs.away()
     await ctx.commit()
     work = str(stored.path), tape.file_name, tape.trustee_name, read_by, row
-    return await limited_in_child(ctx, row_child.tape_row, *work)
+    return await run_limited_in_child(ctx, row_child.tape_row, *work)

@@ -12,6 +12,7 @@ from core.portfolio.assemble.source_row import SourceCell
 from core.portfolio.model.notes import DataWarning
 from service.platform.base.problem import Problem
 from service.platform.route.api import PageNumber, PageQuery, Upload
+from service.platform.route.patch import Patch
 from service.workbooks.schema import AsOf
 
 Trustee = Literal["trustee_a", "trustee_b", "trustee_c"]
@@ -62,7 +63,7 @@ class TapeForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Unset: the day of the statement."""
 
 
-class TapePatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TapePatch(Patch, frozen=True, kw_only=True):
     """What to change of a tape; null clears it."""
 
     deal_id: UUID | UnsetType | None = UNSET
@@ -96,7 +97,7 @@ class Facts(Struct, frozen=True, kw_only=True):
 
 
 class TapeHead(Struct, frozen=True, kw_only=True):
-    """What is told of a tape, and what a decision about it needs."""
+    """A stored tape with what decisions about it need."""
 
     id: str
     job_id: str
@@ -129,7 +130,7 @@ class TapeRow(TapeHead, frozen=True, kw_only=True):
 
     @property
     def read_by(self) -> str | None:
-        """The mapping that reads it; None: the trustee's own manner."""
+        """Return the mapping that reads it; None: the trustee's own manner."""
         return self.mapping_id or self.deal_mapping_id
 
 
@@ -145,13 +146,13 @@ class Tape(TapeHead, frozen=True, kw_only=True):
     """When its loans were read, or could not be, in UTC. Null: not yet."""
 
 
-def day_differs(said: date | None, day: date, words: str) -> list[DataWarning]:
-    """A warning where a file, or a workbook, says that it is of another day than the tape.
+def day_differs(stated_day: date | None, day: date, words: str) -> list[DataWarning]:
+    """Warn where a file is of another day than the tape.
 
     Args:
         words: with a place for what is said and one for the tape's day.
     """
-    return [] if said in (None, day) else [DataWarning("days_differ", words.format(said, day))]
+    return [] if stated_day in (None, day) else [DataWarning("days_differ", words.format(stated_day, day))]
 
 
 FILE_OF_ANOTHER_DAY = "the file says that it is as of {}; its day was given as {}"
@@ -513,7 +514,7 @@ class InvalidRules(Problem, status=400):
     """Invalid rules"""
 
 
-class JobNotFound(Problem, status=404):
+class ComparisonNotFound(Problem, status=404):
     """Job not found"""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -10,104 +11,62 @@ import msgspec
 from msgspec import Struct
 
 from core.portfolio.model.notes import DataWarning
-from service.mappings.schema import naming_a_mapping
+from service.mappings.schema import MappingInUse, MappingNotFound
 from service.platform.base.problem import NotFound
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, insert_of, page
-from service.platform.unit.storage import leave
-from service.reconciliation.schema import (
-    FILE_OF_ANOTHER_DAY,
-    Facts,
-    Job,
-    JobNotFound,
-    Tape,
-    TapeList,
-    TapeNotFound,
-    TapeRow,
-    day_differs,
+from service.platform.unit.listing import columns_of, fetch_page
+from service.platform.unit.records import Records, to_json, translating
+from service.platform.unit.storage import release
+from service.reconciliation import schema
+
+_TAPE = columns_of(schema.Tape)
+tapes = Records(
+    "tapes",
+    schema.TapeRow,
+    missing=schema.TapeNotFound,
+    derived={"deal_mapping_id": "(SELECT d.mapping_id FROM deals d WHERE d.id = tapes.deal_id)"},
+    lock="FOR NO KEY UPDATE",
+    writing=partial(translating, MappingInUse, MappingNotFound),
 )
-
-_TAPE = columns_of(Tape)
-_TAPE_ROW = columns_of(TapeRow, deal_mapping_id="(SELECT d.mapping_id FROM deals d WHERE d.id = tapes.deal_id)")
-_JOB = columns_of(Job, job_id="id")
-_LOCKED = ("", " FOR NO KEY UPDATE")
-
-
-def as_json(value: Any) -> str:
-    """A value for a JSON column."""
-    return msgspec.json.encode(value).decode()
+comparisons = Records("reconciliations", schema.Job, missing=schema.ComparisonNotFound, derived={"job_id": "id"})
 
 
 # Tapes ----------------------------------------------------------------------------------------------------------------
 
 
-async def create_tape(ctx: Context, row: dict[str, Any]) -> None:
-    """A tape that is to be read.
-
-    Raises:
-        MappingNotFound, DealNotFound: what it names has just gone.
-    """
-    with naming_a_mapping():
-        await ctx.execute(insert_of("tapes", row), row)
-
-
-async def update_tape(ctx: Context, tape_id: str, row: dict[str, Any]) -> TapeRow:
-    """Change what a user says of a tape.
-
-    Raises:
-        DealNotFound: it has just gone.
-    """
-    sql = f"UPDATE tapes SET deal_id = %(deal_id)s, as_of = %(as_of)s WHERE id = %(id)s RETURNING {_TAPE_ROW}"
-    return await ctx.one(TapeRow, sql, {**row, "id": tape_id}, missing=TapeNotFound)
-
-
 async def read_again(ctx: Unit, tape_id: str, job_id: str) -> None:
-    """The tape waits for its loans once more; comparisons under way keep those that it has."""
+    """Have a tape read again; running comparisons keep its loans."""
     sql = "UPDATE tapes SET processing_status = 'processing', error_message = NULL, job_id = %s WHERE id = %s"
     await ctx.execute(sql, [job_id, tape_id])
 
 
-async def get_tape(unit: Unit, tape_id: str, *, locked: bool = False) -> TapeRow:
-    """A tape, where asked for locked until the transaction ends.
-
-    Raises:
-        TapeNotFound: there is none of that identifier.
-    """
-    sql = f"SELECT {_TAPE_ROW} FROM tapes WHERE id = %s{_LOCKED[locked]}"
-    return await unit.one(TapeRow, sql, [tape_id], missing=TapeNotFound)
-
-
-async def show_tape(ctx: Context, tape_id: str) -> Tape:
-    """A tape as it is told.
-
-    Raises:
-        TapeNotFound: as `get_tape`.
-    """
+async def show_tape(ctx: Context, tape_id: str) -> schema.Tape:
+    """Return a tape as callers read it."""
     sql = f"SELECT {_TAPE} FROM tapes WHERE id = %s"
-    return _told(await ctx.one(Tape, sql, [tape_id], missing=TapeNotFound))
+    return _with_doubt(await ctx.fetch_one(schema.Tape, sql, [tape_id], missing=schema.TapeNotFound))
 
 
-def _told(tape: Tape) -> Tape:
-    """A tape with a word on its day, which may be changed at any time."""
+def _with_doubt(tape: schema.Tape) -> schema.Tape:
+    """Return a tape with a word on its day, which may be changed at any time."""
     day = tape.as_of or tape.statement_date
-    doubt = day_differs(tape.facts.as_of, day, FILE_OF_ANOTHER_DAY)
+    doubt = schema.day_differs(tape.facts.as_of, day, schema.FILE_OF_ANOTHER_DAY)
     return msgspec.structs.replace(tape, warnings=[*tape.warnings, *doubt]) if doubt else tape
 
 
-async def list_tapes(ctx: Context, query: TapeList) -> Page[Tape]:
-    """A page of tapes, the newest first."""
-    asked = {
-        "trustee_name": query.trustee_name, "deal_id": query.deal_id, "processing_status": query.status_filter,
-    }  # fmt: skip
-    found = await page(ctx, Tape, _TAPE, "tapes WHERE true", asked, query, order="created_at DESC, id")
-    return msgspec.structs.replace(found, items=[_told(tape) for tape in found.items])
+async def list_tapes(ctx: Context, query: schema.TapeList) -> Page[schema.Tape]:
+    """Return a page of tapes, the newest first."""
+    filters = {"trustee_name": query.trustee_name, "deal_id": query.deal_id, "processing_status": query.status_filter}
+    tapes_page = await fetch_page(
+        ctx, schema.Tape, _TAPE, "tapes WHERE true", filters, query, order="created_at DESC, id"
+    )
+    return msgspec.structs.replace(tapes_page, items=[_with_doubt(tape) for tape in tapes_page.items])
 
 
-async def finish_tape(unit: Unit, tape: TapeRow, found: dict[str, Any]) -> None:
-    """The tape's loans are stored."""
+async def finish_tape(unit: Unit, tape: schema.TapeRow, row: dict[str, Any]) -> None:
+    """Store a tape's loans."""
     if tape.loans_key is not None:  # of another reading
-        await leave(unit, [tape.loans_key])
+        await release(unit, [tape.loans_key])
     await unit.execute(
         """
         UPDATE tapes SET processing_status = 'completed', error_message = NULL, loans_key = %(loans_key)s,
@@ -115,13 +74,13 @@ async def finish_tape(unit: Unit, tape: TapeRow, found: dict[str, Any]) -> None:
                          warnings = %(warnings)s, processed_at = now()
         WHERE id = %(id)s AND processing_status = 'processing'
         """,
-        {**found, "facts": as_json(found["facts"]), "warnings": as_json(found["warnings"]), "id": tape.id},
+        {**row, "facts": to_json(row["facts"]), "warnings": to_json(row["warnings"]), "id": tape.id},
     )
 
 
 async def fail_tape(unit: Unit, tape_id: str, message: str) -> str | None:
-    """The tape cannot be used; its file's name, or None where nothing was to be done with it."""
-    name: str | None = await unit.value(
+    """Fail a tape; return its file's name, None where it did not wait."""
+    name: str | None = await unit.fetch_value(
         """
         UPDATE tapes SET processing_status = 'failed', error_message = %s, processed_at = now()
         WHERE id = %s AND processing_status = 'processing'
@@ -147,26 +106,26 @@ class JobRow(Struct, frozen=True, kw_only=True):
     day: date
     """That the tape is of; so are the fields below the tape's."""
     file_name: str
-    facts: Facts
+    facts: schema.Facts
     warnings: list[DataWarning]
 
 
 async def own_tolerances(ctx: Context) -> dict[str, float]:
-    """The tolerances that the tenant set."""
+    """Return the tolerances that the tenant set."""
 
     class Row(Struct):
         tolerances: dict[str, float] | None
 
     sql = "SELECT settings -> 'reconciliation_tolerances' AS tolerances FROM tenants WHERE id = %s"
-    return (await ctx.one(Row, sql, [ctx.tenant], missing=NotFound)).tolerances or {}
+    return (await ctx.fetch_one(Row, sql, [ctx.tenant], missing=NotFound)).tolerances or {}
 
 
-async def running_job(ctx: Context, row: dict[str, Any]) -> Job | None:
-    """The same comparison, of the same columns, that is under way already."""
-    return await ctx.one_or_none(
-        Job,
+async def running_job(ctx: Context, row: dict[str, Any]) -> schema.Job | None:
+    """Return the same comparison, of the same columns, that is under way already."""
+    return await ctx.fetch_one_or_none(
+        schema.Job,
         f"""
-        SELECT {_JOB} FROM reconciliations
+        SELECT {comparisons.columns} FROM reconciliations
         WHERE tape_id = %(tape_id)s AND workbook_id = %(workbook_id)s AND status = 'processing'
           AND inputs_key = %(inputs_key)s
         ORDER BY created_at DESC LIMIT 1
@@ -175,21 +134,7 @@ async def running_job(ctx: Context, row: dict[str, Any]) -> Job | None:
     )
 
 
-async def create_job(ctx: Context, row: dict[str, Any]) -> None:
-    """A comparison that is to be made."""
-    await ctx.execute(insert_of("reconciliations", row), row)
-
-
-async def get_job(ctx: Context, job_id: str) -> Job:
-    """A comparison.
-
-    Raises:
-        JobNotFound: there is none of that identifier.
-    """
-    return await ctx.one(Job, f"SELECT {_JOB} FROM reconciliations WHERE id = %s", [job_id], missing=JobNotFound)
-
-
-class StoredComparison(Job, frozen=True, kw_only=True):
+class StoredComparison(schema.Job, frozen=True, kw_only=True):
     """A completed comparison with what its two sides are."""
 
     trustee_name: str
@@ -199,7 +144,7 @@ class StoredComparison(Job, frozen=True, kw_only=True):
     """SHA-256 of the uploaded file."""
     statement_date: date
     tape_as_of: date | None
-    tape_facts: Facts
+    tape_facts: schema.Facts
     workbook_name: str
     workbook_file: str
     workbook_hash: str
@@ -227,9 +172,9 @@ _STORED = columns_of(
 )
 
 
-async def stored_comparison(unit: Unit, tape_id: str, job_id: str | None = None) -> StoredComparison | None:
-    """A completed comparison of a tape: the one of that identifier, else the newest one."""
-    return await unit.one_or_none(
+async def find_comparison(unit: Unit, tape_id: str, job_id: str | None = None) -> StoredComparison | None:
+    """Return a tape's completed comparison by identifier, or the newest."""
+    return await unit.fetch_one_or_none(
         StoredComparison,
         f"""
         SELECT {_STORED} FROM reconciliations r JOIN tapes t ON t.tenant_id = r.tenant_id AND t.id = r.tape_id
@@ -242,12 +187,8 @@ async def stored_comparison(unit: Unit, tape_id: str, job_id: str | None = None)
 
 
 async def job_row(unit: Unit, job_id: str) -> JobRow:
-    """A comparison as the worker needs it.
-
-    Raises:
-        JobNotFound: as `get_job`.
-    """
-    return await unit.one(
+    """Return a comparison as the worker needs it."""
+    return await unit.fetch_one(
         JobRow,
         """
         SELECT r.id, r.tape_id, r.workbook_id, r.status, r.rules, r.tolerances,
@@ -255,12 +196,12 @@ async def job_row(unit: Unit, job_id: str) -> JobRow:
         FROM reconciliations r JOIN tapes t ON t.id = r.tape_id WHERE r.id = %s
         """,
         [job_id],
-        missing=JobNotFound,
+        missing=schema.ComparisonNotFound,
     )
 
 
-async def finish_job(unit: Unit, job_id: str, found: dict[str, Any]) -> bool:
-    """The comparison is made; whether it still waited for that."""
+async def finish_job(unit: Unit, job_id: str, row: dict[str, Any]) -> bool:
+    """Return the comparison is made; whether it still waited for that."""
     touched = await unit.execute(
         """
         UPDATE reconciliations SET status = 'completed', summary = %(summary)s, match_stages = %(match_stages)s,
@@ -268,13 +209,16 @@ async def finish_job(unit: Unit, job_id: str, found: dict[str, Any]) -> bool:
                                    not_compared = %(not_compared)s, timings = %(timings)s, completed_at = now()
         WHERE id = %(id)s AND status = 'processing'
         """,
-        {"id": job_id, **{name: as_json(value) for name, value in found.items()}},
+        {"id": job_id, **{name: to_json(value) for name, value in row.items()}},
     )
     return bool(touched)
 
 
 async def resume_job(unit: Unit, job_id: str) -> bool:
-    """A comparison that failed is under way again; whether it had, and none of the same two came later."""
+    """Put a failed comparison under way; return whether it could be.
+
+    No later one of the same tape and workbook may exist.
+    """
     done = await unit.execute(
         """
         UPDATE reconciliations r SET status = 'processing', error_message = NULL, completed_at = NULL
@@ -288,8 +232,8 @@ async def resume_job(unit: Unit, job_id: str) -> bool:
 
 
 async def fail_job(unit: Unit, job_id: str, message: str) -> str | None:
-    """The comparison cannot be made; the name of its tape's file, or None where nothing was to be done with it."""
-    name: str | None = await unit.value(
+    """Fail a comparison; return its file's name, None where it was over."""
+    name: str | None = await unit.fetch_value(
         """
         UPDATE reconciliations r SET status = 'failed', error_message = %s, completed_at = now()
         FROM tapes t WHERE r.id = %s AND r.status = 'processing' AND t.id = r.tape_id

@@ -1,4 +1,7 @@
-"""A trustee's tape on its way in: looked at, kept, and handed to the worker that reads its loans."""
+"""A trustee's tape on its way in.
+
+Looked at, kept, and handed to the worker that reads its loans.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ class TapeAbout(NamedTuple):
 async def take_in_tape(
     ctx: Context, field: str, file: Upload, about: TapeAbout, extensions: workbooks.Extensions = WORKBOOK_EXTENSIONS
 ) -> TapeUploaded:
-    """Look at a trustee's file, keep it, and have its loans read; what is refused leaves nothing behind.
+    """Store a trustee's file and queue its reading; keep no refused one.
 
     Args:
         field: the form's field that has the file.
@@ -56,11 +59,10 @@ async def take_in_tape(
     [received] = await workbooks.receive(ctx, field, [file], extensions)
     tape_id, email = f"tape_{new_id().hex}", await ctx.email()
     job_id = await have_read(ctx, tape_id, file.size_bytes)
-    await store.create_tape(
+    await store.tapes.add(
         ctx,
         {
             **about._asdict(),
-            "tenant_id": ctx.tenant,
             "id": tape_id,
             "job_id": job_id,
             "statement_date": statement_date,
@@ -71,7 +73,7 @@ async def take_in_tape(
             "created_by": email,
         },
     )
-    ctx.concerns("tape", tape_id, file.file_name, trustee_name=about.trustee_name, file_size=file.size_bytes)
+    ctx.set_subject("tape", tape_id, file.file_name, trustee_name=about.trustee_name, file_size=file.size_bytes)
     message = "The tape was taken in; its loans can be read and compared once it is completed."
     return TapeUploaded(tape_id=tape_id, job_id=job_id, status="processing", message=message)
 

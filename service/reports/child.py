@@ -1,4 +1,6 @@
-"""What a confined child does for a report: redacts what is personal in its texts, and sets it as pages or as sheets.
+"""What a confined child does for a report.
+
+Redacts what is personal in its texts, and sets it as pages or as sheets.
 
 It imports nothing of the service: that would take it longer than most reports do.
 """
@@ -19,7 +21,7 @@ from core.confined.table import GIGABYTE, ConfinedWork, texts
 from core.redact.replace import Policy
 from core.report.content import ComplianceReport
 from core.report.files import Cleaner, Format, write_compliance, write_reconciliation
-from core.report.reconciliation import Compared, IssueLine
+from core.report.reconciliation import ComparedSides, IssueLine
 from core.report.tables import Looks
 
 CONTENT: Final = "content.json"
@@ -30,11 +32,11 @@ TEMPLATES: Final = tuple(str(Path(core.__file__).parent / room) for room in ("re
 """Folders that the child reads besides."""
 
 
-class NotMade(Exception):
+class ReportFailed(Exception):
     """The report cannot be made; the message says why, for its user."""
 
 
-class MakeOrder(Struct, frozen=True, kw_only=True):
+class ReportOrder(Struct, frozen=True, kw_only=True):
     """A report to be made."""
 
     content: str
@@ -48,7 +50,7 @@ class MakeOrder(Struct, frozen=True, kw_only=True):
     """What people read in place of an agency's or a trustee's name."""
 
 
-class Made(Struct, frozen=True, kw_only=True):
+class ReportResult(Struct, frozen=True, kw_only=True):
     """What was made."""
 
     redacted: dict[str, int]
@@ -56,17 +58,17 @@ class Made(Struct, frozen=True, kw_only=True):
 
 
 MAKE: Final = ConfinedWork(
-    does="service.reports.child.made",
-    order=MakeOrder,
-    answer=Made,
-    refusals=("service.reports.child.NotMade",),
+    does="service.reports.child.make_report",
+    order=ReportOrder,
+    answer=ReportResult,
+    refusals=("service.reports.child.ReportFailed",),
     texts=texts("The report"),
     memory_bytes_max=4 * GIGABYTE,
     seconds_max=300.0,
 )
 
 
-def made(order: MakeOrder, folder: Path) -> Made:
+def make_report(order: ReportOrder, folder: Path) -> ReportResult:
     """Write a report into a folder.
 
     Raises:
@@ -79,9 +81,9 @@ def made(order: MakeOrder, folder: Path) -> Made:
         write_compliance(path, msgspec.json.decode(content.read_bytes(), type=ComplianceReport), **how)
     else:
         with content.open("rb") as lines:
-            compared = msgspec.json.decode(lines.readline(), type=Compared)
+            compared = msgspec.json.decode(lines.readline(), type=ComparedSides)
         write_reconciliation(path, compared, partial(_issues, content), **how)
-    return Made(redacted=cleaner.counts)
+    return ReportResult(redacted=cleaner.counts)
 
 
 def _issues(content: Path) -> Iterator[IssueLine]:

@@ -15,16 +15,16 @@ from core.compliance.result import Results
 from core.deals.movements import Movement
 from core.deals.tie_out import TieOut
 from core.report.compliance import compliance_content
-from core.report.content import Fact, Origin, Point, Series
-from core.report.reconciliation import LOANS, Compared, IssueLine
+from core.report.content import LineageLine, Origin, Series, SeriesPoint
+from core.report.reconciliation import LOANS, ComparedSides, IssueLine
 from core.words import counted
 from service.compliance import shared as compliance
 from service.compliance.schema import RunTooSlow
-from service.compliance.shared import NotRepeatable, Repeated, StoredRun
+from service.compliance.shared import NotRepeatable, RepeatedRun, StoredRun
 from service.deals import shared as deals
 from service.deals.schema import DealHistoryQuery
 from service.mappings.schema import MappingTooSlow
-from service.platform.clock import there
+from service.platform.clock import local_time
 from service.platform.unit.context import Unit
 from service.reconciliation import shared as reconciliation
 from service.reconciliation.schema import Issue
@@ -50,46 +50,48 @@ async def write(unit: Unit, report: ReportRow, path: Path, labels: Mapping[str, 
 
 
 async def _moment(unit: Unit) -> datetime:
-    """When the report is made, as a document's date has it, by the tenant's clocks."""
-    return await unit.there(unit.now().replace(microsecond=0))
+    """Return the tenant's local time, as a document's date has it."""
+    return await unit.local_time(unit.now().replace(microsecond=0))
 
 
 # Compliance -----------------------------------------------------------------------------------------------------------
 
 
 async def _write_run(unit: Unit, report: ReportRow, path: Path, labels: Mapping[str, str]) -> None:
-    run = await compliance.stored_run(unit, report.workbook_id, run_id=report.run_id)
+    run = await compliance.find_run(unit, report.workbook_id, run_id=report.run_id)
     assert run is not None, "a run that a report shows stays"
     before = await compliance.run_before(
         unit, deal_id=run.deal_id, workbook_id=run.workbook_id, as_of=run.as_of, suite=run.test_suite
     )
     history = await _history(unit, run)
     definition = await compliance.definition_of(unit, run)
-    now, remarks = await _repeated(unit, run, "What is drawn from the loans themselves is left out: {}.")
+    now, remarks = await _repeat(unit, run, "What is drawn from the loans themselves is left out: {}.")
     then = None
     if now is not None and before is not None:
-        then, more = await _repeated(unit, before, "Why the tests moved is left out, of the earlier day: {}.")
+        then, more = await _repeat(unit, before, "Why the tests moved is left out, of the earlier day: {}.")
         remarks += more
     await unit.commit()  # no connection is held while it is worked out
     seconds = RUNS_TIME * unit.settings.compliance_seconds
     tied: list[TieOut] = []
     if now is not None and run.deal_id is not None:
         try:
-            tied = (await compliance.calculated(unit, seconds, deals.tie, now.portfolio, definition)).items
+            tied = (await compliance.calculate(unit, seconds, deals.tie, now.portfolio, definition)).items
         except RunTooSlow:
             remarks.append(TOO_LONG.format("The tie-out", seconds))
     moved: list[Movement] = []
     if now is not None and then is not None and before is not None:
-        found = await _movements(unit, seconds, remarks, then, now, run.test_suite)
-        moved = [one for one in found if _is_between(one, before, run)]
-        if len(moved) < len(found):
-            told = f"{counted(len(found) - len(moved), 'test', 'was/were')} measured by other rules on the earlier day"
-            remarks.append(f"Why they moved is left out: {told}.")
+        moves = await _movements(unit, seconds, remarks, then, now, run.test_suite)
+        moved = [move for move in moves if _is_between(move, before, run)]
+        if len(moved) < len(moves):
+            excluded = (
+                f"{counted(len(moves) - len(moved), 'test', 'was/were')} measured by other rules on the earlier day"
+            )
+            remarks.append(f"Why they moved is left out: {excluded}.")
     content = await unit.compute(
         compliance_content,
         _results(run),
         None if now is None else now.portfolio,
-        origin=_origin(run, now, remarks, partial(there, zone=await unit.zone())),
+        origin=_origin(run, now, remarks, partial(local_time, zone=await unit.zone())),
         generated_at=await _moment(unit),
         suite=run.test_suite,
         definition=definition,
@@ -103,24 +105,24 @@ async def _write_run(unit: Unit, report: ReportRow, path: Path, labels: Mapping[
 
 
 async def _movements(
-    unit: Unit, seconds: float, remarks: list[str], then: Repeated, now: Repeated, suite: str
+    unit: Unit, seconds: float, remarks: list[str], then: RepeatedRun, now: RepeatedRun, suite: str
 ) -> list[Movement]:
-    """Why the tests moved; nothing, with a remark, where it takes longer or there are more loans than it takes."""
+    """Return why the tests moved; none, with a remark, beyond limits."""
     what = then.portfolio, now.portfolio, suite, now.rules, None
     try:
-        found = await compliance.calculated(unit, seconds, deals.move, *what)
+        moves = await compliance.calculate(unit, seconds, deals.move, *what)
     except RunTooSlow:
         remarks.append(TOO_LONG.format("Why the tests moved", seconds))
         return []
-    if isinstance(found, deals.TooMany):
-        remarks.append(f"Why the tests moved is left out: {found.message}.")
+    if isinstance(moves, deals.TooMany):
+        remarks.append(f"Why the tests moved is left out: {moves.message}.")
         return []
-    return found.items
+    return moves.items
 
 
-async def _repeated(unit: Unit, run: StoredRun, words: str) -> tuple[Repeated | None, list[str]]:
+async def _repeat(unit: Unit, run: StoredRun, words: str) -> tuple[RepeatedRun | None, list[str]]:
     try:
-        return await compliance.repeated(unit, run), []
+        return await compliance.repeat_run(unit, run), []
     except NotRepeatable as why:
         return None, [words.format(why)]
     except (RunTooSlow, MappingTooSlow):
@@ -128,11 +130,14 @@ async def _repeated(unit: Unit, run: StoredRun, words: str) -> tuple[Repeated | 
 
 
 async def _history(unit: Unit, run: StoredRun) -> list[Series]:
-    """The run's tests through the months of its deal: of each other day the newest full run, of its own day itself."""
+    """Return the run's tests through the months of its deal."""
     if run.deal_id is None:
         return []
-    found, _ = await deals.history(unit, run.deal_id, DealHistoryQuery(end_date=run.as_of))
-    points = {one.test_id: [point for point in one.points if point.as_of != run.as_of] for one in found}
+    series, _ = await deals.history(unit, run.deal_id, DealHistoryQuery(end_date=run.as_of))
+    points = {
+        test_series.test_id: [point for point in test_series.points if point.as_of != run.as_of]
+        for test_series in series
+    }
     return [
         Series(
             test_id=result.test_id,
@@ -141,7 +146,7 @@ async def _history(unit: Unit, run: StoredRun) -> list[Series]:
             direction=result.threshold_type,
             points=[
                 *(
-                    Point(
+                    SeriesPoint(
                         as_of=point.as_of,
                         value=point.value,
                         threshold=point.threshold,
@@ -150,7 +155,7 @@ async def _history(unit: Unit, run: StoredRun) -> list[Series]:
                     )
                     for point in points.get(result.test_id, ())
                 ),
-                Point(
+                SeriesPoint(
                     as_of=run.as_of,
                     value=result.current_value,
                     threshold=result.threshold_value,
@@ -177,7 +182,7 @@ def _results(run: StoredRun) -> Results:
 
 
 def _is_between(movement: Movement, before: StoredRun, after: StoredRun) -> bool:
-    """Whether a movement is between the figures that the two runs have."""
+    """Return whether a movement is between the figures that the two runs have."""
     ends = ((movement.before, before), (movement.after, after))
     return all(
         figure is None or abs(figure - known) <= 1e-6 * max(1.0, abs(known))
@@ -187,7 +192,7 @@ def _is_between(movement: Movement, before: StoredRun, after: StoredRun) -> bool
 
 
 def _origin(
-    run: StoredRun, now: Repeated | None, remarks: Sequence[str], clocks: Callable[[datetime], datetime]
+    run: StoredRun, now: RepeatedRun | None, remarks: Sequence[str], clocks: Callable[[datetime], datetime]
 ) -> Origin:
     return Origin(
         name=run.deal_name or run.workbook_name,
@@ -209,16 +214,16 @@ def _origin(
 
 async def _write_comparison(unit: Unit, report: ReportRow, path: Path) -> None:
     assert report.tape_id is not None, "it is of a tape"
-    found = await reconciliation.stored_comparison(unit, report.tape_id, report.job_id)
-    assert found is not None, "a comparison that a report shows stays"
-    compared_at = None if found.completed_at is None else await unit.there(found.completed_at)
-    content = _compared(found, await _moment(unit), compared_at)
+    comparison = await reconciliation.find_comparison(unit, report.tape_id, report.job_id)
+    assert comparison is not None, "a comparison that a report shows stays"
+    compared_at = None if comparison.completed_at is None else await unit.local_time(comparison.completed_at)
+    content = _to_compared(comparison, await _moment(unit), compared_at)
     with path.open("wb") as file:
         await asyncio.to_thread(_write_lines, file, [content])
         last: Issue | None = None
         while True:
             issues = await reconciliation.issues_of(
-                unit, tape_id=found.tape_id, workbook_id=found.workbook_id, after=last, most=ISSUES_A_TIME
+                unit, tape_id=comparison.tape_id, workbook_id=comparison.workbook_id, after=last, most=ISSUES_A_TIME
             )
             if not issues:
                 return
@@ -236,9 +241,9 @@ def _lines(issues: Sequence[Issue]) -> Iterator[dict[str, Any]]:
     return ({name: getattr(issue, name) for name in IssueLine.__struct_fields__} for issue in issues)
 
 
-def _compared(
+def _to_compared(
     stored_comparison: reconciliation.StoredComparison, generated_at: datetime, compared_at: datetime | None
-) -> Compared:
+) -> ComparedSides:
     assert stored_comparison.summary is not None, "it is completed"
     facts = (
         ("Tape", f"{stored_comparison.tape_file}, {stored_comparison.tape_id}"),
@@ -247,7 +252,7 @@ def _compared(
         ("SHA-256 of the workbook's file", stored_comparison.workbook_hash),
         ("Comparison", stored_comparison.job_id),
     )
-    return Compared(
+    return ComparedSides(
         title=stored_comparison.tape_file,
         trustee=stored_comparison.trustee_name,
         book=stored_comparison.workbook_name,
@@ -261,6 +266,6 @@ def _compared(
         tolerances=stored_comparison.tolerances,
         not_compared=stored_comparison.not_compared,
         warnings=stored_comparison.warnings,
-        facts=[Fact(*fact) for fact in facts],
+        facts=[LineageLine(*fact) for fact in facts],
         remarks=(FOLLOWED,) if stored_comparison.is_followed else (),
     )

@@ -11,44 +11,34 @@ from service.platform.data.blobs import Damaged
 from service.platform.route.api import Area, Slice, Streamed, WaitQuery, Waits
 from service.platform.unit.context import Context
 from service.reconciliation.schema import TapeNotFound
-from service.reports import actions, store
-from service.reports.schema import (
-    ComplianceReportRequest,
-    NothingCompared,
-    NothingRun,
-    ReconciliationReportRequest,
-    Report,
-    ReportExpired,
-    ReportLimitExceeded,
-    ReportList,
-    ReportNotFound,
-    ReportNotReady,
-    ReportRequest,
-)
+from service.reports import actions, schema, store
 from service.workbooks.schema import StorageLimitExceeded, WorkbookNotFound
 
 area = Area("/api/v1/reports", tag="reports", scope="reports")
 
 GENERATE = "reports:generate"
 BUSY = frozenset({"pending", "generating"})
-OF_RUN = (WorkbookNotFound, ResultNotFound, NothingRun)
-OF_TAPE = (TapeNotFound, NothingCompared)
-LIMITS = (StorageLimitExceeded, ReportLimitExceeded)
+OF_RUN = (WorkbookNotFound, ResultNotFound, schema.NothingRun)
+OF_TAPE = (TapeNotFound, schema.NothingCompared)
+LIMITS = (StorageLimitExceeded, schema.ReportLimitExceeded)
 
 
 @area.post(
     "/compliance", status=201, access=GENERATE, errors=(*OF_RUN, *LIMITS), event="report.created", flag="reports"
 )
-async def report_compliance(ctx: Context, body: ComplianceReportRequest) -> Report:
-    """Have a report made of a compliance run: the one named, else the newest full one of the workbook (and suite)."""
+async def report_compliance(ctx: Context, body: schema.ComplianceReportRequest) -> schema.Report:
+    """Make a report of a compliance run.
+
+    It is the run in the body, else the newest full run of the workbook (and suite).
+    """
     return await actions.of_run(ctx, body)
 
 
 @area.post(
     "/reconciliation", status=201, access=GENERATE, errors=(*OF_TAPE, *LIMITS), event="report.created", flag="reports"
 )
-async def report_reconciliation(ctx: Context, body: ReconciliationReportRequest) -> Report:
-    """Have a report made of a tape's newest completed comparison."""
+async def report_reconciliation(ctx: Context, body: schema.ReconciliationReportRequest) -> schema.Report:
+    """Make a report of a tape's newest completed comparison."""
     return await actions.of_tape(ctx, body)
 
 
@@ -60,37 +50,45 @@ async def report_reconciliation(ctx: Context, body: ReconciliationReportRequest)
     event="report.created",
     flag="reports",
 )
-async def generate_report(ctx: Context, body: ReportRequest) -> Report:
-    """Have a report of either kind made."""
+async def generate_report(ctx: Context, body: schema.ReportRequest) -> schema.Report:
+    """Make a report of either kind."""
     return await actions.of_either(ctx, body)
 
 
 @area.get()
-async def list_reports(ctx: Context, query: ReportList) -> Slice[Report]:
-    """The reports of the tenant."""
-    return await store.listed(ctx, query)
+async def list_reports(ctx: Context, query: schema.ReportList) -> Slice[schema.Report]:
+    """List the reports of the tenant."""
+    return await store.read_page(ctx, query)
 
 
-@area.get("/{report_id}", errors=(ReportNotFound,), waits=Waits("report_id", BUSY, lambda report: (report.status,)))
-async def get_report(ctx: Context, report_id: UUID, query: WaitQuery) -> Report:
-    """A report; once it is completed it says where it can be downloaded."""
+@area.get(
+    "/{report_id}", errors=(schema.ReportNotFound,), waits=Waits("report_id", BUSY, lambda report: (report.status,))
+)
+async def get_report(ctx: Context, report_id: UUID, query: WaitQuery) -> schema.Report:
+    """Give a report.
+
+    A completed one says where it can be downloaded.
+    """
     return await actions.detail(ctx, report_id)
 
 
 @area.get(
     "/{report_id}/download",
-    errors=(ReportNotFound, ReportNotReady, ReportExpired, RangeNotSatisfiable, Damaged),
+    errors=(schema.ReportNotFound, schema.ReportNotReady, schema.ReportExpired, RangeNotSatisfiable, Damaged),
     media_type=PDF.mime_type,
     also_media=(XLSX.mime_type,),
     ranged=True,
     event="report.downloaded",
 )
 async def download_report(ctx: Context, report_id: UUID) -> Streamed:
-    """The file of a completed report, or the range of it that the request asks for."""
+    """Give the file of a completed report, or the range that is asked for."""
     return await actions.download(ctx, report_id)
 
 
-@area.delete("/{report_id}", access=GENERATE, errors=(ReportNotFound,), event="report.deleted")
+@area.delete("/{report_id}", access=GENERATE, errors=(schema.ReportNotFound,), event="report.deleted")
 async def delete_report(ctx: Context, report_id: UUID) -> None:
-    """Delete a report with its file; one that is being made is made no further."""
+    """Delete a report and its file.
+
+    A report in work is stopped.
+    """
     await actions.delete(ctx, report_id)

@@ -87,7 +87,7 @@ class ReportList(SliceQuery, frozen=True, kw_only=True):
 # Requests -------------------------------------------------------------------------------------------------------------
 
 
-class Asked(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ReportWish(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What every request for a report may say."""
 
     format: ReportFormat = "pdf"
@@ -95,7 +95,7 @@ class Asked(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     options: ReportOptions = ReportOptions()
 
 
-class ComplianceReportRequest(Asked, frozen=True, kw_only=True):
+class ComplianceReportRequest(ReportWish, frozen=True, kw_only=True):
     """Which run of a workbook."""
 
     workbook_id: UUID
@@ -105,13 +105,13 @@ class ComplianceReportRequest(Asked, frozen=True, kw_only=True):
     """Suite whose newest full run is shown. Unset: whichever was run last."""
 
 
-class ReconciliationReportRequest(Asked, frozen=True, kw_only=True):
+class ReconciliationReportRequest(ReportWish, frozen=True, kw_only=True):
     """Which tape: its newest completed comparison is shown."""
 
     tape_id: TapeId
 
 
-class ReportRequest(Asked, frozen=True, kw_only=True):
+class ReportRequest(ReportWish, frozen=True, kw_only=True):
     """A report of either kind."""
 
     report_type: ReportType

@@ -9,9 +9,11 @@ from uuid import UUID
 from service.compliance.shared import StoredRun
 from service.documents import shared as documents
 from service.platform.unit.context import Unit
-from service.reports.actions import name_of, ordered
+from service.reports.actions import name_of, order
 from service.reports.schema import ComplianceReportRequest, ReportNotFound
-from service.reports.store import get
+from service.reports.store import reports
+
+get = reports.get
 
 __all__ = ["ReportFile", "file_of", "get", "order_of_run"]
 
@@ -25,20 +27,20 @@ class ReportFile(NamedTuple):
 
 
 async def order_of_run(unit: Unit, run: StoredRun, *, created_by: str) -> UUID:
-    """Have a compliance report made of a run, as anybody gets it who asks for no options; its identifier.
+    """Order a run's report without options; return its identifier.
 
     Raises:
         StorageLimitExceeded, ReportLimitExceeded: there is no room for it, or too many are in work.
     """
     body = ComplianceReportRequest(workbook_id=run.workbook_id, run_id=run.id)
-    named = {"workbook_id": run.workbook_id, "run_id": run.id}
-    report_id, subject = await ordered(unit, body, "compliance", name_of(run), created_by=created_by, **named)
+    sources = {"workbook_id": run.workbook_id, "run_id": run.id}
+    report_id, subject = await order(unit, body, "compliance", name_of(run), created_by=created_by, **sources)
     await unit.audit("report.created", subject)
     return report_id
 
 
 async def file_of(unit: Unit, report_id: UUID) -> ReportFile | None:
-    """A report's file; None where it is not made, was deleted or has expired.
+    """Return a report's file; None where it is not made, was deleted or has expired.
 
     Raises:
         Damaged: its bytes are missing, short or altered.

@@ -1,10 +1,13 @@
-"""What a confined child does for scenarios: make trades, look for better ones, and see how much of one fits."""
+"""What a confined child does for scenarios.
+
+Make trades, look for better ones, and see how much of one fits.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
@@ -28,7 +31,7 @@ Rules = Mapping[str, Any]
 """Options of `run_suite`: a definition, and limits by who set them."""
 
 
-class Simulated(Struct, frozen=True, kw_only=True, tag=True):
+class SimulationResult(Struct, frozen=True, kw_only=True, tag=True):
     """What trades do to the tests, and the day that these are of."""
 
     results: list[Projected]
@@ -74,17 +77,17 @@ class NoObjective(Struct, frozen=True, tag=True):
     message: str
 
 
-class NoSuchTest(Struct, frozen=True, tag=True):
+class UnknownObjective(Struct, frozen=True, tag=True):
     """The suite lacks the objective."""
 
     message: str
 
 
-class Found(Struct, frozen=True, kw_only=True, tag=True):
+class ProposalFound(Struct, frozen=True, kw_only=True, tag=True):
     """Trades that improve the objective, and what they do to the tests."""
 
     trades: list[Trade]
-    simulation: Simulated
+    simulation: SimulationResult
     cushion_before: float
     cushion_after: float
     turnover: float
@@ -93,18 +96,18 @@ class Found(Struct, frozen=True, kw_only=True, tag=True):
     warnings: list[DataWarning]
 
 
-NoProposal = WrongTrade | WrongOffer | TooManyOffers | NotFeasible | NoObjective | NoSuchTest
+NoProposal = WrongTrade | WrongOffer | TooManyOffers | NotFeasible | NoObjective | UnknownObjective
 
 
-def simulate(portfolio: Portfolio, trades: Sequence[Trade], suite: str, rules: Rules) -> Simulated | WrongTrade:
-    """Every test of a suite before the trades and after them."""
+def simulate(portfolio: Portfolio, trades: Sequence[Trade], suite: str, rules: Rules) -> SimulationResult | WrongTrade:
+    """Return every test of a suite before the trades and after them."""
     return _simulate_trades(Simulator(portfolio, suite, details=False, **rules), trades)
 
 
 def simulate_again(
     fingerprint: str, portfolio: Portfolio, trades: Sequence[Trade], suite: str, rules: Rules
-) -> Simulated | WrongTrade:
-    """The same; the run before the trades is made once for a fingerprint of all that it is made from."""
+) -> SimulationResult | WrongTrade:
+    """Simulate; the run before the trades is made once a fingerprint."""
     key = fingerprint, suite
     simulator = _simulators.pop(key, None) or Simulator(portfolio, suite, details=False, **rules)
     if portfolio.row_count <= KEPT_LOANS_MAX:
@@ -118,20 +121,27 @@ _simulators: dict[tuple[str, str], Simulator] = {}
 """Of this child, the one that was used last behind the others."""
 
 
-def _simulate_trades(simulator: Simulator, trades: Sequence[Trade]) -> Simulated | WrongTrade:
+def _simulate_trades(simulator: Simulator, trades: Sequence[Trade]) -> SimulationResult | WrongTrade:
     try:
-        return _simulated(simulator.simulate(trades))
+        return _to_simulated(simulator.simulate(trades))
     except TradeError as error:
         return WrongTrade(error.trade, error.reason)
 
 
-def _simulated(simulation: Simulation) -> Simulated:
+def _to_simulated(simulation: Simulation) -> SimulationResult:
     same = ("results", "skipped", "impact_summary", "new_failures", "total_tests", "message", "warnings")
-    return Simulated(
+    return SimulationResult(
         **{name: getattr(simulation, name) for name in same},
         as_of=simulation.before.as_of,
         as_of_source=simulation.before.as_of_source,
     )
+
+
+class SearchLimits(NamedTuple):
+    """What a search may take."""
+
+    offers: int
+    seconds: float
 
 
 def propose(
@@ -142,15 +152,13 @@ def propose(
     universe: Portfolio | Sequence[Trade],
     constraints: Constraints,
     trades: Sequence[Trade],
-    *,
-    offers_max: int,
-    search_seconds: float,
-) -> Found | NoProposal:
-    """Trades behind those that were made already that improve a test."""
+    limits: SearchLimits,
+) -> ProposalFound | NoProposal:
+    """Propose trades behind those of a scenario that improve a test."""
     offered: Sequence[Trade]
     if isinstance(universe, Portfolio):
         offered = offers(universe)
-        if len(offered) > offers_max:
+        if len(offered) > limits.offers:
             return TooManyOffers(len(offered))
     else:
         offered = universe
@@ -161,17 +169,19 @@ def propose(
                 return WrongOffer(place, error.reason)
     try:
         simulator = Simulator(portfolio, suite, details=False, **rules)
-        found = optimize(simulator, objective, offered, constraints, prior_trades=trades, seconds=search_seconds)
+        optimum = optimize(simulator, objective, offered, constraints, prior_trades=trades, seconds=limits.seconds)
     except TradeError as error:
         return WrongTrade(error.trade, error.reason)
     except InfeasibleError as error:
         return NotFeasible(error.binding)
     except UnknownTest as error:
-        return NoSuchTest(str(error))
+        return UnknownObjective(str(error))
     except (ObjectiveError, UniverseError) as error:
         return NoObjective(str(error))
     same = ("trades", "cushion_before", "cushion_after", "turnover", "candidates", "is_complete", "warnings")
-    return Found(simulation=_simulated(found.simulation), **{name: getattr(found, name) for name in same})
+    return ProposalFound(
+        simulation=_to_simulated(optimum.simulation), **{name: getattr(optimum, name) for name in same}
+    )
 
 
 class NoRoom(Struct, frozen=True, tag=True):
@@ -189,7 +199,7 @@ class Rooms(Struct, frozen=True, tag=True):
 def bear(
     portfolio: Portfolio, suite: str, rules: Rules, trades: Sequence[Trade], trade: Trade
 ) -> Rooms | NoRoom | WrongTrade:
-    """How much more of a trade each test bears, after the trades that were made."""
+    """Return how much more of a trade each test bears."""
     try:
         simulator = after(Simulator(portfolio, suite, details=False, **rules), trades)
     except TradeError as error:

@@ -22,13 +22,13 @@ async def preview(ctx: Context, body: TradePreviewRequest) -> TradePreview:
     ready, suite = await prepare_base(ctx, body.base_workbook_id, body.test_suite)
     await ctx.commit()  # no connection is held while it works
     started = time.perf_counter()
-    found = await run_trades(ctx, ready, body.trades, suite)
+    run = await run_trades(ctx, ready, body.trades, suite)
     took_us = round((time.perf_counter() - started) * 1e6)
-    if isinstance(found, child.WrongTrade):
-        raise InvalidTrade.at([*TRADES, str(found.place)], found.reason)
+    if isinstance(run, child.WrongTrade):
+        raise InvalidTrade.at([*TRADES, str(run.place)], run.reason)
     return TradePreview(
         base_workbook_id=body.base_workbook_id,
-        results=found.results,
+        results=run.results,
         execution_time_us=took_us,
-        **summary_fields(ctx, ready, suite, found),
+        **summary_fields(ctx, ready, suite, run),
     )

@@ -1,4 +1,7 @@
-"""What scenarios say: the records, their trades, what came of a simulation, the requests, the refusals."""
+"""What scenarios say.
+
+The records, their trades, what came of a simulation, the requests, the refusals.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from datetime import date, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import Meta, Struct
 
 from core.compliance.suites import Category
 from core.portfolio.model.notes import DataWarning
@@ -18,6 +21,7 @@ from core.scenario.trades import TRADES_MAX, TradeType
 from service.compliance.schema import SuiteId, TestId
 from service.platform.base.problem import Problem
 from service.platform.route.api import PageQuery
+from service.platform.route.patch import Patch, patch_of
 
 UNIVERSE_MAX = 2_000
 """Loans of a request's universe; a body has a limit of bytes, too."""
@@ -178,12 +182,9 @@ class ScenarioCreate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Its trades, in the order in which they apply."""
 
 
-class ScenarioPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+@patch_of(ScenarioCreate, "name description base_workbook_id")
+class ScenarioPatch(Patch, frozen=True):
     """What to change of a scenario; null clears all but its name."""
-
-    name: Name | UnsetType = UNSET
-    description: Description | UnsetType | None = UNSET
-    base_workbook_id: UUID | UnsetType | None = UNSET
 
 
 class ResultsQuery(Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from service.platform.unit.context import Unit
-from service.platform.work.jobs import JobTable, nothing_to_lift
+from service.platform.work.jobs import JobTable, accept_retry
 from service.webhooks import store
 from service.webhooks.delivery_actions import DELIVER, hasten, record, send
 from service.webhooks.schema import WebhookNotFound
@@ -23,14 +23,14 @@ jobs = JobTable()
 
 
 async def pass_over(unit: Unit, arguments: dict[str, Any], error: str) -> None:
-    """Serving a line failed past its retries: its first delivery has, and the rest is served by another job."""
+    """Fail the first delivery of a line; another job serves the rest."""
     await store.fail_waiting(unit, UUID(arguments["webhook_id"]), FAULT, most=1)
     await _serve(unit, arguments, FAULT_SECONDS)
 
 
-@jobs.job(DELIVER, failed=pass_over, flag="webhooks")
+@jobs.job(DELIVER, on_failure=pass_over, flag="webhooks")
 async def deliver(unit: Unit, arguments: dict[str, Any]) -> None:
-    """Send what waits for a webhook, in its order, until one fails, nothing waits or others have their turn.
+    """Send what waits for a webhook, in order, until one fails.
 
     What was sent and not yet written down when a worker dies is sent again.
     """
@@ -38,7 +38,7 @@ async def deliver(unit: Unit, arguments: dict[str, Any]) -> None:
     turn_ends = loop.time() + TURN_SECONDS
     while True:
         try:
-            target = await store.target(unit, webhook_id)
+            target = await store.targets.get(unit, webhook_id)
         except WebhookNotFound:
             await store.clear(unit, webhook_id)
             return
@@ -48,8 +48,8 @@ async def deliver(unit: Unit, arguments: dict[str, Any]) -> None:
         if waiting is None:
             return
         await unit.commit()  # no connection is held while the receiver takes its time
-        made = await send(unit, target, waiting.message_id, waiting.payload)
-        pause = await record(unit, target, waiting, made)
+        result = await send(unit, target, waiting.message_id, waiting.payload)
+        pause = await record(unit, target, waiting, result)
         if pause is not None or loop.time() >= turn_ends:
             await _serve(unit, arguments, pause or 0.0)
             return
@@ -60,9 +60,9 @@ async def leave(unit: Unit, arguments: dict[str, Any], error: str) -> None:
     """Waking failed: the next event of the webhook's does it."""
 
 
-@jobs.job("webhooks.wake", failed=leave, lifted=nothing_to_lift)
+@jobs.job("webhooks.wake", on_failure=leave, on_retry=accept_retry)
 async def wake(unit: Unit, arguments: dict[str, Any]) -> None:
-    """Have a line served that something stands in without an event: a replay, or what a deleted webhook left."""
+    """Serve a line that no event woke, such as a replay's."""
     webhook_id = UUID(arguments["webhook_id"])
     await hasten(unit, webhook_id)
     if await store.take_service(unit, webhook_id):

@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import Meta, Struct
 
 from service.platform.base.problem import Problem
 from service.platform.route.api import PageQuery, Secret
+from service.platform.route.patch import Patch, patch_of
 from service.platform.work.attempt import Attempt
 
 OVERLAP_HOURS_MAX = 168
@@ -120,13 +121,9 @@ class WebhookCreate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     enabled: bool = True
 
 
-class WebhookPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+@patch_of(WebhookCreate)
+class WebhookPatch(Patch, frozen=True):
     """What changes of a webhook."""
-
-    url: Url | UnsetType = UNSET
-    events: Events | UnsetType = UNSET
-    description: Description | UnsetType | None = UNSET
-    enabled: bool | UnsetType = UNSET
 
 
 class SecretRotation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,4 +1,7 @@
-"""What wording lends: facts in a language model's words, which see no personal data and are held against the facts."""
+"""What wording lends.
+
+Facts in a language model's words, which see no personal data and are held against the facts.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,21 @@ from itertools import product
 from string import ascii_uppercase
 from typing import Any, Final, Literal
 
-import msgspec
 import structlog
 from msgspec import Struct
 
 from core.compliance.home import OUTSIDE
 from core.compliance.suites import CATALOGUE
-from core.grounding.check import MARK, Checked, check
+from core.grounding.check import MARK, CheckedText, check
 from core.grounding.clean import clean
-from core.grounding.fact import Fact, facts_of
+from core.grounding.fact import KnownFact, facts_of
 from core.insights.insight import Insight
 from core.questions.answer import Answer
 from core.redact.book import redact_text
 from core.redact.replace import Policy
 from service.platform.base.problem import Unavailable
 from service.platform.unit.context import Unit
+from service.platform.unit.records import to_json
 from service.platform.work.language_model import Message, NoReply, language_model
 
 FACTS_MAX: Final = 200
@@ -40,7 +43,7 @@ UNSUPPORTED_MAX: Final = 3
 """Figures that no fact has; a reply with more of them is not used."""
 
 NAME_LETTERS: Final = 3
-"""Letters of a name that is not shown: what has fewer tells nobody to do anything."""
+"""Least letters of a hidden name: a shorter one is no instruction."""
 OPEN: Final = frozenset(name.lower() for name in (*(test.name for test in CATALOGUE), *OUTSIDE))
 """Names that are ours and not the file's: a model has to know what a test is of."""
 _NAME: Final = re.compile(r"\bNAME_[A-Z]{3}\b", re.IGNORECASE)
@@ -71,7 +74,7 @@ _PURPOSES: Final[dict[Purpose, str]] = {
 log = structlog.get_logger()
 
 
-class Worded(Struct, frozen=True):
+class ModelText(Struct, frozen=True):
     """What a language model made of facts: plain text, checked."""
 
     text: str
@@ -82,11 +85,10 @@ class Worded(Struct, frozen=True):
     """Its name in the settings."""
 
 
-async def worded(unit: Unit, purpose: Purpose, question: str, facts: Sequence[Fact]) -> Worded | None:
-    """The facts in a language model's words; None: the built-in text is to be used, since no model is set, it is not
-    well or switched off, or it says too much that the facts do not.
+async def word_facts(unit: Unit, purpose: Purpose, question: str, facts: Sequence[KnownFact]) -> ModelText | None:
+    """Return the facts in a model's words; None: use the built-in text.
 
-    Where a model is asked, the unit's transaction is committed first: none is held while it takes its time.
+    No model is set, it is not well or switched off, or it says too much that the facts do not.
 
     Args:
         question: what was asked; empty where nobody did. Its own figures count for nothing: it may suggest wrong ones.
@@ -96,21 +98,21 @@ async def worded(unit: Unit, purpose: Purpose, question: str, facts: Sequence[Fa
     if model is None or model.breaker.state == "open" or not unit.flag("language_model"):
         return None
     try:
-        asked = await unit.compute(_prepared, question[:QUESTION_CHARACTERS], facts)
-        if not asked.facts:
+        prompt = await unit.compute(_prepare, question[:QUESTION_CHARACTERS], facts)
+        if not prompt.facts:
             return None
         await unit.commit()
-        reply = await model.reply(unit.payer, _messages(purpose, asked))
-        checked = await unit.compute(_checked, reply, asked)
+        reply = await model.reply(unit.tenant_key, _messages(purpose, prompt))
+        checked = await unit.compute(_check, reply, prompt)
     except (NoReply, Unavailable):
         return None
     if not checked.text or len(checked.unsupported) > UNSUPPORTED_MAX:
         log.warning("wording.unfit", model=model.name, unsupported=len(checked.unsupported))
         return None
-    return Worded(checked.text, checked.unsupported, model.name)
+    return ModelText(checked.text, checked.unsupported, model.name)
 
 
-class Told(Struct, frozen=True):
+class WordedText(Struct, frozen=True):
     """A text for a reader, and who worded it."""
 
     text: str
@@ -119,61 +121,69 @@ class Told(Struct, frozen=True):
     unsupported: tuple[str, ...] = ()
 
 
-async def answer_told(unit: Unit, answer: Answer) -> Told:
-    """An answer in the words of the language model where there is one, else in its own.
+async def word_answer(unit: Unit, answer: Answer) -> WordedText:
+    """Return an answer in the model's words, else in its own.
 
-    What was assumed and left out stands in front of it either way; what was not answered is told as it is.
+    What was assumed and left out stands in front of it either way; what was not answered stays as it is.
     """
     if not answer.answered:
-        return Told(answer.text, BUILT_IN)
+        return WordedText(answer.text, BUILT_IN)
     note, _, text = answer.text.partition("\n") if answer.warnings else ("", "", answer.text)
     taken = f"{note}\nThe question was taken as: {answer.understood}"
     facts = [*facts_of(text, answer.names, answer.figures), *facts_of(taken, answer.names, ())]
-    said = await worded(unit, "answer", answer.question, facts)
-    if said is None:
-        return Told(answer.text, BUILT_IN)
-    return Told(f"{note}\n{said.text}" if note else said.text, said.model, said.unsupported)
+    worded_text = await word_facts(unit, "answer", answer.question, facts)
+    if worded_text is None:
+        return WordedText(answer.text, BUILT_IN)
+    return WordedText(
+        f"{note}\n{worded_text.text}" if note else worded_text.text, worded_text.model, worded_text.unsupported
+    )
 
 
-async def summaries_told(unit: Unit, insights: Sequence[Insight]) -> list[Told]:
-    """The summary of each insight, likewise; a model's that has a figure which the insight does not have is dropped."""
+async def word_summaries(unit: Unit, insights: Sequence[Insight]) -> list[WordedText]:
+    """Return each insight's summary, in the model's words if true.
+
+    A summary with a figure that the insight does not have is dropped.
+    """
     await unit.commit()  # none of those below has anything to commit at the same time
-    return list(await asyncio.gather(*(_summary_told(unit, one) for one in insights)))
+    return list(await asyncio.gather(*(_word_summary(unit, insight) for insight in insights)))
 
 
-async def _summary_told(unit: Unit, insight: Insight) -> Told:
+async def _word_summary(unit: Unit, insight: Insight) -> WordedText:
     facts = [
         *facts_of(insight.summary, insight.names, insight.figures),
-        Fact(insight.title, names=tuple(insight.names)),
+        KnownFact(insight.title, names=tuple(insight.names)),
     ]
-    said = await worded(unit, "insight", "", facts)
-    if said is None or said.unsupported:
-        return Told(insight.summary, BUILT_IN)
-    return Told(said.text, said.model)
+    text = await word_facts(unit, "insight", "", facts)
+    if text is None or text.unsupported:
+        return WordedText(insight.summary, BUILT_IN)
+    return WordedText(text.text, text.model)
 
 
-class _Asked(Struct, frozen=True):
+class _Prompt(Struct, frozen=True):
     """What a model is shown, and what it is not."""
 
     question: str
-    facts: list[Fact]
+    facts: list[KnownFact]
     names: dict[str, str]
     """By the word that stands for it."""
 
 
-def _prepared(question: str, facts: Sequence[Fact]) -> _Asked:
-    """The facts without names out of the file, and without personal data: a cell is no instruction to anybody."""
-    kept: list[Fact] = []
-    left = FACTS_CHARACTERS
+def _prepare(question: str, facts: Sequence[KnownFact]) -> _Prompt:
+    """Return the facts without names and personal data.
+
+    A cell is no instruction to anybody.
+    """
+    chosen: list[KnownFact] = []
+    characters_left = FACTS_CHARACTERS
     for fact in facts[:FACTS_MAX]:
         length = len(fact.text) + len(fact.about)
-        if length <= min(left, FACT_CHARACTERS):
-            kept.append(fact)
-            left -= length
-    everything = "\n".join([question, *(f"{fact.text}\n{fact.about}" for fact in kept)]).lower()
+        if length <= min(characters_left, FACT_CHARACTERS):
+            chosen.append(fact)
+            characters_left -= length
+    everything = "\n".join([question, *(f"{fact.text}\n{fact.about}" for fact in chosen)]).lower()
     names = {
         name
-        for fact in kept
+        for fact in chosen
         for name in fact.names
         if sum(map(str.isalpha, name)) >= NAME_LETTERS and name.lower() not in OPEN
     }
@@ -185,38 +195,40 @@ def _prepared(question: str, facts: Sequence[Fact]) -> _Asked:
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, there))})(?!\w)" if there else "(?!)", re.IGNORECASE)
     folded = {name.lower(): word for name, word in words.items()}
 
-    def shown(text: str) -> str:
+    def mask(text: str) -> str:
         hidden = pattern.sub(lambda match: folded.get(match[0].lower(), "NAME"), text)
         return redact_text(clean(hidden, known=hidden), _POLICY)[0]
 
-    def named(fact: Fact) -> tuple[str, ...]:
+    def names_of(fact: KnownFact) -> tuple[str, ...]:
         return tuple(words.get(name, name) for name in fact.names if name in words or name.lower() in OPEN)
 
-    return _Asked(
-        shown(question),
-        [Fact(shown(fact.text), fact.value, fact.unit, shown(fact.about), named(fact)) for fact in kept],
+    return _Prompt(
+        mask(question),
+        [KnownFact(mask(fact.text), fact.value, fact.unit, mask(fact.about), names_of(fact)) for fact in chosen],
         {word: clean(name)[:NAME_CHARACTERS].strip() or "a name" for name, word in words.items()},
     )
 
 
-def _messages(purpose: Purpose, asked: _Asked) -> list[Message]:
-    document: dict[str, Any] = {"question": asked.question} if asked.question else {}
-    document["facts"] = [_written(fact) for fact in asked.facts]
-    return [Message("system", _PURPOSES[purpose]), Message("user", msgspec.json.encode(document).decode())]
+def _messages(purpose: Purpose, prompt: _Prompt) -> list[Message]:
+    document: dict[str, Any] = {"question": prompt.question} if prompt.question else {}
+    document["facts"] = [_to_fact(fact) for fact in prompt.facts]
+    return [Message("system", _PURPOSES[purpose]), Message("user", to_json(document))]
 
 
-def _written(fact: Fact) -> dict[str, Any]:
+def _to_fact(fact: KnownFact) -> dict[str, Any]:
     if fact.value is None:
         return {"fact": fact.text}
     value = fact.value.isoformat() if isinstance(fact.value, date) else fact.value
     return {"fact": fact.text, "value": value, "unit": fact.unit or "number"}
 
 
-def _checked(reply: str, asked: _Asked) -> Checked:
-    """The reply as plain text without personal data, which a model may make up too; its figures checked, its names
-    put back."""
-    plain, _ = redact_text(clean(reply, known="\n".join(fact.text for fact in asked.facts)), _POLICY)
-    checked = check(plain, asked.facts)
-    strange = tuple(word for word in _NAME.findall(checked.text) if word.upper() not in asked.names)
-    text = _NAME.sub(lambda match: asked.names.get(match[0].upper(), f"a name{MARK}"), checked.text)
-    return Checked(text, checked.unsupported + strange)
+def _check(reply: str, prompt: _Prompt) -> CheckedText:
+    """Return a reply as plain text, its figures checked.
+
+    Without personal data, which a model may make up too; names are put back.
+    """
+    plain, _ = redact_text(clean(reply, known="\n".join(fact.text for fact in prompt.facts)), _POLICY)
+    checked = check(plain, prompt.facts)
+    strange = tuple(word for word in _NAME.findall(checked.text) if word.upper() not in prompt.names)
+    text = _NAME.sub(lambda match: prompt.names.get(match[0].upper(), f"a name{MARK}"), checked.text)
+    return CheckedText(text, checked.unsupported + strange)

@@ -10,7 +10,7 @@ import core
 from core.confined.tasks import in_thread
 from core.files.errors import FileRefused
 from core.files.isolate import parse_isolated
-from core.grid.codec import Manifest
+from core.grid.codec import WorkbookRecord
 from core.recalc.isolate import RecalculationFailed, recalculate_isolated
 from service.platform.data.blobs import Damaged
 from service.platform.data.scratch import clear, folder_of
@@ -29,26 +29,28 @@ jobs = JobTable()
 
 
 async def mark_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
-    """Parsing failed past its retries. What went wrong is for the dead letter to tell, not for the workbook."""
+    """Mark parsing as failed; the dead letter has the cause."""
     clear(unit.resources.scratch, f"parse-{arguments['workbook_id']}")
-    await _fail(unit, UUID(arguments["workbook_id"]), "workbook.parsing_failed", _told(error, FAILED))
+    await _fail(unit, UUID(arguments["workbook_id"]), "workbook.parsing_failed", _message_of(error, FAILED))
 
 
 async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
-    """The workbook that could not be parsed waits for it once more."""
+    """Return the workbook that could not be parsed waits for it once more."""
     return await store.resume_parsing(unit, UUID(arguments["workbook_id"]))
 
 
-@jobs.job("workbooks.parse", failed=mark_failed, lifted=lift, flag="uploads")
+@jobs.job("workbooks.parse", on_failure=mark_failed, on_retry=lift, flag="uploads")
 async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
-    """Turn uploaded files into stored columns, with values in formulas that came without: the workbook becomes ready,
-    or carries what is wrong with a file."""
+    """Turn uploaded files into stored columns, or say what is wrong.
+
+    Formulas without values get theirs.
+    """
     workbook_id = UUID(arguments["workbook_id"])
     row = await _waiting(unit, workbook_id, "processing")
     if row is None:
         return
     files = await store.files(unit, row)
-    now = await unit.there(unit.now())
+    now = await unit.local_time(unit.now())
     await unit.commit()  # no connection is held while the files are read
     with folder_of(unit.resources.scratch, f"parse-{workbook_id}") as folder:
         paths = [await unit.resources.blobs.path(file.content_hash) for file in files]
@@ -77,32 +79,34 @@ async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
 async def mark_recalculation_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
     """Recalculating failed past its retries."""
     clear(unit.resources.scratch, f"parse-{arguments['workbook_id']}")
-    await _fail(unit, UUID(arguments["workbook_id"]), "calculation.failed", _told(error, RECALCULATION_FAILED))
+    await _fail(unit, UUID(arguments["workbook_id"]), "calculation.failed", _message_of(error, RECALCULATION_FAILED))
 
 
 async def lift_recalculation(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
-    """The workbook that could not be recalculated waits for it once more."""
+    """Return the workbook that could not be recalculated waits for it once more."""
     workbook_id = UUID(arguments["workbook_id"])
-    if (await store.lock(unit, workbook_id)).status != "error":
+    if (await store.workbooks.get(unit, workbook_id, lock=True)).status != "error":
         return False
     await store.begin_recalculation(unit, workbook_id)
     return True
 
 
-@jobs.job("workbooks.recalculate", failed=mark_recalculation_failed, lifted=lift_recalculation, flag="recalculation")
+@jobs.job(
+    "workbooks.recalculate", on_failure=mark_recalculation_failed, on_retry=lift_recalculation, flag="recalculation"
+)
 async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
-    """Calculate every formula of a stored workbook anew: it becomes ready again, or carries what stopped it."""
+    """Calculate every formula of a stored workbook anew."""
     workbook_id = UUID(arguments["workbook_id"])
     row = await _waiting(unit, workbook_id, "recalculating")
     if row is None:
         return
-    manifest = Manifest.from_json(await store.book(unit, workbook_id))
+    manifest = WorkbookRecord.from_json(await store.book(unit, workbook_id))
     now = unit.now()
-    there = await unit.there(now)
+    there = await unit.local_time(now)
     await unit.commit()  # no connection is held while it calculates
     with folder_of(unit.resources.scratch, f"parse-{workbook_id}") as folder:
         try:
-            made = await in_thread(
+            calculation = await in_thread(
                 recalculate_isolated,
                 manifest,
                 [await unit.resources.blobs.path(record.file) for record in manifest.sheets],
@@ -116,23 +120,23 @@ async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
             log_cause(failure)
             await _fail(unit, workbook_id, "calculation.failed", str(failure))
             return
-        await keep_columns(unit, workbook_id, made.manifest, made.paths, calculated_at=now)
-    told = made.answer
+        await keep_columns(unit, workbook_id, calculation.manifest, calculation.paths, calculated_at=now)
+    counts = calculation.answer
     details = {
-        "cells": told.cell_count,
-        "unsupported_functions": list(told.unsupported),
-        "circular_references": told.cycle_count,
-        "cycles": told.cycles,
-        "iterations": told.iterations,
-        "cells_not_converged": told.unconverged_count,
-        "not_converged": told.unconverged,
-        "faults": told.fault_count,
-        "locale": told.locale,
+        "cells": counts.cell_count,
+        "unsupported_functions": list(counts.unsupported),
+        "circular_references": counts.cycle_count,
+        "cycles": counts.cycles,
+        "iterations": counts.iterations,
+        "cells_not_converged": counts.unconverged_count,
+        "not_converged": counts.unconverged,
+        "faults": counts.fault_count,
+        "locale": counts.locale,
     }
     await unit.audit("calculation.completed", Subject("workbook", str(workbook_id), row.name, details))
 
 
-def _told(error: str, otherwise: str) -> str:
+def _message_of(error: str, otherwise: str) -> str:
     return DAMAGED if error.startswith(Damaged.detail) else otherwise
 
 
@@ -144,9 +148,9 @@ async def _fail(unit: Unit, workbook_id: UUID, action: str, message: str) -> Non
 
 
 async def _waiting(unit: Unit, workbook_id: UUID, status: Status) -> WorkbookRow | None:
-    """The workbook while it still waits in that state; None once it was deleted, or an earlier run finished it."""
+    """Return a workbook that still waits in that state, else None."""
     try:
-        row = await store.get(unit, workbook_id)
+        row = await store.workbooks.get(unit, workbook_id)
     except WorkbookNotFound:
         return None
     return row if row.status == status else None

@@ -15,6 +15,7 @@ from core.portfolio.model.notes import DataWarning
 from service.mappings.schema import Finding
 from service.platform.base.problem import Problem
 from service.platform.route.api import PageNumber, PageQuery, Upload, WaitQuery
+from service.platform.route.patch import Patch
 
 Status = Literal["uploading", "processing", "ready", "error", "recalculating"]
 BUSY: tuple[Status, ...] = ("uploading", "processing", "recalculating")
@@ -110,10 +111,10 @@ class Sheet(Struct, frozen=True, kw_only=True):
     """Names of its columns; none where no row is a header, and while the workbook is parsed."""
 
 
-def served(status: str, book_key: str | None) -> str | None:
-    """The stored columns of a workbook in this state that may be read: none while it is parsed or recalculated.
+def readable_key(status: str, book_key: str | None) -> str | None:
+    """Return the stored columns that may be read in this state.
 
-    One whose recalculation failed has its last good ones, and says by its state that they are not new.
+    None while it is parsed or recalculated.
     """
     return book_key if status in ("ready", "error") else None
 
@@ -191,7 +192,7 @@ class WorkbookRow(WorkbookHead, frozen=True, kw_only=True):
 
     @property
     def read_by(self) -> str | None:
-        """The mapping that reads it; None: the built-in one."""
+        """Return the mapping that reads it; None: the built-in one."""
         return self.mapping_id or self.deal_mapping_id
 
 
@@ -264,7 +265,7 @@ class RecalculateRequest(Struct, frozen=True, kw_only=True, forbid_unknown_field
     ] = None
 
 
-class WorkbookPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class WorkbookPatch(Patch, frozen=True, kw_only=True):
     """What to change of a workbook; null clears all but its name."""
 
     name: Name | UnsetType = UNSET

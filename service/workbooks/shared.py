@@ -1,4 +1,7 @@
-"""What workbooks lend: records, uploads, and mapped columns; the recently used stay open, and all share them."""
+"""What workbooks lend.
+
+Records, uploads, and mapped columns; the recently used stay open, and all share them.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 from uuid import UUID
 
-from core.grid.codec import Manifest, open_workbook
+from core.grid.codec import WorkbookRecord, open_workbook
 from core.grid.sheet import Workbook
 from core.portfolio.cells.identifiers import is_sound
 from core.portfolio.model.fields import Mapping
@@ -21,17 +24,19 @@ from service.platform.route.api import Raw, Streamed
 from service.platform.unit.context import Context, Unit
 from service.processes.shared import OutOfMemory, OutOfTime, in_child
 from service.workbooks import child
-from service.workbooks.schema import ORIGINAL, WorkbookNotReady, WorkbookRow, served
-from service.workbooks.store import SourceFile, begin_writing, book, check_deal, end_writing, get, lock, room, sheet
+from service.workbooks.schema import ORIGINAL, WorkbookNotReady, WorkbookRow, readable_key
+from service.workbooks.store import SourceFile, begin_writing, book, check_deal, end_writing, room, sheet, workbooks
 from service.workbooks.stored_actions import keep_columns
-from service.workbooks.upload_actions import About, Extensions, check_storage, receive, take_in
+from service.workbooks.upload_actions import Extensions, WorkbookAbout, check_storage, receive, take_in
+
+get = workbooks.get
 
 __all__ = [
-    "About",
     "Extensions",
     "Parsed",
     "SourceFile",
     "StoredBook",
+    "WorkbookAbout",
     "begin_writing",
     "book",
     "check_deal",
@@ -41,13 +46,12 @@ __all__ = [
     "end_writing",
     "get",
     "keep_columns",
-    "lock",
+    "locate_book",
     "open_book",
     "original",
     "receive",
     "room",
     "sheet",
-    "stored_book",
     "take_in",
 ]
 
@@ -61,7 +65,7 @@ MANIFESTS_BYTES_MAX: Final = 32 * 1024 * 1024
 
 
 async def original(ctx: Context, file: SourceFile) -> Streamed:
-    """An uploaded file as it came, or the range of it that the request asks for.
+    """Return an uploaded file as it came, or the requested range.
 
     Raises:
         Damaged: its bytes are missing, short or altered.
@@ -74,7 +78,7 @@ async def original(ctx: Context, file: SourceFile) -> Streamed:
 
 
 def check_stream(ctx: Context, key: str | None) -> None:
-    """Refuse the key of a stream whose scheme is none of the deployment's, or whose identifier is none of its scheme.
+    """Refuse a stream key of an unknown scheme or a wrong identifier.
 
     Raises:
         ValidationFailed: with the reason.
@@ -108,47 +112,47 @@ class _Manifest(NamedTuple):
 
 
 async def open_book(unit: Unit, row: Parsed) -> Workbook:
-    """The columns of a workbook, mapped read-only.
+    """Return the columns of a workbook, mapped read-only.
 
     Raises:
-        WorkbookNotReady, Damaged: as `stored_book`.
+        WorkbookNotReady, Damaged: as `locate_book`.
     """
-    return await opened(unit, await stored_book(unit, row))
+    return await open_stored(unit, await locate_book(unit, row))
 
 
-async def opened(unit: Unit, stored: StoredBook) -> Workbook:
-    """The columns of a stored book, mapped read-only; `Damaged` as `located`."""
+async def open_stored(unit: Unit, stored: StoredBook) -> Workbook:
+    """Return a stored book's columns, mapped read-only."""
     cache: Lru[str, Workbook] = unit.resources.memory.cache(
         "workbooks", most=unit.settings.mapped_workbooks, bytes_most=BOOKS_BYTES_MAX
     )
-    found = cache.get(stored.key)
-    if found is not None:
-        return found
+    cached = cache.get(stored.key)
+    if cached is not None:
+        return cached
     if not stored.is_there:
         raise unit.resources.blobs.away()
     paths = [Path(path) for path in stored.paths]
-    book, size_bytes = await unit.compute(_opened, Manifest.from_json(stored.manifest), paths)
+    book, size_bytes = await unit.compute(_open, WorkbookRecord.from_json(stored.manifest), paths)
     cache.keep(stored.key, book, size_bytes)
     return book
 
 
-def _opened(manifest: Manifest, paths: list[Path]) -> tuple[Workbook, int]:
+def _open(manifest: WorkbookRecord, paths: list[Path]) -> tuple[Workbook, int]:
     book = open_workbook(manifest, paths)
     return book, bytes_of(book)
 
 
 async def detect(ctx: Context, row: WorkbookRow, mapping: Mapping, sheet: str | None = None) -> Raw:
-    """How the loans of a workbook are read, and why, encoded: told by a child, since it reads every sheet.
+    """Return how a workbook's loans are read, encoded by a child.
 
     Args:
         sheet: the name of the only sheet to look at.
 
     Raises:
-        WorkbookNotReady, Damaged: as `stored_book`.
+        WorkbookNotReady, Damaged: as `locate_book`.
         MappingTooSlow: it takes longer, or more memory, than it may.
     """
-    day = row.as_of or (await ctx.there(row.created_at)).date()
-    asked = child.Asked(
+    day = row.as_of or (await ctx.local_time(row.created_at)).date()
+    order = child.DetectionOrder(
         workbook_id=row.id,
         mapping=mapping,
         sheet=sheet,
@@ -156,15 +160,15 @@ async def detect(ctx: Context, row: WorkbookRow, mapping: Mapping, sheet: str | 
         day_source="upload" if row.as_of is None else "workbook",
         labels=await labels_of(ctx),
     )
-    stored = await stored_book(ctx, row)
+    stored = await locate_book(ctx, row)
     seconds_max = DETECTION_TIME * ctx.settings.mapping_seconds
     if not stored.is_there:
         book = await open_book(ctx, row)
         await ctx.commit()
-        return await ctx.compute(_detected_here, book, asked, seconds_max)
+        return await ctx.compute(_detect_here, book, order, seconds_max)
     await ctx.commit()
     try:
-        return await in_child(ctx, seconds_max, child.detection, stored.key, stored.manifest, stored.paths, asked)
+        return await in_child(ctx, seconds_max, child.detection, stored.key, stored.manifest, stored.paths, order)
     except OutOfTime:
         raise MappingTooSlow.at(["path", "workbook_id"], f"the limit is {seconds_max:g} seconds") from None
     except OutOfMemory:
@@ -172,9 +176,9 @@ async def detect(ctx: Context, row: WorkbookRow, mapping: Mapping, sheet: str | 
         raise MappingTooSlow.at(["path", "workbook_id"], limit) from None
 
 
-def _detected_here(book: Workbook, asked: child.Asked, seconds_max: float) -> Raw:
+def _detect_here(book: Workbook, order: child.DetectionOrder, seconds_max: float) -> Raw:
     with mapping_time(seconds_max):
-        return child.detected(book, asked)
+        return child.detect_in(book, order)
 
 
 class StoredBook(NamedTuple):
@@ -188,42 +192,42 @@ class StoredBook(NamedTuple):
     """False while the files cannot be opened: whoever has opened them before goes on with what they have."""
 
 
-async def stored_book(unit: Unit, row: Parsed) -> StoredBook:
-    """Where the columns of a workbook are, all of them whole.
+async def locate_book(unit: Unit, row: Parsed) -> StoredBook:
+    """Return where the columns of a workbook are, all of them whole.
 
     Raises:
         WorkbookNotReady: it is not parsed, or something changes it.
         Damaged: the bytes of a sheet are missing, short or altered.
     """
-    book_key = served(row.status, row.book_key)
+    book_key = readable_key(row.status, row.book_key)
     if book_key is None:
         raise WorkbookNotReady
     cache: Lru[str, _Manifest] = unit.resources.memory.cache(
         "manifests", most=MANIFESTS, bytes_most=MANIFESTS_BYTES_MAX
     )
-    known = cache.get(book_key)
-    if known is None:
+    cached = cache.get(book_key)
+    if cached is None:
         manifest = await book(unit, row.id)
         if hashlib.sha256(manifest.encode()).hexdigest() != book_key:  # it was changed since the row was read
             raise WorkbookNotReady
-        known = _Manifest(manifest, [record.file for record in Manifest.from_json(manifest).sheets])
-        cache.keep(book_key, known, bytes_of(known))
-    return await _located(unit, book_key, known)
+        cached = _Manifest(manifest, [record.file for record in WorkbookRecord.from_json(manifest).sheets])
+        cache.keep(book_key, cached, bytes_of(cached))
+    return await _locate(unit, book_key, cached)
 
 
-async def located(unit: Unit, book_key: str, manifest: str) -> StoredBook:
-    """Where the columns of a manifest are, all of them whole; the workbook may be gone.
+async def locate_columns(unit: Unit, book_key: str, manifest: str) -> StoredBook:
+    """Return a manifest's columns, all whole; the workbook may be gone.
 
     Raises:
         Damaged: the bytes of a sheet are missing, short or altered.
     """
-    return await _located(
-        unit, book_key, _Manifest(manifest, [record.file for record in Manifest.from_json(manifest).sheets])
+    return await _locate(
+        unit, book_key, _Manifest(manifest, [record.file for record in WorkbookRecord.from_json(manifest).sheets])
     )
 
 
-async def _located(unit: Unit, book_key: str, known: _Manifest) -> StoredBook:
-    files = [await unit.resources.blobs.locate(key) for key in known.keys]
+async def _locate(unit: Unit, book_key: str, manifest: _Manifest) -> StoredBook:
+    files = [await unit.resources.blobs.locate(key) for key in manifest.keys]
     key = f"{book_key} {hash(tuple(file.identity for file in files)):x}"
     is_there = all(file.is_there for file in files)
-    return StoredBook(key, known.manifest, tuple(str(file.path) for file in files), is_there)
+    return StoredBook(key, manifest.manifest, tuple(str(file.path) for file in files), is_there)

@@ -1,4 +1,4 @@
-"""The cells of mapped sheets as JSON and CSV, and what is told of a sheet without reading it.
+"""The cells of mapped sheets as JSON and CSV, and a sheet's contents.
 
 A plain read gives the data as it is: text that a spreadsheet program would take for a formula (`=1+1`, `@SUM`) is not
 altered, in CSV either. Who opens such a CSV in a spreadsheet program should import it as text.
@@ -22,23 +22,12 @@ from core.files.parts import Shows, shown
 from core.grid.address import cell_name, column_name
 from core.grid.column import Column, Text
 from core.grid.sheet import Sheet, Workbook
-from core.portfolio.model.notes import DataWarning, told_of_formulas
+from core.portfolio.model.notes import DataWarning, warn_of_formulas
 from core.portfolio.sheets.header import detect
 from core.values import ERRORS, Kind, from_serial
 from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.route.api import Raw
-from service.workbooks.schema import (
-    CELLS_MAX,
-    FORMULAS_MAX,
-    TEXT_BYTES_MAX,
-    Cell,
-    CellType,
-    ColumnType,
-    DataColumn,
-    DataQuery,
-    SheetData,
-    SheetRow,
-)
+from service.workbooks import schema
 
 Value = float | str | bool | None
 
@@ -51,7 +40,7 @@ NAME_CHARACTERS_MAX: Final = 255
 HEADER_CHARACTERS_MAX: Final = 1_000_000
 """Of all names of a sheet: they stand in its record and in every answer about it. A row of more is no header."""
 
-TYPES: Final[dict[str, ColumnType]] = {
+TYPES: Final[dict[str, schema.ColumnType]] = {
     "n": "number",
     "s": "string",
     "b": "boolean",
@@ -62,7 +51,7 @@ TYPES: Final[dict[str, ColumnType]] = {
 """Types of columns by the letter that is stored."""
 
 _LETTERS: Final = {Kind.NUMBER: "n", Kind.TEXT: "s", Kind.BOOLEAN: "b", Kind.DATE: "d"}
-_CELL_TYPES: Final[dict[Kind, CellType]] = {
+_CELL_TYPES: Final[dict[Kind, schema.CellType]] = {
     Kind.BLANK: "blank",
     Kind.NUMBER: "number",
     Kind.TEXT: "string",
@@ -74,7 +63,7 @@ _CELL_TYPES: Final[dict[Kind, CellType]] = {
 T = TypeVar("T")
 
 
-# What is told of a sheet ----------------------------------------------------------------------------------------------
+# A sheet's contents ---------------------------------------------------------------------------------------------------
 
 
 class Contents(NamedTuple):
@@ -91,7 +80,7 @@ class Contents(NamedTuple):
 
 
 def contents(sheet: Sheet) -> Contents:
-    """What is told of a sheet: its header, its columns' types, its counts."""
+    """Return a sheet's header, its columns' types and its counts."""
     header = detect(sheet)
     names = [] if header.row is None else _distinct(header.names)
     row = header.row
@@ -103,10 +92,10 @@ def contents(sheet: Sheet) -> Contents:
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """Names cut to their limit, none twice, none that a row of JSON needs for itself, no null characters to refuse."""
+    """Return names that are cut, distinct, and free of reserved words."""
     used = {ROW_NUMBER, FORMULAS}
     count: dict[str, int] = {}
-    found = []
+    unique_names = []
     for name in names:
         base = unique = name.replace("\x00", "")[:NAME_CHARACTERS_MAX]
         while unique in used:
@@ -114,8 +103,8 @@ def _distinct(names: Sequence[str]) -> list[str]:
             mark = f" ({count[base]})"
             unique = base[: NAME_CHARACTERS_MAX - len(mark)] + mark
         used.add(unique)
-        found.append(unique)
-    return found
+        unique_names.append(unique)
+    return unique_names
 
 
 def _type_letter(column: Column | None, first: int) -> str:
@@ -130,18 +119,18 @@ def _type_letter(column: Column | None, first: int) -> str:
 
 def _cell_count(sheet: Sheet) -> int:
     """Cells with a value, and cells with a formula that left none."""
-    held = sum(int(np.count_nonzero(column.dense.kinds)) for column in sheet.columns if column is not None)
+    count = sum(int(np.count_nonzero(column.dense.kinds)) for column in sheet.columns if column is not None)
     order = np.argsort(sheet.formulas.columns, kind="stable")
     bounds = np.searchsorted(sheet.formulas.columns[order], np.arange(sheet.column_count + 1))
     for index in np.flatnonzero(np.diff(bounds)).tolist():
         rows = sheet.formulas.rows[order[bounds[index] : bounds[index + 1]]]
         column = sheet.columns[index]
         if column is None:
-            held += len(rows)
+            count += len(rows)
             continue
         inside = rows[(rows >= column.start) & (rows < column.stop)] - column.start
-        held += len(rows) - int(np.count_nonzero(column.kinds[inside]))
-    return held
+        count += len(rows) - int(np.count_nonzero(column.kinds[inside]))
+    return count
 
 
 # Rows -----------------------------------------------------------------------------------------------------------------
@@ -163,8 +152,8 @@ class _Chosen(NamedTuple):
     """By its number what a format shows of a moment."""
 
 
-def page(book: Workbook, row: SheetRow, query: DataQuery) -> Raw:
-    """A page of a sheet's data, encoded.
+def page(book: Workbook, row: schema.SheetRow, query: schema.DataQuery) -> Raw:
+    """Return a page of a sheet's data, encoded.
 
     Raises:
         ValidationFailed: an unknown column, a range that ends before it begins, or more than one answer may hold.
@@ -175,11 +164,11 @@ def page(book: Workbook, row: SheetRow, query: DataQuery) -> Raw:
         disposition = f"attachment; filename*=UTF-8''{quote(row.name, safe='')}.csv"
         text = _csv(chosen, with_formulas=query.include_formulas)
         return Raw(text, "text/csv; charset=utf-8", [("Content-Disposition", disposition)])
-    data = _data(chosen, row, query, told_of_formulas(book) or UNSET)
+    data = _data(chosen, row, query, warn_of_formulas(book) or UNSET)
     return Raw(msgspec.json.encode(data), "application/json")
 
 
-def _choose(book: Workbook, row: SheetRow, query: DataQuery) -> _Chosen:
+def _choose(book: Workbook, row: schema.SheetRow, query: schema.DataQuery) -> _Chosen:
     sheet = book.sheets[row.index]
     headers = [] if query.letters else row.headers
     names = headers or [column_name(column) for column in range(sheet.column_count)]
@@ -204,7 +193,7 @@ def _choose(book: Workbook, row: SheetRow, query: DataQuery) -> _Chosen:
 
 
 def _columns(names: Sequence[str], wanted: str) -> list[int]:
-    """The positions of the wanted names, in their order."""
+    """Return the positions of the wanted names, in their order."""
     try:
         asked = next(csv.reader([wanted], skipinitialspace=True, strict=True), [])
     except csv.Error:
@@ -220,13 +209,13 @@ def _columns(names: Sequence[str], wanted: str) -> list[int]:
 def _check_size(chosen: _Chosen) -> None:
     """Refuse what would not fit one answer; counted before anything of it is built."""
     height = chosen.stop - chosen.first
-    if height * len(chosen.columns) > CELLS_MAX:
-        raise _too_large(f"{height} rows of {len(chosen.columns)} columns are more than {CELLS_MAX:,} cells")
+    if height * len(chosen.columns) > schema.CELLS_MAX:
+        raise _too_large(f"{height} rows of {len(chosen.columns)} columns are more than {schema.CELLS_MAX:,} cells")
     text_bytes = height * sum(map(len, chosen.names))
-    for _, column in _stored(chosen):
+    for _, column in _filled_columns(chosen):
         text_bytes += _text_bytes(chosen.sheet.text, column.codes[column.codes >= 0])
-    if text_bytes > TEXT_BYTES_MAX:
-        raise _too_large(f"the text of these rows is more than {TEXT_BYTES_MAX:,} bytes")
+    if text_bytes > schema.TEXT_BYTES_MAX:
+        raise _too_large(f"the text of these rows is more than {schema.TEXT_BYTES_MAX:,} bytes")
 
 
 def _text_bytes(text: Text, codes: NDArray[np.int32]) -> int:
@@ -238,22 +227,24 @@ def _too_large(why: str) -> ValidationFailed:
     return ValidationFailed(Fault(["query", "page_size"], hint))
 
 
-def _stored(chosen: _Chosen) -> Iterator[tuple[int, Column]]:
-    """Each chosen column that has cells, by its place among the chosen, cut to the rows of the page."""
+def _filled_columns(chosen: _Chosen) -> Iterator[tuple[int, Column]]:
+    """Yield each chosen column with cells and its place, cut to the page."""
     for place, index in enumerate(chosen.columns):
         column = chosen.sheet.columns[index]
         if column is not None and column.start < chosen.stop and column.stop > chosen.first:
             yield place, column.span(chosen.first, chosen.stop)
 
 
-def _data(chosen: _Chosen, row: SheetRow, query: DataQuery, warnings: list[DataWarning] | UnsetType) -> SheetData:
+def _data(
+    chosen: _Chosen, row: schema.SheetRow, query: schema.DataQuery, warnings: list[DataWarning] | UnsetType
+) -> schema.SheetData:
     sheet = chosen.sheet
     with_formula = np.zeros(sheet.column_count, np.bool_)
     if query.include_formulas:
         data_first = 0 if query.letters or row.header_row is None else row.header_row + 1
         with_formula[sheet.formulas.columns[np.searchsorted(sheet.formulas.rows, data_first) :]] = True
     columns = [
-        DataColumn(
+        schema.DataColumn(
             name=name,
             type=TYPES[row.types[index]],
             index=index,
@@ -263,9 +254,9 @@ def _data(chosen: _Chosen, row: SheetRow, query: DataQuery, warnings: list[DataW
     ]
     rows = _rows(chosen)
     if query.include_formulas:
-        for held, formulas in zip(rows, _formulas(chosen), strict=True):
-            held[FORMULAS] = formulas
-    return SheetData(
+        for cells, formulas in zip(rows, _formulas(chosen), strict=True):
+            cells[FORMULAS] = formulas
+    return schema.SheetData(
         sheet_name=row.name,
         columns=columns,
         rows=rows,
@@ -284,9 +275,9 @@ def _rows(chosen: _Chosen) -> list[dict[str, Any]]:
 
 
 def _values(chosen: _Chosen) -> list[list[Value]]:
-    """The values of each chosen column."""
+    """Return the values of each chosen column."""
     values: list[list[Value]] = [[None] * (chosen.stop - chosen.first)] * len(chosen.columns)
-    for place, column in _stored(chosen):
+    for place, column in _filled_columns(chosen):
         values[place] = _column_values(chosen.sheet, column, chosen.date_1904, chosen.shows)
     return values
 
@@ -310,14 +301,14 @@ def _column_values(sheet: Sheet, column: Column, date_1904: bool, shows: Sequenc
 
 
 def _strings(text: Text, codes: NDArray[np.int32]) -> list[str]:
-    """The strings of these codes, without the small arrays that `Text` would make for each."""
+    """Return the strings of these codes, without small arrays for each."""
     data = text.data.data
     bounds = zip(text.offsets[codes].tolist(), text.offsets[codes + 1].tolist(), strict=True)
     return [str(data[start:stop], "utf-8") for start, stop in bounds]
 
 
 def iso_date(serial: float, date_1904: bool, shows: Shows) -> str | float:
-    """A date serial as ISO 8601: a day, a moment where it has a time, a time alone where it has no day.
+    """Return a date serial as ISO 8601: a day, a moment or a time.
 
     The first day of the 1904 system is none under a format that shows a time alone. A serial that stands for no date
     stays the number that it is, and so does a length of time, in days.
@@ -335,29 +326,30 @@ def iso_date(serial: float, date_1904: bool, shows: Shows) -> str | float:
 
 
 def _formulas(chosen: _Chosen) -> list[dict[str, str]]:
-    """The formulas of each row by column name."""
+    """Return the formulas of each row by column name."""
     sheet, names = chosen.sheet, dict(zip(chosen.columns, chosen.names, strict=True))
     low, high = np.searchsorted(sheet.formulas.rows, (chosen.first, chosen.stop)).tolist()
     wanted = low + np.flatnonzero(np.isin(sheet.formulas.columns[low:high], chosen.columns))
     _check_formulas(sheet, wanted)
-    found: list[dict[str, str]] = [{} for _ in range(chosen.first, chosen.stop)]
+    formulas: list[dict[str, str]] = [{} for _ in range(chosen.first, chosen.stop)]
     for at in wanted.tolist():
         row, column = int(sheet.formulas.rows[at]), int(sheet.formulas.columns[at])
-        found[row - chosen.first][names[column]] = f"={sheet.formula(row, column)}"
-    return found
+        formulas[row - chosen.first][names[column]] = f"={sheet.formula(row, column)}"
+    return formulas
 
 
 def _check_formulas(sheet: Sheet, wanted: NDArray[np.intp]) -> None:
-    if len(wanted) > FORMULAS_MAX:
-        raise _too_large(f"{len(wanted)} formulas are more than {FORMULAS_MAX:,}")
+    if len(wanted) > schema.FORMULAS_MAX:
+        raise _too_large(f"{len(wanted)} formulas are more than {schema.FORMULAS_MAX:,}")
     texts = sheet.formulas.texts[sheet.formulas.origins[wanted]]
-    if _text_bytes(sheet.formulas.text, texts) > TEXT_BYTES_MAX:
-        raise _too_large(f"the formulas of these rows are more than {TEXT_BYTES_MAX:,} bytes")
+    if _text_bytes(sheet.formulas.text, texts) > schema.TEXT_BYTES_MAX:
+        raise _too_large(f"the formulas of these rows are more than {schema.TEXT_BYTES_MAX:,} bytes")
 
 
 def _csv(chosen: _Chosen, *, with_formulas: bool) -> bytes:
-    """RFC 4180: a line of names, then a line for each row; blanks are empty, booleans TRUE and FALSE. Where asked for,
-    a cell with a formula has that in place of its value.
+    """Return rows as CSV (RFC 4180), blanks empty.
+
+    Booleans are TRUE and FALSE. Where asked for, a formula stands in place of its value.
     """
     columns = [[_plain(value) for value in column] for column in _values(chosen)]
     if with_formulas:
@@ -387,15 +379,15 @@ def _format_code(book: Workbook, sheet: Sheet, row: int, column: int) -> str:
     return book.number_formats[int(stored.dense.formats[stored.slot(row)])]
 
 
-def cell(book: Workbook, sheet_index: int, row: int, column: int) -> Cell:
-    """One cell; `row` and `column` are 0-based. Outside of the stored cells it is blank."""
+def cell(book: Workbook, sheet_index: int, row: int, column: int) -> schema.Cell:
+    """Return a cell by 0-based row and column; outside it is blank."""
     sheet = book.sheets[sheet_index]
     kind = sheet.kind(row, column)
     value = sheet.value(row, column)
     if kind == Kind.DATE and isinstance(value, float):
         value = iso_date(value, book.date_1904, shown(_format_code(book, sheet, row, column)))
     formula = sheet.formula(row, column)
-    return Cell(
+    return schema.Cell(
         ref=cell_name(row, column),
         row=row + 1,
         column=column + 1,

@@ -4,35 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
-import msgspec
 from msgspec import Struct
 
-from service.mappings.schema import naming_a_mapping
+from service.mappings.schema import MappingInUse, MappingNotFound
 from service.platform.base.problem import NotFound
 from service.platform.config import Tier
-from service.platform.data.database import containing
+from service.platform.data.database import like_pattern
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, insert_of, page, set_of
-from service.platform.unit.storage import leave
-from service.workbooks.schema import (
-    DealNotFound,
-    Sheet,
-    SheetNotFound,
-    SheetRow,
-    Workbook,
-    WorkbookHead,
-    WorkbookList,
-    WorkbookNotFound,
-    WorkbookNotReady,
-    WorkbookRow,
-)
+from service.platform.unit.listing import columns_of, fetch_page, set_of
+from service.platform.unit.records import Records, to_json, translating
+from service.platform.unit.storage import release
+from service.workbooks import schema
 
-_ROW = columns_of(WorkbookRow, deal_mapping_id="(SELECT d.mapping_id FROM deals d WHERE d.id = workbooks.deal_id)")
-_HEAD = columns_of(WorkbookHead)
+workbooks = Records(
+    "workbooks",
+    schema.WorkbookRow,
+    missing=schema.WorkbookNotFound,
+    derived={"deal_mapping_id": "(SELECT d.mapping_id FROM deals d WHERE d.id = workbooks.deal_id)"},
+    condition="deleted_at IS NULL",
+    touch="version = version + 1, updated_at = now()",
+    writing=partial(translating, MappingInUse, MappingNotFound),
+)
+_ROW = workbooks.columns
+_HEAD = columns_of(schema.WorkbookHead)
 
 _ORDER = {
     "name": "lower(name) {0}, id",
@@ -41,41 +40,13 @@ _ORDER = {
 }
 
 
-async def get(unit: Unit, workbook_id: UUID) -> WorkbookRow:
-    """A workbook.
-
-    Raises:
-        WorkbookNotFound: there is none of that identifier, or it was deleted.
-    """
-    return await unit.one(
-        WorkbookRow,
-        f"SELECT {_ROW} FROM workbooks WHERE id = %s AND deleted_at IS NULL",
-        [workbook_id],
-        missing=WorkbookNotFound,
-    )
-
-
-async def lock(unit: Unit, workbook_id: UUID) -> WorkbookRow:
-    """A workbook, locked until the transaction ends.
-
-    Raises:
-        WorkbookNotFound: as `get`.
-    """
-    return await unit.one(
-        WorkbookRow,
-        f"SELECT {_ROW} FROM workbooks WHERE id = %s AND deleted_at IS NULL FOR UPDATE",
-        [workbook_id],
-        missing=WorkbookNotFound,
-    )
-
-
-async def listed(ctx: Context, query: WorkbookList) -> Page[Workbook]:
-    """A page of workbooks."""
+async def read_page(ctx: Context, query: schema.WorkbookList) -> Page[schema.Workbook]:
+    """Return a page of workbooks."""
     order = _ORDER[query.sort_by].format(query.sort_order)
-    asked = {"pattern": containing(query.search), "deal_id": query.deal_id}
+    filters = {"pattern": like_pattern(query.search), "deal_id": query.deal_id}
     matching = {"pattern": "name ILIKE %(pattern)s"}
     source = "workbooks WHERE deleted_at IS NULL"
-    return await page(ctx, Workbook, _HEAD, source, asked, query, order=order, conditions=matching)
+    return await fetch_page(ctx, schema.Workbook, _HEAD, source, filters, query, order=order, conditions=matching)
 
 
 # Room for one more ----------------------------------------------------------------------------------------------------
@@ -91,8 +62,8 @@ class Room(Struct, frozen=True, kw_only=True):
 
 
 async def room(ctx: Unit) -> Room:
-    """What the tenant may upload and has."""
-    return await ctx.one(
+    """Return what the tenant may upload and has."""
+    return await ctx.fetch_one(
         Room,
         """
         SELECT t.subscription_tier AS tier, (t.settings ->> 'max_workbook_size_mb')::integer AS max_workbook_size_mb,
@@ -106,7 +77,7 @@ async def room(ctx: Unit) -> Room:
 
 
 async def lock_room(ctx: Context) -> Room:
-    """The same, held still until the transaction ends: two uploads cannot both take the last place."""
+    """Return what the tenant may upload and has, locked."""
     await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
     return await room(ctx)
 
@@ -115,24 +86,9 @@ async def lock_room(ctx: Context) -> Room:
 
 
 async def check_deal(unit: Unit, deal_id: UUID) -> None:
-    """Ask whether there is such a deal.
-
-    Raises:
-        DealNotFound: there is none.
-    """
-    if not await unit.value("SELECT EXISTS (SELECT FROM deals WHERE id = %s)", [deal_id]):
-        raise DealNotFound
-
-
-async def create(ctx: Context, row: dict[str, Any]) -> WorkbookRow:
-    """A workbook that is to be parsed.
-
-    Raises:
-        MappingNotFound, DealNotFound: what it names was deleted in this moment.
-    """
-    sql = f"{insert_of('workbooks', row)} RETURNING {_ROW}"
-    with naming_a_mapping():
-        return await ctx.one(WorkbookRow, sql, row, missing=WorkbookNotFound)
+    """Ask whether there is such a deal."""
+    if not await unit.fetch_value("SELECT EXISTS (SELECT FROM deals WHERE id = %s)", [deal_id]):
+        raise schema.DealNotFound
 
 
 class SourceFile(Struct, frozen=True, kw_only=True):
@@ -153,13 +109,13 @@ async def put_files(ctx: Context, workbook_id: UUID, files: Sequence[SourceFile]
         FROM ROWS FROM (jsonb_to_recordset(%s::jsonb) AS (file_name text, file_size bigint, content_hash text))
              WITH ORDINALITY
         """,
-        [ctx.tenant, workbook_id, msgspec.json.encode(files).decode()],
+        [ctx.tenant, workbook_id, to_json(files)],
     )
 
 
-async def files(unit: Unit, row: WorkbookRow) -> list[SourceFile]:
-    """The files that a workbook is made of, in the order in which they came."""
-    several = await unit.all(
+async def files(unit: Unit, row: schema.WorkbookRow) -> list[SourceFile]:
+    """Return the files that a workbook is made of, in the order in which they came."""
+    several = await unit.fetch_all(
         SourceFile,
         "SELECT file_name, file_size, content_hash FROM workbook_files WHERE workbook_id = %s ORDER BY index",
         [row.id],
@@ -203,59 +159,46 @@ async def put_sheets(unit: Unit, workbook_id: UUID, sheets: Sequence[NewSheet]) 
             header_row = EXCLUDED.header_row, headers = EXCLUDED.headers, types = EXCLUDED.types,
             blob_key = EXCLUDED.blob_key
         """,
-        [unit.tenant, workbook_id, msgspec.json.encode(sheets).decode()],
+        [unit.tenant, workbook_id, to_json(sheets)],
     )
 
 
-async def begin_recalculation(unit: Unit, workbook_id: UUID) -> WorkbookRow:
-    """A workbook that has columns, now recalculating.
+async def begin_recalculation(unit: Unit, workbook_id: UUID) -> schema.WorkbookRow:
+    """Return a workbook that has columns, now recalculating.
 
     Raises:
         WorkbookNotFound: as `get`.
         WorkbookNotReady: it is in another state, or a record writes it.
     """
-    _check_unwritten(await lock(unit, workbook_id))
-    return await unit.one(
-        WorkbookRow,
+    _check_unwritten(await workbooks.get(unit, workbook_id, lock=True))
+    return await unit.fetch_one(
+        schema.WorkbookRow,
         f"""
         UPDATE workbooks SET status = 'recalculating', error_message = NULL, version = version + 1, updated_at = now()
         WHERE id = %s AND status IN ('ready', 'error') AND book_key IS NOT NULL RETURNING {_ROW}
         """,
         [workbook_id],
-        missing=WorkbookNotReady,
+        missing=schema.WorkbookNotReady,
     )
 
 
 async def finish(
-    unit: Unit,
-    workbook_id: UUID,
-    *,
-    book: str,
-    book_key: str,
-    sheet_count: int,
-    total_cells: int,
-    formula_cells: int,
-    calculated_at: datetime | None = None,
-    written_by: str | None = None,
+    unit: Unit, workbook_id: UUID, book: dict[str, Any], *, calculated_at: datetime | None, written_by: str | None
 ) -> bool:
-    """The workbook is parsed, or recalculated at that moment, or written by what `begin_writing` named; whether it
-    still waited for that."""
+    """Finish parsing, recalculation or writing; return if it waited.
+
+    `book` has columns of the record.
+    """
     done = await unit.execute(
-        """
-        UPDATE workbooks SET status = 'ready', error_message = NULL, book = %(book)s, book_key = %(book_key)s,
-                             sheet_count = %(sheet_count)s, total_cells = %(total_cells)s,
-                             formula_cells = %(formula_cells)s,
+        f"""
+        UPDATE workbooks SET status = 'ready', error_message = NULL, {set_of(book)},
                              last_calculation = coalesce(%(at)s::timestamptz, last_calculation),
                              calculation_count = calculation_count + (%(at)s::timestamptz IS NOT NULL)::integer,
                              written_by = NULL, version = version + 1, updated_at = now()
         WHERE id = %(id)s AND written_by IS NOT DISTINCT FROM %(by)s AND status = ANY (%(states)s)
         """,
         {
-            "book": book,
-            "book_key": book_key,
-            "sheet_count": sheet_count,
-            "total_cells": total_cells,
-            "formula_cells": formula_cells,
+            **book,
             "at": calculated_at,
             "by": written_by,
             "states": ["processing", "recalculating"] if written_by is None else ["ready"],
@@ -265,31 +208,31 @@ async def finish(
     return bool(done)
 
 
-async def begin_writing(unit: Unit, row: WorkbookRow, by: str) -> None:
-    """A workbook that is locked is from now on written by a record alone; meanwhile it is read as it was.
+async def begin_writing(unit: Unit, row: schema.WorkbookRow, by: str) -> None:
+    """Reserve a locked workbook for a record's writing; reads go on.
 
     Raises:
         WorkbookNotReady: it is in another state than ready, or another record writes it.
     """
     _check_unwritten(row)
     if row.status != "ready":
-        raise WorkbookNotReady
+        raise schema.WorkbookNotReady
     await unit.execute("UPDATE workbooks SET written_by = %s WHERE id = %s", [by, row.id])
 
 
-def _check_unwritten(row: WorkbookRow) -> None:
+def _check_unwritten(row: schema.WorkbookRow) -> None:
     if row.written_by is not None:
-        raise WorkbookNotReady.at(["workbook_id"], f"{row.written_by} writes a column of it")
+        raise schema.WorkbookNotReady.at(["workbook_id"], f"{row.written_by} writes a column of it")
 
 
 async def end_writing(unit: Unit, workbook_id: UUID, by: str) -> None:
-    """The record writes the workbook no more, and has left it as it was."""
+    """End a record's writing, with the workbook as it was."""
     await unit.execute("UPDATE workbooks SET written_by = NULL WHERE id = %s AND written_by = %s", [workbook_id, by])
 
 
 async def fail(unit: Unit, workbook_id: UUID, message: str) -> str | None:
-    """The workbook cannot be parsed or recalculated; its name, or None where nothing was to be done with it."""
-    name: str | None = await unit.value(
+    """Fail a workbook; return its name, None where it did not wait."""
+    name: str | None = await unit.fetch_value(
         """
         UPDATE workbooks SET status = 'error', error_message = %s, version = version + 1, updated_at = now()
         WHERE id = %s AND status IN ('processing', 'recalculating')
@@ -301,7 +244,7 @@ async def fail(unit: Unit, workbook_id: UUID, message: str) -> str | None:
 
 
 async def resume_parsing(unit: Unit, workbook_id: UUID) -> bool:
-    """A workbook that could not be parsed is processing again; whether it was one."""
+    """Put a failed workbook to parsing; return whether it was one."""
     done = await unit.execute(
         """
         UPDATE workbooks SET status = 'processing', error_message = NULL, version = version + 1, updated_at = now()
@@ -312,22 +255,8 @@ async def resume_parsing(unit: Unit, workbook_id: UUID) -> bool:
     return bool(done)
 
 
-async def update(ctx: Context, workbook_id: UUID, changes: dict[str, Any]) -> WorkbookRow:
-    """Change what a user says of a workbook.
-
-    Raises:
-        MappingNotFound, DealNotFound: as `create`.
-    """
-    sql = f"""
-        UPDATE workbooks SET {set_of(changes)}, version = version + 1, updated_at = now()
-        WHERE id = %(id)s RETURNING {_ROW}
-        """
-    with naming_a_mapping():
-        return await ctx.one(WorkbookRow, sql, {**changes, "id": workbook_id}, missing=WorkbookNotFound)
-
-
 async def hide(ctx: Context, workbook_id: UUID) -> None:
-    """Delete a workbook. Its row stays, and its blobs where evidence of runs on it needs them.
+    """Delete a workbook; its row stays, and blobs of evidence.
 
     Raises:
         WorkbookInUse: a scenario is yet to be simulated on it.
@@ -339,10 +268,10 @@ async def hide(ctx: Context, workbook_id: UUID) -> None:
 # Sheets ---------------------------------------------------------------------------------------------------------------
 
 
-async def sheets(ctx: Context, workbook_id: UUID) -> list[Sheet]:
-    """The sheets of a workbook, in its order."""
-    return await ctx.all(
-        Sheet,
+async def sheets(ctx: Context, workbook_id: UUID) -> list[schema.Sheet]:
+    """Return the sheets of a workbook, in its order."""
+    return await ctx.fetch_all(
+        schema.Sheet,
         """
         SELECT id, name, index, state, row_count, column_count, formula_count > 0 AS has_formulas, formula_count,
                headers
@@ -352,14 +281,16 @@ async def sheets(ctx: Context, workbook_id: UUID) -> list[Sheet]:
     )
 
 
-async def sheet(unit: Unit, workbook_id: UUID, wanted: str) -> SheetRow:
-    """A sheet by its name or its identifier; the exact name first, then in any case, as spreadsheets match it.
+async def sheet(unit: Unit, workbook_id: UUID, wanted: str) -> schema.SheetRow:
+    """Return a sheet by name or identifier.
+
+    The exact name first, then in any case, as spreadsheets match it.
 
     Raises:
         SheetNotFound: the workbook has no such sheet.
     """
-    return await unit.one(
-        SheetRow,
+    return await unit.fetch_one(
+        schema.SheetRow,
         """
         SELECT id, name, index, header_row, headers, types,
                (SELECT w.book_key FROM workbooks w
@@ -369,21 +300,21 @@ async def sheet(unit: Unit, workbook_id: UUID, wanted: str) -> SheetRow:
         ORDER BY name = %(wanted)s DESC, lower(name) = lower(%(wanted)s) DESC, index LIMIT 1
         """,
         {"workbook_id": workbook_id, "wanted": wanted},
-        missing=SheetNotFound,
+        missing=schema.SheetNotFound,
     )
 
 
 async def book(unit: Unit, workbook_id: UUID) -> str:
-    """The manifest of a parsed workbook's stored columns, as JSON; `file` of each sheet is its blob's key."""
-    return str(await unit.value("SELECT book FROM workbooks WHERE id = %s", [workbook_id]))
+    """Return a workbook's manifest as JSON; `file` is a blob's key."""
+    return str(await unit.fetch_value("SELECT book FROM workbooks WHERE id = %s", [workbook_id]))
 
 
 # Blobs ----------------------------------------------------------------------------------------------------------------
 
 
 async def leave_blobs(unit: Unit, workbook_id: UUID) -> None:
-    """The workbook may soon name other blobs than it does; those that nothing names then are freed in a while."""
-    keys = await unit.value(
+    """Release a workbook's blobs that it may soon cease to name."""
+    keys = await unit.fetch_value(
         """
         SELECT array_agg(key) FROM (
             SELECT content_hash AS key FROM workbooks WHERE id = %(id)s
@@ -392,4 +323,4 @@ async def leave_blobs(unit: Unit, workbook_id: UUID) -> None:
         """,
         {"id": workbook_id},
     )
-    await leave(unit, keys or [])
+    await release(unit, keys or [])

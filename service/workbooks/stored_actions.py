@@ -1,4 +1,7 @@
-"""Columns that a child made of a workbook: described, kept as blobs, and put in place of those that it had."""
+"""Columns that a child made of a workbook.
+
+Described, kept as blobs, and put in place of those that it had.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 from uuid import UUID
 
-from core.grid.codec import Manifest, open_sheet
+from core.grid.codec import WorkbookRecord, open_sheet
 from service.platform.base.secrets import new_id
 from service.platform.data.blobs import hash_path
 from service.platform.unit.context import Unit
-from service.platform.unit.storage import keep
+from service.platform.unit.storage import store_blob
 from service.workbooks import sheet_actions, store
 from service.workbooks.store import NewSheet
 
@@ -30,25 +33,25 @@ class _Described(NamedTuple):
 async def keep_columns(
     unit: Unit,
     workbook_id: UUID,
-    manifest: Manifest,
+    manifest: WorkbookRecord,
     paths: Sequence[Path],
     *,
     stored: Mapping[Path, str] = MappingProxyType({}),
     calculated_at: datetime | None = None,
     written_by: str | None = None,
 ) -> bool:
-    """Store the columns of a workbook; where they are and that it is ready goes into the job's transaction.
+    """Store a workbook's columns in the job's transaction.
 
     `paths` are the sheets' files in the manifest's order, `stored` the keys of those of them that are blobs already.
     `written_by` names the record that writes while the workbook is read. False: the workbook takes nothing any more.
     """
-    found = await asyncio.to_thread(_describe, paths, stored)
+    files = await asyncio.to_thread(_describe, paths, stored)
     await store.leave_blobs(unit, workbook_id)
     # Sorted: in one order, so that two jobs cannot wait for each other.
-    made = {sheet.key: path for path, sheet in zip(paths, found, strict=True) if path not in stored}
-    for key, path in sorted(made.items()):
-        await keep(unit, path, key)
-    records = [replace(record, file=sheet.key) for record, sheet in zip(manifest.sheets, found, strict=True)]
+    new_files = {sheet.key: path for path, sheet in zip(paths, files, strict=True) if path not in stored}
+    for key, path in sorted(new_files.items()):
+        await store_blob(unit, path, key)
+    records = [replace(record, file=sheet.key) for record, sheet in zip(manifest.sheets, files, strict=True)]
     book = replace(manifest, sheets=tuple(records)).to_json()
     rows = [
         NewSheet(
@@ -64,22 +67,19 @@ async def keep_columns(
             types=sheet.contents.types,
             blob_key=sheet.key,
         )
-        for record, sheet in zip(records, found, strict=True)
+        for record, sheet in zip(records, files, strict=True)
     ]
     await store.put_sheets(unit, workbook_id, rows)
-    return await store.finish(
-        unit,
-        workbook_id,
-        book=book,
-        book_key=hashlib.sha256(book.encode()).hexdigest(),
-        sheet_count=len(rows),
-        total_cells=sum(sheet.contents.cell_count for sheet in found),
-        formula_cells=sum(sheet.contents.formula_count for sheet in found),
-        calculated_at=calculated_at,
-        written_by=written_by,
-    )
+    columns = {
+        "book": book,
+        "book_key": hashlib.sha256(book.encode()).hexdigest(),
+        "sheet_count": len(rows),
+        "total_cells": sum(sheet.contents.cell_count for sheet in files),
+        "formula_cells": sum(sheet.contents.formula_count for sheet in files),
+    }
+    return await store.finish(unit, workbook_id, columns, calculated_at=calculated_at, written_by=written_by)
 
 
 def _describe(paths: Sequence[Path], stored: Mapping[Path, str]) -> list[_Described]:
-    """Each stored sheet's hash, and what is told of its cells."""
+    """Return each stored sheet's hash and contents."""
     return [_Described(stored.get(path) or hash_path(path), sheet_actions.contents(open_sheet(path))) for path in paths]

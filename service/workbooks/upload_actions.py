@@ -1,4 +1,7 @@
-"""Spreadsheet files on their way in: counted, bounded, looked at and kept; what is refused leaves nothing behind."""
+"""Spreadsheet files on their way in.
+
+Counted, bounded, looked at and kept; what is refused leaves nothing behind.
+"""
 
 from __future__ import annotations
 
@@ -26,21 +29,9 @@ from service.platform.config import Settings
 from service.platform.data.scratch import folder_for
 from service.platform.route.api import Upload
 from service.platform.unit.context import Context
-from service.platform.unit.storage import keep
+from service.platform.unit.storage import store_blob
 from service.platform.work.jobs import SMALL_BYTES
-from service.workbooks import store
-from service.workbooks.schema import (
-    FileTooLarge,
-    InvalidFile,
-    ParseError,
-    SheetSize,
-    StorageLimitExceeded,
-    TooManySheets,
-    Uploaded,
-    WorkbookHead,
-    WorkbookLimitExceeded,
-    WorkbookRow,
-)
+from service.workbooks import schema, store
 from service.workbooks.store import NewSheet, Room, SourceFile
 
 COPY_BYTES = MEGABYTE
@@ -50,15 +41,15 @@ Extensions = Sequence[str]
 OTHER_FORMATS = " POST /api/v1/deals/{deal_id}/files takes other formats, such as .csv and .zip; a tape with kind=tape."
 
 _REFUSALS: dict[type[FileRefused], type[Problem]] = {
-    errors.InvalidFormat: ParseError,
-    errors.FileTooLarge: FileTooLarge,
-    errors.TooManySheets: TooManySheets,
-    errors.ParseFailed: ParseError,
+    errors.InvalidFormat: schema.ParseError,
+    errors.FileTooLarge: schema.FileTooLarge,
+    errors.TooManySheets: schema.TooManySheets,
+    errors.ParseFailed: schema.ParseError,
 }
 """Of a file's content, by what its reader says."""
 
 
-class Received(NamedTuple):
+class Receipt(NamedTuple):
     """A file that was kept."""
 
     key: str
@@ -67,7 +58,7 @@ class Received(NamedTuple):
     """Of a workbook; the sheets of other files are known once they are parsed."""
 
 
-class About(NamedTuple):
+class WorkbookAbout(NamedTuple):
     """What a user says of a workbook that is uploaded; `name` "" stands for that of its file."""
 
     name: str
@@ -79,11 +70,15 @@ class About(NamedTuple):
 
 
 async def take_in(
-    ctx: Context, field: str, files: Sequence[Upload], about: About, extensions: Extensions = WORKBOOK_EXTENSIONS
-) -> Uploaded:
-    """Look at files, keep them, and have them parsed as one workbook; what is refused leaves nothing behind.
+    ctx: Context,
+    field: str,
+    files: Sequence[Upload],
+    about: WorkbookAbout,
+    extensions: Extensions = WORKBOOK_EXTENSIONS,
+) -> schema.Uploaded:
+    """Store files and queue their parsing as one workbook.
 
-    Its sheets are told at once where one file is a workbook itself; what several come to shows when they are parsed.
+    What is refused leaves nothing behind.
 
     Raises:
         MappingNotFound, DealNotFound: what it names is not there.
@@ -96,28 +91,27 @@ async def take_in(
         await store.check_deal(ctx, about.deal_id)
     received = await receive(ctx, field, files, extensions, partial(_check_count, ctx, field))
     sources = [
-        SourceFile(file_name=file.file_name, file_size=file.size_bytes, content_hash=one.key)
-        for file, one in zip(files, received, strict=True)
+        SourceFile(file_name=file.file_name, file_size=file.size_bytes, content_hash=receipt.key)
+        for file, receipt in zip(files, received, strict=True)
     ]
     keys = [source.content_hash for source in sources]
     for number, key in enumerate(keys):
         if key in keys[:number]:
             hint = f"The file is the same as {sources[keys.index(key)].file_name!r}: its loans would count twice."
-            raise InvalidFile.at(["body", field, str(number)], hint)
+            raise schema.InvalidFile.at(["body", field, str(number)], hint)
     file_name = sources[0].file_name if len(sources) == 1 else f"{sources[0].file_name} and {len(sources) - 1} more"
-    found = received[0].sheets if len(received) == 1 else ()
-    row = await store.create(
+    sheets_seen = received[0].sheets if len(received) == 1 else ()
+    row = await store.workbooks.create(
         ctx,
         {
             **about._asdict(),
-            "tenant_id": ctx.tenant,
             "id": new_id(),
             "name": about.name.strip() or file_name,
             "file_name": file_name,
             "file_size": sum(source.file_size for source in sources),
             "content_hash": keys[0] if len(keys) == 1 else hashlib.sha256("\n".join(keys).encode()).hexdigest(),
             "status": "processing",
-            "sheet_count": len(found),
+            "sheet_count": len(sheets_seen),
             "created_by": await ctx.email(),
         },
     )
@@ -127,26 +121,26 @@ async def take_in(
         NewSheet(
             id=new_id(), index=s.index, name=s.name, state=s.state, row_count=s.row_count, column_count=s.column_count
         )
-        for s in found
+        for s in sheets_seen
     ]
     await store.put_sheets(ctx, row.id, sheets)
     small = row.file_size <= SMALL_BYTES
     await ctx.enqueue("workbooks.parse", queue="parse", arguments={"workbook_id": str(row.id)}, small=small)
-    ctx.concerns("workbook", row.id, row.name, file_name=row.file_name, file_size=row.file_size)
-    ctx.tag(row.version)
-    sizes = [SheetSize(name=s.name, row_count=s.row_count, column_count=s.column_count) for s in sheets]
-    return Uploaded(**head(row), sheets=sizes)
+    ctx.set_subject("workbook", row.id, row.name, file_name=row.file_name, file_size=row.file_size)
+    ctx.set_etag(row.version)
+    sizes = [schema.SheetSize(name=s.name, row_count=s.row_count, column_count=s.column_count) for s in sheets]
+    return schema.Uploaded(**head(row), sheets=sizes)
 
 
-def head(row: WorkbookRow) -> dict[str, Any]:
-    """What is told of a stored workbook everywhere."""
-    return {name: getattr(row, name) for name in WorkbookHead.__struct_fields__}
+def head(row: schema.WorkbookRow) -> dict[str, Any]:
+    """Return the fields of a stored workbook that every answer has."""
+    return {name: getattr(row, name) for name in schema.WorkbookHead.__struct_fields__}
 
 
 def _check_count(ctx: Context, field: str, room: Room) -> None:
     most = ctx.settings.max_workbooks.of(room.tier)
     if 0 <= most <= room.workbooks:
-        raise WorkbookLimitExceeded.at(["body", field], f"The limit is {most} workbooks.")
+        raise schema.WorkbookLimitExceeded.at(["body", field], f"The limit is {most} workbooks.")
 
 
 async def receive(
@@ -155,11 +149,10 @@ async def receive(
     files: Sequence[Upload],
     extensions: Extensions = WORKBOOK_EXTENSIONS,
     check: Callable[[Room], None] = lambda room: None,
-) -> list[Received]:
-    """Keep uploaded files as blobs that go again should the request fail; the tenant's row stays locked.
+) -> list[Receipt]:
+    """Store files as blobs that go should the request fail.
 
-    `field` is that of the form, `extensions` what the files' names may end in. `check` raises where the tenant may not
-    have one more; it is asked before the files are looked at, and again when the tenant's room is held still.
+    The tenant's row stays locked.
 
     Raises:
         RateLimited: the tenant's uploads of this hour are used up; one that is refused counts for nothing.
@@ -171,7 +164,7 @@ async def receive(
     room = await store.room(ctx)
     give_back = await ctx.limit([Window(f"uploads:{ctx.tenant}", ctx.settings.uploads_per_hour.of(room.tier), 3600)])
     try:
-        received = await _received(ctx, ["body", field], files, extensions, room, check)
+        received = await _receive(ctx, ["body", field], files, extensions, room, check)
     except BaseException:
         await give_back()
         raise
@@ -179,14 +172,14 @@ async def receive(
     return received
 
 
-async def _received(
+async def _receive(
     ctx: Context,
     where: list[str],
     files: Sequence[Upload],
     extensions: Extensions,
     room: Room,
     check: Callable[[Room], None],
-) -> list[Received]:
+) -> list[Receipt]:
     check(room)
     size_bytes = sum(file.size_bytes for file in files)
     _check_size(ctx, where, room, size_bytes)
@@ -196,26 +189,26 @@ async def _received(
         received = []
         for number, file in enumerate(files):
             at = where if len(files) == 1 else [*where, str(number)]
-            received.append(await _looked_at(ctx, at, file, paths[number], extensions))
-        if excess := excess_of(ctx.settings, [sheet for one in received for sheet in one.sheets]):
+            received.append(await _look_at(ctx, at, file, paths[number], extensions))
+        if excess := excess_of(ctx.settings, [sheet for receipt in received for sheet in receipt.sheets]):
             raise excess.problem.at(where, excess.hint)
         room = await store.lock_room(ctx)
         check(room)
         _check_size(ctx, where, room, size_bytes)
-        for key, path in sorted({one.key: path for one, path in zip(received, paths, strict=True)}.items()):
-            await keep(ctx, path, key)
+        for key, path in sorted({receipt.key: path for receipt, path in zip(received, paths, strict=True)}.items()):
+            await store_blob(ctx, path, key)
     return received
 
 
-async def _looked_at(ctx: Context, where: list[str], file: Upload, path: Path, extensions: Extensions) -> Received:
+async def _look_at(ctx: Context, where: list[str], file: Upload, path: Path, extensions: Extensions) -> Receipt:
     try:
         check_file_name(file.file_name, extensions)  # before 100 MB are copied
     except InvalidFormat as refusal:
         others = OTHER_FORMATS if extensions == WORKBOOK_EXTENSIONS else ""
-        raise InvalidFile.at(where, refusal.hint + others) from None
+        raise schema.InvalidFile.at(where, refusal.hint + others) from None
     try:
         return await ctx.resources.probes(
-            ctx.payer,
+            ctx.tenant_key,
             _take,
             file,
             path,
@@ -229,24 +222,24 @@ async def _looked_at(ctx: Context, where: list[str], file: Upload, path: Path, e
         raise Unavailable from killed
 
 
-def _take(upload: Upload, path: Path, *, keeps_all: bool, **limits: int) -> Received:
-    """Copy an upload to a file of its own and look at it; `keeps_all` takes what is no workbook, too."""
+def _take(upload: Upload, path: Path, *, keeps_all: bool, **limits: int) -> Receipt:
+    """Copy an upload to a file and probe it; `keeps_all` takes any."""
     digest = hashlib.sha256()
     with path.open("wb") as file:
         while chunk := upload.file.read(COPY_BYTES):
             digest.update(chunk)
             file.write(chunk)
     if keeps_all and file_kind(path) not in WORKBOOK_KINDS:
-        return Received(digest.hexdigest(), ())
-    return Received(digest.hexdigest(), probe(path, file_name=upload.file_name, **limits).sheets)
+        return Receipt(digest.hexdigest(), ())
+    return Receipt(digest.hexdigest(), probe(path, file_name=upload.file_name, **limits).sheets)
 
 
 def _check_size(ctx: Context, where: list[str], room: Room, size_bytes: int) -> None:
-    """The limits of an upload's size and of the tenant's storage."""
+    """Refuse an upload beyond the limits of size and storage."""
     settings = ctx.settings
     most_mb = min(settings.max_upload_mb, room.max_workbook_size_mb or settings.max_upload_mb)
     if size_bytes > most_mb * MEGABYTE:
-        raise FileTooLarge.at(where, f"The upload has {size_bytes:,} bytes; the limit is {most_mb} MB.")
+        raise schema.FileTooLarge.at(where, f"The upload has {size_bytes:,} bytes; the limit is {most_mb} MB.")
     check_storage(settings, where, room, size_bytes)
 
 
@@ -258,7 +251,7 @@ def check_storage(settings: Settings, where: list[str], room: Room, size_bytes: 
     """
     most_gb = settings.max_storage_gb.of(room.tier)
     if 0 <= most_gb * GIGABYTE < room.storage_bytes + size_bytes:
-        raise StorageLimitExceeded.at(where, f"The limit is {most_gb} GB of stored files.")
+        raise schema.StorageLimitExceeded.at(where, f"The limit is {most_gb} GB of stored files.")
 
 
 class Excess(NamedTuple):
@@ -269,15 +262,15 @@ class Excess(NamedTuple):
 
 
 def excess_of(settings: Settings, sheets: Sequence[SheetProbe | SheetRecord]) -> Excess | None:
-    """What passes the deployment's own limits, where they are lower than the readers'."""
+    """Return what passes the deployment's own lower limits."""
     if len(sheets) > settings.max_sheets:
-        return Excess(TooManySheets, f"The upload has {len(sheets)} sheets; the limit is {settings.max_sheets}.")
+        return Excess(schema.TooManySheets, f"The upload has {len(sheets)} sheets; the limit is {settings.max_sheets}.")
     for sheet in sheets:
         if sheet.row_count > settings.max_sheet_rows:
             hint = f"Sheet {sheet.name!r} has {sheet.row_count:,} rows; the limit is {settings.max_sheet_rows:,}."
-            return Excess(ParseError, hint)
+            return Excess(schema.ParseError, hint)
         most = settings.max_sheet_columns
         if sheet.column_count > most:
             hint = f"Sheet {sheet.name!r} has {sheet.column_count:,} columns; the limit is {most:,}."
-            return Excess(ParseError, hint)
+            return Excess(schema.ParseError, hint)
     return None

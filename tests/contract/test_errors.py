@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
-from docs.made import errors as page_of_errors
-from docs.made.messages import HELP
+from docs.generated import errors as page_of_errors
+from docs.generated.messages import HELP
 from service.app import areas
 from service.platform.base.flags import FLAGS
 from service.platform.base.problem import CODE_BY_STATUS, Problem, UnderMaintenance, anchor_of
@@ -229,13 +229,13 @@ def test_a_refusal_of_what_a_request_says_or_may_do_says_what_would_do() -> None
 
 
 def test_a_refusal_in_somebodys_own_words_leads_to_the_paragraph_of_its_kind() -> None:
-    problem = UnderMaintenance.saying("Back at noon", retry_after_seconds=5)
+    problem = UnderMaintenance.with_message("Back at noon", retry_after_seconds=5)
     assert problem.help == UnderMaintenance().help == "/docs/guide/errors/#scheduled_maintenance_in_progress"
 
 
 def test_each_message_has_a_cause_and_a_remedy_in_the_guide() -> None:
     messages = {problem.detail for problem in every_problem()} | {flag.refusal for flag in FLAGS.values()} - {""}
-    assert set(HELP) == messages, "docs/made/messages.py has a paragraph for each message, and for no other"
+    assert set(HELP) == messages, "docs/generated/messages.py has a paragraph for each message, and for no other"
     for message, entry in HELP.items():
         for text in entry:
             assert text.endswith("."), (message, text)

@@ -195,9 +195,20 @@ FIELDS = [field for place, _, schema in SCHEMAS for field in properties(place, s
         *properties(f"{method} {path}", operation),
     ]
 ]
-THINGS = [(place, name, thing.get("description")) for place, name, thing in SCHEMAS + FIELDS] + [
-    (f"{method} {path}", operation["operationId"], operation["summary"] + ".") for method, path, operation in OPERATIONS
-]
+THINGS = [(place, name, thing.get("description")) for place, name, thing in SCHEMAS + FIELDS]
+
+
+@every("summary", sorted({operation["summary"] for _, _, operation in OPERATIONS}))
+def test_a_summary_is_a_few_words(summary: str) -> None:
+    assert 2 <= len(summary.split()) <= 4
+    assert re.fullmatch(r"[A-Z][^.;:]*[^\s.]", summary)
+
+
+@every("place, operation", [(f"{method} {path}", operation) for method, path, operation in OPERATIONS])
+def test_an_operation_says_what_it_does_in_more_than_its_name(place: str, operation: dict[str, Any]) -> None:
+    description = operation["description"].rpartition("\n\n")[0]  # without the access
+    assert re.match(r"\S.{6,119}\.($|\n\n)", description), "a sentence on its first line"
+    assert the_words_of(description) - the_words_of(operation["operationId"]), "it only repeats the name"
 
 
 def the_words_of(text: str) -> set[str]:

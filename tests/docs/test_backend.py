@@ -28,11 +28,11 @@ def test_a_wheel_wants_what_the_code_imports_and_an_editable_project_does_not(mo
     spec.loader.exec_module(backend)
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(backend.build_meta, "get_requires_for_build_wheel", lambda settings=None: [])
-    wanted = backend.get_requires_for_build_wheel()
+    packages = backend.get_requires_for_build_wheel()
     extras = PROJECT["project"]["optional-dependencies"]
     everything = [*PROJECT["project"]["dependencies"], *extras["service"]]
-    left_out = {line for line in everything if line not in wanted}
-    assert {line for line in wanted if line not in everything} == set()
+    left_out = {line for line in everything if line not in packages}
+    assert {line for line in packages if line not in everything} == set()
     assert len(left_out) == len(backend.PROGRAMS), left_out
     assert backend.get_requires_for_build_editable is backend.build_meta.get_requires_for_build_editable
 
@@ -46,13 +46,13 @@ class Absent(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Absent())
-from docs.__main__ import MADE
+from docs.__main__ import GENERATED
 
-for part in MADE:
+for part in GENERATED:
     assert part.pages()
 """
 
 
 def test_the_pages_are_made_without_the_programs_that_a_wheel_is_built_without() -> None:
-    done = subprocess.run([sys.executable, "-c", WITHOUT], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run([sys.executable, "-c", WITHOUT], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr

@@ -6,27 +6,27 @@ import pytest
 
 from core.definition.choices import CHOICES
 from core.interpretation.interpret import interpret
-from docs.made.interpretation import MEASURED, Measured, pages
+from docs.generated.interpretation import MEASURED, Measured, pages
 from tests.real_reports.board import NAMES, portfolio
 
-REPORTS = {item.file: item for item in MEASURED}
+REPORTS = {report.file: report for report in MEASURED}
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name in REPORTS])
 def test_what_the_page_says_of_a_report_is_what_it_gives(name: str) -> None:
-    result = interpret(portfolio(name), hold_out=True)
-    assert result.hold_out is not None
+    interpretation = interpret(portfolio(name), hold_out=True)
+    assert interpretation.hold_out is not None
     report = REPORTS[name]
     measured = Measured(
         report.file,
         report.name,
-        result.figures,
-        result.tied_before,
-        result.tied,
-        result.hold_out.right,
-        result.hold_out.figures,
+        interpretation.figures,
+        interpretation.tied_before,
+        interpretation.tied,
+        interpretation.hold_out.right,
+        interpretation.hold_out.figures,
     )
-    assert measured == report, "docs/made/interpretation.py has other figures"
+    assert measured == report, "docs/generated/interpretation.py has other figures"
 
 
 def test_the_page_has_every_choice_and_every_reading() -> None:

@@ -21,6 +21,7 @@ import psycopg
 import pytest
 
 from core.generate import generate
+from service.platform.data.migrations import load_earlier
 from tests.conftest import Member, register, wait_until
 from tests.faults.served import ROOT, Service, served, small_disk
 from tests.service.compliance.conftest import WriteBook, g1_file, write_book  # noqa: F401 - fixtures
@@ -220,12 +221,14 @@ def test_what_is_not_as_it_was_written_is_refused_and_nothing_stays(backed: Back
         return do
 
     newer = json.dumps(manifest | {"migrations": [*manifest["migrations"], "9999_later.sql"]}).encode()
+    early = json.dumps(manifest | {"migrations": list(load_earlier())[:-1]}).encode()
     dump = (newest / "database.dump").read_bytes()
     rows = [
         (altered(newest / "database.dump", dump[: len(dump) // 2]), "database.dump is missing, short or altered"),
         (altered(blob, None), "is missing, short or altered"),
         (altered(blob, b"x"), "is missing, short or altered"),
-        (altered(newest / "manifest.json", newer), "of a newer version"),
+        (altered(newest / "manifest.json", newer), "9999_later.sql, which this version does not know"),
+        (altered(newest / "manifest.json", early), "some of the early migrations"),
         (altered(newest / "manifest.json", b"{"), "is no manifest"),
         (altered(newest / "manifest.json", None), "has no backup"),
     ]
@@ -240,6 +243,22 @@ def test_what_is_not_as_it_was_written_is_refused_and_nothing_stays(backed: Back
         assert wrong == []
     own = str(backed.service.data_dir)
     assert "is not empty" in command("restore", backed.folder, code=2, CUSHION_DATA_DIR=own)
+
+
+def test_a_backup_with_exactly_the_early_migrations_is_restored(backed: Backed, tmp_path: Path) -> None:
+    was = backed.service.sql("DELETE FROM migrations RETURNING name, digest")
+    add = "INSERT INTO migrations (name, digest) SELECT * FROM unnest(%s::text[], %s::text[])"
+    try:
+        backed.service.sql(add, [list(load_earlier()), list(load_earlier().values())])
+        backed._replace(folder=tmp_path / "early").back_up("--with-secrets")
+    finally:
+        backed.service.sql("DELETE FROM migrations")
+        backed.service.sql(add, [[name for name, _ in was], [digest for _, digest in was]])
+    with place() as data_dir:
+        message = command("restore", tmp_path / "early", CUSHION_DATA_DIR=str(data_dir))
+        assert "1 audit chain is whole" in message
+        with served(folder=data_dir.parent, CUSHION_DEFAULT_TIER="enterprise") as copy:
+            assert sorted(copy.sql("SELECT name, digest FROM migrations")) == sorted(was)
 
 
 def test_a_full_disk_leaves_nothing_behind(backed: Backed) -> None:

@@ -192,14 +192,14 @@ def uploaded(owner: Member, name: str) -> str:
 HAND_OVER = """
 import asyncio
 from service.platform import config
-from service.platform.work.jobs import hand_over, queue_of
+from service.platform.work.queues import dispatch, queue_of
 from service.platform.work.process import resources
 
 async def main():
     settings = config.load()
     async with resources(settings) as shared:
         queue = queue_of(settings.redis_url)
-        print(await hand_over(shared, queue))
+        print(await dispatch(shared, queue))
         await queue.aclose()
 
 asyncio.run(main())

@@ -16,7 +16,8 @@ import xlsxwriter
 from redis import Redis
 
 from service.host.embedded import Embedded
-from service.platform.data.database import as_service, migrate
+from service.platform.data.database import as_service
+from service.platform.data.migrations import migrate
 from tests.conftest import APPLICATION, GENEROUS, Member, Stack, _api, _stop, register, start_worker, wait_until
 
 AT_ONCE_SECONDS = 1.5

@@ -31,7 +31,7 @@ class Book:
 
 
 def book_of(seed: int) -> Book:
-    """The report of a seed."""
+    """Return the report of a seed."""
     deal, rng = deal_of(seed), Random(f"pages {seed}")
     style = style_of(rng)
     pages: list[tuple[str, Block]] = []
@@ -76,11 +76,11 @@ def _tests_pages(rng: Random, style: Style, deal: Deal) -> list[tuple[str, Block
 
 
 def _stacked(blocks: list[Block], gap: int) -> Block:
-    """Blocks below each other."""
-    found = blocks[0]
+    """Return blocks below each other."""
+    stack = blocks[0]
     for block in blocks[1:]:
-        found = found.below(block, gap=gap)
-    return found
+        stack = stack.below(block, gap=gap)
+    return stack
 
 
 def _component_pages(rng: Random, style: Style, deal: Deal, words: dict[str, str]) -> list[tuple[str, Block]]:
@@ -134,8 +134,8 @@ def _bound(
         name = title if title not in names else f"{title} {len(names)}"
         names.add(name)
         name = name[:31]
-        for one in block.says:
-            one.sheet = name
+        for figure in block.says:
+            figure.sheet = name
         says += block.says
         sheets.append(sheet_from_rows(block.rows, name, index=len(sheets), formats=formats))
     return Book(seed, deal, style, Workbook(tuple(sheets), number_formats=tuple(formats)), says, has_summary)

@@ -23,19 +23,29 @@ def accounts_page(rng: Random, style: Style, deal: Deal) -> Block:
     if rng.random() < 0.5:
         order = ["principal", "interest", "unfunded", "payment", "reserve"]
     reserve, unfunded = rng.choice([0, 10_000_000, 12_500_000]), rng.choice([0, 0, 13_153_981])
-    held = {"interest": deal.collected, "principal": deal.cash, "payment": 0, "reserve": reserve, "unfunded": unfunded}
+    balances = {
+        "interest": deal.collected,
+        "principal": deal.cash,
+        "payment": 0,
+        "reserve": reserve,
+        "unfunded": unfunded,
+    }
     page = [_closing, _split, _stacked, _plain, _typed][rng.randrange(5)]
-    return page(rng, style, deal, [(names[kind], kind, held[kind]) for kind in order])
+    return page(rng, style, deal, [(names[kind], kind, balances[kind]) for kind in order])
 
 
-def _closing(rng: Random, style: Style, deal: Deal, held: list[tuple[str, str, int]]) -> Block:
-    """Opening balance, what came and went, closing balance."""
+def _closing(rng: Random, style: Style, deal: Deal, balances: list[tuple[str, str, int]]) -> Block:
+    """Return opening balance, what came and went, closing balance."""
     block = Block()
-    block.add(*rng.choice([
-        ("Account", "Opening Balance", "Deposits", "Withdrawals", "Closing Balance"),
-        ("Account Name", "Beginning Balance", "Credits", "Debits", "Ending Balance"),
-    ]))  # fmt: skip
-    for name, _, cents in held:
+    block.add(
+        *rng.choice(
+            [
+                ("Account", "Opening Balance", "Deposits", "Withdrawals", "Closing Balance"),
+                ("Account Name", "Beginning Balance", "Credits", "Debits", "Ending Balance"),
+            ]
+        )
+    )
+    for name, _, cents in balances:
         opening = rng.randrange(1_000_000, 90_000_000) if cents else 0
         into = max(cents, 0) + (5_000_000 if cents else 0)
         out = opening + into - cents
@@ -45,7 +55,7 @@ def _closing(rng: Random, style: Style, deal: Deal, held: list[tuple[str, str, i
     return block
 
 
-def _split(rng: Random, style: Style, deal: Deal, held: list[tuple[str, str, int]]) -> Block:
+def _split(rng: Random, style: Style, deal: Deal, balances: list[tuple[str, str, int]]) -> Block:
     """Principal and interest in columns, as traded and as settled; with a total."""
     block = Block()
     block.add(
@@ -56,7 +66,7 @@ def _split(rng: Random, style: Style, deal: Deal, held: list[tuple[str, str, int
         "Interest Balance (STLD)",
     )
     sums = [0, 0, 0, 0]
-    for name, kind, cents in held:
+    for name, kind, cents in balances:
         settled = deal.settled_cash if kind == "principal" else cents
         cells = [0, cents, 0, cents] if kind == "interest" else [cents, 0, settled, 0]
         sums = [a + b for a, b in zip(sums, cells, strict=True)]
@@ -65,14 +75,14 @@ def _split(rng: Random, style: Style, deal: Deal, held: list[tuple[str, str, int
     return block
 
 
-def _stacked(rng: Random, style: Style, deal: Deal, held: list[tuple[str, str, int]]) -> Block:
+def _stacked(rng: Random, style: Style, deal: Deal, balances: list[tuple[str, str, int]]) -> Block:
     """Headings in rows above each other: native and deal currency, each by trade and by receipt; with subtotals."""
     block = Block()
     block.add(None, None, "Native Currency", "Native Currency", "Deal Currency", "Deal Currency")
     block.add("Account Name", "CCY", *["(Trade Date Basis)", "(Received Date Basis)"] * 2)
-    own, other = ("USD", "GBP") if deal.market == "us" else ("EUR", "GBP")
+    own, foreign = ("USD", "GBP") if deal.market == "us" else ("EUR", "GBP")
     total = [0, 0]
-    for name, kind, cents in held:
+    for name, kind, cents in balances:
         settled = deal.settled_cash if kind == "principal" else cents
         block.add(name)
         block.add(
@@ -81,36 +91,36 @@ def _stacked(rng: Random, style: Style, deal: Deal, held: list[tuple[str, str, i
             *[style.amount(cents), style.amount(settled)] * 2,
         )
         if kind in ("interest", "principal"):
-            block.add(f"{deal.name.partition(',')[0]} {other} {kind.title()}", other, *[style.amount(0)] * 4)
+            block.add(f"{deal.name.partition(',')[0]} {foreign} {kind.title()}", foreign, *[style.amount(0)] * 4)
         block.add(f"{name} Subtotal:", None, None, None, style.amount(cents), style.amount(settled))
         total = [total[0] + cents, total[1] + settled]
     block.add("Total:", None, None, None, *map(style.amount, total))
     return block
 
 
-def _plain(rng: Random, style: Style, deal: Deal, held: list[tuple[str, str, int]]) -> Block:
+def _plain(rng: Random, style: Style, deal: Deal, balances: list[tuple[str, str, int]]) -> Block:
     block = Block()
     block.add(
         *rng.choice(
             [("Account", "Balance"), ("Account Name", "Current Balance"), ("Account Description", "Cash Balance")]
         )
     )
-    for name, _, cents in held:
+    for name, _, cents in balances:
         block.add(name, style.amount(cents))
     return block
 
 
-def _typed(rng: Random, style: Style, deal: Deal, held: list[tuple[str, str, int]]) -> Block:
+def _typed(rng: Random, style: Style, deal: Deal, balances: list[tuple[str, str, int]]) -> Block:
     block = Block()
     block.add("Account Name", "Account Type", "Currency", "Balance")
     kinds = {"interest": "Interest", "principal": "Principal"}
-    for name, kind, cents in held:
+    for name, kind, cents in balances:
         block.add(name, kinds.get(kind, "Other"), "USD" if deal.market == "us" else "EUR", style.amount(cents))
     return block
 
 
 def summary_page(rng: Random, style: Style, deal: Deal, words: dict[str, str]) -> Block:
-    """Par, defaulted par, cash and the collateral principal amount."""
+    """Return par, defaulted par, cash and the collateral principal amount."""
     lines: list[Line] = [(words["par"], deal.par, False)]
     if deal.defaulted:
         lines.append((words["defaulted"], deal.defaulted, True))
@@ -134,7 +144,7 @@ def summary_page(rng: Random, style: Style, deal: Deal, words: dict[str, str]) -
 
 
 def par_page(rng: Random, style: Style, deal: Deal, words: dict[str, str]) -> Block:
-    """The numerator of overcollateralisation and its parts."""
+    """Return the numerator of overcollateralisation and its parts."""
     lines: list[Line]
     if rng.random() < 0.5 or not deal.defaulted:
         lines = [(words["performing"] if deal.defaulted else words["par"], deal.par - deal.defaulted, False)]
@@ -146,7 +156,7 @@ def par_page(rng: Random, style: Style, deal: Deal, words: dict[str, str]) -> Bl
 
 
 def interest_page(rng: Random, style: Style, deal: Deal) -> Block:
-    """The numerator of interest coverage and its parts."""
+    """Return the numerator of interest coverage and its parts."""
     words = rng.choice(WORDS.interest)
     lines: list[Line] = [
         (words["collected"][0], deal.collected, False),

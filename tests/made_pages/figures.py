@@ -99,7 +99,7 @@ class PrintedTest:
 
     @property
     def shown(self) -> float:
-        """The value as printed."""
+        """Return the value as printed."""
         return round(self.value + 1e-12, self.decimals)
 
     @property
@@ -161,7 +161,7 @@ class Deal:
 
 
 def deal_of(seed: int) -> Deal:
-    """The deal of a seed."""
+    """Return the deal of a seed."""
     rng = Random(seed)
     market: Market = rng.choice(["us", "us", "euro"])
     loans = _loans(rng, market)
@@ -185,13 +185,13 @@ def deal_of(seed: int) -> Deal:
 
 
 def _loans(rng: Random, market: Market) -> list[Loan]:
-    names = [f"{one} {trade}" for one in ISSUERS for trade in TRADES]
+    names = [f"{borrower} {trade}" for borrower in ISSUERS for trade in TRADES]
     rng.shuffle(names)
     loans = []
     for at in range(rng.randrange(60, 110)):
         issuer = f"{names[at]} {rng.choice(ENDINGS[market])}"
         letter = rng.randrange(len(MOODYS))
-        other = min(len(SP) - 1, max(0, letter + rng.choice([-2, 0, 0, 0, 1])))
+        sp_letter = min(len(SP) - 1, max(0, letter + rng.choice([-2, 0, 0, 0, 1])))
         is_round = rng.random() < 0.4
         par = rng.randrange(10, 90) * 10_000_000 if is_round else rng.randrange(100_000_000, 900_000_000)
         roll = rng.random()
@@ -202,7 +202,7 @@ def _loans(rng: Random, market: Market) -> list[Loan]:
                 identifier=f"LX{100_000 + at * 37 + rng.randrange(30)}",
                 par=par,
                 moodys=MOODYS[letter],
-                sp=SP[other],
+                sp=SP[sp_letter],
                 sp_industry=rng.choice(SP_INDUSTRIES),
                 moodys_industry=rng.choice(MOODYS_INDUSTRIES),
                 country=rng.choice(COUNTRIES[market][:1] * 6 + COUNTRIES[market][1:]),
@@ -222,16 +222,16 @@ def _classes(rng: Random, market: Market, par: int) -> list[Class]:
     shares = [("A", 0.60), ("B", 0.11), ("C", 0.06), ("D", 0.06), ("E", 0.05)] + (
         [("F", 0.03)] if market == "euro" else []
     )
-    found, spread = [], 120.0
+    classes, spread = [], 120.0
     for letter, share in shares:
         balance = round(par * share / 50_000_000) * 50_000_000
         parts = [("-1", 0.75), ("-2", 0.25)] if letter == "B" and rng.random() < 0.4 else [("", 1.0)]
         for ending, of_it in parts:
             size = round(balance * of_it / 10_000_000) * 10_000_000
             coupon = spread / 100 + 3.31
-            found.append(Class(f"{letter}{ending}", letter, size, spread, coupon, round(size * coupon / 400)))
+            classes.append(Class(f"{letter}{ending}", letter, size, spread, coupon, round(size * coupon / 400)))
         spread += rng.choice([45, 60, 110, 175])
-    return [*found, Class("Subordinated", "", round(par * 0.09 / 10_000_000) * 10_000_000, None, None, 0)]
+    return [*classes, Class("Subordinated", "", round(par * 0.09 / 10_000_000) * 10_000_000, None, None, 0)]
 
 
 def _coverage(rng: Random, own: Deal) -> list[PrintedTest]:
@@ -240,29 +240,48 @@ def _coverage(rng: Random, own: Deal) -> list[PrintedTest]:
     groups = ["A/B", *letters[2:]]
     for kind, numerator in (("oc", own.adjusted), ("ic", own.interest)):
         for group in groups[: None if kind == "oc" else 3]:
-            upto = [one for one in own.classes if one.letter and one.letter <= group[-1]]
-            below = sum(one.balance if kind == "oc" else one.due for one in upto)
+            upto = [note_class for note_class in own.classes if note_class.letter and note_class.letter <= group[-1]]
+            below = sum(note_class.balance if kind == "oc" else note_class.due for note_class in upto)
             tests.append(
                 _test(
-                    rng, kind, {"measure": kind, "classes": tuple(group.split("/"))}, 100 * numerator / below, "min",
-                    numerator=numerator, denominator=below, letters=group, room=(2, 9) if kind == "oc" else (20, 60),
+                    rng,
+                    kind,
+                    {"measure": kind, "classes": tuple(group.split("/"))},
+                    100 * numerator / below,
+                    "min",
+                    numerator=numerator,
+                    denominator=below,
+                    letters=group,
+                    limit=(2, 9) if kind == "oc" else (20, 60),
                 )
-            )  # fmt: skip
+            )
     last = [test for test in tests if test.key == "oc"][-1]
     tests.append(
         _test(
-            rng, "reinvestment", {"measure": "reinvestment"}, last.value, "min", numerator=last.numerator,
-            denominator=last.denominator, room=(1, 5),
+            rng,
+            "reinvestment",
+            {"measure": "reinvestment"},
+            last.value,
+            "min",
+            numerator=last.numerator,
+            denominator=last.denominator,
+            limit=(1, 5),
         )
-    )  # fmt: skip
+    )
     if rng.random() < 0.3:
-        senior = sum(one.balance for one in own.classes if one.letter == "A")
+        senior = sum(note_class.balance for note_class in own.classes if note_class.letter == "A")
         tests.append(
             _test(
-                rng, "eod", {"measure": "eod"}, 100 * own.collateral_principal_amount / senior, "min",
-                numerator=own.collateral_principal_amount, denominator=senior, limit=102.5,
+                rng,
+                "eod",
+                {"measure": "eod"},
+                100 * own.collateral_principal_amount / senior,
+                "min",
+                numerator=own.collateral_principal_amount,
+                denominator=senior,
+                limit=102.5,
             )
-        )  # fmt: skip
+        )
     return tests
 
 
@@ -271,14 +290,14 @@ def _quality(rng: Random, own: Deal) -> list[PrintedTest]:
     factor = rng.uniform(2500, 3200) if agency == "a" else rng.uniform(22, 27)
     tests = [
         _test(rng, "warf", {"measure": "warf", "agency": agency}, factor, "max", unit="factor", agency=agency,
-              decimals=0 if agency == "a" else 2, room=(20, 200) if agency == "a" else (0.5, 2)),
+              decimals=0 if agency == "a" else 2, limit=(20, 200) if agency == "a" else (0.5, 2)),
         _test(rng, "warr", {"measure": "warr", "agency": agency}, rng.uniform(42, 64), "min", agency=agency,
-              decimals=rng.choice([1, 2]), room=(0.5, 2)),
-        _test(rng, "was", {"measure": "was"}, rng.uniform(3.3, 4.4), "min", room=(0.05, 0.4)),
-        _test(rng, "wal", {"measure": "wal"}, rng.uniform(3.5, 5.5), "max", unit="years", room=(0.3, 2)),
+              decimals=rng.choice([1, 2]), limit=(0.5, 2)),
+        _test(rng, "was", {"measure": "was"}, rng.uniform(3.3, 4.4), "min", limit=(0.05, 0.4)),
+        _test(rng, "wal", {"measure": "wal"}, rng.uniform(3.5, 5.5), "max", unit="years", limit=(0.3, 2)),
     ]  # fmt: skip
     if any(loan.is_fixed for loan in own.loans):
-        tests.append(_test(rng, "wac", {"measure": "wac"}, rng.uniform(4.2, 7.5), "min", room=(0.1, 0.5)))
+        tests.append(_test(rng, "wac", {"measure": "wac"}, rng.uniform(4.2, 7.5), "min", limit=(0.1, 0.5)))
     if agency == "a":
         tests.append(
             _test(
@@ -289,7 +308,7 @@ def _quality(rng: Random, own: Deal) -> list[PrintedTest]:
                 "min",
                 unit="factor",
                 decimals=0,
-                room=(3, 12),
+                limit=(3, 12),
             )
         )
     rng.shuffle(tests)
@@ -364,26 +383,33 @@ def _shares(rng: Random, own: Deal) -> list[PrintedTest]:
 
 
 def _sums(pairs: Any) -> list[tuple[str, int]]:
-    """By name, the greatest first."""
-    found: dict[str, int] = {}
+    """Add up by name, the greatest first."""
+    sums: dict[str, int] = {}
     for name, amount in pairs:
-        found[name] = found.get(name, 0) + amount
-    return sorted(found.items(), key=lambda item: (-item[1], item[0]))
+        sums[name] = sums.get(name, 0) + amount
+    return sorted(sums.items(), key=lambda item: (-item[1], item[0]))
 
 
 def by(loans: Sequence[Loan], column: str) -> list[tuple[str, int]]:
-    """Par by a column of the loans, the greatest first."""
+    """Return par by a column of the loans, the greatest first."""
     return _sums((getattr(loan, column), loan.par) for loan in loans)
 
 
 def _test(
-    rng: Random, key: str, subject: dict[str, Any], value: float, side: Literal["min", "max"], *,
-    room: tuple[float, float] = (1.0, 5.0), limit: float | None = None, unit: str = "percent", decimals: int = 2,
+    rng: Random,
+    key: str,
+    subject: dict[str, Any],
+    value: float,
+    side: Literal["min", "max"],
+    *,
+    limit: float | tuple[float, float] = (1.0, 5.0),
+    unit: str = "percent",
+    decimals: int = 2,
     **more: Any,
-) -> PrintedTest:  # fmt: skip
-    """A test with a limit a little off its value, and a prior value near it."""
-    if limit is None:
-        off = rng.uniform(*room) * (1 if rng.random() < 0.93 else -1)
+) -> PrintedTest:
+    """A test with a limit, or one that leaves its value room from ... to ..., and a prior value near it."""
+    if isinstance(limit, tuple):
+        off = rng.uniform(*limit) * (1 if rng.random() < 0.93 else -1)
         limit = round(value - off if side == "min" else value + off, min(decimals, 2))
     prior = max(0.0, value * rng.uniform(0.97, 1.03))
     return PrintedTest(key, subject, unit, value, decimals, limit, side, prior=prior, **more)

@@ -17,38 +17,57 @@ def holdings(style: Style, deal: Deal) -> Block:
     """Every loan, with plain headings: how columns of loans are worded is tried elsewhere."""
     block = Block()
     block.add(
-        "Issuer Name", "Asset Name", "LoanX ID", "Principal Balance", "Moody's Rating", "S&P Rating", "S&P Industry",
-        "Moody's Industry", "Country", "Maturity Date", "Spread", "Market Price",
-    )  # fmt: skip
+        "Issuer Name",
+        "Asset Name",
+        "LoanX ID",
+        "Principal Balance",
+        "Moody's Rating",
+        "S&P Rating",
+        "S&P Industry",
+        "Moody's Industry",
+        "Country",
+        "Maturity Date",
+        "Spread",
+        "Market Price",
+    )
     for at, loan in enumerate(deal.loans):
         block.add(
-            loan.issuer, loan.name, loan.identifier, style.amount(loan.par), loan.moodys, loan.sp, loan.sp_industry,
-            loan.moodys_industry, loan.country, date(2029 + at % 4, 1 + at % 12, 15),
-            style.figure(3.25 + at % 3, "percent", 2), style.figure(loan.price, "price", 3),
-        )  # fmt: skip
+            loan.issuer,
+            loan.name,
+            loan.identifier,
+            style.amount(loan.par),
+            loan.moodys,
+            loan.sp,
+            loan.sp_industry,
+            loan.moodys_industry,
+            loan.country,
+            date(2029 + at % 4, 1 + at % 12, 15),
+            style.figure(3.25 + at % 3, "percent", 2),
+            style.figure(loan.price, "price", 3),
+        )
     return block
 
 
 def lists_of(deal: Deal) -> dict[str, list[Loan]]:
-    """Lists that have loans, by kind."""
+    """Return lists that have loans, by kind."""
     good = deal.performing
-    found = {
+    loans_by_kind = {
         "defaulted": [loan for loan in deal.loans if loan.is_defaulted],
         "ccc_a": [loan for loan in good if loan.moodys.startswith("Caa")] if deal.market == "us" else [],
         "ccc_b": [loan for loan in good if loan.sp.startswith("CCC")],
         "discount": [loan for loan in good if loan.is_discount],
     }
-    return {kind: loans for kind, loans in found.items() if loans}
+    return {kind: loans for kind, loans in loans_by_kind.items() if loans}
 
 
 def loan_list(rng: Random, style: Style, kind: str, loans: Sequence[Loan], heading: Sequence[str]) -> Block:
-    """A title, a heading, the loans, and sometimes their total."""
+    """Return a title, a heading, the loans, and sometimes their total."""
     block = Block()
     block.add(rng.choice(WORDS.list_titles[kind]))
     if rng.random() < 0.5:
         block.add()
     agency = "S&P" if kind == "ccc_b" else "Moody's"
-    block.add(*(f"{agency} Rating" if one == "Rating" else one for one in heading))
+    block.add(*(f"{agency} Rating" if heading_text == "Rating" else heading_text for heading_text in heading))
     measure = kind.partition("_")[0]
     for loan in loans:
         rating = loan.sp if kind == "ccc_b" else loan.moodys
@@ -62,7 +81,7 @@ def loan_list(rng: Random, style: Style, kind: str, loans: Sequence[Loan], headi
 
 
 def obligor_list(rng: Random, style: Style, deal: Deal) -> Block:
-    """The ten largest obligors with their shares."""
+    """Return the ten largest obligors with their shares."""
     block = Block()
     block.add(rng.choice(WORDS.list_titles["obligors"]))
     block.add(*rng.choice(WORDS.obligor_headings))
@@ -74,7 +93,7 @@ def obligor_list(rng: Random, style: Style, deal: Deal) -> Block:
 
 
 def strata_table(rng: Random, style: Style, deal: Deal, column: str) -> Block:
-    """Par by rating, industry or country, with its total."""
+    """Return par by rating, industry or country, with its total."""
     block = Block()
     count_name, amount_name, share_name = rng.choice(WORDS.strata_amounts)
     has_count = rng.random() < 0.6
@@ -90,7 +109,7 @@ def strata_table(rng: Random, style: Style, deal: Deal, column: str) -> Block:
 
 
 def empty_page(rng: Random, title: str) -> Block:
-    """A page that says that it has none."""
+    """Return a page that says that it has none."""
     block = Block()
     block.add(title)
     row = block.add(rng.choice(WORDS.empty).format(title))
@@ -99,7 +118,7 @@ def empty_page(rng: Random, title: str) -> Block:
 
 
 def notes_page(rng: Random, style: Style, deal: Deal) -> Block:
-    """The classes, with a total."""
+    """Return the classes, with a total."""
     heading = rng.choice(WORDS.notes_headings)
     block = Block()
     block.add(*heading.values())
@@ -118,7 +137,7 @@ def notes_page(rng: Random, style: Style, deal: Deal) -> Block:
         block.says.append(
             Expectation("note", name, note_class.balance / 100, row, list(heading).index("balance"), CENT)
         )
-    total = sum(one.balance for one in deal.classes)
+    total = sum(each_class.balance for each_class in deal.classes)
     block.add(
         "Total", *(style.amount(total) if column in ("original", "balance") else None for column in list(heading)[1:])
     )

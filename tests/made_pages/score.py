@@ -54,8 +54,8 @@ class Score:
 def score_book(score: Score, book: Book, portfolio: Portfolio) -> None:
     """Add one report to the score."""
     facts = portfolio.facts
-    for one in book.says:
-        _scorers[one.kind](score, book, portfolio, one)
+    for figure in book.says:
+        _scorers[figure.kind](score, book, portfolio, figure)
     _score_amounts(score, book, portfolio)
     _score_defaults(score, book, portfolio)
     for line in _false_tests(book, facts):
@@ -88,7 +88,7 @@ def _score_test(score: Score, book: Book, portfolio: Portfolio, expectation: Exp
 
 
 def _differences(expectation: Expectation, fact: Fact) -> tuple[list[str], list[str]]:
-    """Fields that are not read, and fields that are read wrongly."""
+    """Return fields that are not read, and fields that are read wrongly."""
     pairs: list[tuple[str, Any, Any, float]] = [
         ("value", expectation.value, fact.value, expectation.within + 1e-9),
         ("numerator", expectation.numerator, fact.numerator, CENT),
@@ -143,10 +143,10 @@ def _score_empty(score: Score, book: Book, portfolio: Portfolio, expectation: Ex
 
 def _score_note(score: Score, book: Book, portfolio: Portfolio, expectation: Expectation) -> None:
     """The current balance of a class, in the deal's order of classes."""
-    names = [other.label for other in book.says if other.kind == "note"]
-    found = portfolio.tranches
+    names = [figure_beside.label for figure_beside in book.says if figure_beside.kind == "note"]
+    tranches = portfolio.tranches
     at = names.index(expectation.label)
-    own = None if found is None or at >= len(found.classes) else float(found.current_balance[at])
+    own = None if tranches is None or at >= len(tranches.classes) else float(tranches.current_balance[at])
     is_right = own is not None and expectation.value is not None and abs(own - expectation.value) <= CENT
     score.count(
         "note",
@@ -168,38 +168,38 @@ def _score_amounts(score: Score, book: Book, portfolio: Portfolio) -> None:
         ("par numerator", own.adjusted, _total(facts, "oc_numerator"), "oc_numerator"),
         ("interest numerator", own.interest, _total(facts, "ic_numerator"), "ic_numerator"),
     ]
-    for name, cents, found, identity in rows:
-        is_right = found is not None and abs(found - cents / 100) <= CENT
-        is_silent = found is not None and not is_right and not _is_unsure(facts, identity)
-        line = f"seed {book.seed}: {found}, not {cents / 100} ({facts.identity(identity)})"
+    for name, cents, read_amount, identity in rows:
+        is_right = read_amount is not None and abs(read_amount - cents / 100) <= CENT
+        is_silent = read_amount is not None and not is_right and not _is_unsure(facts, identity)
+        line = f"seed {book.seed}: {read_amount}, not {cents / 100} ({facts.identity(identity)})"
         score.count(name, is_right=is_right, line=line, is_silent=is_silent)
 
 
 def _total(facts: Facts, name: str) -> float | None:
-    """The total of an identity that holds."""
+    """Return the total of an identity that holds."""
     identity = facts.identity(name)
     return identity.total if identity is not None and identity.holds else None
 
 
 def _is_unsure(facts: Facts, name: str) -> bool:
-    """The identity fails, or others would hold as well."""
+    """Return whether the identity fails, or others would hold as well."""
     identity = facts.identity(name)
     return identity is not None and not (identity.holds and identity.is_proved)
 
 
 def _score_defaults(score: Score, book: Book, portfolio: Portfolio) -> None:
     """Defaulted par: the list's loans, and never those of the lists stacked above and below it."""
-    found = float(np.sum(portfolio.numbers["par_value"][portfolio.defaulted()]))
-    is_right = abs(found - book.deal.defaulted / 100) <= CENT
-    line = f"seed {book.seed}: {found}, not {book.deal.defaulted / 100}"
-    score.count("defaulted par", is_right=is_right, line=line, is_silent=not is_right and found > 0)
+    read_par = float(np.sum(portfolio.numbers["par_value"][portfolio.defaulted()]))
+    is_right = abs(read_par - book.deal.defaulted / 100) <= CENT
+    line = f"seed {book.seed}: {read_par}, not {book.deal.defaulted / 100}"
+    score.count("defaulted par", is_right=is_right, line=line, is_silent=not is_right and read_par > 0)
 
 
 def _false_tests(book: Book, facts: Facts) -> Iterator[str]:
     """Tests that no page prints, and figures beside which a test of the same subject has another value."""
-    tests = [one for one in book.says if one.kind == "test"]
-    places = {one.place for one in tests}
-    values = {_subject_key(one.subject): one for one in tests}
+    tests = [printed_test for printed_test in book.says if printed_test.kind == "test"]
+    places = {printed_test.place for printed_test in tests}
+    values = {_subject_key(printed_test.subject): printed_test for printed_test in tests}
     for fact in facts.figures:
         if is_doubted(fact) or fact.place in places or places & set(fact.also):
             continue
@@ -220,7 +220,7 @@ def _subject_key(subject: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _row_of(place: str) -> tuple[str, str]:
-    """Sheet and row of a cell."""
+    """Return sheet and row of a cell."""
     sheet, _, cell = place.rpartition("!")
     return sheet.strip("'").replace("''", "'"), cell.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ$")
 

@@ -26,8 +26,8 @@ CLAUSES = ["i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "x
 
 
 def shape_of(rng: Random) -> Shape:
-    found = rng.choice(WORDS.shapes)
-    return Shape(tuple(map(tuple, found["columns"])), found["limit"], tuple(found["above"]))
+    shape = rng.choice(WORDS.shapes)
+    return Shape(tuple(map(tuple, shape["columns"])), shape["limit"], tuple(shape["above"]))
 
 
 class Wording:
@@ -39,7 +39,7 @@ class Wording:
         self._ordinal = rng.randrange(2)
 
     def label(self, test: PrintedTest) -> str:
-        """The test's label."""
+        """Return the test's label."""
         key = "ccc_a" if test.key == "ccc" and test.agency == "a" else test.key
         wording = self._wordings.setdefault(key, self._rng.choice(WORDS.tests[key]))
         ordinal = WORDS.ordinals[str(test.count)][self._ordinal] if test.key == "industry" else ""
@@ -92,12 +92,16 @@ def _cell(
         case "side":
             return test.side.capitalize()
         case "limit":
-            decimals = max(test.decimals, 1 if test.unit == "percent" else 0)
-            if shape.limit in ("sign", "word"):
-                return style.bound(test.limit, test.unit, decimals, test.side, is_word=shape.limit == "word")
-            return style.figure(test.limit, test.unit, decimals)
+            return _limit(test, test.limit, style, shape)
         case _:
             return marks[0 if test.status == "pass" else 1]
+
+
+def _limit(test: PrintedTest, limit: float, style: Style, shape: Shape) -> Any:
+    decimals = max(test.decimals, 1 if test.unit == "percent" else 0)
+    if shape.limit in ("sign", "word"):
+        return style.bound(limit, test.unit, decimals, test.side, is_word=shape.limit == "word")
+    return style.figure(limit, test.unit, decimals)
 
 
 def _expectation(test: PrintedTest, label: str, row: int, names: Sequence[str]) -> Expectation:

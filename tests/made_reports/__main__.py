@@ -94,7 +94,7 @@ def _share_of(report: Report) -> float:
 
 
 def sheets(report: Report, lines: int) -> str:
-    """The first lines of each sheet, with its state."""
+    """Return the first lines of each sheet, with its state."""
     lines_of = [f"{report.style} {report.seed} {report.changes} {report.habits}"]
     for name, rows, state in sheet_rows(report):
         lines_of.append(f"== {name} ({state}, {len(rows)} rows)")
@@ -107,7 +107,7 @@ def _shown(cell: Any) -> str:
 
 
 def table(score: Score) -> str:
-    """Shares of cells by style, and by field and style."""
+    """Return shares of cells by style, and by field and style."""
     styles = [style for style in score.reports if style in STYLES]
     names = sorted({name for _, name in score.counts}, key=lambda name: (name.startswith(("any", "false")), name))
     lines = [f"{score.share:.2%} of cells right, {len(score.silent)} columns and figures wrong without a doubt", ""]
@@ -118,7 +118,7 @@ def table(score: Score) -> str:
         lines.append(f"{name:28}" + "".join(f"{_share(cell):>14}" for cell in cells))
     cells = [sum((count for (own, _), count in score.counts.items() if own == style), Counter()) for style in styles]
     cells.append(sum(cells, Counter()))
-    lines.append(f"{'all fields':28}" + "".join(f"{_share(one):>14}" for one in cells))
+    lines.append(f"{'all fields':28}" + "".join(f"{_share(cell):>14}" for cell in cells))
     if score.changes:
         shares = sorted((counts["right"] / counts.total(), name) for name, counts in score.changes.items())
         lines += ["", "with " + ", ".join(f"{name} {share:.1%}" for share, name in shares)]
@@ -134,7 +134,7 @@ def examples(score: Score, count: int, name: str | None) -> str:
     """The worst columns, those that are wrong without a doubt first, at most two of a field and style."""
     shown, lines = Counter[tuple[str, str]](), []
     own = [miss for miss in score.misses if name in (None, miss.field)]
-    for miss in sorted(own, key=lambda one: (not one.is_silent, -one.counts.total())):
+    for miss in sorted(own, key=lambda each: (not each.is_silent, -each.counts.total())):
         if name is None and shown[miss.style, miss.field] >= 2:
             continue
         shown[miss.style, miss.field] += 1

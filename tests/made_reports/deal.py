@@ -98,7 +98,7 @@ def draw_deal(seed: int, market: str, size: int) -> Deal:
     par = sum(items["par"])
     names = ("A", "B", "C", "D", "E", "Subordinated")
     shares = (0.62, 0.12, 0.06, 0.06, 0.04, 0.09)
-    classes = [(one, round(par * share, -5)) for one, share in zip(names, shares, strict=True)]
+    classes = [(class_name, round(par * share, -5)) for class_name, share in zip(names, shares, strict=True)]
     title = f"{rng.choice(('Garnet', 'Pinyon', 'Solway', 'Tamar', 'Wexford'))} {rng.choice(('Park', 'Hill', 'Creek'))}"
     kind = "Euro CLO" if market == "euro" else "CLO"
     tail = "DAC" if market == "euro" else "Ltd."

@@ -11,9 +11,9 @@ class Doubts:
 
     def __init__(self, portfolio: Portfolio) -> None:
         warnings = [warning for warning in portfolio.notes.warnings if warning.code in WARNINGS]
-        self.fields = {name for one in warnings for name in one.fields}
-        self.inputs = {name for one in warnings for name in inputs_of(one)}
+        self.fields = {name for warning in warnings for name in warning.fields}
+        self.inputs = {name for warning in warnings for name in inputs_of(warning)}
 
     def of(self, name: str) -> bool:
-        """Whether a warning names the field, what it says, or everything."""
+        """Return whether a warning names the field, what it says, or everything."""
         return name in self.fields or input_of(name) in self.inputs or ANY in self.inputs

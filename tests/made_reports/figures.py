@@ -33,7 +33,7 @@ class Figure(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """right, wrong or missing."""
+        """Say whether it is right, wrong or missing."""
         if self.read is None:
             return "missing"
         if self.printed is None:
@@ -59,13 +59,16 @@ def _results(report: Report, truth: Truth, portfolio: Portfolio, general: dict[s
     printed = run_suite(
         _truth_portfolio(report, truth, portfolio, general), SUITE, definition=definition, details=False
     )
-    read = {one.test_id: one for one in run_suite(portfolio, SUITE, definition=definition, details=False)}
-    for one in printed:
-        own = read.get(one.test_id)
+    read = {
+        read_result.test_id: read_result
+        for read_result in run_suite(portfolio, SUITE, definition=definition, details=False)
+    }
+    for result in printed:
+        own = read.get(result.test_id)
         if own is None:
-            yield Figure(one.test_id, one.current_value, None, is_doubtful=True)
+            yield Figure(result.test_id, result.current_value, None, is_doubtful=True)
         else:
-            yield Figure(one.test_id, one.current_value, own.current_value, bool(own.doubt))
+            yield Figure(result.test_id, result.current_value, own.current_value, bool(own.doubt))
 
 
 def _truth_portfolio(report: Report, truth: Truth, portfolio: Portfolio, general: dict[str, str]) -> Portfolio:

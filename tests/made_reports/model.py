@@ -127,7 +127,7 @@ def make_column(
     """Print an item of the page's loans; `source` is the item of the deal where the page calls it by another."""
     pairs = [print_cell(source or item, deal.items[source or item][at], habits, deal.market.currency) for at in loans]
     cells = [pair.cell for pair in pairs]
-    return Column(item, heading, cells, [one.value for one in pairs], group, adds=item in ("par", "unfunded"))
+    return Column(item, heading, cells, [pair.value for pair in pairs], group, adds=item in ("par", "unfunded"))
 
 
 def page_rows(page: Page) -> Rows:

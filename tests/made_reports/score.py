@@ -71,7 +71,7 @@ class Score:
 
     @property
     def silent(self) -> list[str]:
-        """Lines of what is wrong without a doubt."""
+        """Return lines of what is wrong without a doubt."""
         return [miss.line() for miss in self.misses if miss.is_silent] + [
             line for line in self.figure_misses if "WITHOUT A DOUBT" in line
         ]
@@ -88,10 +88,18 @@ class Score:
             is_silent = "wrong" in misses and not doubted
             self.misses.append(
                 Miss(
-                    report.style, report.seed, name, heading, misses, read_from, feeds, outcome.example, is_silent,
+                    report.style,
+                    report.seed,
+                    name,
+                    heading,
+                    misses,
+                    read_from,
+                    feeds,
+                    outcome.example,
+                    is_silent,
                     ", ".join(report.changes),
                 )
-            )  # fmt: skip
+            )
 
     def add_figure(self, report: Report, figure: Figure) -> None:
         """Add a figure of a report."""
@@ -152,7 +160,7 @@ def score_report(score: Score, report: Report, portfolio: Portfolio) -> None:
 
 
 def fed_by(report: Report, portfolio: Portfolio, column: tuple[str, str]) -> list[str]:
-    """Fields that a column of a sheet feeds."""
+    """Return fields that a column of a sheet feeds."""
     sheet, letters = column
     if report.carrier == "csv":
         sheet = report.file_name.removesuffix(".csv")
@@ -193,8 +201,8 @@ def _keys(truth: Truth, portfolio: Portfolio) -> Iterator[tuple[list[Any], list[
     names = [pair for pair in _NAMES if pair[0] in truth.items and pair[1] in portfolio.names]
     printed = [[_name(value) for value in truth.items[item]] for item, _ in names]
     read = [list(map(_folded, _read(portfolio, name))) for _, name in names]
-    for own, other in zip(printed, read, strict=True):
-        yield list(zip(own, par, strict=True)), list(zip(other, read_par, strict=True))
+    for own, its in zip(printed, read, strict=True):
+        yield list(zip(own, par, strict=True)), list(zip(its, read_par, strict=True))
     if "maturity" in truth.items:
         days = [None if value is None else (value - EPOCH).days for value in truth.items["maturity"]]
         yield list(zip(par, days, strict=True)), list(zip(read_par, _read(portfolio, "maturity_date"), strict=True))
@@ -212,7 +220,9 @@ _NAMES: Final = (
 def _read(portfolio: Portfolio, name: str) -> list[Any]:
     """A field as plain values, None for blank; all None where the portfolio does not have it."""
     if name == "lien_type":
-        return [None] * portfolio.row_count if portfolio.lien is None else [int(one) or None for one in portfolio.lien]
+        return (
+            [None] * portfolio.row_count if portfolio.lien is None else [int(lien) or None for lien in portfolio.lien]
+        )
     if name in portfolio.numbers:
         return [None if np.isnan(value) else float(value) for value in portfolio.numbers[name]]
     if name in portfolio.names:

@@ -31,5 +31,7 @@ def heading(rng: Random, item: str, *registers: str) -> str:
     if item in SINKS:
         return rng.choice(SINKS[item])
     by_register = PHRASES[item]
-    register = next((one for one in registers if one in by_register), None) or min(set(by_register) - {"group"})
+    register = next((wanted for wanted in registers if wanted in by_register), None) or min(
+        set(by_register) - {"group"}
+    )
     return rng.choice(by_register[register])

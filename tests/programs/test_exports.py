@@ -14,13 +14,13 @@ import pytest
 
 from core.compliance.run import run_suite
 from core.export.compliance import compliance_rows
-from core.export.order import Exported, ExportOrder, Format, Keys, Lineage, Options
+from core.export.order import ExportOrder, ExportProduct, Format, Keys, Lineage, Options
 from core.export.run import export_workbook
 from core.files.read import read
 from core.generate import generate
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
-from core.provenance.verify import Record, Verdict, verify
+from core.provenance.verify import FileVerdict, Record, verify
 from tests.programs.test_libreoffice import convert
 
 CREATED = datetime(2026, 11, 23, 8, tzinfo=UTC)
@@ -32,14 +32,14 @@ ALWAYS_CALCULATE = """<?xml version="1.0" encoding="UTF-8"?>
 
 class Made(NamedTuple):
     source: Workbook
-    exported: Exported
+    exported: ExportProduct
     folder: Path
 
     @property
     def file(self) -> Path:
         return self.folder / self.exported.main.path
 
-    def verdict(self, path: Path) -> Verdict:
+    def verdict(self, path: Path) -> FileVerdict:
         prints = self.exported.fingerprints
         assert prints is not None
         summary = self.exported.result_summary

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from core.files.read import read
-from core.files.write import Formats, Formula, Page, Shown, sheet_of, write_xlsx
+from core.files.write import BookSettings, Formats, FormattedValue, Formula, SheetPage, sheet_of, write_xlsx
 from core.files.write.delimited import Dialect, write_csv
 from core.generate import generate
 from core.grid.sheet import Table, Workbook
@@ -85,14 +85,14 @@ def test_what_is_written_is_what_libreoffice_sees(tmp_path: Path) -> None:
         *([100.0 * at, 99.5, Formula(f"A{at + 1}*B{at + 1}/100", 99.5 * at)] for at in (1, 2)),
     ]
     control = [
-        ["Total", Formula("SUM(Held[Value])", 298.5), Shown(Formula("Loans!C2/total", 1 / 3), "0.0%")],
+        ["Total", Formula("SUM(Held[Value])", 298.5), FormattedValue(Formula("Loans!C2/total", 1 / 3), "0.0%")],
         ["Status", Formula('IF(B1>200,"PASS","FAIL")', "PASS"), Formula("B1=298.5", True)],
         ["Without a value, which has all of them calculated", Formula("1+1")],
     ]
     pages = [
-        Page("Loans", sheet_of(loans, formats), header_row=0, frozen=(1, 0), protected=True),
-        Page("Control & <co>", sheet_of(control, formats), flags=[((1, 1, 1, 1), {"bad": ["FAIL"]})]),
-        Page("Texts", sheet_of([[text] for text in texts], formats, state="hidden")),
+        SheetPage("Loans", sheet_of(loans, formats), header_row=0, frozen=(1, 0), protected=True),
+        SheetPage("Control & <co>", sheet_of(control, formats), flags=[((1, 1, 1, 1), {"bad": ["FAIL"]})]),
+        SheetPage("Texts", sheet_of([[text] for text in texts], formats, state="hidden")),
     ]
     path = tmp_path / "made.xlsx"
     written = write_xlsx(
@@ -100,7 +100,7 @@ def test_what_is_written_is_what_libreoffice_sees(tmp_path: Path) -> None:
         pages,
         number_formats=formats,
         tables=[Table("Held", "Loans", 0, 0, 2, 2, ("Par", "Price", "Value"))],
-        defined_names={"total": "'Control & <co>'!$B$1"},
+        settings=BookSettings(defined_names={"total": "'Control & <co>'!$B$1"}),
         parts={"urn:a": b'<a xmlns="urn:a">kept</a>'},
     )
     assert written.warnings == ()

@@ -19,7 +19,7 @@ from core.files.read import read
 from core.files.write import Formula, write_workbook_rows
 from core.generate import generate
 from core.provenance.canonical import data_hash
-from core.provenance.manifest import signed
+from core.provenance.manifest import sign
 from core.provenance.prints import fingerprints
 from core.provenance.verify import Record, verify
 from tests.core.provenance.exported import KEY, KEYS, edited, manifest_of, rewritten, with_parts
@@ -119,7 +119,7 @@ def tape(path: Path) -> Path:
 @pytest.mark.parametrize("make", [hard, deal, tape])
 def test_saved_unchanged_it_is_the_original(tmp_path: Path, make: Any) -> None:
     plain = make(tmp_path / "plain.xlsx")
-    path = with_parts(plain, tmp_path / "export.xlsx", signed(manifest_of(plain), KEY))
+    path = with_parts(plain, tmp_path / "export.xlsx", sign(manifest_of(plain), KEY))
     book = read(path)
     kept = Record(data_hash(book).hash, fingerprints(book, None, KEY), KEY)
     once = convert(path, "xlsx", tmp_path / "once")
@@ -148,7 +148,7 @@ def test_an_export_with_zones_is_the_original_after_it_was_saved(tmp_path: Path)
 
 def test_the_1904_system_is_kept(tmp_path: Path) -> None:
     plain = hard(tmp_path / "plain.xlsx", date_1904=True)
-    path = with_parts(plain, tmp_path / "export.xlsx", signed(manifest_of(plain), KEY))
+    path = with_parts(plain, tmp_path / "export.xlsx", sign(manifest_of(plain), KEY))
     assert read(path).date_1904
     assert verify(convert(path, "xlsx", tmp_path / "saved"), KEYS).status == "original"
 
@@ -159,7 +159,7 @@ def test_what_was_changed_before_it_was_saved_is_told(tmp_path: Path) -> None:
     rows += [[f"L{at}", at / 7, date(2030, 1, 1 + at), Formula(f"B{at + 2}/SUM(B$2:B$9)", at / 28)] for at in range(8)]
     plain = tmp_path / "plain.xlsx"
     write_workbook_rows(plain, {"Loans": rows, "Workspace": [[Formula("SUM(Loans!B2:B9)", 4.0)]]})
-    path = with_parts(plain, tmp_path / "export.xlsx", signed(manifest_of(plain, ["Loans"]), KEY))
+    path = with_parts(plain, tmp_path / "export.xlsx", sign(manifest_of(plain, ["Loans"]), KEY))
     book = read(path)
     kept = Record(data_hash(book, ["Loans"]).hash, fingerprints(book, ["Loans"], KEY), KEY)
     rows[1][1], rows[2][0], rows[3][2], rows[4][3] = 0.5, "L1 ", date(2031, 1, 3), Formula("B5/SUM(B$2:B$10)", 2 / 28)
@@ -174,7 +174,7 @@ def test_what_was_changed_before_it_was_saved_is_told(tmp_path: Path) -> None:
 
 def test_a_cell_changed_in_what_it_saved_is_told(tmp_path: Path) -> None:
     plain = deal(tmp_path / "plain.xlsx")
-    path = with_parts(plain, tmp_path / "export.xlsx", signed(manifest_of(plain), KEY))
+    path = with_parts(plain, tmp_path / "export.xlsx", sign(manifest_of(plain), KEY))
     book = read(path)
     kept = Record(data_hash(book).hash, fingerprints(book, None, KEY), KEY)
     saved = convert(path, "xlsx", tmp_path / "saved")

@@ -21,9 +21,9 @@ from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
 from core.portfolio.model.notes import DataWarning
 from core.report.compliance import compliance_content
-from core.report.content import ComplianceReport, Origin, Point, Series
+from core.report.content import ComplianceReport, Origin, Series, SeriesPoint
 from core.report.document import compliance_pdf
-from core.report.reconciliation import Compared, IssueLine, Tally, reconciliation_pdf
+from core.report.reconciliation import ComparedSides, IssueLine, Tally, reconciliation_pdf
 
 WHEN = datetime(2026, 4, 2, 9, 30, tzinfo=UTC)
 PAGE = re.compile(r"Page (\d+) of (\d+)$", re.MULTILINE)
@@ -86,7 +86,8 @@ def compliance(book: Workbook, *, notices: int = 0, thinnest: int | None = None,
 
 def history() -> list[Series]:
     points = [
-        Point(as_of=date(2026, month, 1), value=100.0 + month, threshold=99.0, status="pass") for month in range(1, 7)
+        SeriesPoint(as_of=date(2026, month, 1), value=100.0 + month, threshold=99.0, status="pass")
+        for month in range(1, 7)
     ]
     return [Series(test_id="oc_ratio", name="Class D", unit="percent", direction="min", points=points)]
 
@@ -143,7 +144,7 @@ def test_pages_of_a_reconciliation_report(tmp_path: Path, issues: int) -> None:
     tally = Tally()
     for at in range(issues):
         tally.add(issue(at + 1))
-    compared = Compared(
+    compared = ComparedSides(
         title="tape.xlsx", trustee="trustee_a", book="Cairn XVII", tape_day=date(2026, 3, 31), generated_at=WHEN,
         loans={"total_loans_compared": 200, "matched": 200, "unmatched_trustee": 0, "unmatched_internal": 0},
         stages={"cusip": 200}, rules=[], tolerances={}, not_compared={}, warnings=[], facts=[],

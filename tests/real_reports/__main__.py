@@ -12,13 +12,13 @@ from tests.real_reports.lists import PRESENT, list_scores
 VERDICTS = ("right", "silent", "doubtful", "absent")
 
 
-def _print(name: str, listed: list[Score], *, is_long: bool) -> Counter[str]:
-    counts = Counter[str](one.verdict for one in listed)
+def _print(name: str, scores_of_file: list[Score], *, is_long: bool) -> Counter[str]:
+    counts = Counter[str](any_score.verdict for any_score in scores_of_file)
     totals = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
-    print(f"{name}: {counts['right']} of {len(listed)} ({totals})")
-    for one in listed:
-        if is_long or one.verdict != "right":
-            print(one)
+    print(f"{name}: {counts['right']} of {len(scores_of_file)} ({totals})")
+    for score in scores_of_file:
+        if is_long or score.verdict != "right":
+            print(score)
     return counts
 
 
@@ -27,13 +27,13 @@ def _print_columns(names: list[str], *, is_long: bool) -> None:
     for file in truth():
         if names and not any(name in file for name in names):
             continue
-        listed = column_scores(file)
-        counts = Counter[str](one.kind for one in listed)
+        scores_of_file = column_scores(file)
+        counts = Counter[str](any_score.kind for any_score in scores_of_file)
         total += counts
         print(f"columns of {file}: {dict(counts)}")
-        for one in listed:
-            if is_long or one.kind not in ("right", "none"):
-                print(one)
+        for score in scores_of_file:
+            if is_long or score.kind not in ("right", "none"):
+                print(score)
     carrying = total["right"] + total["wrong"] + total["left out"]
     if carrying:
         print(f"all columns: {total['right']} of {carrying} ({total['right'] / carrying:.1%}), {total['false']} false")
@@ -42,9 +42,9 @@ def _print_columns(names: list[str], *, is_long: bool) -> None:
 def _print_definitions(names: list[str], *, is_long: bool) -> None:
     total = Counter[str]()
     for name in NAMES:
-        if not names or any(one in name for one in names):
-            listed = scores(name, own_definition(name))
-            total += _print(f"{name} with {DEFINITIONS[name].name}", listed, is_long=is_long)
+        if not names or any(part in name for part in names):
+            scores_of_file = scores(name, own_definition(name))
+            total += _print(f"{name} with {DEFINITIONS[name].name}", scores_of_file, is_long=is_long)
     print("all figures:", ", ".join(f"{total[verdict]} {verdict}" for verdict in VERDICTS))
 
 
@@ -57,7 +57,7 @@ def main(arguments: list[str]) -> None:
         return
     total = Counter[str]()
     for name in [*NAMES, *PRESENT] if "--columns" not in arguments else []:
-        if not names or any(one in name for one in names):
+        if not names or any(part in name for part in names):
             total += _print(name, scores(name) if name in NAMES else list_scores(name), is_long=is_long)
     if total:
         print("all figures:", ", ".join(f"{total[verdict]} {verdict}" for verdict in VERDICTS))

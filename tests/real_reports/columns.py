@@ -13,7 +13,7 @@ from typing import Literal
 from core.files.read import read
 from core.grid.sheet import Workbook
 from core.portfolio.model.fields import PROFILES
-from core.portfolio.sheets.header import Found
+from core.portfolio.sheets.header import HeaderMatch
 from core.portfolio.sheets.locate import locate
 from tests.real_reports.board import DATA
 
@@ -66,12 +66,12 @@ class ColumnScore:
 
     @property
     def carries(self) -> bool:
-        """Whether it must have a role."""
+        """Return whether it must have a role."""
         return "-" not in self.true
 
     @property
     def kind(self) -> Kind:
-        """How the reading of the column came out."""
+        """Return how the reading of the column came out."""
         if not self.read:
             return "left out" if self.carries else "none"
         if self.read & self.true:
@@ -79,51 +79,51 @@ class ColumnScore:
         return "wrong" if self.carries else "false"
 
     def __str__(self) -> str:
-        said = ", ".join(sorted(self.read)) or "-"
+        roles = ", ".join(sorted(self.read)) or "-"
         true = "|".join(sorted(self.true))
-        return f"  {self.kind:9} {self.sheet[:28]:28} {self.column:3} {self.header[:44]!r:46} {said}  true: {true}"
+        return f"  {self.kind:9} {self.sheet[:28]:28} {self.column:3} {self.header[:44]!r:46} {roles}  true: {true}"
 
 
 def truth() -> dict[str, dict[str, dict[str, str]]]:
-    """File -> sheet -> number of the column -> its roles."""
+    """Return file -> sheet -> number of the column -> its roles."""
     return json.loads(TRUTH.read_text("utf-8")) if TRUTH.exists() else {}
 
 
 @cache
 def column_scores(file: str) -> list[ColumnScore]:
-    """The columns of a file."""
+    """Return the columns of a file."""
     book = read(DATA / file)
-    founds = _founds(book)
+    headers = _headers_by_sheet(book)
     scores = []
     for name, columns in truth()[file].items():
-        found = founds.get(name) or (next(iter(founds.values()), None) if len(founds) == 1 else None)
+        header_match = headers.get(name) or (next(iter(headers.values()), None) if len(headers) == 1 else None)
         for number, roles in columns.items():
             at = int(number)
-            header = "" if found is None else found.texts.get(at, "")
-            own = frozenset() if found is None else frozenset(_roles(found, at))
+            header = "" if header_match is None else header_match.texts.get(at, "")
+            own = frozenset() if header_match is None else frozenset(_roles(header_match, at))
             scores.append(ColumnScore(file, name, at, header, frozenset(roles.split("|")), own))
     return scores
 
 
-def _founds(book: Workbook) -> dict[str, Found]:
+def _headers_by_sheet(book: Workbook) -> dict[str, HeaderMatch]:
     """Sheet -> its header, for the holdings and the pages that may add to them."""
     located = locate(book, PROFILES["standard_clo"])
     if located.loans is None:
         return {}
-    founds = {located.loans.sheet.name: located.loans.found}
+    headers = {located.loans.sheet.name: located.loans.header}
     for page in located.pages:
-        founds.setdefault(page.sheet.name, page.found)
-    return founds
+        headers.setdefault(page.sheet.name, page.header)
+    return headers
 
 
-def _roles(found: Found, column: int) -> Iterator[str]:
-    """The roles that the reader gives a column; sinks are none."""
-    if column in found.evidence:
-        role = found.evidence[column].role
+def _roles(header_match: HeaderMatch, column: int) -> Iterator[str]:
+    """Yield the roles that the reader gives a column; sinks are none."""
+    if column in header_match.evidence:
+        role = header_match.evidence[column].role
         if role and not role.startswith("x_"):
             yield role
         return
-    for target, places in found.columns.items():
+    for target, places in header_match.columns.items():
         if column in places:
             role = ROLES.get(target, target)
             yield role
@@ -131,5 +131,5 @@ def _roles(found: Found, column: int) -> Iterator[str]:
 
 
 def summary() -> Counter[Kind]:
-    """How all columns come out."""
+    """Return how all columns come out."""
     return Counter(column_score.kind for file in truth() for column_score in column_scores(file))

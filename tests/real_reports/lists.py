@@ -77,7 +77,7 @@ Sum = Callable[[Portfolio], float]
 
 @cache
 def loans(name: str) -> Portfolio:
-    """The portfolio of a file of `LISTS`."""
+    """Return the portfolio of a file of `LISTS`."""
     return Portfolio.from_workbook(read(DATA / LISTS[name]))
 
 
@@ -87,7 +87,7 @@ def _share(of: Portfolio, rows: NDArray[np.bool_]) -> float:
 
 
 def _groups(of: Portfolio, name: str) -> list[float]:
-    """Shares of par by the values of a column, the greatest first."""
+    """Return shares of par by the values of a column, the greatest first."""
     values = of[name]
     return sorted((_share(of, values == value) for value in set(values)), reverse=True)
 
@@ -125,7 +125,7 @@ _SUMS = {"pflt": PFLT, "fsk": FSK}
 
 
 def list_scores(name: str) -> list[Score]:
-    """What a list's own cells say beside ours."""
+    """Return what a list's own cells say beside ours."""
     if name == "mag17":
         return _of_tests(name)
     of = loans(name)
@@ -140,20 +140,20 @@ def list_scores(name: str) -> list[Score]:
 
 
 def _of_tests(name: str) -> list[Score]:
-    found = {result.test_id: result for result in run_suite(loans(name), "enhanced")}
+    results = {result.test_id: result for result in run_suite(loans(name), "enhanced")}
     return [
         _score(
             test,
             value,
-            None if test not in found else found[test].current_value,
-            tuple(doubt.code for doubt in found[test].doubt) if test in found else (),
+            None if test not in results else results[test].current_value,
+            tuple(doubt.code for doubt in results[test].doubt) if test in results else (),
         )
         for test, value in MAG17.items()
     ]
 
 
 def _score(name: str, value: float, own: float | None, doubts: tuple[str, ...]) -> Score:
-    """To the printed digit."""
+    """Compare to the printed digit."""
     if own is None or not np.isfinite(own):
         return Score(name, "absent", value)
     digits = len(f"{value}".partition(".")[2]) if value != int(value) else 0
@@ -166,7 +166,9 @@ def _field(of: Portfolio, field: str, header: str) -> Score:
     """Whether a column of the header feeds a field, and its cells could be read."""
     names = (field, *OTHER_NAMES.get(field, ()))
     used = [of.notes.matched_columns[name] for name in names if name in of.notes.matched_columns]
-    is_right = any(one.startswith(header) for one in used) and any(_has_values(of, name) for name in names)
+    is_right = any(used_header.startswith(header) for used_header in used) and any(
+        _has_values(of, name) for name in names
+    )
     return Score(f"column {field}", "right" if is_right else "absent" if not used else "silent", header, str(used))
 
 

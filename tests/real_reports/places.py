@@ -27,25 +27,25 @@ def whole(result: Result) -> Own | None:
 
 
 def part(*keys: str) -> Callable[[Result], Own | None]:
-    """A figure of the breakdown."""
+    """Return a figure of the breakdown."""
 
     def find(result: Result) -> Own | None:
-        found: Any = breakdown(result)
+        value: Any = breakdown(result)
         for key in keys:
-            found = None if found is None else found.get(key)
-        return None if found is None else (float(found), None, None)
+            value = None if value is None else value.get(key)
+        return None if value is None else (float(value), None, None)
 
     return find
 
 
 def nth(things: str, rank: int) -> Callable[[Result], Own | None]:
-    """The share of the nth of the obligors or industries."""
+    """Return the share of the nth of the obligors or industries."""
 
     def find(result: Result) -> Own | None:
-        found = breakdown(result).get(things, [])
-        if len(found) < rank:
+        shares = breakdown(result).get(things, [])
+        if len(shares) < rank:
             return None
-        return found[rank - 1]["share_pct"], found[rank - 1]["par"], breakdown(result)["denominator"]
+        return shares[rank - 1]["share_pct"], shares[rank - 1]["par"], breakdown(result)["denominator"]
 
     return find
 
@@ -168,7 +168,7 @@ LAYOUTS: dict[str, Where] = {
 
 
 def where_of(name: str, figure: str) -> Where:
-    """The row that gives a figure."""
+    """Return the row that gives a figure."""
     if name in ("contego-xi", "cairn-xvii"):
         return (CONTEGO if name == "contego-xi" else CAIRN)[figure]
     if match := re.fullmatch(r"(lim_)?(oc|ic)_(?:\w/)?(\w)", figure):
@@ -193,9 +193,11 @@ TESTS: dict[str, dict[str, str]] = {
         "wal_test": "wal",
         "was_test": "was",
         "reinvestment_oc": "reinvestment_oc",
-        **{f"{kind}_{'a_b' if one == 'ab' else one}": f"{kind}_{one}_class" for kind in ("oc", "ic") for one in (
-            "ab", "c", "d", "e",
-        )},
+        **{
+            f"{kind}_{'a_b' if letter == 'ab' else letter}": f"{kind}_{letter}_class"
+            for kind in ("oc", "ic")
+            for letter in ("ab", "c", "d", "e")
+        },
     },
     "layouts": {
         "par_total": "par_total_amount",
@@ -205,7 +207,7 @@ TESTS: dict[str, dict[str, str]] = {
         "adjusted": "acpa_amount",
         "top5": "top5_obligors",
         "top10": "top10_obligors",
-        **{f"{kind}_{one}": f"{kind}_{one.replace('/', '').lower()}" for kind in ("oc", "ic") for one in (
+        **{f"{kind}_{letter}": f"{kind}_{letter.replace('/', '').lower()}" for kind in ("oc", "ic") for letter in (
             "A/B", "C", "D", "E", "F",
         )},
     },
@@ -217,8 +219,8 @@ def tests_of(name: str, definition: Definition) -> dict[str, Where]:
     """The tests of a definition that give figures, and the limits that it has for them."""
     ids = {test.id for test in definition.tests}
     named = TESTS.get(name, TESTS["layouts"] if name not in ("contego-xi", "cairn-xvii") else {})
-    found = {test_id: (test_id, whole) for test_id in ids} | {
+    places = {test_id: (test_id, whole) for test_id in ids} | {
         figure: (test_id, whole) for figure, test_id in named.items() if test_id in ids
     }
-    triggers = {re.sub("^(oc|ic)_", r"\1_trigger_", figure): (where[0], limit) for figure, where in found.items()}
-    return {f"lim_{figure}": (where[0], limit) for figure, where in found.items()} | triggers | found
+    triggers = {re.sub("^(oc|ic)_", r"\1_trigger_", figure): (where[0], limit) for figure, where in places.items()}
+    return {f"lim_{figure}": (where[0], limit) for figure, where in places.items()} | triggers | places

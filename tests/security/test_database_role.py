@@ -14,7 +14,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from service.platform.data.database import SERVICE_ROLE, as_service, migrate, verify
+from service.platform.data.database import SERVICE_ROLE, as_service
+from service.platform.data.migrations import migrate, verify
 from tests.conftest import Stack, register
 
 ROOT = Path(__file__).parents[2]

@@ -19,7 +19,8 @@ from service.platform.base.secrets import Vault, digest, new_id
 from service.platform.clock import SystemClock
 from service.platform.events.numbers import EventNumber
 from service.platform.events.stream import SIGNED, STREAM, Event, Sent
-from service.platform.work.jobs import ARRIVED, QUEUES
+from service.platform.work.jobs import QUEUES
+from service.platform.work.queues import ARRIVED
 from tests.conftest import Member, Stack, calls, wait_until
 
 

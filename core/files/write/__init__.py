@@ -1,17 +1,18 @@
 """Sheets of columns, and rows of plain values, to files."""
 
 from core.files.write.package import Properties
-from core.files.write.rows import Formats, Formula, Shown, Writable, sheet_of, write_workbook_rows
-from core.files.write.xlsx import Page, Written, write_xlsx
+from core.files.write.rows import Formats, FormattedValue, Formula, Writable, sheet_of, write_workbook_rows
+from core.files.write.xlsx import BookSettings, SheetPage, XlsxResult, write_xlsx
 
 __all__ = [
+    "BookSettings",
     "Formats",
+    "FormattedValue",
     "Formula",
-    "Page",
     "Properties",
-    "Shown",
+    "SheetPage",
     "Writable",
-    "Written",
+    "XlsxResult",
     "sheet_of",
     "write_workbook_rows",
     "write_xlsx",

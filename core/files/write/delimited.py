@@ -69,7 +69,7 @@ _DEVICE: Final = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|con
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class DelimitedResult:
     """A sheet that was written as delimited text."""
 
     sheet: str
@@ -81,7 +81,7 @@ class Written:
 
 
 def checked_delimiter(delimiter: str) -> str:
-    """A delimiter that may be used.
+    """Return a delimiter that may be used.
 
     Raises:
         ValueError: it may not.
@@ -92,7 +92,7 @@ def checked_delimiter(delimiter: str) -> str:
 
 
 def checked_encoding(encoding: str) -> str:
-    """The name in `ENCODINGS` of an encoding, whose case and underscores do not matter.
+    """Return the name in `ENCODINGS` of an encoding, whose case and underscores do not matter.
 
     Raises:
         ValueError: it is none of them.
@@ -122,7 +122,7 @@ class Dialect:
 
 def write_csv(
     stream: IO[bytes], sheet: Sheet, number_formats: Sequence[str], *, dialect: Dialect, date_1904: bool = False
-) -> Written:
+) -> DelimitedResult:
     """Write one sheet; `number_formats` are its workbook's.
 
     Raises:
@@ -132,8 +132,10 @@ def write_csv(
     return _write_sheet(Sink(stream.write), sheet, shows_of(number_formats), dialect, date_1904)
 
 
-def write_csv_zip(stream: IO[bytes], book: Workbook, *, dialect: Dialect) -> tuple[Written, ...]:
-    """Write all sheets of a workbook into an archive, a file for each; the bytes depend on the arguments alone.
+def write_csv_zip(stream: IO[bytes], book: Workbook, *, dialect: Dialect) -> tuple[DelimitedResult, ...]:
+    """Write all sheets of a workbook into an archive, a file for each.
+
+    The bytes depend on the arguments alone.
 
     Raises:
         ValueError: text past `WRITTEN_BYTES_MAX`, before it is packed.
@@ -150,7 +152,9 @@ def write_csv_zip(stream: IO[bytes], book: Workbook, *, dialect: Dialect) -> tup
     return tuple(sizes)
 
 
-def _write_sheet(sink: Sink, sheet: Sheet, shows: NDArray[np.uint8], dialect: Dialect, date_1904: bool) -> Written:
+def _write_sheet(
+    sink: Sink, sheet: Sheet, shows: NDArray[np.uint8], dialect: Dialect, date_1904: bool
+) -> DelimitedResult:
     codec, mark = ENCODINGS[checked_encoding(dialect.encoding)]
     sink.require(sheet.row_count * sheet.column_count)
     sink.write(mark)
@@ -165,15 +169,17 @@ def _write_sheet(sink: Sink, sheet: Sheet, shows: NDArray[np.uint8], dialect: Di
         if codec in _LIKE_ASCII:
             replaced += encoded.count(b"?") - text.count("?")
         sink.write(encoded)
-    return Written(sheet=sheet.name, size_bytes=sink.size_bytes, guarded=lines.guarded, replaced=replaced)
+    return DelimitedResult(sheet=sheet.name, size_bytes=sink.size_bytes, guarded=lines.guarded, replaced=replaced)
 
 
 # Names of files ------------------------------------------------------------------------------------------------------
 
 
 def file_names(names: Iterable[str]) -> list[str]:
-    """Names of sheets as names of files, without an extension: none that a system refuses, hides, takes for a folder or
-    a device, and no two that one takes for the same."""
+    """Return names of sheets as names of files, without an extension.
+
+    None that a system refuses, hides, takes for a folder or a device, and no two that one takes for the same.
+    """
     taken: set[str] = set()
     free_names = []
     for name in names:

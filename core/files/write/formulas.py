@@ -48,7 +48,7 @@ NO_FORMULA: Final = "are none that a spreadsheet can hold"
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownNames:
     """What the formulas of a workbook can read: the names of its sheets, and of its tables without case."""
 
     sheets: Collection[str]
@@ -65,33 +65,35 @@ class Known:
         return ("LET", "LAMBDA", "GETPIVOTDATA", *totals)
 
     def fault(self, text: str) -> str | None:
-        """Why Excel would not open a formula; None where it would."""
+        """Return why Excel would not open a formula; None where it would."""
         if not text or len(text.encode("utf-16-le")) > 2 * FORMULA_CHARACTERS_MAX or NO_XML.search(text):
             return NO_FORMULA
         if has_dots(text):
             return TRIMMED
         if not any(sign in text for sign in ("!", "[", *self.watched)):
             return None
-        for word in _WORD.finditer(text):
-            if word["named"]:
-                return AS_TYPED
-            if word["pivot"]:
-                return OF_PIVOT
-            if word["total"] and self.filtered:
-                return OF_FILTERED
-            if word["outer"] or (word["quoted"] and "[" in word["quoted"]):
-                return OTHER_FILE
-            if word["table"] and word["table"].casefold() not in self.tables:
-                return NO_TABLE
-            named = word["bare"] or (word["quoted"] or "").replace("''", "'")
-            for name in named.split(":") if named else ():
-                if name.casefold() not in self.folded and not (word["bare"] and ":" in named and _CELL.fullmatch(name)):
-                    return NO_SHEET
+        return next(filter(None, map(self._word_fault, _WORD.finditer(text))), None)
+
+    def _word_fault(self, word: re.Match[str]) -> str | None:
+        if word["named"]:
+            return AS_TYPED
+        if word["pivot"]:
+            return OF_PIVOT
+        if word["total"] and self.filtered:
+            return OF_FILTERED
+        if word["outer"] or (word["quoted"] and "[" in word["quoted"]):
+            return OTHER_FILE
+        if word["table"] and word["table"].casefold() not in self.tables:
+            return NO_TABLE
+        named = word["bare"] or (word["quoted"] or "").replace("''", "'")
+        for name in named.split(":") if named else ():
+            if name.casefold() not in self.folded and not (word["bare"] and ":" in named and _CELL.fullmatch(name)):
+                return NO_SHEET
         return None
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class FormulaPlan:
     """The arrays that the kernel takes, and how many formulas are dropped for which reason."""
 
     arrays: kernel.SlabFormulas
@@ -99,7 +101,7 @@ class Planned:
     spills: bool
 
 
-def planned(formulas: Formulas, known: Known) -> Planned:
+def plan_formulas(formulas: Formulas, known: KnownNames) -> FormulaPlan:
     """Decide for each formula."""
     count = len(formulas)
     own = np.arange(count, dtype=np.int32)
@@ -135,7 +137,7 @@ def planned(formulas: Formulas, known: Known) -> Planned:
             dropped[reason] = int(bad.sum())
             roles[bad] = kernel.DROPPED
     arrays = formulas.rows, formulas.columns, texts, roles, groups, boxes.reshape(-1), text.offsets, text.data
-    return Planned(arrays, dropped, bool((roles == kernel.SPILLS).any()))
+    return FormulaPlan(arrays, dropped, bool((roles == kernel.SPILLS).any()))
 
 
 def _array_role(formulas: Formulas, at: int) -> int:
@@ -145,7 +147,7 @@ def _array_role(formulas: Formulas, at: int) -> int:
 
 
 def _spelled(formulas: Formulas, texts: NDArray[np.int32], which: NDArray[np.int64]) -> tuple[Text, NDArray[np.int32]]:
-    """The texts with those of some shared members written out at their end."""
+    """Return the texts with those of some shared members written out at their end."""
     texts = texts.copy()
     added: list[bytes] = []
     for at in which.tolist():
@@ -157,20 +159,22 @@ def _spelled(formulas: Formulas, texts: NDArray[np.int32], which: NDArray[np.int
 
 
 def _longer(text: Text, added: list[bytes]) -> Text:
-    """Some texts with others behind them."""
+    """Return some texts with others behind them."""
     offsets = np.concatenate((text.offsets, text.offsets[-1] + np.cumsum([len(each) for each in added])))
     return Text(frozen(offsets), frozen(np.concatenate((text.data, np.frombuffer(b"".join(added), np.uint8)))))
 
 
 def _words(words: Iterable[str]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """Words end to end, and where each begins."""
+    """Return words end to end, and where each begins."""
     data = [word.encode() for word in words]
     return np.cumsum([0, *map(len, data)], dtype=np.int64), np.frombuffer(b"".join(data), np.uint8)
 
 
-def _as_in_files(text: Text, texts: NDArray[np.int32], known: Known) -> tuple[Text, NDArray[np.int32], dict[int, str]]:
-    """The texts with the prefixes of newer functions, that of each formula, and by a text's code why it cannot be
-    written."""
+def _as_in_files(
+    text: Text, texts: NDArray[np.int32], known: KnownNames
+) -> tuple[Text, NDArray[np.int32], dict[int, str]]:
+    """Return the texts with the prefixes of newer functions, that of each formula, and by a text's code why it cannot
+    be written."""
     sheets = _words(name.replace("'", "''") for name in known.sheets)
     looks = kernel.looks(text.offsets, text.data, *sheets, *_words(NEWER), *_words(known.watched))
     newer = np.flatnonzero(looks & kernel.NEWER)

@@ -90,26 +90,26 @@ class _Form:
         self._separators = (", ", ": ") if pretty else (",", ":")
 
     def line(self, level: int) -> bytes:
-        """A new line at a level."""
+        """Return a new line at a level."""
         return b"\n" + b"  " * level if self._pretty else b""
 
     def value(self, value: Any) -> bytes:
-        """A value on one line."""
+        """Return a value on one line."""
         return json.dumps(value, ensure_ascii=False, separators=self._separators, allow_nan=False).encode()
 
     def key(self, level: int, name: str) -> bytes:
-        """The name of a member that follows others."""
+        """Return the name of a member that follows others."""
         return b"," + self._member(level, name)
 
     def _member(self, level: int, name: str) -> bytes:
         return self.line(level) + self.value(name) + self._separators[1].encode()
 
     def object(self, level: int, members: Mapping[str, Any]) -> bytes:
-        """The beginning of an object, with its first members."""
+        """Return the beginning of an object, with its first members."""
         return b"{" + b",".join(self._member(level + 1, name) + self.value(member) for name, member in members.items())
 
     def members(self, level: int, pairs: Iterator[tuple[str, str]]) -> Iterator[bytes]:
-        """All members of an object, many at a time, and the line that it ends on."""
+        """Yield all members of an object, many at a time, and the line that it ends on."""
         some = bytearray()
         is_empty = True
         for name, text in pairs:
@@ -139,7 +139,7 @@ def _cell(formulas: Formulas, at: int) -> str:
 
 
 def _formulas(sheet: Sheet) -> Iterator[tuple[str, str]]:
-    """The address and the formula of each cell that has one, in the order of rows."""
+    """Yield the address and the formula of each cell that has one, in the order of rows."""
     formulas = sheet.formulas
     filled: dict[tuple[int, int], tuple[int, Iterator[str]]] = {}
     for first in range(0, len(formulas), _FORMULAS_AT_ONCE):
@@ -148,7 +148,7 @@ def _formulas(sheet: Sheet) -> Iterator[tuple[str, str]]:
         for at, (row, column, origin) in enumerate(zip(*places, strict=True), first):
             # Cells filled down below each other take an eighth of the time that they take one by one.
             next_row, below = filled.pop((origin, column), (-1, iter(())))
-            text = next(below) if next_row == row else _moved(formulas, origin, row, column)
+            text = next(below) if next_row == row else _move(formulas, origin, row, column)
             if origin != at and row >= formulas.rows[origin]:  # above, what has left the sheet may come back to it
                 if next_row != row:
                     below = fill_down(text, ROWS_MAX - row)
@@ -159,7 +159,7 @@ def _formulas(sheet: Sheet) -> Iterator[tuple[str, str]]:
             yield cell_name(row, column), f"={text}"
 
 
-def _moved(formulas: Formulas, origin: int, row: int, column: int) -> str:
+def _move(formulas: Formulas, origin: int, row: int, column: int) -> str:
     text = formulas.text[int(formulas.texts[origin])]
     down, right = row - int(formulas.rows[origin]), column - int(formulas.columns[origin])
     return move_formula(text, down, right) if down or right else text

@@ -44,16 +44,16 @@ _TRIM: Final = re.compile(r"""(?:"(?:[^"]|"")*+"?|'(?:[^']|'')*+'|[^"'.:]|\.(?!:
 
 
 def with_prefixes(text: str) -> str:
-    """A formula as a file has it."""
-    return _WORD.sub(_prefixed, text)
+    """Return a formula as a file has it."""
+    return _WORD.sub(_add_prefix, text)
 
 
 def has_dots(text: str) -> bool:
-    """Whether a reference is trimmed by a dot beside its colon, as no file has it."""
+    """Return whether a reference is trimmed by a dot beside its colon, as no file has it."""
     return (".:" in text or ":." in text) and _TRIM.match(text) is not None
 
 
-def _prefixed(word: re.Match[str]) -> str:
+def _add_prefix(word: re.Match[str]) -> str:
     name = word["name"]
     if word["colon"]:
         return f"_xlfn.{_TRIMS[word['colon']]}({word['first']}:{word['last']})"

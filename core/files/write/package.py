@@ -29,7 +29,7 @@ class Properties:
     description: str = ""
     creator: str = "Cushion"
     created: datetime = datetime(1980, 1, 1, tzinfo=UTC)
-    """A fixed moment unless it is told: the bytes do not depend on the clock."""
+    """A fixed moment unless one is given: the bytes do not depend on the clock."""
 
 
 Link = tuple[str, str]
@@ -37,7 +37,7 @@ Link = tuple[str, str]
 
 
 def links_xml(links: Iterable[Link]) -> bytes:
-    """A relationships part; the identifiers are rId1, rId2 and so on."""
+    """Return a relationships part; the identifiers are rId1, rId2 and so on."""
     listed = "".join(
         f'<Relationship Id="rId{at}" Type="{kind}" Target="{target}"/>' for at, (kind, target) in enumerate(links, 1)
     )
@@ -52,7 +52,7 @@ ROOT_LINKS: Final[tuple[Link, ...]] = (
 
 
 def workbook_links(sheets: int, *, parts: int, metadata: bool, rich: bool) -> list[Link]:
-    """The workbook's relationships, its sheets' first."""
+    """Return the workbook's relationships, its sheets' first."""
     links = [(f"{OFFICE}/worksheet", f"worksheets/sheet{at}.xml") for at in range(1, sheets + 1)]
     links += [(f"{OFFICE}/styles", "styles.xml"), (f"{OFFICE}/sharedStrings", "sharedStrings.xml")]
     links += [(f"{OFFICE}/customXml", f"../customXml/item{at}.xml") for at in range(1, parts + 1)]
@@ -65,7 +65,7 @@ def workbook_links(sheets: int, *, parts: int, metadata: bool, rich: bool) -> li
 
 
 def content_types(sheets: int, *, tables: int, parts: int, metadata: bool, rich: bool) -> bytes:
-    """The part that says what each part is."""
+    """Return the part that says what each part is."""
     types = [("/xl/workbook.xml", f"{_SHEETS}.sheet.main+xml")]
     types += [(f"/xl/worksheets/sheet{at}.xml", f"{_SHEETS}.worksheet+xml") for at in range(1, sheets + 1)]
     types += [("/xl/styles.xml", f"{_SHEETS}.styles+xml"), ("/xl/sharedStrings.xml", f"{_SHEETS}.sharedStrings+xml")]
@@ -90,7 +90,7 @@ def content_types(sheets: int, *, tables: int, parts: int, metadata: bool, rich:
 
 
 def properties_parts(properties: Properties) -> dict[str, bytes]:
-    """The parts that say what the file is, when it was made and by whom."""
+    """Return the parts that say what the file is, when it was made and by whom."""
     created = properties.created.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     elements = (("dc:title", properties.title), ("dc:subject", properties.subject), ("dc:creator", properties.creator))
     words = "".join(
@@ -115,7 +115,10 @@ def properties_parts(properties: Properties) -> dict[str, bytes]:
 
 
 def custom_parts(parts: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Custom XML parts as a file holds them; an item's identifier follows from its name."""
+    """Custom XML parts as a file holds them.
+
+    An item's identifier follows from its name.
+    """
     parts_by_name = {}
     for at, (name, xml) in enumerate(parts.items(), 1):
         identifier = str(uuid5(NAMESPACE_URL, name)).upper()
@@ -139,8 +142,10 @@ def workbook_xml(
     recalculate: bool,
     calculation: Calculation = CALCULATION,
 ) -> bytes:
-    """The workbook part; `sheets` are names and states, and names go by the place of their sheet, None
-    for the workbook's own."""
+    """Return the workbook part.
+
+    `sheets` are names and states, and names go by the place of their sheet, None for the workbook's own.
+    """
     listed = "".join(
         f'<sheet name={quoteattr(name)} sheetId="{at}"{"" if state == "visible" else f" state={quoteattr(state)}"}'
         f' r:id="rId{at}"/>'
@@ -166,7 +171,7 @@ _ONE: Final = '"1"'
 
 
 def _settings(calculation: Calculation) -> str:
-    """What is other than Excel's default, in the order of the schema."""
+    """Return what is other than Excel's default, in the order of the schema."""
     settings = {
         "iterate": (calculation.iterates, "1"),
         "iterateCount": (calculation.iterations_max != CALCULATION.iterations_max, str(calculation.iterations_max)),
@@ -181,7 +186,7 @@ _LIKE_A_CELL: Final = re.compile(r"[A-Za-z]{1,3}[0-9]{1,7}|[Rr][0-9]*(?:[Cc][0-9
 
 
 def is_name(text: str) -> bool:
-    """Whether Excel takes a text for the name of a range or a table."""
+    """Return whether Excel takes a text for the name of a range or a table."""
     return bool(_NAME.fullmatch(text)) and not _LIKE_A_CELL.fullmatch(text)
 
 
@@ -189,7 +194,7 @@ _HEADING_MARK: Final = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)|[\x00-\x1f]")
 
 
 def table_xml(table: Table, number: int) -> bytes:
-    """A table part."""
+    """Return a table part."""
     covers = range_name(table.first_row, table.first_column, table.last_row, table.last_column)
     filtered = range_name(table.first_row, table.first_column, table.last_row - table.totals_rows, table.last_column)
     columns = "".join(
@@ -207,8 +212,11 @@ def table_xml(table: Table, number: int) -> bytes:
 
 
 def metadata_xml(*, spills: bool, rich: bool) -> bytes:
-    """The metadata part: the mark of formulas that spill (a cell's `cm`), and of errors that are younger than the file
-    format (a cell's `vm`)."""
+    """Return the metadata part.
+
+    The mark of formulas that spill (a cell's `cm`), and of errors that are younger than the file format (a cell's
+    `vm`).
+    """
     types, futures, marks = "", "", ""
     count = 0
     common = (

@@ -18,7 +18,7 @@ from isal import isal_zlib
 from numpy.typing import NDArray
 
 from core.files._cells import SheetPatcher
-from core.files.archive import Archive, Entry
+from core.files.archive import Archive, ArchiveEntry
 from core.files.errors import ParseFailed
 from core.files.limits import WRITTEN_PART_BYTES_MAX
 from core.files.parts import utf8_chunks
@@ -64,8 +64,11 @@ class CellChanges:
     """The rest of an <f> element behind its name (`formula_element`)."""
 
 
-def escaped(text: str) -> bytes:
-    """A text as a cell's XML has it: what XML cannot hold, and what looks like such a mark, as `_xHHHH_`."""
+def escape(text: str) -> bytes:
+    """Return a text as a cell's XML has it.
+
+    What XML cannot hold, and what looks like such a mark, as `_xHHHH_`.
+    """
     return _UNWRITTEN.sub(_entity, text).encode(errors="replace")
 
 
@@ -74,7 +77,7 @@ def _entity(met: re.Match[str]) -> str:
 
 
 def formula_element(text: str, covers: str | None) -> bytes:
-    """A formula without its '=', of an array where it `covers` a range."""
+    """Return a formula without its '=', of an array where it `covers` a range."""
     attributes = "" if covers is None else f' t="array" ref="{covers}"'
     plain = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return f"{attributes}>{plain}".encode(errors="replace")
@@ -83,7 +86,9 @@ def formula_element(text: str, covers: str | None) -> bytes:
 def write_patched(
     source: Content, out: IO[bytes], changes: Mapping[int, CellChanges], *, formulas_changed: bool = False
 ) -> None:
-    """Write a copy of a file; `changes` go by the place of their sheet among the worksheets.
+    """Write a copy of a file.
+
+    `changes` go by the place of their sheet among the worksheets.
 
     `formulas_changed`: cells have become formulas or ceased to be; the list of their last order is then left out, which
     a spreadsheet program makes anew. `out` can be sought in.
@@ -107,14 +112,14 @@ def write_patched(
             elif name in replaced:
                 records.append(_packed_again(out, entry, [replaced[name]]))
             else:
-                records.append(_copied(out, archive, entry))
+                records.append(_copy_part(out, archive, entry))
         begin = out.tell()
         out.write(b"".join(records))
         size = out.tell() - begin
         out.write(_END.pack(b"PK\x05\x06", 0, 0, len(records), len(records), size, begin, 0))
 
 
-def _patched_chunks(archive: Archive, entry: Entry, label: str, cell_changes: CellChanges) -> Iterator[bytes]:
+def _patched_chunks(archive: Archive, entry: ArchiveEntry, label: str, cell_changes: CellChanges) -> Iterator[bytes]:
     patcher = SheetPatcher(
         label,
         rows=cell_changes.rows,
@@ -137,7 +142,7 @@ def _patched_chunks(archive: Archive, entry: Entry, label: str, cell_changes: Ce
 # The archive ----------------------------------------------------------------------------------------------------------
 
 
-def _copied(out: IO[bytes], archive: Archive, entry: Entry) -> bytes:
+def _copy_part(out: IO[bytes], archive: Archive, entry: ArchiveEntry) -> bytes:
     """Copy an entry as it is packed; its record for the directory."""
     at = out.tell()
     out.write(_local(entry, entry.crc, entry.packed_bytes, entry.unpacked_bytes, entry.method))
@@ -146,7 +151,7 @@ def _copied(out: IO[bytes], archive: Archive, entry: Entry) -> bytes:
     return _central(entry, at, entry.crc, entry.packed_bytes, entry.unpacked_bytes, entry.method)
 
 
-def _packed_again(out: IO[bytes], entry: Entry, chunks: Iterable[bytes]) -> bytes:
+def _packed_again(out: IO[bytes], entry: ArchiveEntry, chunks: Iterable[bytes]) -> bytes:
     """Write an entry's new content; its record for the directory."""
     at = out.tell()
     out.write(_local(entry, 0, 0, 0, _DEFLATED))
@@ -168,15 +173,15 @@ def _packed_again(out: IO[bytes], entry: Entry, chunks: Iterable[bytes]) -> byte
     return _central(entry, at, crc, stop - begin, size, _DEFLATED)
 
 
-def _local(entry: Entry, crc: int, packed: int, unpacked: int, method: int) -> bytes:
+def _local(entry: ArchiveEntry, crc: int, packed: int, unpacked: int, method: int) -> bytes:
     _, _, needed, flags, _, time, day, _, _, _, name_size, *_ = _CENTRAL.unpack_from(entry.record)
     name = entry.record[_CENTRAL.size : _CENTRAL.size + name_size]
     fields = needed, flags & ~_SIZES_BEHIND, method, time, day, crc, packed, unpacked, name_size, 0
     return _LOCAL.pack(b"PK\x03\x04", *fields) + name
 
 
-def _central(entry: Entry, at: int, crc: int, packed: int, unpacked: int, method: int) -> bytes:
-    """An entry's record with other sizes and another place."""
+def _central(entry: ArchiveEntry, at: int, crc: int, packed: int, unpacked: int, method: int) -> bytes:
+    """Return an entry's record with other sizes and another place."""
     fields = list(_CENTRAL.unpack_from(entry.record))
     name_size, extra_size, note_size = fields[10:13]
     name_stop = _CENTRAL.size + name_size
@@ -208,8 +213,8 @@ _CONTENT_TYPES: Final = "[Content_Types].xml"
 
 
 def _without_chain(archive: Archive) -> tuple[dict[str, bytes], str | None]:
-    """The small parts without a mention of the chain, by their names, and the chain's own; a file without one has none
-    of either.
+    """Return the small parts without a mention of the chain, by their names, and the chain's own; a file without one
+    has none of either.
 
     Raises:
         ParseFailed: a part mentions it in no way that is known.

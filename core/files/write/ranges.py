@@ -11,7 +11,7 @@ Range = tuple[int, int, int, int]
 
 
 def apart(ranges: Iterable[Range]) -> list[Range]:
-    """The ranges in the order of their first cells, without those that meet an earlier one."""
+    """Return the ranges in the order of their first cells, without those that meet an earlier one."""
     kept: list[Range] = []
     open_: list[tuple[int, int]] = []  # columns of the kept ranges that reach the present row, from the left
     ends: list[tuple[int, tuple[int, int]]] = []
@@ -29,5 +29,5 @@ def apart(ranges: Iterable[Range]) -> list[Range]:
 
 
 def meet(first: Range, second: Range) -> bool:
-    """Whether two ranges have a cell in common."""
+    """Return whether two ranges have a cell in common."""
     return first[0] <= second[2] and second[0] <= first[2] and first[1] <= second[3] and second[1] <= first[3]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from core.files.limits import CELL_CHARACTERS_MAX, STYLES_MAX
 from core.files.write.ranges import Range, apart
 from core.files.write.styles import DAY_FORMAT, MOMENT_FORMAT
-from core.files.write.xlsx import Page, write_xlsx
+from core.files.write.xlsx import SheetPage, write_xlsx
 from core.grid._intern import intern
 from core.grid.address import COLUMNS_MAX, ROWS_MAX
 from core.grid.column import Column, Text, column_of, frozen
@@ -50,14 +50,14 @@ Value = None | str | float | bool | date | datetime | Formula | Scalar
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class FormattedValue:
     """A value with a number format of its own."""
 
     value: Value
     code: str
 
 
-Writable = Value | Shown
+Writable = Value | FormattedValue
 """What one written cell may be; a str is always text, also one that starts with '='. None and NaN are blank."""
 
 
@@ -75,7 +75,7 @@ class Formats:
         return self._codes[at]
 
     def place(self, code: str) -> int:
-        """The index of a code, which is added when it is new.
+        """Return the index of a code, which is added when it is new.
 
         Raises:
             ValueError: there are too many.
@@ -99,7 +99,7 @@ def sheet_of(
     state: Literal["visible", "hidden", "veryHidden"] = "visible",
     date_1904: bool = False,
 ) -> Sheet:
-    """The sheet of some rows; its number formats are added to `formats`.
+    """Return the sheet of some rows; its number formats are added to `formats`.
 
     `columns` has a format code by column position; None or a missing position means General, or a plain date format
     under dates. Nothing but dates takes a date's format. `first_row` is where the first of the rows stands.
@@ -116,7 +116,7 @@ def sheet_of(
         for column, cells in enumerate(zip_longest(*some)):
             cells_of_sheet.put(first_row, column, cells)
         first_row += len(some)
-    codes, text = _interned(cells_of_sheet.texts)
+    codes, text = _intern_texts(cells_of_sheet.texts)
     return Sheet(
         name=name,
         index=0,
@@ -184,7 +184,7 @@ class _Cells:
             self._put_texts(row, self.columns[column], cells)
         elif types:
             for at, value in enumerate(cells, row):
-                if isinstance(value, Shown):
+                if isinstance(value, FormattedValue):
                     self._put(at, column, value.value, self.known.place(value.code))
                 elif value is not None:
                     self._put(at, column, value, self.columns[column].format)
@@ -251,14 +251,14 @@ class _Cells:
         return len(self.texts) - len(texts)
 
     def formulas(self) -> Formulas:
-        codes, text = _interned(self.formula_texts)
+        codes, text = _intern_texts(self.formula_texts)
         rows, columns = (np.frombuffer(places, np.int32) for places in (self.formula_rows, self.formula_columns))
         order = np.lexsort((columns, rows))
         own = frozen(np.arange(len(rows), dtype=np.int32))
         return Formulas(frozen(rows[order]), frozen(columns[order]), frozen(codes[order]), own, text, {})
 
 
-def _interned(texts: list[str]) -> tuple[NDArray[np.int32], Text]:
+def _intern_texts(texts: list[str]) -> tuple[NDArray[np.int32], Text]:
     codes, offsets, data = intern(texts)
     return frozen(codes), Text(frozen(offsets), frozen(data))
 
@@ -269,7 +269,9 @@ def write_workbook_rows(
     number_formats: Mapping[str, Sequence[str | None]] | None = None,
     merged: Mapping[str, Iterable[Range]] | None = None,
 ) -> None:
-    """Write an .xlsx file; `sheets` is sheet name -> iterable of rows, each taken once, in order.
+    """Write an .xlsx file.
+
+    `sheets` is sheet name -> iterable of rows, each taken once, in order.
 
     `number_formats` is sheet name -> format code per column position, as `sheet_of` has it. `merged` is sheet name ->
     ranges as (first row, first column, last row, last column), 0-based; the cells below the first of a range should be
@@ -287,7 +289,7 @@ def write_workbook_rows(
             raise ValueError(f"a merged range of {name!r} overlaps another")
         parts = _parts(iter(rows), formats, columns=(number_formats or {}).get(name, ()))
         first = sheet_of((), formats, name=name, merged=ranges)
-        pages.append(Page(name, first, styled=False, widths=None, more=parts))
+        pages.append(SheetPage(name, first, styled=False, widths=None, more=parts))
     write_xlsx(path, pages, number_formats=formats)
 
 

@@ -10,9 +10,20 @@ from core.files.write import _xlsx as kernel
 from core.files.write.xml import MAIN, XML, escape, quoteattr
 
 StyleName = Literal[
-    "header", "title", "good", "warning", "bad", "input", "note", "figures", "section", "total", "text", "aside",
+    "header",
+    "title",
+    "good",
+    "warning",
+    "bad",
+    "input",
+    "note",
+    "figures",
+    "section",
+    "total",
+    "text",
+    "aside",
     "heading",
-]  # fmt: skip
+]
 
 
 class _Look(NamedTuple):
@@ -48,7 +59,7 @@ _LOOKS: Final[dict[StyleName | None, _Look]] = {
     "aside": _Look(italic=True, colour="595959", align="left", indent=1),
     "heading": _Look(bold=True, colour="FFFFFF", fill="1F3864", border="8497B0", align="left", indent=1, wrap=True),
 }
-"""Good is blue rather than green, so that it is told from bad by those who do not tell red from green."""
+"""Good is blue rather than green, so that people who confuse red and green see the difference from bad."""
 
 STYLE_NAMES: Final = tuple(_LOOKS)
 """By the number that a cell's mark has."""
@@ -70,7 +81,10 @@ _OWN_FORMATS: Final = 164
 
 
 def styles_xml(used: Sequence[tuple[int, int]], codes: Sequence[str]) -> bytes:
-    """The styles part; `used` is the (mark, index into `codes`) of each cell style."""
+    """Return the styles part.
+
+    `used` is the (mark, index into `codes`) of each cell style.
+    """
     numbers = {code: number for number, code in BUILT_IN_FORMATS.items() if number not in _LOCAL_DATES}
     shown = [(mark, _PLAIN_DATES.get(at) or codes[at]) for mark, at in used]
     own: dict[str, int] = {}
@@ -82,14 +96,16 @@ def styles_xml(used: Sequence[tuple[int, int]], codes: Sequence[str]) -> bytes:
     styles = "".join(_style(mark, numbers[code]) for mark, code in shown)
     return (
         f'{XML}<styleSheet xmlns="{MAIN}">'
-        + _counted("numFmts", [f'<numFmt numFmtId="{at}" formatCode={quoteattr(code)}/>' for code, at in own.items()])
-        + _counted("fonts", [f"<font>{_font(look)}</font>" for look in looks])
-        + _counted("fills", _fills())
-        + _counted("borders", [_border(look) for look in looks])
+        + _with_count(
+            "numFmts", [f'<numFmt numFmtId="{at}" formatCode={quoteattr(code)}/>' for code, at in own.items()]
+        )
+        + _with_count("fonts", [f"<font>{_font(look)}</font>" for look in looks])
+        + _with_count("fills", _fills())
+        + _with_count("borders", [_border(look) for look in looks])
         + '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>'
         + f'<cellXfs count="{len(used)}">{styles}</cellXfs>'
         + '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>'
-        + _counted("dxfs", [_difference(_LOOKS[name]) for name in FLAGS])
+        + _with_count("dxfs", [_difference(_LOOKS[name]) for name in FLAGS])
         + '<tableStyles count="0" defaultTableStyle="TableStyleMedium9" defaultPivotStyle="PivotStyleLight16"/>'
         + "</styleSheet>"
     ).encode()
@@ -102,7 +118,7 @@ _LOCAL_DATES: Final = frozenset((*range(27, 37), *range(50, 59)))
 """Numbers of the dates of East Asian locales, which share their code with a plain date."""
 
 
-def _counted(name: str, elements: list[str]) -> str:
+def _with_count(name: str, elements: list[str]) -> str:
     return f'<{name} count="{len(elements)}">{"".join(elements)}</{name}>' if elements else ""
 
 
@@ -117,7 +133,7 @@ def _font(look: _Look) -> str:
 
 
 def _fills() -> list[str]:
-    """The two fills that every file begins with, then one for each style but the plain one."""
+    """Return the two fills that every file begins with, then one for each style but the plain one."""
     empty = [f'<fill><patternFill patternType="{kind}"/></fill>' for kind in ("none", "gray125")]
     return empty + [
         f'<fill><patternFill patternType="solid"><fgColor rgb="FF{look.fill}"/></patternFill></fill>'
@@ -166,7 +182,10 @@ def _difference(look: _Look) -> str:
 
 
 def flag_rule(words: Sequence[str], style: StyleName, range_name: str, priority: int) -> str:
-    """Conditional formats: the cells of a range that say one of some words have a style."""
+    """Conditional formats.
+
+    The cells of a range that say one of some words have a style.
+    """
     rules = "".join(
         f'<cfRule type="cellIs" dxfId="{FLAGS.index(style)}" priority="{priority + at}" operator="equal">'
         f"<formula>{escape(chr(34) + word.replace(chr(34), chr(34) * 2) + chr(34))}</formula></cfRule>"

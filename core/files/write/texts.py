@@ -19,12 +19,15 @@ does not show."""
 
 
 def shows_of(number_formats: Sequence[str]) -> NDArray[np.uint8]:
-    """What each number format shows of a moment, as `Lines` takes it; a day where it shows none."""
+    """Return what each number format shows of a moment, as `Lines` takes it.
+
+    A day where it shows none.
+    """
     return np.array([shown(code) or Shows.DAY for code in number_formats], np.uint8)
 
 
 def pieces(lines: Lines, sheet: Sheet) -> Iterator[bytes]:
-    """All rows of a sheet in its order, each with a cell for every column."""
+    """Yield all rows of a sheet in its order, each with a cell for every column."""
     step = max(1, _BLOCK_SLOTS // max(1, sheet.column_count))
     for first in range(0, sheet.row_count, step):
         last = min(first + step, sheet.row_count)

@@ -43,7 +43,10 @@ _MOMENT: Final = 19.0
 def widths_of(
     sheet: Sheet, codes: Sequence[str], dates: NDArray[np.uint8], header_row: int | None
 ) -> list[float | None]:
-    """In characters, by column; None for a column without cells. A heading may be broken into two lines."""
+    """In characters, by column; None for a column without cells.
+
+    A heading may be broken into two lines.
+    """
     return [
         None if column is None else _width(sheet, column, codes, dates, header_row)
         for column in sheet.columns[:COLUMNS_MAX]
@@ -51,8 +54,11 @@ def widths_of(
 
 
 def heights_of(sheet: Sheet, ranges: Sequence[Range], widths: Sequence[float | None]) -> dict[int, int]:
-    """In points, by row: what the texts of some ranges take when they are broken into lines, where it is more than one
-    line. Programs differ in whether they find out by themselves."""
+    """In points, by row.
+
+    What the texts of some ranges take when they are broken into lines, where it is more than one line. Programs differ
+    in whether they find out by themselves.
+    """
     heights: dict[int, int] = {}
     for top, left, bottom, right in ranges:
         for row in range(top, min(bottom + 1, top + WRAPPED_ROWS_MAX)):
@@ -87,7 +93,7 @@ def _width(
         if len(finite):
             code = codes[at] if at < len(codes) else "General"
             is_date = at < len(dates) and bool(dates[at])
-            widest = max(widest, _shown(code, float(finite.max()), is_date or bool((kinds == Kind.DATE).any())))
+            widest = max(widest, _shown_length(code, float(finite.max()), is_date or bool((kinds == Kind.DATE).any())))
     if heading >= 0 and cells.kinds[heading] == Kind.TEXT:
         words = sheet.text[int(cells.codes[heading])].split()[:WORDS_MAX]
         halves = ((" ".join(words[:at]), " ".join(words[at:])) for at in range(1, len(words) + 1))
@@ -95,7 +101,7 @@ def _width(
     return round(min(max(widest + 1.5, LEAST), MOST), 1)
 
 
-def _shown(code: str, most: float, is_date: bool) -> float:
+def _shown_length(code: str, most: float, is_date: bool) -> float:
     """About how many characters a number takes in its format."""
     if is_date:
         return _MOMENT if "h" in code.lower() else _DATE

@@ -10,7 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, Protocol
@@ -28,7 +28,7 @@ from core.files.limits import (
 from core.files.parts import is_date_format
 from core.files.write import _xlsx as kernel
 from core.files.write.deflated import part
-from core.files.write.formulas import NO_XML, Known, planned
+from core.files.write.formulas import NO_XML, KnownNames, plan_formulas
 from core.files.write.package import (
     RICH_PARTS,
     ROOT_LINKS,
@@ -56,7 +56,7 @@ from core.values import ERROR_CODE, Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class SheetPage:
     """A sheet as it is to look; rows and columns are 0-based, the corners of a range inclusive."""
 
     name: str
@@ -88,8 +88,21 @@ class Page:
     (#SPILL!, #CALC!, formulas that spill) is #VALUE! and a plain array there unless the first part has some."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BookSettings:
+    """What belongs to a written workbook and to none of its sheets."""
+
+    date_1904: bool = False
+    defined_names: Mapping[str, str] = field(default_factory=dict)
+    local_names: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    active: int | None = None
+    """The page that is seen first, where it is visible; else the first visible one is."""
+    calculation: Calculation = CALCULATION
+    """How the program that opens the file is to calculate it."""
+
+
 @dataclass(frozen=True, slots=True)
-class Written:
+class XlsxResult:
     """What became of it."""
 
     warnings: tuple[str, ...]
@@ -105,30 +118,26 @@ class NumberFormats(Protocol):
 
 def write_xlsx(
     path: Path | str,
-    pages: Sequence[Page],
+    pages: Sequence[SheetPage],
     *,
     number_formats: NumberFormats = ("General",),
-    date_1904: bool = False,
-    defined_names: Mapping[str, str] | None = None,
-    local_names: Mapping[tuple[str, str], str] | None = None,
     tables: Sequence[Table] = (),
     parts: Mapping[str, bytes] | None = None,
     properties: Properties | None = None,
-    active: int | None = None,
-    calculation: Calculation = CALCULATION,
-) -> Written:
-    """Write an .xlsx file: values, formulas with the values that they last gave, number formats, merged ranges, names,
-    tables, and how each page is to look.
+    settings: BookSettings | None = None,
+) -> XlsxResult:
+    """Write an .xlsx file.
 
-    `parts` are custom XML parts, name -> XML, which spreadsheet programs keep and do not show. `active` is
-    the page that is seen first, where it is visible; else the first visible one is. `calculation` is how the program
-    that opens the file is to calculate it. Where a formula has no value, the
-    program that opens the file is asked to calculate all of it. The same arguments give the same bytes. A file that
-    fails is not left behind.
+    Values, formulas with the values that they last gave, number formats, merged ranges, names, tables, and how each
+    page is to look.
 
-    What Excel would not open is left out and told: of a formula that reads another file, a sheet or a table that is not
-    written, only the value is kept. An infinite number is #NUM!, NaN blank. Text past 32,767 characters is cut. Fonts,
-    charts, comments and whatever else `Sheet` does not hold are not written.
+    `parts` are custom XML parts, name -> XML, which spreadsheet programs keep and do not show. Where a formula has no
+    value, the program that opens the file is asked to calculate all of it. The same arguments give the same bytes. A
+    file that fails is not left behind.
+
+    What Excel would not open is left out with a warning: of a formula that reads another file, a sheet or a table that
+    is not written, only the value is kept. An infinite number is #NUM!, NaN blank. Text past 32,767 characters is cut.
+    Fonts, charts, comments and whatever else `Sheet` does not hold are not written.
 
     Raises:
         ValueError: a bad or repeated sheet name, a cell past the format's limits, too many styles, too much text.
@@ -140,21 +149,13 @@ def write_xlsx(
     try:
         with open(waiting, "wb") as stream, ZipFile(stream, "w") as archive:
             book = _Book(archive, pages, number_formats, tables)
-            book.write(
-                date_1904=date_1904,
-                names=defined_names or {},
-                local_names=local_names or {},
-                parts=parts or {},
-                properties=properties or Properties(),
-                active=active,
-                calculation=calculation,
-            )
+            book.write(parts or {}, properties or Properties(), settings or BookSettings())
         os.replace(waiting, path)
     except BaseException:
         with suppress(OSError):
             waiting.unlink()
         raise
-    return Written(tuple(book.warnings))
+    return XlsxResult(tuple(book.warnings))
 
 
 _FORBIDDEN: Final = frozenset(r"[]:*?/\\")
@@ -179,8 +180,10 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 def fitting_tables(tables: Sequence[Table], sheets: Sequence[tuple[str, Sheet]]) -> list[Table]:
-    """The tables that can be written with some sheets and their names: their headings are what their header rows say,
-    and neither their names nor their cells are taken."""
+    """Return the tables that can be written with some sheets and their names.
+
+    Their headings are what their header rows say, and neither their names nor their cells are taken.
+    """
     named = {name.casefold(): sheet for name, sheet in sheets}
     fitting: list[Table] = []
     for table in tables:
@@ -206,9 +209,9 @@ def fitting_tables(tables: Sequence[Table], sheets: Sequence[tuple[str, Sheet]])
     return fitting
 
 
-def known_of(sheets: Sequence[tuple[str, Sheet]], tables: Sequence[Table]) -> Known:
-    """What formulas can read where some sheets are written by their names, with tables that fit."""
-    return Known(
+def known_of(sheets: Sequence[tuple[str, Sheet]], tables: Sequence[Table]) -> KnownNames:
+    """Return what formulas can read where some sheets are written by their names, with tables that fit."""
+    return KnownNames(
         [name for name, _ in sheets],
         frozenset(table.name.casefold() for table in tables),
         frozenset(name.casefold() for name, _ in sheets),
@@ -219,7 +222,9 @@ def known_of(sheets: Sequence[tuple[str, Sheet]], tables: Sequence[Table]) -> Kn
 class _Book:
     """A file that is being written."""
 
-    def __init__(self, archive: ZipFile, pages: Sequence[Page], number_formats: NumberFormats, tables: Sequence[Table]):
+    def __init__(
+        self, archive: ZipFile, pages: Sequence[SheetPage], number_formats: NumberFormats, tables: Sequence[Table]
+    ):
         self.archive = archive
         self.pages = pages
         self.number_formats = number_formats
@@ -240,21 +245,12 @@ class _Book:
         ]
         self.known = known_of(sheets, self.tables)
 
-    def write(
-        self,
-        *,
-        date_1904: bool,
-        names: Mapping[str, str],
-        local_names: Mapping[tuple[str, str], str],
-        parts: Mapping[str, bytes],
-        properties: Properties,
-        active: int | None,
-        calculation: Calculation,
-    ) -> None:
+    def write(self, parts: Mapping[str, bytes], properties: Properties, settings: BookSettings) -> None:
         """Write all parts."""
         states = self._states()
         places = {page.name.casefold(): at for at, page in enumerate(self.pages)}
-        kept = self._names({("", name): text for name, text in names.items()} | dict(local_names), places)
+        names = {("", name): text for name, text in settings.defined_names.items()} | dict(settings.local_names)
+        written_names = self._names(names, places)
         spills = any(page.sheet.formulas.dynamic for page in self.pages)
         rich = any(
             _has_young_errors(column) for page in self.pages for column in page.sheet.columns if column is not None
@@ -267,6 +263,7 @@ class _Book:
         self._put("_rels/.rels", links_xml(ROOT_LINKS))
         for name, xml in (properties_parts(properties) | custom_parts(parts)).items():
             self._put(name, xml)
+        active = settings.active
         if active is None or states[active] != "visible":
             active = states.index("visible")
         number = 0
@@ -283,10 +280,10 @@ class _Book:
         workbook = workbook_xml(
             [(page.name, state) for page, state in zip(self.pages, states, strict=True)],
             active=active,
-            date_1904=date_1904,
-            names=kept,
+            date_1904=settings.date_1904,
+            names=written_names,
             recalculate=self.unvalued,
-            calculation=calculation,
+            calculation=settings.calculation,
         )
         self._put("xl/workbook.xml", workbook)
         links = workbook_links(len(self.pages), parts=len(parts), metadata=spills or rich, rich=rich)
@@ -322,7 +319,10 @@ class _Book:
     def _names(
         self, names: Mapping[tuple[str, str], str], places: Mapping[str, int]
     ) -> dict[tuple[int | None, str], str]:
-        """The names that can be written, by the place of their sheet; each once, whatever its case."""
+        """Return the names that can be written, by the place of their sheet.
+
+        Each once, whatever its case.
+        """
         kept: dict[tuple[int | None, str], str] = {}
         met = set()
         for (sheet, name), text in names.items():
@@ -340,7 +340,7 @@ class _Book:
 
     # -------------------------------------------------------------------------------------------------- a sheet
 
-    def _sheet(self, at: int, page: Page, *, tables: int, is_active: bool) -> None:
+    def _sheet(self, at: int, page: SheetPage, *, tables: int, is_active: bool) -> None:
         with part(self.archive, f"xl/worksheets/sheet{at + 1}.xml") as put:
             self._look_up_formats()
             widths: Sequence[float | None] = page.widths if page.widths and page.widths != "auto" else ()
@@ -359,7 +359,7 @@ class _Book:
             self.codes = [_fitting(self.number_formats[at]) for at in range(count)]
             self.dates = np.array([is_date_format(code) for code in self.codes], np.uint8)
 
-    def _foot(self, page: Page, tables: int) -> str:
+    def _foot(self, page: SheetPage, tables: int) -> str:
         foot = ""
         if page.protected:
             foot += '<sheetProtection sheet="1" objects="1" scenarios="1" formatColumns="0" formatRows="0"/>'
@@ -386,8 +386,8 @@ class _Book:
             foot += "".join(f'<tablePart r:id="rId{at}"/>' for at in range(1, tables + 1)) + "</tableParts>"
         return foot
 
-    def _rows(self, page: Page, widths: Sequence[float | None]) -> Iterator[memoryview]:
-        """The XML of all rows, in pieces that hold until the next one is asked for."""
+    def _rows(self, page: SheetPage, widths: Sequence[float | None]) -> Iterator[memoryview]:
+        """Yield the XML of all rows, in pieces that hold until the next one is asked for."""
         marked = _Marks(page)
         wrapped = [area for area, style in marked.looks if style in WRAPPED]
         heights = heights_of(page.sheet, wrapped, widths)
@@ -408,7 +408,7 @@ class _Book:
             raise ValueError(f"a sheet holds at most {ROWS_MAX:,} rows and {COLUMNS_MAX:,} columns")
         assert all(column is None or column.start >= first for column in sheet.columns)
         self._look_up_formats()
-        plan = planned(sheet.formulas, self.known)
+        plan = plan_formulas(sheet.formulas, self.known)
         self.dropped += plan.dropped
         slab = kernel.Slab(
             [_arrays(at, column) for at, column in enumerate(sheet.columns) if column is not None],
@@ -431,8 +431,8 @@ _ONE: Final = '"1"'
 _NONE: Final = '"0"'
 
 
-def _head(page: Page, widths: Sequence[float | None], *, is_active: bool) -> str:
-    """A worksheet before its rows."""
+def _head(page: SheetPage, widths: Sequence[float | None], *, is_active: bool) -> str:
+    """Return a worksheet before its rows."""
     head = f'<worksheet xmlns="{MAIN}" xmlns:r="{OFFICE}">'
     if page.styled:
         colour = f'<tabColor rgb="FF{page.tab_colour}"/>' if page.tab_colour else ""
@@ -450,7 +450,7 @@ def _head(page: Page, widths: Sequence[float | None], *, is_active: bool) -> str
 
 
 def _fitting(code: str) -> str:
-    """A format code that Excel takes."""
+    """Return a format code that Excel takes."""
     return code if 0 < len(code) <= FORMAT_CHARACTERS_MAX and code.isprintable() else "General"
 
 
@@ -487,7 +487,7 @@ class _Lines(NamedTuple):
 class _Marks:
     """The style and the protection of a page's ranges, row by row."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: SheetPage) -> None:
         self.looks: list[tuple[Range, StyleName]] = []
         width = page.sheet.column_count
         if page.styled:
@@ -514,7 +514,7 @@ class _Marks:
         self.cuts = np.unique(np.concatenate((boxes[:, 0], boxes[:, 2] + 1)))
 
     def segments(self, first: int, stop: int) -> Iterator[tuple[int, NDArray[np.uint8]]]:
-        """Where each stretch of rows with the same marks ends, and the marks of its columns."""
+        """Yield where each stretch of rows with the same marks ends, and the marks of its columns."""
         cuts = self.cuts[(self.cuts > first) & (self.cuts < stop)].tolist()
         for begin, until in pairwise((first, *cuts, stop)):
             inside = np.flatnonzero((self.boxes[:, 0] <= begin) & (self.boxes[:, 2] >= begin)).tolist()

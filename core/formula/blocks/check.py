@@ -25,7 +25,7 @@ from core.formula.blocks.graph import (
     GraphFault,
     GraphNode,
 )
-from core.formula.blocks.kinds import Kind, constant_kind, declared, family, joined, kind_of
+from core.formula.blocks.kinds import Kind, constant_kind, declared_kinds, family, join_kinds, kind_of
 from core.formula.blocks.templates import TEMPLATES
 from core.formula.language.errors import FormulaError, UnsupportedFunction
 from core.formula.language.parser import ARGUMENTS_MAX, CHARACTERS_MAX, DEPTH_MAX, parse, render
@@ -38,7 +38,7 @@ from core.formula.suggest import warnings as formula_warnings
 ANY: Final[Kind] = "any"
 
 FAULTS_MAX: Final = 100
-"""Faults that are told of one graph."""
+"""Faults that are listed for one graph."""
 
 SUGGESTION_CHARACTERS_MAX: Final = 200
 
@@ -53,7 +53,7 @@ _LEAVES: Final = ("column_ref", "constant")
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedGraph:
     """What checking a graph came to."""
 
     errors: tuple[GraphFault, ...]
@@ -76,7 +76,7 @@ class InvalidGraph(FormulaError):
 
 @checked
 def compile_graph(graph: Graph) -> str:
-    """The Excel formula of a graph, with its '='.
+    """Return the Excel formula of a graph, with its '='.
 
     A block that several others use is calculated once: LET gives it a name. Columns and constants are written again.
 
@@ -89,20 +89,20 @@ def compile_graph(graph: Graph) -> str:
     return checked.formula
 
 
-def check(graph: Graph, input_schema: Mapping[str, Any] | None = None) -> Checked:
-    """Every fault of a graph, or its formula.
+def check(graph: Graph, input_schema: Mapping[str, Any] | None = None) -> CheckedGraph:
+    """Return every fault of a graph, or its formula.
 
     Args:
         input_schema: the kinds of the sheet's columns, see `kinds.declared`; what it does not say is not checked.
     """
     if len(graph.nodes) > NODES_MAX or len(graph.edges) > EDGES_MAX:
         message = f"a graph has at most {NODES_MAX} nodes and {EDGES_MAX:,} edges"
-        return Checked((GraphFault(None, "limit_exceeded", message),))
+        return CheckedGraph((GraphFault(None, "limit_exceeded", message),))
     return _Checker(graph).checked(input_schema)
 
 
 def place_of_port(port: str) -> tuple[tuple[int, int | str], ...]:
-    """What inputs of any name are ordered by: input2 stands before input10."""
+    """Return what inputs of any name are ordered by: input2 stands before input10."""
     pieces = re.split(r"([0-9]+)", port.casefold())
     return tuple((0, int(piece)) if at % 2 else (1, piece) for at, piece in enumerate(pieces))
 
@@ -123,7 +123,7 @@ class _Checker:
     def fault(self, at: int | None, code: str, message: str, position: int | None = None) -> None:
         self.faults.append(GraphFault(None if at is None else self.nodes[at].id, code, message, position))
 
-    def checked(self, input_schema: Mapping[str, Any] | None) -> Checked:
+    def checked(self, input_schema: Mapping[str, Any] | None) -> CheckedGraph:
         formula, kind = None, ANY
         self.check_nodes()
         self.check_edges()
@@ -134,8 +134,8 @@ class _Checker:
         if not self.faults:
             kind = self.check_kinds(order, input_schema)
         if self.faults:
-            return Checked(tuple(self.faults[:FAULTS_MAX]), tuple(self.warnings))
-        return Checked((), tuple(self.warnings), formula, tuple(self.columns), kind)
+            return CheckedGraph(tuple(self.faults[:FAULTS_MAX]), tuple(self.warnings))
+        return CheckedGraph((), tuple(self.warnings), formula, tuple(self.columns), kind)
 
     # Nodes.
 
@@ -238,7 +238,7 @@ class _Checker:
             self.inputs[target][port] = source
 
     def has_port(self, at: int, port: str) -> bool:
-        """Whether a node has an input; also where that cannot be told."""
+        """Return whether a node has an input; also where that cannot be told."""
         kind = NODE_TYPES.get(self.nodes[at].type)
         if kind is None or self.nodes[at].type == "expression":
             expression = self.expressions.get(at)
@@ -261,7 +261,7 @@ class _Checker:
                     self.fault(at, "type_conflict", f"the input {port!r} takes a whole column, from a column_ref")
 
     def column_ports(self, at: int) -> Iterable[str]:
-        """The inputs of a node that take whole columns."""
+        """Return the inputs of a node that take whole columns."""
         if at in self.expressions:
             return self.expressions[at].columns
         return ("keys", "results") if self.nodes[at].type == "lookup_exact" else ()
@@ -269,7 +269,7 @@ class _Checker:
     # Order.
 
     def check_order(self) -> list[int]:
-        """The nodes, each after those that it uses; the output is the last."""
+        """Return the nodes, each after those that it uses; the output is the last."""
         left = [0] * len(self.nodes)
         for followers in self.followers:
             for follower in followers:
@@ -320,24 +320,28 @@ class _Checker:
                 self.fault(at, "several_outputs", message)
         if len(ends) != 1:
             return
-        before: list[list[int]] = [[] for _ in self.nodes]
+        leading = self.leading_to(ends[0])
+        for at in range(len(self.nodes)):
+            if at not in leading and at not in looped:
+                self.fault(at, "unreachable_node", "the node does not lead to the output")
+
+    def leading_to(self, end: int) -> set[int]:
+        """Return every node from which a path leads to one, itself included."""
+        before: list[set[int]] = [set() for _ in self.nodes]
         for at, followers in enumerate(self.followers):
             for follower in followers:
-                before[follower].append(at)
-        reached, waiting = {ends[0]}, [ends[0]]
+                before[follower].add(at)
+        reached, waiting = {end}, [end]
         while waiting:
-            for predecessor in before[waiting.pop()]:
-                if predecessor not in reached:
-                    reached.add(predecessor)
-                    waiting.append(predecessor)
-        for at in range(len(self.nodes)):
-            if at not in reached and at not in looped:
-                self.fault(at, "unreachable_node", "the node does not lead to the output")
+            new = before[waiting.pop()] - reached
+            reached |= new
+            waiting.extend(new)
+        return reached
 
     # The formula.
 
     def compose(self, order: list[int]) -> str | None:
-        """The formula of a graph that is in order."""
+        """Return the formula of a graph that is in order."""
         if (deep := self.too_high(order)) is not None:
             self.fault(deep, "limit_exceeded", f"more than {DEPTH_MAX} operations stand inside each other")
             return None
@@ -365,7 +369,7 @@ class _Checker:
         return text
 
     def uses(self) -> list[int]:
-        """How often the formula names each node."""
+        """Return how often the formula names each node."""
         count = [0] * len(self.nodes)
         for at, inputs in enumerate(self.inputs):
             for port, source in inputs.items():
@@ -373,7 +377,7 @@ class _Checker:
         return count
 
     def too_high(self, order: list[int]) -> int | None:
-        """The first node whose tree could be deeper than whoever walks a tree may go."""
+        """Return the first node whose tree could be deeper than whoever walks a tree may go."""
         heights = [0] * len(self.nodes)
         for at in order:
             own = self.expressions[at].height if at in self.expressions else max(len(self.inputs[at]), 3)
@@ -398,7 +402,7 @@ class _Checker:
         return Call("LET", (*steps, trees[order[-1]])) if steps else trees[order[-1]]
 
     def prefix(self) -> str:
-        """How the names of LET begin: as no name in any expression does."""
+        """Return how the names of LET begin: as no name in any expression does."""
         prefix = "step_"
         taken = frozenset().union(*(expression.names for expression in self.expressions.values()))
         while any(name.startswith(prefix) for name in taken):
@@ -440,11 +444,11 @@ class _Checker:
     # Kinds.
 
     def check_kinds(self, order: list[int], input_schema: Mapping[str, Any] | None) -> Kind:
-        """The kind of the result; a fault wherever two kinds do not go together."""
+        """Return the kind of the result; a fault wherever two kinds do not go together."""
         known: dict[str, Kind] = {}
         if input_schema is not None:
             try:
-                known = {name.casefold(): kind for name, kind in declared(input_schema).items()}
+                known = {name.casefold(): kind for name, kind in declared_kinds(input_schema).items()}
             except ValueError as error:
                 self.fault(None, "invalid_input_schema", str(error))
             for column in self.columns:
@@ -470,20 +474,24 @@ class _Checker:
         if node.type == "lookup_exact":
             self.check_same(at, by_port, "value", "keys")
             default = node.params.get("default")
-            return by_port["results"] if default is None else joined([by_port["results"], constant_kind(default)])
+            return by_port["results"] if default is None else join_kinds([by_port["results"], constant_kind(default)])
         if node.type == "if":
             self.check_port(at, by_port, "condition", "number", "text")
-            return joined([by_port["true"], by_port["false"]])
+            return join_kinds([by_port["true"], by_port["false"]])
+        if node.type == "sum":
+            self.check_sum(at, by_port)
+            return "number"
         if node.type == "concat":
             return "text"
         for port in by_port:
-            if node.type != "sum":
-                self.check_port(at, by_port, port, "number", "text")
-                continue
-            self.check_port(at, by_port, port, "text")
-            if by_port[port] == "boolean" and self.nodes[self.inputs[at][port]].type == "column_ref":
-                self.warnings[f"node {_cut(node.id)}: SUM passes over the booleans of a column"] = None
-        return "number" if node.type == "sum" else "boolean"
+            self.check_port(at, by_port, port, "number", "text")
+        return "boolean"
+
+    def check_sum(self, at: int, kinds: Mapping[str, Kind]) -> None:
+        for port, source in self.inputs[at].items():
+            self.check_port(at, kinds, port, "text")
+            if kinds[port] == "boolean" and self.nodes[source].type == "column_ref":
+                self.warnings[f"node {_cut(self.nodes[at].id)}: SUM passes over the booleans of a column"] = None
 
     def check_port(self, at: int, kinds: Mapping[str, Kind], port: str, *refused: Kind) -> None:
         if family(kinds[port]) in refused:
@@ -498,7 +506,7 @@ class _Checker:
 
 
 def columns_of(tree: Node) -> list[str]:
-    """The columns of the sheet that a formula reads by their names, each once, in order of appearance."""
+    """Return the columns of the sheet that a formula reads by their names, each once, in order of appearance."""
     names: dict[str, None] = {}
     for node, _ in walk(tree):
         if isinstance(node, Structured) and node.table is None and node.first is not None:
@@ -507,7 +515,7 @@ def columns_of(tree: Node) -> list[str]:
 
 
 def _constant(value: float | str | bool) -> Node:
-    """A value as a formula writes it: a sign stands before its number."""
+    """Return a value as a formula writes it: a sign stands before its number."""
     if isinstance(value, str | bool):
         return Literal(value)
     number = float(value) + 0.0  # no -0

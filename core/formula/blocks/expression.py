@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from core.formula.functions import families  # noqa: F401 - fills the catalogue
 from core.formula.language.errors import FormulaError, SyntaxFault
 from core.formula.language.parser import render
-from core.formula.language.tree import Area, Binary, Call, Cell, Invoke, Name, Node, Spill, Structured, Unary
-from core.formula.language.walk import children
+from core.formula.language.tree import Area, Binary, Call, Cell, Name, Node, Spill, Structured
+from core.formula.language.walk import children, with_children
 from core.formula.machine.machine import compile as compile_tree
 from core.formula.suggest import parse_or_suggest
 
@@ -32,7 +32,7 @@ class Expression:
 
 
 def read(formula: str) -> Expression:
-    """The expression of a formula, with or without its '='.
+    """Return the expression of a formula, with or without its '='.
 
     Raises:
         FormulaError: no formula, one that no block can hold, or a call of a function that the engine does not have;
@@ -41,7 +41,7 @@ def read(formula: str) -> Expression:
     text = formula if formula.lstrip().startswith("=") else "=" + formula
     try:
         tree = parse_or_suggest(text)
-        height, names = _measured(tree)
+        height, names = _measure(tree)
         ports: dict[str, int] = {}
 
         def count(name: str, node: Node) -> Node:
@@ -63,8 +63,8 @@ def read(formula: str) -> Expression:
     return Expression(fixed, ports, frozenset(columns), height, names)
 
 
-def _measured(tree: Node) -> tuple[int, frozenset[str]]:
-    """The height of a tree, and the names in it."""
+def _measure(tree: Node) -> tuple[int, frozenset[str]]:
+    """Return the height of a tree, and the names in it."""
     deepest, names, waiting = 0, set(), [(tree, 1)]
     while waiting:
         node, depth = waiting.pop()
@@ -80,54 +80,66 @@ Give = Callable[[str, Node], Node]
 
 
 def put(node: Node, give: Give, give_column: Give, bound: frozenset[str] = frozenset()) -> Node:
-    """The tree with what is given in place of every port and every whole column of the sheet; `bound` are names that
-    mean something inside the formula. Other sheets' whole columns and rows become absolute.
+    """Return the tree with what is given in place of every port and every whole column of the sheet; `bound` are names
+    that mean something inside the formula. Other sheets' whole columns and rows become absolute.
 
     Raises:
         SyntaxFault: a reference that means other cells in every row.
     """
     match node:
-        case Name(sheet=str(sheet)) | Cell(sheet=str(sheet)) | Area(sheet=str(sheet)) if "[" in sheet:
-            raise SyntaxFault(f"{sheet} is another workbook, which is not read", node.start)
         case Name(sheet=None, name=name):
             return node if name.lower() in bound else give(name.lower(), node)
         case Cell(sheet=None, last_sheet=None, row_absolute=False, column_absolute=False):
             return give(render(node)[1:].lower(), node)  # x1 is a good name for a port, and reads as a cell
-        case Cell(row_absolute=row_fixed, column_absolute=column_fixed):
-            if not (row_fixed and column_fixed):
-                raise _moving(node)
-        case Area():
-            return _fixed(node)
-        case Structured(table=None, items=items, first=first):
-            if first is None or items not in ((), ("#Data",), THIS_ROW):
-                raise SyntaxFault(
-                    "of the sheet itself, a formula reads columns by name: [@Column], [Column]", node.start
-                )
-            if items != THIS_ROW and node.last == first:
-                return give_column(first.lower(), node)
-        case Spill(operand=operand):
-            if not isinstance(operand, Cell) or not (operand.row_absolute and operand.column_absolute):
-                raise _moving(node)
-        case Unary(operator=operator, operand=operand):
-            return Unary(operator, put(operand, give, give_column, bound))
-        case Binary(operator=operator, left=left, right=right):
-            if operator in ":, " and any(isinstance(side, Name | Cell) for side in (left, right)):
-                raise SyntaxFault("an input has no place beside an operator between references", node.start)
-            return Binary(operator, put(left, give, give_column, bound), put(right, give, give_column, bound))
-        case Call(name=name, arguments=arguments) if name in ("LET", "LAMBDA"):
+        case Name() | Cell() | Area() | Spill():
+            return _absolute(node)
+        case Structured(table=None):
+            return _put_column(node, give_column)
+        case Binary(operator="," | ":" | " ", left=left, right=right) if isinstance(left, Name | Cell) or isinstance(
+            right, Name | Cell
+        ):
+            raise SyntaxFault("an input has no place beside an operator between references", node.start)
+        case Call(name="LET" | "LAMBDA" as name, arguments=arguments):
             return Call(name, tuple(_bound(name, arguments, give, give_column, bound)))
-        case Call(name=name, arguments=arguments):
-            return Call(name, tuple([put(argument, give, give_column, bound) for argument in arguments]))
-        case Invoke(callee=callee, arguments=arguments):
-            new_arguments = tuple([put(argument, give, give_column, bound) for argument in arguments])
-            return Invoke(put(callee, give, give_column, bound), new_arguments)
+    return with_children(node, [put(child, give, give_column, bound) for child in children(node)])
+
+
+def _absolute(node: Name | Cell | Area | Spill) -> Node:
+    """Return a reference that means the same cells in every row.
+
+    Raises:
+        SyntaxFault: it reads another workbook, or means other cells in every row.
+    """
+    if isinstance(node, Spill):
+        if not isinstance(node.operand, Cell) or not _is_absolute(node.operand):
+            raise _moving(node)
+        return node
+    if node.sheet is not None and "[" in node.sheet:
+        raise SyntaxFault(f"{node.sheet} is another workbook, which is not read", node.start)
+    if isinstance(node, Area):
+        return _absolute_area(node)
+    if isinstance(node, Cell) and not _is_absolute(node):
+        raise _moving(node)
+    return node
+
+
+def _is_absolute(cell: Cell) -> bool:
+    return cell.row_absolute and cell.column_absolute
+
+
+def _put_column(node: Structured, give_column: Give) -> Node:
+    """Return what is given for a whole column of the sheet; the row's own cell stays."""
+    if node.first is None or node.items not in ((), ("#Data",), THIS_ROW):
+        raise SyntaxFault("of the sheet itself, a formula reads columns by name: [@Column], [Column]", node.start)
+    if node.items != THIS_ROW and node.last == node.first:
+        return give_column(node.first.lower(), node)
     return node
 
 
 def _bound(
     name: str, arguments: tuple[Node, ...], give: Give, give_column: Give, bound: frozenset[str]
 ) -> Iterator[Node]:
-    """The arguments of a LET or a LAMBDA, of which some bind names for those after them."""
+    """Yield the arguments of a LET or a LAMBDA, of which some bind names for those after them."""
     pending = None
     for at, argument in enumerate(arguments):
         parameter = None
@@ -146,7 +158,7 @@ def _bound(
             bound, pending = bound | {pending}, None
 
 
-def _fixed(area: Area) -> Area:
+def _absolute_area(area: Area) -> Area:
     first, last = area.first, area.last
     if area.whole_columns or area.whole_rows:
         first, last = (Cell(None, None, corner.row, corner.column, True, True) for corner in (first, last))

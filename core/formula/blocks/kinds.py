@@ -35,8 +35,8 @@ _NUMBER: Final = frozenset(("CODE", "FIND", "LEN", "MATCH", "NUMBERVALUE", "SEAR
 _NUMBER_CATEGORIES: Final = frozenset(("date", "financial", "math", "statistical"))
 
 
-def declared(schema: Mapping[str, Any]) -> dict[str, Kind]:
-    """The kinds of the columns of an input schema.
+def declared_kinds(schema: Mapping[str, Any]) -> dict[str, Kind]:
+    """Return the kinds of the columns of an input schema.
 
     It says them as {"Par": "number"}, as {"Par": {"type": "number"}}, as a JSON Schema's {"properties": ...}, or as
     {"columns": [{"name": "Par", "type": "number"}]}.
@@ -52,10 +52,10 @@ def declared(schema: Mapping[str, Any]) -> dict[str, Kind]:
         if not all(isinstance(row, Mapping) and isinstance(row.get("name"), str) for row in rows):
             raise ValueError("each of input_schema.columns has a name and a type")
         columns = {row["name"]: row for row in rows}
-    return {name: _declared(name, column) for name, column in columns.items()}
+    return {name: _declared_kind(name, column) for name, column in columns.items()}
 
 
-def _declared(name: str, declaration: Any) -> Kind:
+def _declared_kind(name: str, declaration: Any) -> Kind:
     word = declaration
     if isinstance(declaration, Mapping):
         word = declaration.get("type", "any")
@@ -69,17 +69,20 @@ def _declared(name: str, declaration: Any) -> Kind:
 
 
 def family(kind: Kind) -> Kind:
-    """Kinds that compare and add as one: dates are numbers."""
+    """Return kinds that compare and add as one: dates are numbers."""
     return "number" if kind == "date" else kind
 
 
-def joined(kinds: Sequence[Kind]) -> Kind:
-    """The kind of a value that is one of several."""
+def join_kinds(kinds: Sequence[Kind]) -> Kind:
+    """Return the kind of a value that is one of several."""
     return kinds[0] if len(set(kinds)) == 1 else "any"
 
 
 def kind_of(node: Node, ports: Mapping[str, Kind]) -> Kind:
-    """The kind of an expression's value; `ports` are the kinds of its inputs, by lower-case name."""
+    """Return the kind of an expression's value.
+
+    `ports` are the kinds of its inputs, by lower-case name.
+    """
     match node:
         case Written(value=value):
             return constant_kind(value)
@@ -94,9 +97,9 @@ def kind_of(node: Node, ports: Mapping[str, Kind]) -> Kind:
         case Binary(operator="=" | "<>" | "<" | ">" | "<=" | ">="):
             return "boolean"
         case Call(name="IF", arguments=(_, first, second)):
-            return joined([kind_of(first, ports), kind_of(second, ports)])
+            return join_kinds([kind_of(first, ports), kind_of(second, ports)])
         case Call(name="IFERROR" | "IFNA", arguments=(first, second)):
-            return joined([kind_of(first, ports), kind_of(second, ports)])
+            return join_kinds([kind_of(first, ports), kind_of(second, ports)])
         case Call(name=name):
             return _call_kind(name)
     return ports.get(getattr(node, "name", "").lower(), "any")
@@ -115,7 +118,7 @@ def _call_kind(name: str) -> Kind:
 
 
 def constant_kind(value: object) -> Kind:
-    """The kind of a written value."""
+    """Return the kind of a written value."""
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int | float):

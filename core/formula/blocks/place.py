@@ -21,15 +21,18 @@ class ColumnOf(Protocol):
 
 
 def by_name(names: Mapping[str, int]) -> ColumnOf:
-    """The columns of a sheet by their names: as written, else the only one that differs by case and blanks alone."""
+    """Return the columns of a sheet by their names.
+
+    As written, else the only one that differs by case and blanks alone.
+    """
     folded: dict[str, list[int]] = {}
     for name, at in names.items():
-        folded.setdefault(_folded(name), []).append(at)
+        folded.setdefault(_fold(name), []).append(at)
 
     def find(name: str) -> int:
         if name in names:
             return names[name]
-        places = folded.get(_folded(name), [])
+        places = folded.get(_fold(name), [])
         if len(places) != 1:
             many = "several columns differ from it by case and blanks" if places else "the sheet has no such column"
             raise UnknownColumn(f"{name[:255]!r}: {many}")
@@ -38,12 +41,13 @@ def by_name(names: Mapping[str, int]) -> ColumnOf:
     return find
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     return " ".join(name.split()).casefold()  # a header read from a sheet has no line breaks
 
 
-def placed(node: Node, column_of: ColumnOf, column: int, first_row: int, last_row: int) -> Node:
-    """The tree of a formula in a cell of `column`: [@Par] is the row's own cell, [Par] the rows from first to last.
+def place_formula(node: Node, column_of: ColumnOf, column: int, first_row: int, last_row: int) -> Node:
+    """Return the tree of a formula in a cell of `column`: [@Par] is the row's own cell, [Par] the rows from first to
+    last.
 
     Raises:
         UnknownColumn: the sheet has no column of a name.

@@ -36,10 +36,15 @@ class Template:
 
 
 def _template(
-    template_id: str, name: str, description: str, inputs: list[tuple[str, str, str, str]],
-    nodes: list[tuple[str, str, dict[str, Any]]], edges: list[str], examples: list[tuple[tuple[Any, ...], Any]],
-) -> Template:  # fmt: skip
-    """A template from short rows; an edge is written "source > target.port"."""
+    template_id: str,
+    name: str,
+    description: str,
+    inputs: list[tuple[str, str, str, str]],
+    nodes: list[tuple[str, str, dict[str, Any]]],
+    edges: list[str],
+    examples: list[tuple[tuple[Any, ...], Any]],
+) -> Template:
+    """Return a template from short rows; an edge is written "source > target.port"."""
     columns = [{"id": node, "type": "column_ref", "params": {"column": column}} for node, column, _, _ in inputs]
     blocks = [{"id": node, "type": kind, "params": params} for node, kind, params in nodes]
     wires = []
@@ -70,12 +75,12 @@ _ABOVE_CCC: Final = (
 
 
 def _texts(values: Iterable[str]) -> str:
-    """A column of texts, as a formula writes it."""
+    """Return a column of texts, as a formula writes it."""
     return "{" + ";".join(f'"{value}"' for value in values) + "}"
 
 
 def _numbers(values: Iterable[object]) -> str:
-    """A column of other values likewise."""
+    """Return a column of other values likewise."""
     return "{" + ";".join(str(value).upper() for value in values) + "}"
 
 

@@ -30,13 +30,13 @@ class NotColumnar(Exception):
 
 
 def constant(value: Error | float, rows: int) -> Span:
-    """A span of one number or error again and again."""
+    """Return a span of one number or error again and again."""
     kind, number = (Kind.ERROR, value.code) if isinstance(value, Error) else (Kind.NUMBER, value)
     return Span(np.full(rows, kind, np.uint8), np.full(rows, number, np.float64), np.full(rows, -1, np.int32))
 
 
 def numbers_span(positions: NDArray[np.int32]) -> Span:
-    """Places counted from 1; -1 is #N/A, -2 - code an error."""
+    """Return places counted from 1; -1 is #N/A, -2 - code an error."""
     missing = positions < 0
     numbers = np.where(missing, np.where(positions == -1, 6.0, -2.0 - positions), positions + 1.0)
     kinds = np.where(missing, Kind.ERROR, Kind.NUMBER).astype(np.uint8)
@@ -44,14 +44,17 @@ def numbers_span(positions: NDArray[np.int32]) -> Span:
 
 
 def array_with_pool(value: Any) -> Array:
-    """An argument that is an array of columns."""
+    """Return an argument that is an array of columns."""
     if isinstance(value, Array) and value.spans is not None and value.pool is not None:
         return value
     raise NotColumnar
 
 
 def single(value: Any, default: Any = None) -> Any:
-    """An argument that is the same for all rows and no array; the default where it was left out."""
+    """Return an argument that is the same for all rows and no array.
+
+    The default where it was left out.
+    """
     if value is OMITTED:
         return default
     if isinstance(value, Span | Array | Error):
@@ -60,7 +63,7 @@ def single(value: Any, default: Any = None) -> Any:
 
 
 def number_of(value: Any, default: float) -> float:
-    """A fixed numeric argument."""
+    """Return a fixed numeric argument."""
     number = to_number(single(value, default))
     if isinstance(number, Error):
         raise NotColumnar
@@ -68,12 +71,12 @@ def number_of(value: Any, default: float) -> float:
 
 
 def argument_at(arguments: list[Any], place: int) -> Any:
-    """An argument, OMITTED where the call has not so many."""
+    """Return an argument, OMITTED where the call has not so many."""
     return arguments[place] if place < len(arguments) else OMITTED
 
 
 def keys_of(value: Any) -> Span:
-    """The argument that differs by row."""
+    """Return the argument that differs by row."""
     if not isinstance(value, Span):
         raise NotColumnar
     return value
@@ -89,7 +92,7 @@ def exact_positions(
     legacy: bool = True,
     last: bool = False,
 ) -> NDArray[np.int32]:
-    """The rows of the exact matches in the first column (or row) of an array."""
+    """Return the rows of the exact matches in the first column (or row) of an array."""
     rows = len(keys.kinds)
     environment.spend(rows)
     groups = groups_of(environment, array, 0, row, rows) or Groups(Vector(array, 0, row))
@@ -97,7 +100,7 @@ def exact_positions(
 
 
 def sorted_positions(environment: Environment, keys: Span, array: Array, row: bool, falling: bool) -> NDArray[np.int32]:
-    """The rows that a search in sorted data ends at."""
+    """Return the rows that a search in sorted data ends at."""
     return Vector(array, 0, row).positions(environment, keys, array.pool or TextPool(), falling)
 
 
@@ -135,7 +138,10 @@ def match(environment: Environment, arguments: list[Any]) -> Span:
 
 
 def place(environment: Environment, arguments: list[Any], modes: int) -> NDArray[np.int32]:
-    """The places that XMATCH and XLOOKUP find by an exact match; `modes` is where their match_mode stands."""
+    """Return the places that XMATCH and XLOOKUP find by an exact match.
+
+    `modes` is where their match_mode stands.
+    """
     keys, array = keys_of(arguments[0]), array_with_pool(arguments[1])
     mode, search = number_of(argument_at(arguments, modes), 0.0), number_of(argument_at(arguments, modes + 1), 1.0)
     if mode not in (0, 2) or search not in (1, -1) or (array.rows > 1 and array.columns > 1):
@@ -166,7 +172,10 @@ def xlookup(environment: Environment, arguments: list[Any]) -> Span:
 
 
 def offsets(value: Any, size: int, rows: int) -> NDArray[np.int32]:
-    """INDEX's row or column numbers as places from 0; -2 - code for what is no place. A 0 (all) is not columnar."""
+    """INDEX's row or column numbers as places from 0; -2 - code for what is no place.
+
+    A 0 (all) is not columnar.
+    """
     if not isinstance(value, Span):
         value = constant(number_of(value, 0.0), rows)
     kinds = value.kinds
@@ -218,7 +227,7 @@ def tallied(
     criteria: list[Any],
     answer: Callable[[Tally], float | Error],
 ) -> Span:
-    """One answer a row: each distinct combination of criteria is tallied once."""
+    """Return one answer a row: each distinct combination of criteria is tallied once."""
     pools = [array.pool for array in ranges if array.pool is not None]
     spans = [criterion for criterion in criteria if isinstance(criterion, Span)]
     if not spans or any(isinstance(criterion, Array) for criterion in criteria):
@@ -256,7 +265,10 @@ def by_group(
     criteria: list[Any],
     answer: Callable[[Tally], float | Error],
 ) -> list[float | Error | None] | None:
-    """The answers of one criterion that a group of equal cells gives; None in a row that it does not, or for all."""
+    """Return the answers of one criterion that a group of equal cells gives.
+
+    None in a row that it does not, or for all.
+    """
     array, criterion = ranges[0], criteria[0]
     if len(ranges) > 1 or array.columns > 1 or not isinstance(criterion, Span):
         return None
@@ -274,10 +286,14 @@ def by_group(
 
 
 def tally_one(
-    environment: Environment, ranges: list[Array], values: Array | None, wanted: tuple[Any, ...],
-    answer: Callable[[Tally], float | Error], uses: int,
-) -> float | Error:  # fmt: skip
-    """The answer of one row."""
+    environment: Environment,
+    ranges: list[Array],
+    values: Array | None,
+    wanted: tuple[Any, ...],
+    answer: Callable[[Tally], float | Error],
+    uses: int,
+) -> float | Error:
+    """Return the answer of one row."""
     try:
         criteria = [Criterion(value, date_1904=environment.date_1904) for value in wanted]
         return answer(tally(environment, ranges, criteria, values, uses))
@@ -286,7 +302,7 @@ def tally_one(
 
 
 def with_one(answer: Callable[[Tally], float | Error]) -> ColumnBody:
-    """The body of SUMIF, AVERAGEIF and COUNTIF."""
+    """Return the body of SUMIF, AVERAGEIF and COUNTIF."""
 
     def body(environment: Environment, arguments: list[Any]) -> Span:
         values = argument_at(arguments, 2)
@@ -297,7 +313,10 @@ def with_one(answer: Callable[[Tally], float | Error]) -> ColumnBody:
 
 
 def with_many(answer: Callable[[Tally], float | Error]) -> ColumnBody:
-    """The body of the functions with many criteria; the values come first, but COUNTIFS has none."""
+    """Return the body of the functions with many criteria.
+
+    The values come first, but COUNTIFS has none.
+    """
 
     def body(environment: Environment, arguments: list[Any]) -> Span:
         first = 0 if answer is count else 1
@@ -311,7 +330,7 @@ def with_many(answer: Callable[[Tally], float | Error]) -> ColumnBody:
 
 
 def guarded(body: ColumnBody) -> ColumnBody:
-    """A body that answers None instead of raising."""
+    """Return a body that answers None instead of raising."""
 
     def run(environment: Environment, arguments: list[Any]) -> Span | None:
         try:

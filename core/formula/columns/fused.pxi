@@ -48,7 +48,7 @@ cdef object _recipe_of(Plan plan):
                 else:
                     inputs[register] = isinstance(role, Node)
         written.add(step.out)
-    return Recipe(start, tuple(steps), tuple(inputs), tuple(inputs.values()), tuple(constants.items()))
+    return LoopRecipe(start, tuple(steps), tuple(inputs), tuple(inputs.values()), tuple(constants.items()))
 
 
 cdef object _step_of(Plan plan, Instruction *given):
@@ -61,23 +61,23 @@ cdef object _step_of(Plan plan, Instruction *given):
         name = _STEPS[operation]
         if operation <= SUBTRACT and given.extra:
             name = "sum" if operation == ADD else "difference"
-        return Step(name, given.out, reads)
+        return LoopStep(name, given.out, reads)
     if operation == FUNCTION and given.extra in _NUMBER_STEPS:
-        return Step(_NUMBER_STEPS[given.extra], given.out, (given.a,))
+        return LoopStep(_NUMBER_STEPS[given.extra], given.out, (given.a,))
     if operation == FUNCTION:
         digits = plan.roles[given.b]
         if not isinstance(digits, Literal) or not isinstance((<Literal> digits).value, float):
             return None
         places = _places((<Literal> digits).value)
-        return Step(_ROUNDING_STEPS[given.extra], given.out, (given.a,), (places,)) if 0 <= places <= 22 else None
+        return LoopStep(_ROUNDING_STEPS[given.extra], given.out, (given.a,), (places,)) if 0 <= places <= 22 else None
     if operation == INSTEAD and not given.extra:
-        return Step("IFERROR", given.out, (given.a, given.b))
+        return LoopStep("IFERROR", given.out, (given.a, given.b))
     if operation == ASK and given.extra in _QUESTION_STEPS:
-        return Step(_QUESTION_STEPS[given.extra], given.out, (given.a,))
+        return LoopStep(_QUESTION_STEPS[given.extra], given.out, (given.a,))
     if operation == CHOOSE:
-        return Step("CHOOSE", given.out, (given.a, *[plan.choices[given.extra + at] for at in range(given.b)]))
+        return LoopStep("CHOOSE", given.out, (given.a, *[plan.choices[given.extra + at] for at in range(given.b)]))
     if operation == OWN_ROW:
-        return Step("ROW", given.out, (), (given.extra,))
+        return LoopStep("ROW", given.out, (), (given.extra,))
     if operation == AGGREGATE and given.c in _AGGREGATE_STEPS:
         reads, cells = [], []
         for at in range(given.a):
@@ -86,7 +86,7 @@ cdef object _step_of(Plan plan, Instruction *given):
                 return None
             reads.append(item.register)
             cells.append(item.kind == CELL_ITEM)
-        return Step(_AGGREGATE_STEPS[given.c], given.out, tuple(reads), tuple(cells))
+        return LoopStep(_AGGREGATE_STEPS[given.c], given.out, tuple(reads), tuple(cells))
     return None
 
 

@@ -37,7 +37,7 @@ from core.formula.ranges.environment import CELLS_MAX
 from core.formula.language.errors import ContextError, FormulaError
 from core.formula.machine.machine import call, compile
 from core.formula.native.loops import LOOPS, ROWS_MIN
-from core.formula.native.recipe import NO_LOOP, NUMBERS_AND_BLANKS, STEPS_MAX, Recipe, Step
+from core.formula.native.recipe import NO_LOOP, NUMBERS_AND_BLANKS, STEPS_MAX, LoopRecipe, LoopStep
 from core.formula.values.value import DIV0, NA, NUM, OMITTED, VALUE, Date, Failure
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, column_index
 from core.frames.given import cell_value, moments

@@ -126,7 +126,7 @@ class Function:
         return f"{self.name}({', '.join(names)})"
 
     def argument(self, index: int) -> Argument:
-        """The row of the argument at a 0-based place, repetition included."""
+        """Return the row of the argument at a 0-based place, repetition included."""
         if index < len(self.arguments) or not self.period:
             return self.arguments[index]
         first = len(self.arguments) - self.period

@@ -336,7 +336,10 @@ def _days_beyond_months(start: int, end: int) -> int:
 
 
 def _days_beyond_years(start: int, end: int) -> int:
-    """To the end's day and month in the start's year or the one after it: Excel's leap days are those of the start."""
+    """To the end's day and month in the start's year or the one after it.
+
+    Excel's leap days are those of the start.
+    """
     year, month_1, day_1 = days.split(start)
     _, month_2, day_2 = days.split(end)
     return days.join(year if (month_2, day_2) >= (month_1, day_1) else year + 1, month_2, day_2) - start
@@ -368,12 +371,12 @@ class _Week:
         """The serials 1 to 7 that are worked."""
 
     def until(self, serial: int) -> int:
-        """Workdays from serial 1 to this one."""
+        """Return workdays from serial 1 to this one."""
         weeks, rest = divmod(serial, 7)
         return weeks * len(self.places) + sum(place <= rest for place in self.places)
 
     def number(self, count: int) -> int:
-        """The serial of the workday of that number, serial 1 counting first."""
+        """Return the serial of the workday of that number, serial 1 counting first."""
         weeks, rest = divmod(count - 1, len(self.places))
         return weeks * 7 + self.places[rest]
 
@@ -396,7 +399,7 @@ def _week_of(weekend: Any) -> _Week:
 
 
 def _days_of(environment: Environment, holidays: Any, week: _Week) -> list[int]:
-    """The holidays that would be worked otherwise, in order."""
+    """Return the holidays that would be worked otherwise, in order."""
     holiday_days = {toolpak.day(environment, cell) for cell in toolpak.every(holidays) if cell is not None}
     return sorted(filter(week.works, holiday_days))
 
@@ -410,7 +413,7 @@ def _count(environment: Environment, start_date: Any, end_date: Any, week: _Week
 
 
 def _steps(value: Any) -> int:
-    """A number of working days; part of one back is a whole one."""
+    """Return a number of working days; part of one back is a whole one."""
     return math.floor(toolpak.number(value))
 
 

@@ -9,32 +9,32 @@ from core.formula.ranges.reduce import round_down
 
 
 def number(name: str, description: str, *, optional: bool = False, empty: Any = None) -> Argument:
-    """A float."""
+    """Return a float."""
     return Argument(name, Takes.NUMBER, description, required=not optional, empty=empty)
 
 
 def integer(name: str, description: str, *, optional: bool = False, empty: Any = None) -> Argument:
-    """An int, cut toward zero."""
+    """Return an int, cut toward zero."""
     return Argument(name, Takes.INTEGER, description, required=not optional, empty=empty)
 
 
 def logical(name: str, description: str, *, optional: bool = False, empty: Any = None) -> Argument:
-    """A bool."""
+    """Return a bool."""
     return Argument(name, Takes.LOGICAL, description, required=not optional, empty=empty)
 
 
 def cells(name: str, description: str, *, optional: bool = False) -> Argument:
-    """A value or the cells of a range."""
+    """Return a value or the cells of a range."""
     return Argument(name, Takes.RANGE, description, required=not optional)
 
 
 def array(name: str, description: str, *, optional: bool = False, repeats: bool = False, empty: Any = None) -> Argument:
-    """An Array always."""
+    """Return an Array always."""
     return Argument(name, Takes.ARRAY, description, required=not optional, repeats=repeats, empty=empty)
 
 
 def many(first: str, rest: str, description: str, *, empty: Any = None) -> tuple[Argument, Argument]:
-    """One or more values or ranges."""
+    """Return one or more values or ranges."""
     return (
         Argument(first, Takes.RANGE, description, empty=empty),
         Argument(rest, Takes.RANGE, "Further ones.", required=False, repeats=True, empty=empty),
@@ -42,5 +42,5 @@ def many(first: str, rest: str, description: str, *, empty: Any = None) -> tuple
 
 
 def whole(value: float) -> float:
-    """A number cut toward zero, as its 15 digits read."""
+    """Return a number cut toward zero, as its 15 digits read."""
     return round_down(value, 0)

@@ -271,7 +271,10 @@ def _address(environment: Environment, at: Reference) -> str:
 
 
 def _filename(environment: Environment, at: Reference) -> str:
-    """Where a book lies is not known here; formulas that cut the sheet's name out of this find it."""
+    """Return where a book lies is not known here.
+
+    Formulas that cut the sheet's name out of this find it.
+    """
     return f"[Book]{at.sheet or environment.sheet or environment.sheets()[0]}"
 
 
@@ -296,7 +299,10 @@ _DATE_CODES: Final = (
 
 
 def _format_code(environment: Environment, at: Reference) -> str:
-    """Excel's short name of a number format: G, F2, ,0, C2, P0, S2, D1 to D9, with - and () marks."""
+    """Excel's short name of a number format.
+
+    G, F2, ,0, C2, P0, S2, D1 to D9, with - and () marks.
+    """
     code = _code(environment, at)
     section = parse(code)[0]
     if section.kind == "date":

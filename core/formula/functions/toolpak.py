@@ -14,17 +14,17 @@ from core.formula.values.value import NA, NUM, VALUE, Array, Error, Failure
 def single(
     name: str, description: str, *, kind: Takes = Takes.VALUE, optional: bool = False, empty: Any = None
 ) -> Argument:
-    """One value, by its kind."""
+    """Return one value, by its kind."""
     return Argument(name, kind, description, required=not optional, empty=empty, single_cell=True)
 
 
 def required(name: str, description: str) -> Argument:
-    """A number that has to be there; left empty it is #N/A."""
+    """Return a number that has to be there; left empty it is #N/A."""
     return single(name, description, empty=OMITTED)
 
 
 def optional(name: str, description: str) -> Argument:
-    """A number that may be left out; left empty it is 0."""
+    """Return a number that may be left out; left empty it is 0."""
     return single(name, description, optional=True)
 
 
@@ -37,7 +37,7 @@ MATURITY: Final = required("maturity", "The day on which the security falls due.
 
 
 def number(value: Any, date_1904: bool = False) -> float:
-    """A number; blank is 0, numeric text is read.
+    """Return a number; blank is 0, numeric text is read.
 
     Raises:
         Failure: VALUE for a boolean or other text, NA for an argument left empty.
@@ -55,17 +55,17 @@ def number(value: Any, date_1904: bool = False) -> float:
 
 
 def numbers(*values: Any) -> tuple[float, ...]:
-    """Several numbers."""
+    """Return several numbers."""
     return tuple([number(value) for value in values])
 
 
 def whole(value: Any) -> int:
-    """A number cut toward zero."""
+    """Return a number cut toward zero."""
     return int(number(value))
 
 
 def day(environment: Environment, value: Any) -> int:
-    """The 1900-system serial of a day, its time cut off.
+    """Return the 1900-system serial of a day, its time cut off.
 
     Raises:
         Failure: as `number`, and NUM outside Excel's days.
@@ -75,7 +75,7 @@ def day(environment: Environment, value: Any) -> int:
 
 
 def basis_of(value: Any) -> int:
-    """A day count.
+    """Return a day count.
 
     Raises:
         Failure: NUM beyond 0 to 4.
@@ -87,7 +87,7 @@ def basis_of(value: Any) -> int:
 
 
 def frequency_of(value: Any) -> int:
-    """Coupons a year.
+    """Return coupons a year.
 
     Raises:
         Failure: NUM for other than 1, 2 and 4.
@@ -105,12 +105,15 @@ def need(*conditions: bool) -> None:
 
 
 def is_blank_cell(value: Any) -> bool:
-    """Whether a RANGE argument is a reference to one cell that is blank."""
+    """Return whether a RANGE argument is a reference to one cell that is blank."""
     return isinstance(value, Array) and value.rows == value.columns == 1 and value.at(0, 0) is None
 
 
 def every(value: Any) -> list[Any]:
-    """The cells of a RANGE argument, row by row; the first error among them is raised."""
+    """Return the cells of a RANGE argument, row by row.
+
+    The first error among them is raised.
+    """
     cells = value.cells() if isinstance(value, Array) else [value]
     for cell in cells:
         if isinstance(cell, Error):

@@ -18,7 +18,7 @@ from core.formula.language.tree import (
     Structured,
     Unary,
 )
-from core.formula.language.walk import walk
+from core.formula.language.walk import children, walk
 
 __all__ = [
     "Area",
@@ -38,6 +38,7 @@ __all__ = [
     "Spill",
     "Structured",
     "Unary",
+    "children",
     "functions",
     "parse",
     "references",

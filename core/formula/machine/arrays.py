@@ -46,7 +46,10 @@ Singles = frozenset[str]
 
 
 def may_be_array(node: Node, singles: Singles = frozenset()) -> bool:
-    """Whether the value may hold more than one cell; True where it cannot be told."""
+    """Return whether the value may hold more than one cell.
+
+    True where it cannot be told.
+    """
     match node:
         case Name(sheet=None, name=name):
             return name.lower() not in singles
@@ -90,8 +93,8 @@ def _call(node: Call, singles: Singles) -> bool:
 
 
 def lifts(node: Node, singles: Singles = frozenset()) -> bool:
-    """Whether an operator or a function inside works through an array, where a formula of a file from before dynamic
-    arrays would meet one cell of it; True where it cannot be told."""
+    """Return whether an operator or a function inside works through an array, where a formula of a file from before
+    dynamic arrays would meet one cell of it; True where it cannot be told."""
     match node:
         case Unary():
             return (node.operator != "@" and may_be_array(node.operand, singles)) or lifts(node.operand, singles)
@@ -107,8 +110,8 @@ def lifts(node: Node, singles: Singles = frozenset()) -> bool:
 
 
 def beyond(node: Node | None) -> Any:
-    """What stands in cells of an array formula's range that its value does not reach: #N/A, and what ISERROR and its
-    kin say of it where they are the formula, since they see their argument as large as the range."""
+    """Return what stands in cells of an array formula's range that its value does not reach: #N/A, and what ISERROR and
+    its kin say of it where they are the formula, since they see their argument as large as the range."""
     function = FUNCTIONS.get(node.name) if isinstance(node, Call) else None
     if function is None or function.body is None or len(function.arguments) != 1:
         return NA
@@ -134,7 +137,7 @@ def _call_lifts(node: Call, singles: Singles) -> bool:
 
 
 def _named_singles(nodes: tuple[Node, ...], singles: Singles) -> Singles:
-    """The names of single values at the end of a LET."""
+    """Return the names of single values at the end of a LET."""
     for name, value in zip(nodes[:-1:2], nodes[1::2], strict=False):
         if isinstance(name, Name):
             word = frozenset((name.name.lower(),))
@@ -147,7 +150,7 @@ def _is_zero(node: Node) -> bool:
 
 
 def _is_line(node: Node) -> bool:
-    """Whether a range is one column wide."""
+    """Return whether a range is one column wide."""
     if isinstance(node, Structured):
         return node.first is not None and node.first == node.last
     if isinstance(node, ArrayLiteral):

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from core.confined import here
-from core.formula.native.recipe import Recipe
+from core.formula.native.recipe import LoopRecipe
 from core.formula.native.text import text_of
 
 ROWS_MIN: Final = 4_096
@@ -49,18 +49,18 @@ class Loops:
 
     def __init__(self, worth: int = WORTH) -> None:
         self.worth = worth
-        self._work: OrderedDict[Recipe, int] = OrderedDict()
-        self._loops: OrderedDict[Recipe, Loop | None] = OrderedDict()
+        self._work: OrderedDict[LoopRecipe, int] = OrderedDict()
+        self._loops: OrderedDict[LoopRecipe, Loop | None] = OrderedDict()
         self._open()
         os.register_at_fork(after_in_child=self._open)
 
     def _open(self) -> None:
         self._lock = threading.Lock()
-        self._waiting: deque[Recipe] = deque()
+        self._waiting: deque[LoopRecipe] = deque()
         self._thread: threading.Thread | None = None
 
-    def of(self, recipe: Recipe, rows: int) -> Loop | None:
-        """The loop for so many more rows; None while there is none."""
+    def of(self, recipe: LoopRecipe, rows: int) -> Loop | None:
+        """Return the loop for so many more rows; None while there is none."""
         with self._lock:
             if recipe in self._loops:
                 self._loops.move_to_end(recipe)
@@ -87,7 +87,7 @@ class Loops:
         with self._lock:
             return sum(loop.rows for loop in self._loops.values() if loop is not None)
 
-    def recipes(self) -> list[Recipe]:
+    def recipes(self) -> list[LoopRecipe]:
         """Of the loops that are kept."""
         with self._lock:
             return [recipe for recipe, loop in self._loops.items() if loop is not None]
@@ -116,8 +116,8 @@ class Loops:
                     self._loops.popitem(last=False)
 
 
-def compiled(recipe: Recipe) -> Loop:
-    """The loop of a recipe.
+def compiled(recipe: LoopRecipe) -> Loop:
+    """Return the loop of a recipe.
 
     Raises:
         ImportError: llvmlite is not installed.

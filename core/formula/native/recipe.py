@@ -27,7 +27,7 @@ ERROR_AWARE: Final = QUESTIONS | {"IFERROR", "ISERROR"}
 """Steps that make something else of an error."""
 
 
-class Step(NamedTuple):
+class LoopStep(NamedTuple):
     """One instruction over registers."""
 
     name: str
@@ -39,12 +39,12 @@ class Step(NamedTuple):
     cell, where some kinds do not count."""
 
 
-class Recipe(NamedTuple):
+class LoopRecipe(NamedTuple):
     """A loop; equal ones do the same, so it is the key of what is compiled."""
 
     start: int
     """How many instructions of the plan run in chunks before it."""
-    steps: tuple[Step, ...]
+    steps: tuple[LoopStep, ...]
     """The last one gives the result."""
     inputs: tuple[int, ...]
     """The registers that are read before they are written."""
@@ -54,7 +54,10 @@ class Recipe(NamedTuple):
     """The registers that hold a number of the formula, as `float.hex` spells it."""
 
     def kind(self, inputs: bytes) -> int:
-        """The kind of the result, errors aside, for inputs of these kinds; NO_LOOP where the loop is not for them."""
+        """Return the kind of the result, errors aside, for inputs of these kinds.
+
+        NO_LOOP where the loop is not for them.
+        """
         kinds: dict[int, int] = {register: Kind.NUMBER for register, _ in self.constants}
         kinds.update(zip(self.inputs, inputs, strict=True))
         for step in self.steps:
@@ -64,7 +67,7 @@ class Recipe(NamedTuple):
         return Kind.NUMBER if step_kind in _LOOSE else step_kind
 
 
-def _kind(step: Step, reads: list[int]) -> int:
+def _kind(step: LoopStep, reads: list[int]) -> int:
     name = step.name
     kinds = set(reads)
     if not kinds <= _NUMERIC:
@@ -89,13 +92,13 @@ def _kind(step: Step, reads: list[int]) -> int:
 
 
 def _common(kinds: set[int]) -> int:
-    """The kind of a choice between values of these kinds."""
+    """Return the kind of a choice between values of these kinds."""
     if len(kinds) == 1:
         return kinds.pop()
     return NUMBERS_AND_BLANKS if kinds <= _LOOSE else NO_LOOP
 
 
-def _kind_of_aggregate(step: Step, reads: list[int], kinds: set[int]) -> int:
+def _kind_of_aggregate(step: LoopStep, reads: list[int], kinds: set[int]) -> int:
     counted = _NUMBERS | {Kind.BOOLEAN} if step.name in CONDITIONS else _NUMBERS
     for kind, is_cell in zip(reads, step.form, strict=True):
         if kind not in (counted if is_cell else _NUMBERS | {Kind.BOOLEAN}):

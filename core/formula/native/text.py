@@ -18,16 +18,16 @@ import struct
 from collections.abc import Sequence
 from typing import Final
 
-from core.formula.native.recipe import AGGREGATES, COMPARISONS, CONDITIONS, ERROR_AWARE, Recipe, Step
+from core.formula.native.recipe import AGGREGATES, COMPARISONS, CONDITIONS, ERROR_AWARE, LoopRecipe, LoopStep
 
 
-def _spelled(value: float) -> str:
-    """A double as LLVM reads it exactly."""
+def _spell(value: float) -> str:
+    """Return a double as LLVM reads it exactly."""
     return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"
 
 
-_NAN: Final = _spelled(float("nan"))
-_ZERO, _ONE = _spelled(0.0), _spelled(1.0)
+_NAN: Final = _spell(float("nan"))
+_ZERO, _ONE = _spell(0.0), _spell(1.0)
 _CLOSE: Final = 2e-14  # this and the next are those of columns/loops.h
 _ABOUT: Final = 6e-15
 _LARGEST, _LEAST_NORMAL = 1.7976931348623157e308, 2.2250738585072014e-308
@@ -42,6 +42,8 @@ _OVERFLOWING: Final = frozenset({"+", "-", "*", "/", "sum", "difference", "SUM",
 _PASSING: Final = frozenset(
     {"negate", "%", "ABS", "SQRT", "INT", "ROUND", "ROUNDUP", "ROUNDDOWN", "IF", "CHOOSE", "IFERROR"}
 )
+_LOSING_ERRORS: Final = COMPARISONS | AGGREGATES | {"IF", "SIGN", "NOT"}
+"""Steps whose value says nothing of an error among what they read."""
 _NOTHING, _ALL, _FIRST, _SECOND = slice(0), slice(None), slice(1), slice(1, 2)
 _LOSES: Final = (
     dict.fromkeys(COMPARISONS | CONDITIONS | {"MIN", "MAX", "SIGN", "NOT"}, _ALL)
@@ -52,15 +54,15 @@ _LOSES: Final = (
 
 
 def _divides(value: str) -> bool:
-    """Whether a value is a number of the formula, and not 0."""
+    """Return whether a value is a number of the formula, and not 0."""
     return not value.startswith("%") and value != _ZERO
 
 
-def text_of(recipe: Recipe) -> str:
-    """The function `loop`."""
+def text_of(recipe: LoopRecipe) -> str:
+    """Return the function `loop`."""
     body = _Body(any(step.name in ERROR_AWARE for step in recipe.steps))
     head = []
-    values = {register: _spelled(float.fromhex(number)) for register, number in recipe.constants}
+    values = {register: _spell(float.fromhex(number)) for register, number in recipe.constants}
     for at, (register, fixed) in enumerate(zip(recipe.inputs, recipe.fixed, strict=True)):
         head.append(f"%at{at} = getelementptr ptr, ptr %inputs, i64 {at}")
         head.append(f"%input{at} = load ptr, ptr %at{at}")
@@ -116,8 +118,8 @@ class _Body:
         hands that on, so one look at the result does. What would lose it looks before; so does a body that is aware of
         errors, which must not take an overflow for one."""
 
-    def step(self, step: Step, reads: list[str]) -> str:
-        """One step; its value."""
+    def step(self, step: LoopStep, reads: list[str]) -> str:
+        """Return one step; its value."""
         name, failing = step.name, [value for value in reads if value in self._fails]
         for value in reads[_LOSES.get(name, _NOTHING)]:
             self.see(value)
@@ -131,11 +133,9 @@ class _Body:
             value = self._date_part(name, reads[0])
         else:
             value = self._value(step, reads)
-        if name == "IFERROR":
-            failing = failing if reads[1] in self._fails else []
-        elif name in ERROR_AWARE:
-            failing = []
-        elif failing and (name in ("IF", "SIGN", "NOT") or name in COMPARISONS or name in AGGREGATES):
+        if name in ERROR_AWARE:
+            failing = failing if name == "IFERROR" and reads[1] in self._fails else []
+        elif failing and name in _LOSING_ERRORS:
             value = self._unless_error([reads[0]] if name == "IF" else failing, value)
         if failing or name in _DATE_PARTS or name in ("SQRT", "CHOOSE") or (name == "/" and not _divides(reads[1])):
             self._fails.add(value)
@@ -143,7 +143,7 @@ class _Body:
             self.unseen(value)
         return value
 
-    def _value(self, step: Step, reads: Sequence[str]) -> str:
+    def _value(self, step: LoopStep, reads: Sequence[str]) -> str:  # noqa: C901 - a plain match over kinds
         name, x, y = step.name, reads[0] if reads else "", reads[1] if len(reads) > 1 else ""
         match name:
             case "+" | "sum":
@@ -160,7 +160,7 @@ class _Body:
             case "negate":
                 return self._two("fsub", _ZERO, x)
             case "%":
-                return self._two("fdiv", x, _spelled(100.0))
+                return self._two("fdiv", x, _spell(100.0))
             case "ABS":
                 return self._size(x)
             case "SIGN":
@@ -190,7 +190,7 @@ class _Body:
                 return self._chosen(x, reads[1:])
             case "ROW":
                 place = self._two("fadd", self.add("sitofp i64 %row to double"), "%first")
-                return self._two("fadd", place, _spelled(step.form[0]))
+                return self._two("fadd", place, _spell(step.form[0]))
         raise KeyError(name)
 
     # Operations.
@@ -201,16 +201,19 @@ class _Body:
         return f"%v{len(self.lines) - 1}"
 
     def unseen(self, value: str) -> str:
-        """A value that may be none of a cell."""
+        """Return a value that may be none of a cell."""
         self._unseen.add(value)
         if self._is_error_aware:
             self.see(value)
         return value
 
     def see(self, value: str, *, errors: bool = False) -> None:
-        """Have a row looked at again where a value is none of a cell; or, with `errors`, an error."""
+        """Have a row looked at again where a value is none of a cell.
+
+        Or, with `errors`, an error.
+        """
         if value in self._unseen or (errors and value in self._fails):
-            self.look("ogt" if value in self._fails and not errors else "ugt", self._size(value), _spelled(_LARGEST))
+            self.look("ogt" if value in self._fails and not errors else "ugt", self._size(value), _spell(_LARGEST))
             self._unseen.discard(value)
 
     def look(self, order: str, x: str, y: str) -> None:
@@ -218,7 +221,7 @@ class _Body:
         self._asked.append(self._compare(order, x, y))
 
     def looks(self) -> str:
-        """Whether a row needs a second look, as an i64."""
+        """Return whether a row needs a second look, as an i64."""
         asked = "false"
         for each in self._asked:
             asked = self.add(f"or i1 {asked}, {each}")
@@ -246,49 +249,49 @@ class _Body:
         return self.add(f"call double @llvm.floor.f64(double {x})")
 
     def _by(self, x: str, divisor: float) -> str:
-        """The whole part of a quotient of whole numbers, which a double of this size has exactly."""
-        return self._floor(self._two("fdiv", x, _spelled(divisor)))
+        """Return the whole part of a quotient of whole numbers, which a double of this size has exactly."""
+        return self._floor(self._two("fdiv", x, _spell(divisor)))
 
     # What loops.h has, too.
 
     def _look_where_close(self, x: str, y: str) -> None:
         apart = self._size(self._two("fsub", x, y))
-        near = self._compare("ole", apart, self._two("fmul", self._size(x), _spelled(_CLOSE)))
+        near = self._compare("ole", apart, self._two("fmul", self._size(x), _spell(_CLOSE)))
         self._asked.append(self._both(near, self._compare("one", x, y)))
 
     def _not_subnormal(self, result: str) -> str:
         """0 for what is too small, the sign of 0 included."""
-        return self._pick(self._compare("olt", self._size(result), _spelled(_LEAST_NORMAL)), _ZERO, result)
+        return self._pick(self._compare("olt", self._size(result), _spell(_LEAST_NORMAL)), _ZERO, result)
 
     def _sum(self, operation: str, x: str, y: str, *, snaps: bool) -> str:
         result = self._two(operation, x, y)
         if snaps:
-            near = self._compare("ole", self._size(result), self._two("fmul", self._size(x), _spelled(_CLOSE)))
+            near = self._compare("ole", self._size(result), self._two("fmul", self._size(x), _spell(_CLOSE)))
             self._asked.append(self._both(near, self._compare("one", result, _ZERO)))
         return result
 
     def _parts(self, x: str, power: float, most: float) -> tuple[str, str, str]:
-        """A size times a power of ten: all of it, what is whole, and the rest."""
-        scaled = self._size(x) if power == 1.0 else self._two("fmul", self._size(x), _spelled(power))
-        self.look("oge", scaled, _spelled(most))
+        """Return a size times a power of ten: all of it, what is whole, and the rest."""
+        scaled = self._size(x) if power == 1.0 else self._two("fmul", self._size(x), _spell(power))
+        self.look("oge", scaled, _spell(most))
         whole = self._floor(scaled)
         return scaled, whole, self._two("fsub", scaled, whole)
 
     def _under_one(self, scaled: str, whole: str) -> str:
         rest = self._two("fsub", self._two("fadd", whole, _ONE), scaled)
-        return self._compare("olt", rest, self._two("fmul", scaled, _spelled(_ABOUT)))
+        return self._compare("olt", rest, self._two("fmul", scaled, _spell(_ABOUT)))
 
     def _over_none(self, scaled: str, part: str) -> str:
-        little = self._compare("olt", part, self._two("fmul", scaled, _spelled(_ABOUT)))
+        little = self._compare("olt", part, self._two("fmul", scaled, _spell(_ABOUT)))
         return self._both(self._compare("ogt", part, _ZERO), little)
 
     def _rounded(self, name: str, x: str, places: int) -> str:
         power = float(10**places)
         scaled, whole, part = self._parts(x, power, _SCALED_MOST if places else _ALL_WHOLE)
         if name == "ROUND":
-            half = _spelled(0.5)
+            half = _spell(0.5)
             missing = self._two("fsub", half, part)
-            little = self._compare("olt", missing, self._two("fmul", scaled, _spelled(_ABOUT)))
+            little = self._compare("olt", missing, self._two("fmul", scaled, _spell(_ABOUT)))
             self._asked.append(self._both(self._compare("olt", part, half), little))
             whole = self._two("fadd", whole, self._truth(self._compare("oge", part, half)))
         elif name == "ROUNDUP":
@@ -296,7 +299,7 @@ class _Body:
             whole = self._two("fadd", whole, self._truth(self._compare("ogt", part, _ZERO)))
         else:
             self._asked.append(self._under_one(scaled, whole))
-        size = whole if power == 1.0 else self._two("fdiv", whole, _spelled(power))
+        size = whole if power == 1.0 else self._two("fdiv", whole, _spell(power))
         signed = self._pick(self._compare("olt", x, _ZERO), self.add(f"fneg double {size}"), size)
         return self._pick(self._compare("oeq", x, _ZERO), x, self._two("fadd", signed, _ZERO))
 
@@ -323,7 +326,7 @@ class _Body:
     def _chosen(self, index: str, choices: Sequence[str]) -> str:
         value = _NAN
         for at in range(len(choices), 0, -1):
-            value = self._pick(self._compare("olt", index, _spelled(at + 1)), choices[at - 1], value)
+            value = self._pick(self._compare("olt", index, _spell(at + 1)), choices[at - 1], value)
         return self._pick(self._compare("oge", index, _ONE), value, _NAN)
 
     def _aggregate(self, name: str, reads: Sequence[str]) -> str:
@@ -344,53 +347,53 @@ class _Body:
         truth_so_far = _ONE if name == "PRODUCT" else _ZERO
         for truth in reads:
             truth_so_far = self._two("fmul" if name == "PRODUCT" else "fadd", truth_so_far, truth)
-        return self._two("fdiv", truth_so_far, _spelled(len(reads))) if name == "AVERAGE" else truth_so_far
+        return self._two("fdiv", truth_so_far, _spell(len(reads))) if name == "AVERAGE" else truth_so_far
 
     # Dates.
 
     def _date_part(self, name: str, moment: str) -> str:
-        """As `_part_of_day` (columns/numbers.pxi) does it in whole numbers; half a second before midnight is the next
-        day, and 1900 has a 29 February."""
-        is_moment = self._both(
-            self._compare("oge", moment, _ZERO), self._compare("olt", moment, _spelled(_LAST_DAY + 1))
-        )
+        """As `_part_of_day` (columns/numbers.pxi) does it in whole numbers.
+
+        Half a second before midnight is the next day, and 1900 has a 29 February.
+        """
+        is_moment = self._both(self._compare("oge", moment, _ZERO), self._compare("olt", moment, _spell(_LAST_DAY + 1)))
         moment = self._pick(is_moment, moment, _ZERO)
         midnight = self._floor(moment)
-        seconds = self._two("fmul", self._two("fsub", moment, midnight), _spelled(86_400.0))
-        turned = self._compare("oge", self._two("fadd", seconds, _spelled(0.5)), _spelled(86_400.0))
+        seconds = self._two("fmul", self._two("fsub", moment, midnight), _spell(86_400.0))
+        turned = self._compare("oge", self._two("fadd", seconds, _spell(0.5)), _spell(86_400.0))
         serial = self._two("fadd", midnight, "%days_apart")
-        turned = self._both(turned, self._compare("ole", serial, _spelled(_LAST_DAY)))
+        turned = self._both(turned, self._compare("ole", serial, _spell(_LAST_DAY)))
         serial = self._two("fadd", serial, self._truth(turned))
-        is_day = self._both(is_moment, self._compare("ole", serial, _spelled(_LAST_DAY)))
-        is_early = self._compare("ole", serial, _spelled(60.0))
+        is_day = self._both(is_moment, self._compare("ole", serial, _spell(_LAST_DAY)))
+        is_early = self._compare("ole", serial, _spell(60.0))
         part = self._pick(is_early, self._of_early(name, serial), self._of_later(name, serial))
         return self._pick(is_day, part, _NAN)
 
     def _of_early(self, name: str, serial: str) -> str:
         if name == "YEAR":
-            return _spelled(1900.0)
-        is_first = self._compare("ole", serial, _spelled(31.0))
+            return _spell(1900.0)
+        is_first = self._compare("ole", serial, _spell(31.0))
         if name == "MONTH":
-            return self._pick(is_first, _ONE, _spelled(2.0))
-        return self._pick(is_first, serial, self._two("fsub", serial, _spelled(31.0)))
+            return self._pick(is_first, _ONE, _spell(2.0))
+        return self._pick(is_first, serial, self._two("fsub", serial, _spell(31.0)))
 
     def _of_later(self, name: str, serial: str) -> str:
-        """Eras of 400 years and years that begin with March, so that a leap day is the last."""
-        since = self._two("fadd", serial, _spelled(693_899.0))  # from 1 March of year 0 on
+        """Return eras of 400 years and years that begin with March, so that a leap day is the last."""
+        since = self._two("fadd", serial, _spell(693_899.0))  # from 1 March of year 0 on
         era = self._by(since, 146_097.0)
-        since = self._two("fsub", since, self._two("fmul", era, _spelled(146_097.0)))
+        since = self._two("fsub", since, self._two("fmul", era, _spell(146_097.0)))
         days = self._two("fsub", since, self._by(since, 1_460.0))
         days = self._two("fsub", self._two("fadd", days, self._by(since, 36_524.0)), self._by(since, 146_096.0))
         year = self._by(days, 365.0)
         leaps = self._two("fsub", self._by(year, 4.0), self._by(year, 100.0))
-        since = self._two("fsub", since, self._two("fadd", self._two("fmul", year, _spelled(365.0)), leaps))
-        fifths = self._two("fadd", self._two("fmul", since, _spelled(5.0)), _spelled(2.0))
+        since = self._two("fsub", since, self._two("fadd", self._two("fmul", year, _spell(365.0)), leaps))
+        fifths = self._two("fadd", self._two("fmul", since, _spell(5.0)), _spell(2.0))
         month = self._by(fifths, 153.0)  # from March on, 0 to 11
         if name == "DAY":
-            gone = self._two("fadd", self._two("fmul", month, _spelled(153.0)), _spelled(2.0))
+            gone = self._two("fadd", self._two("fmul", month, _spell(153.0)), _spell(2.0))
             return self._two("fadd", self._two("fsub", since, self._by(gone, 5.0)), _ONE)
-        is_next = self._compare("oge", month, _spelled(10.0))
+        is_next = self._compare("oge", month, _spell(10.0))
         if name == "MONTH":
-            return self._two("fadd", month, self._pick(is_next, _spelled(-9.0), _spelled(3.0)))
-        year = self._two("fadd", year, self._two("fmul", era, _spelled(400.0)))
+            return self._two("fadd", month, self._pick(is_next, _spell(-9.0), _spell(3.0)))
+        year = self._two("fadd", year, self._two("fmul", era, _spell(400.0)))
         return self._two("fadd", year, self._truth(is_next))

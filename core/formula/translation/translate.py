@@ -59,7 +59,9 @@ class Translation:
 
 
 def translate(formula: str, target: Target = "pandas", *, include_imports: bool = True) -> Translation:
-    """A formula as source of Python, NumPy or pandas; see above for what references become.
+    """Return a formula as source of Python, NumPy or pandas.
+
+    See above for what references become.
 
     Raises:
         SyntaxFault: not a formula.
@@ -88,7 +90,7 @@ def translate(formula: str, target: Target = "pandas", *, include_imports: bool 
 
 
 def _needed_helpers(code: str) -> list[str]:
-    """The helpers that a source calls, and those that these call, in the order of HELPERS."""
+    """Return the helpers that a source calls, and those that these call, in the order of HELPERS."""
     needed: set[str] = set()
     waiting = [code]
     while waiting:
@@ -179,7 +181,7 @@ class _Writer:
     # ---- names and references ----
 
     def identifier(self, wanted: str, key: str) -> str:
-        """A free identifier for a thing, near the wanted word."""
+        """Return a free identifier for a thing, near the wanted word."""
         if key not in self.identifiers:
             word = re.sub(r"[^a-z0-9]+", "_", wanted.lower()).strip("_") or "name"
             free = word = f"n_{word}" if word[0].isdigit() else word
@@ -196,7 +198,7 @@ class _Writer:
         return word
 
     def frame(self, sheet: str | None) -> str:
-        """The DataFrame of a sheet."""
+        """Return the DataFrame of a sheet."""
         if sheet is None:
             self.parameters["df"] = None
             return "df"
@@ -205,7 +207,10 @@ class _Writer:
         return f"sheets[{sheet!r}]"
 
     def reference(self, node: Cell | Area, *, values: bool) -> _Code:
-        """A cell or a range; `values` asks pandas for bare arrays, which line up by place and not by index."""
+        """Return a cell or a range.
+
+        `values` asks pandas for bare arrays, which line up by place and not by index.
+        """
         if node.last_sheet is not None or (node.sheet is not None and "[" in node.sheet):
             raise FormulaError(f"a reference over sheets or workbooks {_UNFIT}", node.start)
         form = "value" if isinstance(node, Cell) else _form(node)
@@ -241,7 +246,10 @@ class _Writer:
     # ---- expressions ----
 
     def write(self, node: Node) -> _Code:
-        """The source of a node. A chain of operators is a loop, so that its length does not matter."""
+        """Return the source of a node.
+
+        A chain of operators is a loop, so that its length does not matter.
+        """
         chain: list[Binary | Unary] = []
         while isinstance(node, Binary | Unary):
             chain.append(node)
@@ -317,9 +325,10 @@ class _Writer:
     def elementwise(
         self, template: str, operands: Sequence[_Code], *, level: int = _ATOM, vectorize: bool = False
     ) -> _Code:
-        """A template over single values, applied element by element where an operand is an array.
+        """Return a template over single values, applied element by element where an operand is an array.
 
-        `vectorize` says that the template is not understood by NumPy's arrays."""
+        `vectorize` says that the template is not understood by NumPy's arrays.
+        """
         form = self.common_form(operands)
         if form == "value":
             return _Code(template.format(*operands), level=level)
@@ -388,13 +397,13 @@ class _Writer:
         return _Code(row.numpy.format(self.together(values)))
 
     def together(self, values: Sequence[_Code]) -> _Code:
-        """One flat array of all values."""
+        """Return one flat array of all values."""
         if len(values) == 1:
             return values[0] if values[0].form != "value" else _Code(f"[{values[0]}]")
         return _Code(f"np.r_[{', '.join(f'{value:p}.ravel()' if value.form == 'grid' else value for value in values)}]")
 
     def vector(self, node: Node) -> _Code:
-        """A one-dimensional array."""
+        """Return a one-dimensional array."""
         code = self.write(node)
         if code.form not in ("row", "column"):
             raise FormulaError(f"a range of one row or column is expected: {render(node)[1:]} {_UNFIT}", node.start)
@@ -422,7 +431,10 @@ class _Writer:
         return code
 
     def counted(self, number: Node) -> str:
-        """The place from 0 of what a formula counts from 1: below 1 there is none, where Python would take the last."""
+        """Return the place from 0 of what a formula counts from 1.
+
+        Below 1 there is none, where Python would take the last.
+        """
         code = self.single(number)
         return f"{code} - 1" if code.isdecimal() and int(code) > 0 else f"place({code})"
 
@@ -455,7 +467,7 @@ class _Writer:
     # sums and counts with criteria
 
     def criterion(self, values: Node, criterion: Node) -> _Code:
-        """A mask over a range: which of its values meet a criterion."""
+        """Return a mask over a range: which of its values meet a criterion."""
         code = self.vector(values)
         wanted = self.single(criterion)
         if self.target == "python":
@@ -479,7 +491,7 @@ class _Writer:
         return _Code(f"({' & '.join(masks)})")
 
     def picked(self, values: Node, pairs: Sequence[Node], name: str) -> _Code:
-        """An aggregate of those values whose neighbours meet the criteria."""
+        """Return an aggregate of those values whose neighbours meet the criteria."""
         code = self.vector(values)
         mask = self.masks(pairs)
         if self.target == "python":
@@ -514,7 +526,7 @@ class _Writer:
         return node
 
     def approximate(self, node: Node | None) -> str:
-        """The mode of `position` for the last argument of VLOOKUP and HLOOKUP."""
+        """Return the mode of `position` for the last argument of VLOOKUP and HLOOKUP."""
         if node is None:
             return "1"
         if isinstance(node, Literal | Empty):
@@ -525,9 +537,14 @@ class _Writer:
         area = self.table(table)
         (top, bottom), (left, right) = _corners(area)
         keys = _part(
-            area, top, top if by_column else bottom, left, right if by_column else left,
-            whole_columns=area.whole_columns and not by_column, whole_rows=area.whole_rows and by_column,
-        )  # fmt: skip
+            area,
+            top,
+            top if by_column else bottom,
+            left,
+            right if by_column else left,
+            whole_columns=area.whole_columns and not by_column,
+            whole_rows=area.whole_rows and by_column,
+        )
         code = self.reference(area, values=True)
         if code.form != "grid":
             raise FormulaError(f"a table of one row or column {_UNFIT}", table.start)
@@ -705,7 +722,10 @@ def _bare(cell: Cell) -> Cell:
 
 
 def _corners(area: Area) -> tuple[tuple[int, int], tuple[int, int]]:
-    """((top, bottom), (left, right)), 0-based; the formula stands in A1, so that distances are places."""
+    """Return ((top, bottom), (left, right)), 0-based.
+
+    The formula stands in A1, so that distances are places.
+    """
     top, bottom = sorted((area.first.row, area.last.row))
     left, right = sorted((area.first.column, area.last.column))
     return (top, bottom), (left, right)
@@ -714,7 +734,7 @@ def _corners(area: Area) -> tuple[tuple[int, int], tuple[int, int]]:
 def _part(
     area: Area, top: int, bottom: int, left: int, right: int, *, whole_columns: bool = False, whole_rows: bool = False
 ) -> Area:
-    """An area on the same sheet."""
+    """Return an area on the same sheet."""
     first, last = Cell(None, None, top, left, False, False), Cell(None, None, bottom, right, False, False)
     return Area(area.sheet, area.last_sheet, first, last, whole_columns, whole_rows, area.start, area.end)
 
@@ -727,7 +747,7 @@ def _form(area: Area) -> str:
 
 
 def _fixed(node: Node | None, default: int) -> int:
-    """A whole number that stands in the formula."""
+    """Return a whole number that stands in the formula."""
     if node is None or isinstance(node, Empty):
         return default
     sign = 1
@@ -739,7 +759,7 @@ def _fixed(node: Node | None, default: int) -> int:
 
 
 def _is_number(node: Node) -> bool:
-    """Whether a node cannot be text."""
+    """Return whether a node cannot be text."""
     if isinstance(node, Literal):
         return isinstance(node.value, float)
     if isinstance(node, Binary | Unary):

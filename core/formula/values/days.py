@@ -21,17 +21,17 @@ _LENGTHS: Final = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def is_leap(year: int) -> bool:
-    """Whether a year has 366 days; 1900 has, as in Lotus 1-2-3."""
+    """Return whether a year has 366 days; 1900 has, as in Lotus 1-2-3."""
     return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0 or year == 1900)
 
 
 def month_length(year: int, month: int) -> int:
-    """How many days a month (1 to 12) has."""
+    """Return how many days a month (1 to 12) has."""
     return 29 if month == 2 and is_leap(year) else _LENGTHS[month - 1]
 
 
 def _new_year(year: int) -> int:
-    """The serial of 1 January."""
+    """Return the serial of 1 January."""
     before = year - 1
     serial = 365 * (year - 1900) + before // 4 - before // 100 + before // 400 - 459
     return serial if year <= 1900 else serial + 1
@@ -41,7 +41,9 @@ _NEW_YEARS: Final = tuple(_new_year(year) for year in range(1900, 10_001))
 
 
 def join(year: int, month: int, day: int) -> int:
-    """The serial of a day of a year from 1900 to 9999; a month or day past its end runs on, backwards too.
+    """Return the serial of a day of a year from 1900 to 9999.
+
+    A month or day past its end runs on, backwards too.
 
     Raises:
         Failure: NUM where the day is none of Excel's.
@@ -58,7 +60,10 @@ def join(year: int, month: int, day: int) -> int:
 
 
 def split(serial: int) -> tuple[int, int, int]:
-    """Year, month and day of a serial; serial 0 is the 0 January 1900 that Excel shows."""
+    """Return year, month and day of a serial.
+
+    Serial 0 is the 0 January 1900 that Excel shows.
+    """
     if serial == 0:
         return 1900, 1, 0
     year = 1900 + int(serial / 365.2425)
@@ -75,7 +80,7 @@ def split(serial: int) -> tuple[int, int, int]:
 
 
 def add_months(serial: int, months: int, *, month_end: bool = False) -> int:
-    """The same day some months on, or the last of that month where it is shorter, or always with `month_end`.
+    """Return the same day some months on, or the last of that month where it is shorter, or always with `month_end`.
 
     Raises:
         Failure: NUM where the day is none of Excel's.
@@ -91,7 +96,7 @@ def add_months(serial: int, months: int, *, month_end: bool = False) -> int:
 
 
 def is_month_end(serial: int) -> bool:
-    """Whether a day is the last of its month."""
+    """Return whether a day is the last of its month."""
     year, month, day = split(serial)
     return day == month_length(year, month)
 
@@ -102,7 +107,7 @@ def weekday(serial: int) -> int:
 
 
 def cut(value: float, date_1904: bool) -> int:
-    """The 1900-system serial of a number that stands for a day, its time cut off.
+    """Return the 1900-system serial of a number that stands for a day, its time cut off.
 
     Raises:
         Failure: NUM outside Excel's days.
@@ -116,7 +121,10 @@ def cut(value: float, date_1904: bool) -> int:
 
 
 def moment(value: float, date_1904: bool) -> tuple[int, int]:
-    """Serial and second of the day of a number; half a second and more counts as the next, into the next day too."""
+    """Return serial and second of the day of a number.
+
+    Half a second and more counts as the next, into the next day too.
+    """
     serial = cut(value, date_1904)
     second = int((value - int(value)) * SECONDS_PER_DAY + 0.5)
     if second == SECONDS_PER_DAY:
@@ -125,7 +133,7 @@ def moment(value: float, date_1904: bool) -> tuple[int, int]:
 
 
 def back(serial: int, date_1904: bool) -> float:
-    """The number that a formula shows for a 1900-system serial.
+    """Return the number that a formula shows for a 1900-system serial.
 
     Raises:
         Failure: NUM for a day before the 1904 system.
@@ -138,7 +146,7 @@ def back(serial: int, date_1904: bool) -> float:
 
 
 def days_360(start: int, end: int, *, february_end: bool = True, both: bool = False) -> int:
-    """Days of the US (NASD) 30/360 year.
+    """Return days of the US (NASD) 30/360 year.
 
     A start on the 31st or the last of February counts as the 30th; an end on the 31st does where the start is past
     the 29th. `february_end`: an end on the last of February counts as the 30th where the start is one too (YEARFRAC
@@ -157,14 +165,14 @@ def days_360(start: int, end: int, *, february_end: bool = True, both: bool = Fa
 
 
 def days_360_european(start: int, end: int) -> int:
-    """Days of the European 30/360 year: the 31st counts as the 30th."""
+    """Return days of the European 30/360 year: the 31st counts as the 30th."""
     year_1, month_1, day_1 = split(start)
     year_2, month_2, day_2 = split(end)
     return (year_2 - year_1) * 360 + (month_2 - month_1) * 30 + min(day_2, 30) - min(day_1, 30)
 
 
 def days_between(start: int, end: int, basis: int) -> int:
-    """Days from start to end: 30/360 for basis 0 and 4, true days for 1, 2 and 3."""
+    """Return days from start to end: 30/360 for basis 0 and 4, true days for 1, 2 and 3."""
     if basis == 0:
         return days_360(start, end)
     if basis == 4:
@@ -173,7 +181,7 @@ def days_between(start: int, end: int, basis: int) -> int:
 
 
 def year_length(start: int, end: int, basis: int) -> float:
-    """Days of the year that a basis divides by.
+    """Return days of the year that a basis divides by.
 
     Basis 1 takes the year itself up to a year apart, 366 where a 29 February lies between; else the mean of all
     the years touched (D. Wheeler's finding of 2008 on what Excel does).
@@ -194,7 +202,7 @@ def year_length(start: int, end: int, basis: int) -> float:
 
 
 def year_fraction(start: int, end: int, basis: int) -> float:
-    """The years from start to end (start not after end)."""
+    """Return the years from start to end (start not after end)."""
     return days_between(start, end, basis) / year_length(start, end, basis)
 
 

@@ -24,7 +24,10 @@ from core.formula.values.formats import fixed as fixed_digits
 
 
 def as_displayed(number: float, code: str) -> float:
-    """The number that a format code of a file shows; the number itself where the code rounds nothing, or is none."""
+    """Return the number that a format code of a file shows.
+
+    The number itself where the code rounds nothing, or is none.
+    """
     sections = _sections(code)
     if sections is None:
         return number
@@ -40,7 +43,7 @@ def as_displayed(number: float, code: str) -> float:
 
 
 def rounds(code: str) -> bool:
-    """Whether a format code rounds any number."""
+    """Return whether a format code rounds any number."""
     return _sections(code) is not None
 
 

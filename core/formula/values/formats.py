@@ -77,7 +77,10 @@ class Section:
 
 
 def format_value(value: Any, code: str, date_1904: bool = False) -> str | Error:
-    """A float, str, bool or None (as 0) as TEXT shows it; VALUE for a bad code, no such date, a text too long."""
+    """Return a float, str, bool or None (as 0) as TEXT shows it.
+
+    VALUE for a bad code, no such date, a text too long.
+    """
     try:
         sections = parse(code, current())
         shown = _show(value, sections, date_1904)
@@ -87,7 +90,7 @@ def format_value(value: Any, code: str, date_1904: bool = False) -> str | Error:
 
 
 def shows_date(code: str) -> bool:
-    """Whether a code shows a day or a time in one of its sections."""
+    """Return whether a code shows a day or a time in one of its sections."""
     try:
         return any(section.kind == "date" for section in parse(code, current()))
     except BadFormat:
@@ -96,7 +99,10 @@ def shows_date(code: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def parse(code: str, locale: Locale = DEFAULT) -> tuple[Section, ...]:
-    """A format code as its sections, one to four; a code of a file is in en-US. Raises BadFormat."""
+    """Return a format code as its sections, one to four.
+
+    A code of a file is in en-US. Raises BadFormat.
+    """
     if len(code) > CODE_MAX:
         raise BadFormat(code)
     parts: list[list[Token]] = [[]]
@@ -126,7 +132,10 @@ def parse(code: str, locale: Locale = DEFAULT) -> tuple[Section, ...]:
 
 
 def _bracket(text: str, tokens: list[Token]) -> tuple[str, float] | None:
-    """What stands in brackets: a condition (returned), a currency or locale (put among the tokens), or a colour."""
+    """Return what stands in brackets.
+
+    A condition (returned), a currency or locale (put among the tokens), or a colour.
+    """
     condition = _CONDITION.fullmatch(text.strip())
     tokens.append(("plain", ""))
     if condition:
@@ -146,7 +155,7 @@ def _bracket(text: str, tokens: list[Token]) -> tuple[str, float] | None:
 
 @lru_cache
 def _words_of(locale: Locale) -> tuple[re.Pattern[str], dict[int, str]]:
-    """The words of a locale's codes, and its letters of dates in English ones.
+    """Return the words of a locale's codes, and its letters of dates in English ones.
 
     English letters are understood, too, where they mean nothing else there: a code from elsewhere shows a date rather
     than its own letters.
@@ -184,7 +193,7 @@ def _token(kind: str, text: str, locale: Locale) -> Token:
 
 
 def _section(tokens: list[Token], condition: tuple[str, float] | None, locale: Locale) -> Section:
-    """Tell what a section shows, and settle what its marks mean there."""
+    """Return what a section shows, and what its marks mean there."""
     names = next(
         (BY_MARK.get(text[-5:] if "-" in text else text[-4:]) for kind, text in tokens if kind == "names"), None
     )
@@ -197,32 +206,50 @@ def _section(tokens: list[Token], condition: tuple[str, float] | None, locale: L
         return Section("general", (("general", ""),), None)
     tokens = [token for token in tokens if token[0] != "plain"]
     kinds.discard("plain")
-    if "general" in kinds:
-        if kinds - {"general", "literal", "figure", "percent", "comma", "slash", "point"}:
-            raise BadFormat("General beside digits")
-        return Section("general", tuple(tokens), condition)
-    if kinds & {"date", "elapsed", "half"}:
+    kind = _section_kind(kinds)
+    _check_section(kind, kinds, tokens)
+    if kind == "date":
         return Section("date", tuple(_date_tokens(tokens)), condition, names)
+    return Section(kind, tuple(_fraction_tokens(tokens) if kind == "fraction" else tokens), condition)
+
+
+def _section_kind(kinds: set[str]) -> str:
+    """Return what a section with tokens of these kinds shows."""
+    if "general" in kinds:
+        return "general"
+    if kinds & {"date", "elapsed", "half"}:
+        return "date"
     if "text" in kinds:
-        if "digit" in kinds:
-            raise BadFormat("digits beside @")
-        return Section("text", tuple(tokens), condition)
+        return "text"
     if "exponent" in kinds:
+        return "scientific"
+    if "digit" not in kinds:
+        return "literal"
+    return "fraction" if "slash" in kinds and "point" not in kinds else "number"
+
+
+def _check_section(section: str, kinds: set[str], tokens: list[Token]) -> None:
+    """
+    Raises:
+        BadFormat: a section holds what it cannot show.
+    """
+    if section == "general" and kinds - {"general", "literal", "figure", "percent", "comma", "slash", "point"}:
+        raise BadFormat("General beside digits")
+    if section == "text" and "digit" in kinds:
+        raise BadFormat("digits beside @")
+    if section == "literal" and "slash" in kinds:
+        raise BadFormat("a fraction without its parts")
+    if section == "scientific":
         mark = next(place for place, (kind, _) in enumerate(tokens) if kind == "exponent")
         if not all(any(kind in _DIGITS for kind, _ in part) for part in (tokens[:mark], tokens[mark:])):
             raise BadFormat("an exponent without its digits")
-        return Section("scientific", tuple(tokens), condition)
-    if "digit" not in kinds:
-        if "slash" in kinds:
-            raise BadFormat("a fraction without its parts")
-        return Section("literal", tuple(tokens), condition)
-    if "slash" in kinds and "point" not in kinds:
-        return Section("fraction", tuple(_fraction_tokens(tokens)), condition)
-    return Section("number", tuple(tokens), condition)
 
 
 def _date_tokens(tokens: list[Token]) -> list[Token]:
-    """Minutes told from months, fractions of a second from literals. Other digits have no place in a date."""
+    """Return the tokens of a date: minutes apart from months, fractions of a second from literals.
+
+    Other digits have no place in a date.
+    """
     date_tokens: list[Token] = []
     for kind, text in tokens:
         last = date_tokens[-1] if date_tokens else ("", "")
@@ -250,16 +277,18 @@ def _date_tokens(tokens: list[Token]) -> list[Token]:
 
 
 def _fraction_tokens(tokens: list[Token]) -> list[Token]:
-    """The run of digits before the slash joined as the numerator, that behind it as the denominator (or a fixed one).
+    """Return the run of digits before the slash joined as the numerator, that behind it as the denominator (or a fixed
+    one).
 
     Digits further left are the whole part, those further right only fill their places. Neither part has commas.
     """
     slash = next(place for place, token in enumerate(tokens) if token[0] == "slash")
     above = [place for place, token in enumerate(tokens[:slash]) if token[0] == "digit"]
     below = [
-        place for place, (kind, text) in enumerate(tokens)
+        place
+        for place, (kind, text) in enumerate(tokens)
         if place > slash and (kind == "digit" or (kind == "figure" or (kind == "literal" and text.isdigit())))
-    ]  # fmt: skip
+    ]
     if not above or not below:
         raise BadFormat("a fraction without its parts")
     end = start = above[-1]
@@ -276,9 +305,12 @@ def _fraction_tokens(tokens: list[Token]) -> list[Token]:
     denominator = "".join(text for _, text in tokens[below[0] : last + 1])
     filling = [("literal", " " if text == "?" else "0") if kind == "digit" else (kind, text) for kind, text in tokens]
     return [
-        *tokens[:start], ("numerator", numerator), *tokens[end + 1 : below[0]],
-        ("denominator", denominator), *filling[last + 1 :],
-    ]  # fmt: skip
+        *tokens[:start],
+        ("numerator", numerator),
+        *tokens[end + 1 : below[0]],
+        ("denominator", denominator),
+        *filling[last + 1 :],
+    ]
 
 
 def _show(value: Any, sections: tuple[Section, ...], date_1904: bool) -> str:
@@ -305,7 +337,7 @@ def _substitute(section: Section, text: Callable[[], str]) -> str:
 
 
 def choose_section(number: float, sections: tuple[Section, ...]) -> tuple[Section, bool]:
-    """The section for a number, and whether it shows the number without its sign."""
+    """Return the section for a number, and whether it shows the number without its sign."""
     numeric = sections[:-1] if len(sections) > 1 and sections[-1].kind == "text" else sections[:3]
     if not any(section.condition for section in numeric):
         place = 0 if len(numeric) == 1 else 1 if number < 0 else 2 if number == 0 and len(numeric) > 2 else 0
@@ -326,7 +358,10 @@ def choose_section(number: float, sections: tuple[Section, ...]) -> tuple[Sectio
 
 
 def _only_negative(condition: tuple[str, float] | None) -> bool:
-    """Whether a condition lets only negative numbers pass: they are shown without a sign of their own."""
+    """Return whether a condition lets only negative numbers pass.
+
+    They are shown without a sign of their own.
+    """
     if condition is None:
         return False
     sign, limit = condition
@@ -334,7 +369,8 @@ def _only_negative(condition: tuple[str, float] | None) -> bool:
 
 
 def _leaves_negative(condition: tuple[str, float] | None) -> bool:
-    """Whether what a condition leaves over is shown without a sign, as Excel has it (not always where one would)."""
+    """Return whether what a condition leaves over is shown without a sign, as Excel has it (not always where one
+    would)."""
     if condition is None:
         return True
     sign, limit = condition
@@ -344,23 +380,29 @@ def _leaves_negative(condition: tuple[str, float] | None) -> bool:
 def _meets(number: float, condition: tuple[str, float]) -> bool:
     sign, limit = condition
     return {
-        "<": number < limit, "<=": number <= limit, ">": number > limit,
-        ">=": number >= limit, "=": number == limit, "<>": number != limit,
-    }[sign]  # fmt: skip
+        "<": number < limit,
+        "<=": number <= limit,
+        ">": number > limit,
+        ">=": number >= limit,
+        "=": number == limit,
+        "<>": number != limit,
+    }[sign]
 
 
 # -- numbers
 
 
 def digits_of(number: float) -> tuple[str, int]:
-    """The 15 significant digits of a number that is not negative, and where the point stands: 0.<digits> * 10^point."""
+    """Return the 15 significant digits of a number that is not negative, and where the point stands: 0.<digits> *
+    10^point."""
     mantissa, _, exponent = f"{number:.14e}".partition("e")
     digits = mantissa.replace(".", "")
     return (digits, int(exponent) + 1) if digits.strip("0") else ("0", 1)
 
 
 def fixed(number: float, decimals: int, scale: int = 0) -> tuple[str, str]:
-    """(whole, decimals) of a number that is not negative times 10^scale, rounded half away from zero at 15 digits.
+    """Return (whole, decimals) of a number that is not negative times 10^scale, rounded half away from zero at 15
+    digits.
 
     The whole part has no leading zero (it is empty below 1).
     """
@@ -427,7 +469,7 @@ def layout_of(tokens: tuple[Token, ...]) -> Layout:
 
 
 def _show_number(section: Section, number: float, date_1904: bool) -> str:
-    """Digits into their places, the literals among them kept."""
+    """Return digits into their places, the literals among them kept."""
     layout = layout_of(section.tokens)
     whole, decimals = fixed(abs(number), len(layout.after), layout.scale)
     text = _fill(layout, whole, decimals)
@@ -446,17 +488,20 @@ def _fill(layout: Layout, whole: str, decimals: str) -> str:
 
 
 def _fill_whole(words: list[str], places: Sequence[int], whole: str, group: str = "") -> None:
-    """Put digits into the places before the point; what does not fit goes into the first."""
+    """Put digits into the places before the point.
+
+    What does not fit goes into the first.
+    """
     rest = len(whole)
     for index, place in enumerate(reversed(places)):
         start = 0 if index == len(places) - 1 else max(rest - 1, 0)
         run = whole[start : max(rest, 0)] or _FILLING[words[place]]
-        words[place] = _grouped(run, index, group) if group else run
+        words[place] = _group(run, index, group) if group else run
         rest -= 1
 
 
-def _grouped(run: str, index: int, group: str) -> str:
-    """Digits (the last of them `index` places left of the point) with a mark after each that ends a thousand."""
+def _group(run: str, index: int, group: str) -> str:
+    """Return digits (the last of them `index` places left of the point) with a mark after each that ends a thousand."""
     if len(run) <= 1 and index % 3:
         return run
     if run == " ":
@@ -469,7 +514,7 @@ def _grouped(run: str, index: int, group: str) -> str:
 
 
 def _show_scientific(section: Section, number: float, date_1904: bool) -> str:
-    """Percent signs and trailing commas scale nothing here, and zero fills all the places before the point."""
+    """Return percent signs and trailing commas scale nothing here, and zero fills all the places before the point."""
     tokens = section.tokens
     mark = next(place for place, (kind, _) in enumerate(tokens) if kind == "exponent")
     layout = layout_of(tokens[:mark])
@@ -481,7 +526,8 @@ def _show_scientific(section: Section, number: float, date_1904: bool) -> str:
 
 
 def mantissa_of(number: float, width: int, places: int) -> tuple[str, str, int]:
-    """(whole, decimals, exponent) of a number that is not negative, with so many digits before and behind the point."""
+    """Return (whole, decimals, exponent) of a number that is not negative, with so many digits before and behind the
+    point."""
     if not number:
         return "0" * width, "0" * places, 0
     exponent = _engineering(digits_of(number)[1] - 1, width)
@@ -493,7 +539,7 @@ def mantissa_of(number: float, width: int, places: int) -> tuple[str, str, int]:
 
 
 def _power(tokens: tuple[Token, ...], exponent: int, sign: str) -> str:
-    """The exponent in its places, its sign right before the first of them."""
+    """Return the exponent in its places, its sign right before the first of them."""
     words = ["" if kind == "comma" else word for kind, word in tokens]
     places = [place for place, (kind, _) in enumerate(tokens) if kind == "digit"]
     _fill_whole(words, places, str(abs(exponent)))
@@ -502,7 +548,7 @@ def _power(tokens: tuple[Token, ...], exponent: int, sign: str) -> str:
 
 
 def _engineering(exponent: int, width: int) -> int:
-    """The exponent that leaves up to `width` digits before the point, in steps of that many."""
+    """Return the exponent that leaves up to `width` digits before the point, in steps of that many."""
     if width == 0:
         return exponent + 1
     return exponent // width * width
@@ -517,7 +563,7 @@ def _show_fraction(section: Section, number: float, date_1904: bool) -> str:
     whole, over = divmod(over, under) if places else (0, over)
     hidden = bool(places) and over == 0 and "0" not in upper
     if not hidden:
-        words[top], words[bottom] = _padded(upper, str(over), left=True), _padded(lower, str(under), left=False)
+        words[top], words[bottom] = _pad(upper, str(over), left=True), _pad(lower, str(under), left=False)
     if places:
         ones = words[places[-1]]
         shown = whole or hidden or ones == "0" or (ones == "?" and over == 0)
@@ -531,7 +577,10 @@ def _show_fraction(section: Section, number: float, date_1904: bool) -> str:
 
 
 def fraction_of(number: float, marks: str) -> tuple[int, int]:
-    """Numerator and denominator of a number that is not negative: a fixed denominator, or one of so many figures."""
+    """Return numerator and denominator of a number that is not negative.
+
+    A fixed denominator, or one of so many figures.
+    """
     if any(character in "123456789" for character in marks):
         under = int("".join(character for character in marks if character.isdigit()))
         return int(fixed(number * under, 0)[0] or "0"), under
@@ -547,7 +596,7 @@ def _fill_whole_part(words: list[str], places: Sequence[int], whole: str) -> Non
 
 
 def _near_fraction(number: float, largest: int) -> tuple[int, int]:
-    """The last convergent of a number's continued fraction whose denominator is not too large.
+    """Return the last convergent of a number's continued fraction whose denominator is not too large.
 
     In doubles, as Excel has it: 0.3 is 2/7 where one figure is allowed, and 1.3 is 1 1/3.
     """
@@ -562,8 +611,9 @@ def _near_fraction(number: float, largest: int) -> tuple[int, int]:
     return last if last[1] <= largest else before
 
 
-def _padded(marks: str, text: str, *, left: bool) -> str:
-    """A part of a fraction filled up to its places: 0 with zeros before it, ? with blanks (those not `left` behind)."""
+def _pad(marks: str, text: str, *, left: bool) -> str:
+    """Return a part of a fraction filled up to its places: 0 with zeros before it, ? with blanks (those not `left`
+    behind)."""
     missing = marks[: max(len(marks) - len(text), 0)]
     zeros, blanks = "0" * missing.count("0"), " " * missing.count("?")
     return blanks + zeros + text if left else zeros + text + blanks
@@ -578,7 +628,10 @@ _PARTS_OF_A_DATE: Final = frozenset(("date", "minute", "half", "fraction"))
 
 
 def _show_date(section: Section, number: float, date_1904: bool) -> str:
-    """The parts of a moment, rounded to what the format shows of a second; a day alone is not rounded up."""
+    """Return the parts of a moment, rounded to what the format shows of a second.
+
+    A day alone is not rounded up.
+    """
     tokens = section.tokens
     places = max((len(text) for kind, text in tokens if kind == "fraction"), default=0) - 1
     unit = 10 ** max(places, 0)
@@ -619,8 +672,11 @@ def _date_part(kind: str, word: str, moment: dict[str, int], fraction: str, name
         if len(word) == 5:
             return "PM" if afternoon else "AM"
         return word[2] if afternoon else word[0]
-    if kind != "date":
-        return word
+    return _day_part(word, moment, names) if kind == "date" else word
+
+
+def _day_part(word: str, moment: dict[str, int], names: Locale) -> str:
+    """Return what a run of a letter of dates shows: dd, mmm, yyyy, aaaa."""
     letter, length = word[0], len(word)
     if letter == "g":
         return ""
@@ -660,7 +716,7 @@ _SHOWN: Final[dict[str, Callable[[Section, float, bool], str]]] = {
 
 
 def general_display(number: float) -> str:
-    """A number under General, which has eleven places beside the sign: 0.333333333, 1.23457E+11."""
+    """Return a number under General, which has eleven places beside the sign: 0.333333333, 1.23457E+11."""
     digits, point = digits_of(abs(number))
     sign = "-" if number < 0 else ""
     if -9 < point <= _GENERAL_WIDTH:

@@ -52,7 +52,10 @@ class Locale:
 
     @property
     def has_dotted_dates(self) -> bool:
-        """Whether 31.12.2024 is a date: wherever a point does not begin the decimals, and in Switzerland."""
+        """Whether 31.12.2024 is a date.
+
+        Wherever a point does not begin the decimals, and in Switzerland.
+        """
         return self.decimal != "." or self.tag == "de-CH"
 
 
@@ -250,7 +253,7 @@ class UnknownLocale(ValueError):
 
 
 def locale_of(tag: str) -> Locale:
-    """The locale of a tag, read without case (de_DE too).
+    """Return the locale of a tag, read without case (de_DE too).
 
     Raises:
         UnknownLocale: there is none.
@@ -262,10 +265,10 @@ def locale_of(tag: str) -> Locale:
 
 
 def known_locale(tag: str) -> Locale | None:
-    """The same, or None."""
+    """Return the same, or None."""
     return _BY_TAG.get(tag.replace("_", "-").lower())
 
 
 def current() -> Locale:
-    """The locale of the calculation that this thread is in."""
+    """Return the locale of the calculation that this thread is in."""
     return locale_in_use() or DEFAULT

@@ -39,7 +39,7 @@ Year = Callable[[], int | None]
 
 
 def read_number(text: str, date_1904: bool = False, year: Year = year_in_use) -> float | None:
-    """The number that a text stands for; None where Excel sees none (#VALUE!).
+    """Return the number that a text stands for; None where Excel sees none (#VALUE!).
 
     `year` is that of a date without one: by the calculation's clock unless the caller knows another. Spaces around a
     number count for nothing; around a date or time they make it a mere text.
@@ -51,28 +51,34 @@ def read_number(text: str, date_1904: bool = False, year: Year = year_in_use) ->
 
 
 def read_cell(text: str, date_1904: bool = False) -> float | None:
-    """The same for a cell's text beside a criterion: without a clock a date without a year is a mere text."""
+    """Return the same for a cell's text beside a criterion.
+
+    Without a clock a date without a year is a mere text.
+    """
     return _reader(current()).number(text, date_1904, _year_if_known)
 
 
 def read_full_number(text: str, date_1904: bool = False) -> float | None:
-    """The same, where a date without a year is a mere text."""
+    """Return the same, where a date without a year is a mere text."""
     return _reader(current()).number(text, date_1904, _no_year)
 
 
 def read_plain_number(text: str) -> float | None:
-    """The same with a point before the decimals and the first of two numbers of a date a month, whatever the locale."""
+    """Return the same with a point before the decimals and the first of two numbers of a date a month, whatever the
+    locale."""
     return _reader(DEFAULT).number(text, False, _no_year)
 
 
 def read_date(text: str, date_1904: bool = False, year: Year = year_in_use) -> float | None:
-    """The serial of the day that a text names, with the whole days of its time (0 for a time alone); None for none."""
+    """Return the serial of the day that a text names, with the whole days of its time (0 for a time alone); None for
+    none."""
     moment = _reader(current()).moment(text.strip(" "), date_1904, year) if len(text) <= TEXT_MAX else None
     return None if moment is None else moment[0] + moment[1] // 1
 
 
 def read_time(text: str) -> float | None:
-    """The part of a day, 0 up to 1, that a text with a time stands for (0 for a date alone); None for neither."""
+    """Return the part of a day, 0 up to 1, that a text with a time stands for (0 for a date alone); None for
+    neither."""
     moment = _reader(current()).moment(text.strip(" "), False, _leap_year) if len(text) <= TEXT_MAX else None
     return None if moment is None else moment[1] % 1.0
 
@@ -90,7 +96,10 @@ def _leap_year() -> int:
 
 
 def serial_of(year: int, month: int, day: int, date_1904: bool = False) -> float | None:
-    """The serial of a day, the phantom 29 February 1900 included; None for no such day or one before the system's."""
+    """Return the serial of a day, the phantom 29 February 1900 included.
+
+    None for no such day or one before the system's.
+    """
     if not (1900 <= year <= 9999 and 1 <= month <= 12 and 1 <= day <= days.month_length(year, month)):
         return None
     serial = days.join(year, month, day) - (DAYS_BETWEEN_SYSTEMS if date_1904 else 0)
@@ -98,7 +107,8 @@ def serial_of(year: int, month: int, day: int, date_1904: bool = False) -> float
 
 
 def kept_digits(text: str) -> float:
-    """The float of a decimal numeral of which only the first 15 significant digits count, as Excel keeps them."""
+    """Return the float of a decimal numeral of which only the first 15 significant digits count, as Excel keeps
+    them."""
     mantissa, mark, exponent = text.lower().partition("e")
     seen, kept = 0, []
     for character in mantissa:
@@ -164,7 +174,7 @@ class _Reader:
         return number
 
     def decimal(self, text: str) -> float | None:
-        """A number with signs, currency, thousands, percent or accountant's parentheses, each at most once."""
+        """Return a number with signs, currency, thousands, percent or accountant's parentheses, each at most once."""
         match = self.decimal_form.fullmatch(text)
         if match is None:
             return None
@@ -186,7 +196,7 @@ class _Reader:
         return -number if "-" in bare or match["open"] else number
 
     def moment(self, text: str, date_1904: bool, year: Year) -> tuple[float, float] | None:
-        """(day, part of a day) of a date, a time, or both in either order."""
+        """Return (day, part of a day) of a date, a time, or both in either order."""
         if not any(mark in text for mark in self.date_marks) and not any(character.isalpha() for character in text):
             return None
         time = self.time(text)
@@ -206,7 +216,10 @@ class _Reader:
         return None
 
     def time(self, text: str) -> float | None:
-        """12:30, 12:30:15.5 PM, 6 pm; 12:30.5 is minutes and seconds. One part may be past its limit: 25:00, 0:90."""
+        """12:30, 12:30:15.5 PM, 6 pm; 12:30.5 is minutes and seconds.
+
+        One part may be past its limit: 25:00, 0:90.
+        """
         match = self.time_form.fullmatch(text)
         if match is None:
             return None
@@ -228,7 +241,10 @@ class _Reader:
         return (hours * 3600 + minutes * 60 + seconds + fraction) / 86_400
 
     def day(self, text: str, date_1904: bool, year: Year) -> float | None:
-        """The serial of a written day: numbers apart by / or -, or a month's name with a day or a year."""
+        """Return the serial of a written day.
+
+        Numbers apart by / or -, or a month's name with a day or a year.
+        """
         match = self.numbers_form.fullmatch(text)
         if match:
             return self.numbered(match[1], match[2], match[3], date_1904, year)
@@ -244,7 +260,10 @@ class _Reader:
         return self.marked(text, date_1904, year) if self.locale.native_days else None
 
     def numbered(self, first: str, second: str, third: str | None, date_1904: bool, year: Year) -> float | None:
-        """Numbers in the locale's order or y/m/d with a whole year; two of them are a day and a month, or m/y."""
+        """Return numbers in the locale's order or y/m/d with a whole year.
+
+        Two of them are a day and a month, or m/y.
+        """
         order = self.locale.order
         if len(first) >= 3:
             return None if third is None else _serial(first, int(second), int(third), date_1904)
@@ -291,7 +310,7 @@ def _reader(locale: Locale) -> _Reader:
 
 
 def _fraction(text: str) -> float | None:
-    """A mixed fraction: 1 1/2."""
+    """Return a mixed fraction: 1 1/2."""
     match = _FRACTION.fullmatch(text)
     if match is None or not int(match[4]):
         return None
@@ -300,7 +319,10 @@ def _fraction(text: str) -> float | None:
 
 
 def _without_year(month: int, number: str, date_1904: bool, year: Year, *, is_day: bool = False) -> float | None:
-    """A month and one number: a day of that year where it can be one, else a year (unless it `is_day`)."""
+    """Return a month and one number.
+
+    A day of that year where it can be one, else a year (unless it `is_day`).
+    """
     if not 1 <= month <= 12:
         return None
     if len(number) <= 2 and 1 <= int(number) <= days.month_length(1904, month):

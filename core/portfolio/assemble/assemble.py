@@ -16,9 +16,9 @@ from core.portfolio.model.portfolio import (
     AnyPortfolio,
     Names,
     Strings,
-    defaulted,
+    defaulted_loans,
 )
-from core.portfolio.pages.identify import add_up_lots, identified, name_keys
+from core.portfolio.pages.identify import add_up_lots, name_keys, sort_identifiers
 
 
 def assemble(
@@ -26,10 +26,13 @@ def assemble(
     loans: Loans,
     amortization: Callable[[dict[str, Names]], Amortization | None] | None = None,
 ) -> AnyPortfolio:
-    """The portfolio of some loans; `amortization` finds the payment schedule by the identifiers of its rows."""
-    identified(loans)
+    """Return the portfolio of some loans.
+
+    `amortization` finds the payment schedule by the identifiers of its rows.
+    """
+    sort_identifiers(loans)
     loans.flags = {name: flags & np.uint8(1) for name, flags in loans.flags.items()}
-    _unpriced(loans)
+    _blank_zero_prices(loans)
     par = loans.numbers.get("par_value")
     loans.notes.negative_par_rows = 0 if par is None else int(np.count_nonzero(par < 0))
     add_up_lots(loans)
@@ -43,7 +46,7 @@ def assemble(
     if obligor is not None:
         names["obligor"] = obligor
         loans.notes.rows_without_obligor = int(np.count_nonzero(obligor.codes < 0))
-    _fixed(loans, names.get("base_rate"))
+    _set_coupon_fixed(loans, names.get("base_rate"))
     return into(
         row_count=loans.row_count,
         numbers={name: _own(values) for name, values in loans.numbers.items()},
@@ -66,7 +69,7 @@ def assemble(
 
 
 def _own(column: NDArray[Scalar]) -> NDArray[Scalar]:
-    """The column, copied where it is a piece of a much larger one in memory; a piece of a mapped file stays one."""
+    """Return the column, copied where it is a piece of a much larger one in memory."""
     owner: NDArray[Any] = column
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
@@ -82,7 +85,7 @@ def _currencies(texts: list[str]) -> list[str]:
 
 
 def _obligor(issuer: TextColumn | None, borrower: TextColumn | None) -> Names | None:
-    """The key of the obligor tests: the issuer's id, else the id of the same name elsewhere, else the name's key."""
+    """Return the key of the obligor tests: issuer id, id of the same name, or name."""
     if borrower is None:
         return None if issuer is None else Names(issuer.codes, Strings(issuer.text))
     if issuer is None:
@@ -99,7 +102,7 @@ def _obligor(issuer: TextColumn | None, borrower: TextColumn | None) -> Names | 
 
 
 def _ids_by_name(codes: NDArray[np.int32], named: TextColumn) -> NDArray[np.int32]:
-    """Issuer codes with blanks filled from the rows of the same name, where those agree on one id."""
+    """Fill blank issuer codes from rows of the same name that agree on one id."""
     both = (codes >= 0) & (named.codes >= 0)
     low = np.full(len(named.text) + 1, np.iinfo(np.int32).max, np.int32)
     high = np.full(len(named.text) + 1, -1, np.int32)
@@ -110,18 +113,18 @@ def _ids_by_name(codes: NDArray[np.int32], named: TextColumn) -> NDArray[np.int3
     return np.where(codes >= 0, codes, agreed[named.codes])
 
 
-def _fixed(loans: Loans, index: Names | None) -> None:
-    """is_fixed from the coupon type, else a base rate "Fixed", else a coupon without spread and index.
+def _set_coupon_fixed(loans: Loans, index: Names | None) -> None:
+    """Set is_fixed from coupon type, base rate "Fixed", or coupon without spread.
 
     Left out when no column can tell: neither coupon type nor index, and not both spread and all-in rate.
     """
     spread, coupon = loans.numbers.get("spread"), loans.numbers.get("all_in_rate")
-    said = loans.coupon_fixed
+    coupon_fixed = loans.coupon_fixed
     # A column without a value says nothing of any loan.
     spread = None if spread is not None and np.isnan(spread).all() else spread
     index = None if index is not None and not (index.codes >= 0).any() else index
-    said = None if said is not None and not (said >= 0).any() else said
-    if said is None and index is None and (spread is None or coupon is None):
+    coupon_fixed = None if coupon_fixed is not None and not (coupon_fixed >= 0).any() else coupon_fixed
+    if coupon_fixed is None and index is None and (spread is None or coupon is None):
         return
     blank = np.ones(loans.row_count, np.bool_)
     fixed = np.zeros(loans.row_count, np.bool_)
@@ -132,14 +135,16 @@ def _fixed(loans: Loans, index: Names | None) -> None:
         no_spread = blank if spread is None else np.isnan(spread)
         no_index = blank if index is None else index.codes < 0
         fixed |= no_spread & no_index & ~np.isnan(coupon)
-    if said is not None:
-        fixed = np.where(said >= 0, said == 1, fixed)
+    if coupon_fixed is not None:
+        fixed = np.where(coupon_fixed >= 0, coupon_fixed == 1, fixed)
     loans.flags["is_fixed"] = fixed.astype(np.uint8)
 
 
-def _unpriced(loans: Loans) -> None:
-    """A price of 0 on a performing loan says that there is none; nothing is bought for 0 either. Before lots are added
-    up, whose mean a 0 would lower."""
+def _blank_zero_prices(loans: Loans) -> None:
+    """Blank prices of 0 on performing loans before lots are added up.
+
+    Nothing is bought for 0, and a 0 would lower the mean of the lots.
+    """
     bought = loans.numbers.get("purchase_price")
     if bought is not None and (bought == 0).any():
         loans.notes.zero_purchase_prices = int(np.count_nonzero(bought == 0))
@@ -150,6 +155,6 @@ def _unpriced(loans: Loans) -> None:
     zero = price == 0
     if not zero.any():
         return
-    zero &= ~defaulted(loans.row_count, loans.numbers, loans.flags, loans.ranks, loans.deal.as_of)
+    zero &= ~defaulted_loans(loans.row_count, loans.numbers, loans.flags, loans.ranks, loans.deal.as_of)
     loans.numbers["price"] = np.where(zero, np.nan, price)
     loans.notes.zero_prices = int(np.count_nonzero(zero))

@@ -1,4 +1,4 @@
-"""A portfolio from plain arrays and lists: typed columns, checked, in the units of `Portfolio`, with no guessing."""
+"""A portfolio from arrays and lists: typed columns, checked, nothing guessed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.frames.given import cell_value, column_of, table_of
 from core.portfolio.assemble.assemble import assemble
 from core.portfolio.cells import parsing
 from core.portfolio.cells.dates import date_days
-from core.portfolio.cells.loans import Loans, put, take
+from core.portfolio.cells.loans import Loans, put_column, take
 from core.portfolio.cells.parsing import TextColumn
 from core.portfolio.cells.typed import NormalColumn, text_column
 from core.portfolio.model import ratings
@@ -24,7 +24,7 @@ from core.portfolio.model.errors import MappingError
 from core.portfolio.model.fields import AUXILIARY_FIELDS, PROFILES, STANDARD_CLO_FIELDS, TRANCHE_LABELS, Lien
 from core.portfolio.model.framed import DEAL_DAYS
 from core.portfolio.model.portfolio import AnyPortfolio, Deal, Tranches
-from core.portfolio.pages.tranches import as_percent, ordered
+from core.portfolio.pages.tranches import as_percent, order_tranches
 from core.values import EPOCH
 from core.words import counted
 
@@ -34,7 +34,7 @@ ROWS_MAX: Final = 10_000_000
 TEXT_BYTES_MAX: Final = 32_767
 """UTF-8 bytes of one string, as many as a spreadsheet cell has characters."""
 
-_TYPES: Final = {one.target: one.type for one in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS)} | {
+_TYPES: Final = {field.target: field.type for field in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS)} | {
     "base_rate_level": "number",
     "is_fixed": "boolean",
 }
@@ -48,8 +48,9 @@ def portfolio_from_columns(
     *,
     into: type[AnyPortfolio],
 ) -> AnyPortfolio:
-    """Loans from columns under the names of standard_clo and its auxiliary fields, equally long: a dict of them, or a
-    frame of pandas, polars, pyarrow or DuckDB.
+    """Read loans from columns named as standard_clo and its auxiliary fields.
+
+    The columns are equally long: a dict of them, or a frame of pandas, polars, pyarrow or DuckDB.
 
     Numbers are in the units of `Portfolio` (spread in basis points, rates, prices and recovery in percent), NaN or None
     blank. Text is a sequence of strings and None, or a pair (codes, values) with -1 for blank. Dates are days since
@@ -61,7 +62,7 @@ def portfolio_from_columns(
     Raises:
         MappingError: a required column is missing, lengths differ, a name is unknown, or a value does not fit.
     """
-    columns = {name: _taken(name, values) for name, values in table_of(columns, "columns").items()}
+    columns = {name: _to_plain(name, values) for name, values in table_of(columns, "columns").items()}
     unknown = sorted(set(map(str, columns)) - set(_TYPES))
     if unknown:
         raise MappingError(f"unknown column(s) {', '.join(unknown)}{_near(unknown[0])}")
@@ -87,8 +88,8 @@ def portfolio_from_columns(
     return assemble(into, loans)
 
 
-def _taken(name: str, values: Any) -> Any:
-    """An array, a list of plain values or a pair as it is; of a Series, and among objects, what a cell knows."""
+def _to_plain(name: str, values: Any) -> Any:
+    """Return arrays, lists and pairs as they are; of a Series, what its cells know."""
     if _is_pair(values) or (isinstance(values, np.ndarray) and values.dtype.kind in "biufU"):
         return values
     if isinstance(values, list | tuple):
@@ -108,7 +109,7 @@ def _near(name: str) -> str:
 
 
 def is_standard(names: Iterable[str]) -> bool:
-    """Whether columns have the names that `portfolio_from_columns` knows."""
+    """Return whether columns have the names that `portfolio_from_columns` knows."""
     names = set(names)
     return names <= _TYPES.keys() and set(_REQUIRED) <= names
 
@@ -125,7 +126,7 @@ def _height(columns: Dict[str, Any]) -> int:
 
 
 def _is_pair(values: Any) -> bool:
-    """Whether text is given as (codes, values): two sequences, the first an integer array."""
+    """Return whether text comes as (codes, values), the first an integer array."""
     return (
         isinstance(values, tuple)
         and len(values) == 2
@@ -135,7 +136,7 @@ def _is_pair(values: Any) -> bool:
 
 
 def _read(loans: Loans, name: str, values: Any) -> None:
-    """One column into its place: what is typed already is not typed again."""
+    """Put a column into its place; typed ones are not typed again."""
     kind = _TYPES[name]
     is_whole = isinstance(values, np.ndarray) and values.dtype.kind in "iu"
     if name in ratings.AGENCY_OF and is_whole:
@@ -147,10 +148,10 @@ def _read(loans: Loans, name: str, values: Any) -> None:
     elif name == "base_rate" and not _is_pair(values) and _is_numeric(values):
         loans.numbers["base_rate_level"] = _numbers(name, values)
     elif kind == "string":
-        put(loans, name, text_column(_text(name, values)))
+        put_column(loans, name, text_column(_text(name, values)))
     else:
         read: Callable[[str, Any], NDArray[Any]] = {"date": _dates, "boolean": _flags}.get(kind, _numbers)
-        put(loans, name, NormalColumn(kind, read(name, values)))
+        put_column(loans, name, NormalColumn(kind, read(name, values)))
 
 
 def _are_whole(values: Sequence[Any]) -> bool:
@@ -158,7 +159,7 @@ def _are_whole(values: Sequence[Any]) -> bool:
 
 
 def _within(name: str, values: NDArray[Any], least: int, most: int, what: str) -> NDArray[np.uint8]:
-    """Ranks or liens that are given as such."""
+    """Return ranks or liens that are given as such."""
     if len(values) and (values.min() < least or values.max() > most):
         raise MappingError(f"column {name} has a {what} outside {least} to {most}")
     return values.astype(np.uint8)
@@ -263,7 +264,7 @@ def _tranches(columns: Dict[str, Any]) -> Tranches:
     for name in ("oc_trigger", "ic_trigger"):
         if name in numbers:
             numbers[name] = as_percent(numbers[name])
-    return ordered(list(classes), numbers)
+    return order_tranches(list(classes), numbers)
 
 
 _DEAL: Final = Deal.__dataclass_fields__.keys()

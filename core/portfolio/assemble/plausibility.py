@@ -1,4 +1,4 @@
-"""What makes a portfolio's figures doubtful, as a table of checks: what each looks at and what it says."""
+"""Checks of what makes a portfolio's figures doubtful: what each looks at."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BESIDE_NOTES: Final = (0.6, 2.0)
 """Par and principal cash over the notes, within which a deal's assets lie."""
 
 SHARE_MIN: Final = 0.10
-"""Share of loans without a price or a maturity from which it is told."""
+"""Share of loans without a price or a maturity from which a warning is given."""
 
 AFTER_MATURITY_MIN: Final = 0.25
 """Share of loans that mature after the deal from which a date of the one or the other is doubtful."""
@@ -36,19 +36,21 @@ USUAL: Final = {
     "spread": (10.0, 2_500.0, "bps"), "all_in_rate": (0.5, 40.0, "%"), "price": (2.0, 150.0, "% of par"),
     "recovery_rate": (1.0, 100.0, "%"),
 }  # fmt: skip
-"""Within what a value other than 0 lies, for fields whose units are told by a whole column's size."""
+"""Within what a value other than 0 lies, for fields whose units a whole column's size decides."""
 
 UNUSUAL_MIN: Final = 0.05
 """Share of a column's values beyond what is usual from which its unit, or that of some rows, is doubtful."""
 
 
 def doubts(portfolio: PortfolioData) -> list[DataWarning]:
-    """What is to be known before a figure of the portfolio is trusted, in the order of `CHECKS`."""
+    """Return what to know before a figure is trusted, in the order of `CHECKS`."""
     return [warning for check in CHECKS for warning in check(portfolio)]
 
 
 def with_days(portfolio: AnyPortfolio, days: Mapping[str, date | None], whose: str, *, first: bool) -> AnyPortfolio:
-    """The portfolio with somebody's word on days of its deal where the file says none, or in place of the file's.
+    """Return the portfolio with somebody's days of the deal.
+
+    They fill what the file leaves open, or go before it.
 
     A warning tells where the two differ, and what these days make doubtful is told anew.
 
@@ -57,26 +59,26 @@ def with_days(portfolio: AnyPortfolio, days: Mapping[str, date | None], whose: s
         whose: as a warning calls it.
         first: they go before the file's.
     """
-    deal, told = portfolio.deal, []
-    taken: dict[str, Any] = {}
+    deal, warnings = portfolio.deal, []
+    new_days: dict[str, Any] = {}
     for name, day in days.items():
         if day is None:
             continue
-        own, said = getattr(deal, name), float((day - EPOCH).days)
+        own, day_number = getattr(deal, name), float((day - EPOCH).days)
         if own is None or first:
-            taken[name] = said
-        if own is not None and own != said:
+            new_days[name] = day_number
+        if own is not None and own != day_number:
             which = f"{whose} counts" if first else "the file counts"
             message = f"the {name.replace('_', ' ')} is {day_of(own)} by the file and {day} by {whose}: {which}"
-            told.append(DataWarning("deal_days_differ", message))
-    if not taken and not told:
+            warnings.append(DataWarning("deal_days_differ", message))
+    if not new_days and not warnings:
         return portfolio
-    made = replace(portfolio, deal=replace(deal, **taken))
-    kept = [warning for warning in portfolio.notes.warnings if warning.code not in _OF_DAYS]
-    return replace(made, notes=replace(portfolio.notes, warnings=[*kept, *told, *_days(made)]))
+    dated = replace(portfolio, deal=replace(deal, **new_days))
+    other_warnings = [warning for warning in portfolio.notes.warnings if warning.code not in _OF_DAYS]
+    return replace(dated, notes=replace(portfolio.notes, warnings=[*other_warnings, *warnings, *_days(dated)]))
 
 
-def _required(portfolio: PortfolioData) -> Iterator[DataWarning]:
+def _check_required_fields(portfolio: PortfolioData) -> Iterator[DataWarning]:
     if missing := portfolio.notes.missing_required:
         yield DataWarning(
             "required_missing",
@@ -106,11 +108,11 @@ def _par_beside_notes(portfolio: PortfolioData) -> Iterator[DataWarning]:
     if assets <= 0 or notes <= 0:
         return
     times = assets / notes
-    said = f"the loans and principal cash are {assets:,.2f}, the notes {notes:,.2f}"
+    text = f"the loans and principal cash are {assets:,.2f}, the notes {notes:,.2f}"
     if times > SCALE_MIN or times < 1 / SCALE_MIN:
-        yield DataWarning("par_scale", f"{said}: one of them is in thousands or millions")
+        yield DataWarning("par_scale", f"{text}: one of them is in thousands or millions")
     elif not BESIDE_NOTES[0] <= times <= BESIDE_NOTES[1]:
-        yield DataWarning("par_unlike_notes", f"{said}: loans or notes are missing, or counted twice")
+        yield DataWarning("par_unlike_notes", f"{text}: loans or notes are missing, or counted twice")
 
 
 _OF_DAYS: Final = frozenset(("as_of_outside_life", "past_maturity", "far_maturity", "matures_after_deal"))
@@ -157,9 +159,9 @@ def _units(portfolio: PortfolioData) -> Iterator[DataWarning]:
             continue
         with np.errstate(invalid="ignore"):
             size = np.abs(values)
-            given = int(np.count_nonzero(size > 0))
+            count = int(np.count_nonzero(size > 0))
             odd = int(np.count_nonzero(((size > 0) & (size < low)) | (size > high)))
-        if odd and odd >= UNUSUAL_MIN * given:
+        if odd and odd >= UNUSUAL_MIN * count:
             yield DataWarning(
                 "unit_doubtful",
                 f"{target} of {_of(odd, portfolio)} is not within {low:g} to {high:,g} {unit}: the header or some rows "
@@ -173,9 +175,11 @@ def _shares(portfolio: PortfolioData) -> Iterator[DataWarning]:
     count = portfolio.row_count
     if not count:
         return
-    rated = [target for target in AGENCY_OF if target in portfolio.ranks]
-    if rated:
-        without = ~np.any([portfolio.ranks[target] > 0 for target in rated], axis=0) & ~_masked(portfolio, rated)
+    agency_fields = [target for target in AGENCY_OF if target in portfolio.ranks]
+    if agency_fields:
+        without = ~np.any([portfolio.ranks[target] > 0 for target in agency_fields], axis=0) & ~_find_masked_rows(
+            portfolio, agency_fields
+        )
         if missing := int(np.count_nonzero(without)):
             yield DataWarning("no_rating", f"{_of(missing, portfolio, 'has/have')} no rating of any agency", missing)
     if portfolio.lien is not None and (missing := portfolio.notes.lien_blank_rows or 0) >= SHARE_MIN * count:
@@ -194,8 +198,8 @@ def _shares(portfolio: PortfolioData) -> Iterator[DataWarning]:
             yield DataWarning(code, f"{_of(missing, portfolio, 'has/have')} {words}", missing)
 
 
-def _masked(portfolio: PortfolioData, targets: list[str]) -> NDArray[np.bool_]:
-    """Loans with a rating that is known and not shown."""
+def _find_masked_rows(portfolio: PortfolioData, targets: list[str]) -> NDArray[np.bool_]:
+    """Return loans with a rating that is known and not shown."""
     rows = np.zeros(portfolio.row_count, np.bool_)
     for target in targets:
         names = portfolio.names.get(target)
@@ -225,7 +229,10 @@ _COUNTS: Final = (
 
 
 def _negative(portfolio: PortfolioData) -> Iterator[DataWarning]:
-    """Positions that are negative with all their lots: an unsettled sale that nets with its position is none."""
+    """Yield positions that are negative with all their lots.
+
+    An unsettled sale that nets with its position is none.
+    """
     par, count = portfolio.numbers.get("par_value"), portfolio.notes.negative_par_rows
     if par is not None and count and (par < 0).any():
         words = "has a negative par, which lowers the sums/have a negative par, which lowers the sums"
@@ -247,12 +254,12 @@ def _rows(portfolio: PortfolioData) -> Iterator[DataWarning]:
 
 
 def _of(count: int, portfolio: PortfolioData, verb: str = "") -> str:
-    """So many of the loans, with the half of the verb "has/have" that goes with them."""
-    told = f"{count:,} of {counted(portfolio.row_count, 'loan')}"
-    return f"{told} {agreed(count, verb)}" if verb else told
+    """Return a count of the loans, with its half of the verb "has/have"."""
+    text = f"{count:,} of {counted(portfolio.row_count, 'loan')}"
+    return f"{text} {agreed(count, verb)}" if verb else text
 
 
 CHECKS: Final[tuple[Callable[[PortfolioData], Iterator[DataWarning]], ...]] = (
-    _required, _commitment, _par_beside_notes, _days, _units, _shares, _negative, _rows,
+    _check_required_fields, _commitment, _par_beside_notes, _days, _units, _shares, _negative, _rows,
 )  # fmt: skip
 """Every check of a portfolio; what pages say of each other is noted where they are read."""

@@ -1,4 +1,4 @@
-"""The portfolio that callers have: loans under standard names, read from a workbook or from columns."""
+"""The portfolio of callers: loans under standard names, with two ways to read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DEFINITION_DAYS: Final = ("closing_date", "reinvestment_end", "stated_maturity")
 
 
 class Portfolio(PortfolioData):
-    """The loans of one deal, as `PortfolioData` has them, with the two ways to read them."""
+    """The loans of one deal, as in `PortfolioData`, with the two ways to read them."""
 
     __slots__ = ()
 
@@ -34,13 +34,15 @@ class Portfolio(PortfolioData):
         as_of: float | None = None,
         as_of_source: GivenSource = "upload",
     ) -> Portfolio:
-        """The loans of a workbook's holdings sheet, with what its other pages say of notes, deal, accounts and tests.
+        """Read the loans of a workbook's holdings, and what its other pages say.
+
+        These are notes, deal, accounts and tests.
 
         A frame of pandas, polars, pyarrow or DuckDB is taken for a sheet with its headings in the first row.
 
         `mapping` may be the name of a built-in one; None is standard_clo. `as_of` (days since 1970-01-01) wins over
-        what the file says where its source is "request" or "workbook", and else stands in where nothing of the file
-        says a day. A workbook without holdings gives no rows, and notes that say so.
+        what the file says where its source is "request" or "workbook". Else it counts where nothing of the file says a
+        day. A workbook without holdings gives no rows, and notes that say so.
 
         Raises:
             UnknownMapping: no built-in mapping has the name.
@@ -60,7 +62,9 @@ class Portfolio(PortfolioData):
         tranches: Tranches | Dict[str, Any] | None = None,
         deal: Deal | Dict[str, Any] | None = None,
     ) -> Portfolio:
-        """Loans from arrays, lists or a frame under standard names, in the units of this class.
+        """Make a portfolio from arrays, lists or a frame under standard names.
+
+        Figures are in the units of this class.
 
         Raises:
             MappingError: a required column is missing, lengths differ, a name is unknown, or a value does not fit.
@@ -68,7 +72,7 @@ class Portfolio(PortfolioData):
         return portfolio_from_columns(columns, tranches, deal, into=cls)
 
 
-class Days(Protocol):
+class DealDays(Protocol):
     """The days of a deal that its definition says; None where it does not."""
 
     closing_date: date | None
@@ -76,11 +80,11 @@ class Days(Protocol):
     stated_maturity: date | None
 
 
-class Definition(Protocol):
+class DefinitionDays(Protocol):
     """What reading asks of a deal's definition (`core.definition.Definition` is one)."""
 
     @property
-    def conventions(self) -> Days: ...
+    def conventions(self) -> DealDays: ...
 
 
 def read(
@@ -89,9 +93,9 @@ def read(
     mapping: Mapping | str | None = None,
     as_of: float | None = None,
     as_of_source: GivenSource = "upload",
-    definition: Definition | None = None,
+    definition: DefinitionDays | None = None,
 ) -> Portfolio:
-    """Read the portfolio of a workbook or a frame: the front door (see `Portfolio.from_workbook`).
+    """Read the portfolio of a workbook or a frame (see `Portfolio.from_workbook`).
 
     The days of the `definition` count before those of the file; where the two differ, a warning says so.
 

@@ -1,4 +1,4 @@
-"""Read the portfolio of a workbook: its loans, its notes, its deal, what it prints of itself."""
+"""Read the portfolio of a workbook: loans, notes, deal and printed figures."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from core.portfolio.model.fields import (
     Mapping,
     mapping_of,
 )
-from core.portfolio.model.notes import DataWarning, Notes, told_of_formulas
+from core.portfolio.model.notes import DataWarning, Notes, warn_of_formulas
 from core.portfolio.model.portfolio import AnyPortfolio, Deal, GivenSource, PortfolioData
 from core.portfolio.pages.base_rates import base_rate_of, in_percent
 from core.portfolio.pages.currency import exchange_rates, settle
 from core.portfolio.pages.printed import beside_loans
 from core.portfolio.pages.rating_columns import with_agency_ratings
-from core.portfolio.pages.report.read import Report, read_report
+from core.portfolio.pages.report.read import PageReport, read_report
 from core.portfolio.pages.tranches import read_amortization
 from core.portfolio.sheets.locate import locate, no_loans
 from core.portfolio.sheets.located import LocatedBook
@@ -31,13 +31,13 @@ from core.values import day_of
 
 def portfolio_from_workbook(
     book: Workbook,
-    given: Mapping | str | None,
+    mapping: Mapping | str | None,
     as_of: tuple[float, GivenSource] | None,
     *,
     into: type[AnyPortfolio],
 ) -> AnyPortfolio:
     """See `Portfolio.from_workbook`."""
-    return portfolio_of(locate(book, mapping_of(given)), as_of, into=into)
+    return portfolio_of(locate(book, mapping_of(mapping)), as_of, into=into)
 
 
 def portfolio_of(
@@ -50,15 +50,26 @@ def portfolio_of(
         report.warnings.extend(_of_files(book))
         notes = Notes(message=no_loans(located), warnings=report.warnings)
         return into(
-            0, {}, {}, {}, {}, None, report.tranches, _dated(report.deal, None, as_of, notes), None, "Holdings", notes,
-            report.cells, facts=report.facts,
-        )  # fmt: skip
+            0,
+            {},
+            {},
+            {},
+            {},
+            None,
+            report.tranches,
+            _set_as_of(report.deal, None, as_of, notes),
+            None,
+            "Holdings",
+            notes,
+            report.cells,
+            facts=report.facts,
+        )
     reader, loans, report = read_loans(located, located.loans)
     report.warnings.extend(_of_files(book))
     join_pages(located, loans)
     loans.notes.warnings += report.warnings
     loans.tranches = report.tranches
-    loans.deal = _dated(_of_holdings(report, loans.notes), loans.notes.as_of_column, as_of, loans.notes)
+    loans.deal = _set_as_of(_of_holdings(report, loans.notes), loans.notes.as_of_column, as_of, loans.notes)
     loans.facts = report.facts
     _add_base_rate(located, loans)
     currency, is_stated = loans.deal.currency, "deal.currency" in report.cells
@@ -70,12 +81,13 @@ def portfolio_of(
 
 
 def _add_base_rate(located: LocatedBook, loans: Loans) -> None:
-    """The level of the loans' index by a page of rates, where no label says it; by the loans' rates a small one may be
-    a fraction.
+    """Take the level of the loans' index from a page of rates where no label says it.
+
+    By the loans' rates a small one may be a fraction.
     """
-    said = loans.deal.base_rate
-    if said is not None:
-        loans.deal = replace(loans.deal, base_rate=in_percent(said, said, loans))
+    deal_rate = loans.deal.base_rate
+    if deal_rate is not None:
+        loans.deal = replace(loans.deal, base_rate=in_percent(deal_rate, deal_rate, loans))
         return
     base_rate = base_rate_of(located, loans)
     if base_rate is None:
@@ -87,8 +99,9 @@ def _add_base_rate(located: LocatedBook, loans: Loans) -> None:
 
 
 def missing_columns(portfolio: PortfolioData, mapping: Mapping) -> list[str]:
-    """What a mapping of one's own requires and no column of the workbook feeds, each with the columns that were looked
-    for: no figure should be made of such loans.
+    """Return what the mapping requires and no column of the workbook feeds.
+
+    Each comes with the columns that were looked for: no figure should be made of such loans.
 
     Empty for a built-in mapping, whose fields are what most files have, and without a sheet of loans; an issuer's id
     does for the borrower's name.
@@ -104,20 +117,23 @@ def missing_columns(portfolio: PortfolioData, mapping: Mapping) -> list[str]:
 
 
 def _of_files(book: Workbook) -> list[DataWarning]:
-    """What is to be said of the workbook's files before any of their sheets is looked at."""
-    return [*told_of_formulas(book), *_unread_files(book)]
+    """Return warnings about the workbook's files as such."""
+    return [*warn_of_formulas(book), *_unread_files(book)]
 
 
 def _unread_files(book: Workbook) -> list[DataWarning]:
-    """That files of an archive were left out, by name."""
+    """Warn of files of an archive that were left out, by name."""
     if not book.left_out:
         return []
     names = ", ".join(map(repr, book.left_out))
     return [DataWarning("file_left_out", f"files of another kind than a spreadsheet's were not read: {names}")]
 
 
-def _of_holdings(report: Report, notes: Notes) -> Deal:
-    """The deal with the day that a column of the holdings says, where the pages say only when the report was made."""
+def _of_holdings(report: PageReport, notes: Notes) -> Deal:
+    """Return the deal with the day of a column of the holdings.
+
+    That is where the pages say only when the report was made.
+    """
     deal, column = report.deal, notes.as_of_column
     header = notes.matched_columns.get("as_of", "")
     is_other = report.is_report_day and column is not None and deal.as_of is not None and column < deal.as_of
@@ -132,20 +148,22 @@ def _of_holdings(report: Report, notes: Notes) -> Deal:
     return replace(deal, as_of=column, as_of_source="column")
 
 
-def _dated(deal: Deal, column: float | None, given: tuple[float, GivenSource] | None, notes: Notes) -> Deal:
-    """The deal with its as-of day: a caller's or the workbook's own record's, else what the file says, else a column
-    of the holdings, else the day of the file or of its upload, which is told.
+def _set_as_of(deal: Deal, column: float | None, known: tuple[float, GivenSource] | None, notes: Notes) -> Deal:
+    """Return the deal with its as-of day.
+
+    It is the caller's or the workbook record's day, else the file's, else a column of the holdings, else (with a
+    warning) the day of the file or of its upload.
     """
-    if given is not None and given[1] in ("request", "workbook"):
-        return replace(deal, as_of=given[0], as_of_source=given[1])
+    if known is not None and known[1] in ("request", "workbook"):
+        return replace(deal, as_of=known[0], as_of_source=known[1])
     if deal.as_of is not None:
         return deal
     if column is not None:
         return replace(deal, as_of=column, as_of_source="column")
-    if given is None:
+    if known is None:
         return deal
-    words = {"modified": "was last changed", "upload": "was uploaded"}[given[1]]
+    words = {"modified": "was last changed", "upload": "was uploaded"}[known[1]]
     notes.warnings.append(
-        DataWarning("as_of_stands_in", f"nothing in the file says its day: {day_of(given[0])} is when it {words}")
+        DataWarning("as_of_stands_in", f"nothing in the file says its day: {day_of(known[0])} is when it {words}")
     )
-    return replace(deal, as_of=given[0], as_of_source=given[1])
+    return replace(deal, as_of=known[0], as_of_source=known[1])

@@ -1,4 +1,4 @@
-"""One row of the sheet with the loans as its file has it: each column with its header, its field and its value."""
+"""One row of the sheet with the loans, each column with header, field and value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.grid.sheet import Sheet, Workbook
 from core.portfolio.mapping.sheet_loans import read_loans
 from core.portfolio.model.fields import Mapping
 from core.portfolio.sheets.locate import locate
-from core.portfolio.sheets.located import Located
+from core.portfolio.sheets.located import LocatedTable
 from core.values import Kind, from_serial
 
 CELLS_MAX: Final = 500
@@ -49,13 +49,13 @@ class SourceRow(Struct, frozen=True):
 class LoanTable(NamedTuple):
     """The table with the loans of a workbook, once they are read."""
 
-    table: Located
+    table: LocatedTable
     fields: dict[int, str]
     """The field that each column feeds: of several with a field's heading the one whose cells are that field."""
 
 
 def locate_loans(book: Workbook, mapping: Mapping) -> LoanTable | None:
-    """The table with the loans of a workbook by a mapping; None where no sheet has one."""
+    """Return the table with the loans of a workbook by a mapping; None without one."""
     located = locate(book, mapping)
     if located.loans is None:
         return None
@@ -64,20 +64,20 @@ def locate_loans(book: Workbook, mapping: Mapping) -> LoanTable | None:
 
 
 def row_of(book: Workbook, loans: LoanTable, row: int) -> SourceRow | None:
-    """A row (from 1) of the table with the loans; None where it is no row below the header.
+    """Return a row (from 1) of the table with the loans; None for other rows.
 
     Columns without a header and without a value are left out.
     """
     at = row - 1
     table, fields = loans
-    if not table.found.row < at < table.sheet.row_count:
+    if not table.header.row < at < table.sheet.row_count:
         return None
     cells = []
     for column in range(table.sheet.column_count):
-        header, value = table.found.texts.get(column), _value(book, table.sheet, at, column)
+        header, value = table.header.texts.get(column), _value(book, table.sheet, at, column)
         if header is not None or value is not None:
-            shown = _cut(value) if isinstance(value, str) else value
-            cells.append(SourceCell(column_name(column), _cut(header or "") or None, fields.get(column), shown))
+            text = _shorten(value) if isinstance(value, str) else value
+            cells.append(SourceCell(column_name(column), _shorten(header or "") or None, fields.get(column), text))
         if len(cells) == CELLS_MAX:
             break
     return SourceRow(table.sheet.name, row, cells)
@@ -92,5 +92,5 @@ def _value(book: Workbook, sheet: Sheet, row: int, column: int) -> Value:
     return value
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= TEXT_CHARACTERS_MAX else text[: TEXT_CHARACTERS_MAX - 3] + "..."

@@ -1,4 +1,4 @@
-"""A portfolio's loans as a sheet of canonical columns and back: exact, with nothing left to guess.
+"""A portfolio's loans as a sheet of canonical columns, and back, exactly.
 
 Row 0 says what each column holds, the loans follow. A cell takes 15 bytes; trailing blanks take none, and a rank is
 left out where its symbol tells it.
@@ -65,7 +65,7 @@ class _Head:
 
 
 def to_sheet(portfolio: Portfolio, *, fields: Container[str] | None = None) -> Sheet:
-    """The loans as a sheet: one column a field, numbers in the units of `Portfolio`, strings as they are.
+    """Return the loans as a sheet: one column a field, in the units of `Portfolio`.
 
     `fields` (targets; also `lien_type`) narrows what is stored; None stores every column of the loans. Notes, tranches,
     deal and amortization are not stored.
@@ -85,27 +85,28 @@ def to_sheet(portfolio: Portfolio, *, fields: Container[str] | None = None) -> S
             writer.names(target, portfolio.names[target])
         if target in portfolio.flags:
             writer.numbers("flag", target, portfolio.flags[target])
-        if target in portfolio.ranks and not _is_told(portfolio, target):
+        if target in portfolio.ranks and not _ranks_follow_symbols(portfolio, target):
             writer.numbers("rank", target, portfolio.ranks[target])
-    if portfolio.lien is not None and "lien_type" in wanted:
-        writer.numbers("lien", "lien_type", portfolio.lien)
-    if portfolio.lots is not None:
-        writer.numbers("lots", "", portfolio.lots)
-    if portfolio.conflicting is not None:
-        writer.numbers("conflicting", "", portfolio.conflicting)
-    if portfolio.sheet_rows is not None and fields is not None and SHEET_ROW in fields:
-        writer.numbers("number", SHEET_ROW, portfolio.sheet_rows)
+    others: tuple[tuple[_Sort, str, NDArray[Any] | None], ...] = (
+        ("lien", "lien_type", portfolio.lien if "lien_type" in wanted else None),
+        ("lots", "", portfolio.lots),
+        ("conflicting", "", portfolio.conflicting),
+        ("number", SHEET_ROW, portfolio.sheet_rows if fields is not None and SHEET_ROW in fields else None),
+    )
+    for sort, target, values in others:
+        if values is not None:
+            writer.numbers(sort, target, values)
     return writer.sheet(portfolio.sheet_name)
 
 
-def _is_told(portfolio: Portfolio, target: str) -> bool:
-    """Whether a rating's ranks are those of its symbols."""
+def _ranks_follow_symbols(portfolio: Portfolio, target: str) -> bool:
+    """Return whether a rating's ranks are those of its symbols."""
     names = portfolio.names.get(target)
     return names is not None and np.array_equal(_ranks(target, names), portfolio.ranks[target])
 
 
 def _ranks(target: str, names: Names) -> NDArray[np.uint8]:
-    """The rank of each loan's symbol."""
+    """Return the rank of each loan's symbol."""
     agency = ratings.AGENCY_OF.get(target)
     return np.array([*(ratings.rank(symbol, agency) for symbol in names.values), 0], np.uint8)[names.codes]
 
@@ -124,14 +125,14 @@ class _Writer:
     def numbers(
         self, sort: _Sort, target: str, values: NDArray[Any], *, blank: NDArray[np.bool_] | None = None
     ) -> None:
-        """A column of numbers; zeros are blank cells where `blank` says nothing else."""
-        shown = values != 0 if blank is None else ~blank
-        kinds = np.where(shown, np.uint8(Kind.NUMBER), np.uint8(Kind.BLANK))
+        """Add a column of numbers; zeros are blank unless `blank` says otherwise."""
+        is_filled = values != 0 if blank is None else ~blank
+        kinds = np.where(is_filled, np.uint8(Kind.NUMBER), np.uint8(Kind.BLANK))
         self._heads.append(_Head(sort, target))
-        self._columns.append((kinds, np.where(shown, values, 0.0), np.full(self._height, -1, np.int32)))
+        self._columns.append((kinds, np.where(is_filled, values, 0.0), np.full(self._height, -1, np.int32)))
 
     def names(self, target: str, names: Names) -> None:
-        """A column of strings, which keep the codes that they have among themselves."""
+        """Add a column of strings, which keep their codes."""
         first, count = self._place(names)
         written = names.codes >= 0
         kinds = np.where(written, np.uint8(Kind.TEXT), np.uint8(Kind.BLANK))
@@ -140,7 +141,10 @@ class _Writer:
         self._columns.append((kinds, np.zeros(self._height), codes))
 
     def _place(self, names: Names) -> tuple[int, int]:
-        """Where the strings stand in the sheet's, and how many; columns that share a pool share it here."""
+        """Return where the strings stand in the sheet's, and how many.
+
+        Columns that share a pool share it here.
+        """
         pool = names.values.text if isinstance(names.values, Strings) else names.values
         first = self._places.get(id(pool))
         if first is None:
@@ -153,18 +157,18 @@ class _Writer:
         self._text_count += len(text)
 
     def sheet(self, name: str) -> Sheet:
-        """The sheet of the columns so far."""
+        """Return the sheet of the columns so far."""
         first_head = self._text_count
         self._add(_text([head.text() for head in self._heads]))
         columns = tuple(_column(first_head + at, *column) for at, column in enumerate(self._columns))
         nothing = np.zeros(0, np.int32)
         empty = Text(np.zeros(1, np.int64), np.zeros(0, np.uint8))
         formulas = Formulas(nothing, nothing, nothing, nothing, empty, {})
-        return Sheet(name, 0, "visible", columns, self._height + 1, _joined(self._texts), formulas)
+        return Sheet(name, 0, "visible", columns, self._height + 1, _concatenate(self._texts), formulas)
 
 
 def _column(head: int, kinds: NDArray[np.uint8], numbers: NDArray[np.float64], codes: NDArray[np.int32]) -> Column:
-    """A column below its head, up to its last cell."""
+    """Return a column below its head, up to its last cell."""
     filled = np.flatnonzero(kinds)
     height = int(filled[-1]) + 1 if len(filled) else 0
     return Column(
@@ -177,15 +181,15 @@ def _column(head: int, kinds: NDArray[np.uint8], numbers: NDArray[np.float64], c
 
 
 def _text(strings: list[str]) -> Text:
-    """Strings as a pool, in their order; they are distinct."""
+    """Return strings as a pool, in their order; they are distinct."""
     encoded = [string.encode() for string in strings]
     offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum([len(one) for one in encoded], out=offsets[1:])
+    np.cumsum([len(string) for string in encoded], out=offsets[1:])
     return Text(offsets, np.frombuffer(b"".join(encoded), np.uint8))
 
 
-def _joined(texts: list[Text]) -> Text:
-    """Pools end to end."""
+def _concatenate(texts: list[Text]) -> Text:
+    """Return pools end to end."""
     shifts = np.cumsum([0, *(len(text.data) for text in texts)])
     offsets = [text.offsets[:-1] + shift for text, shift in zip(texts, shifts.tolist(), strict=False)]
     return Text(np.concatenate([*offsets, shifts[-1:]]), np.concatenate([text.data for text in texts]))
@@ -195,7 +199,9 @@ def _joined(texts: list[Text]) -> Text:
 
 
 def from_sheet(sheet: Sheet, notes: Notes | None = None) -> Portfolio:
-    """The loans of a sheet that `to_sheet` made; `notes` are what the mapping that read them saw.
+    """Read the loans of a sheet that `to_sheet` wrote.
+
+    `notes` are what the mapping that read them saw.
 
     Raises:
         StoredError: the sheet is not such a one.
@@ -232,7 +238,9 @@ def from_sheet(sheet: Sheet, notes: Notes | None = None) -> Portfolio:
 
 
 def loans_at(sheet: Sheet, first: int, last: int) -> dict[str, list[Any]]:
-    """The numbers and strings of loans `first` to `last - 1` (0-based) of a stored portfolio, by target; None is blank.
+    """Return loans `first` to `last - 1` (0-based) of a stored portfolio, by target.
+
+    None is blank.
 
     Only these loans' cells are touched, however many there are. Dates are days since 1970-01-01.
 
@@ -240,41 +248,41 @@ def loans_at(sheet: Sheet, first: int, last: int) -> dict[str, list[Any]]:
         StoredError: the sheet holds no stored portfolio.
     """
     first, last = (min(max(0, at), sheet.row_count - 1) for at in (first, last))
-    found: dict[str, list[Any]] = {}
+    loans: dict[str, list[Any]] = {}
     for at, head in _heads(sheet):
         if head.sort in ("number", "name"):
-            cut = _stored(sheet, at).span(first + 1, max(first, last) + 1)
+            cut = _stored_column(sheet, at).span(first + 1, max(first, last) + 1)
             values = cut.codes.tolist() if head.sort == "name" else cut.numbers.tolist()
-            shown = zip(cut.kinds.tolist(), values, strict=True)
-            found[head.target] = [
+            cells = zip(cut.kinds.tolist(), values, strict=True)
+            loans[head.target] = [
                 None if kind == Kind.BLANK else sheet.text[value] if head.sort == "name" else value
-                for kind, value in shown
+                for kind, value in cells
             ]
-    return found
+    return loans
 
 
 def _heads(sheet: Sheet) -> list[tuple[int, _Head]]:
-    """What each column holds, by its position."""
+    """Return what each column holds, by its position."""
     if sheet.row_count < 1:
         raise StoredError("a stored portfolio has a row of heads")
     return [(at, _Head.of(sheet.value(0, at), len(sheet.text))) for at in range(sheet.column_count)]
 
 
-def _stored(sheet: Sheet, at: int) -> Column:
+def _stored_column(sheet: Sheet, at: int) -> Column:
     column = sheet.columns[at]
     assert column is not None, "a column with a head is there"
     return column
 
 
 def _numbers(sheet: Sheet, at: int, *, blank: float = 0.0) -> NDArray[np.float64]:
-    """One value a loan."""
-    column = _stored(sheet, at).span(1, sheet.row_count)
+    """Return one value a loan."""
+    column = _stored_column(sheet, at).span(1, sheet.row_count)
     return column.numbers if blank == 0.0 else np.where(column.kinds == Kind.BLANK, blank, column.numbers)
 
 
 def _names(sheet: Sheet, at: int, head: _Head) -> Names:
-    """One code a loan, into the column's own part of the strings."""
-    codes = _stored(sheet, at).span(1, sheet.row_count).codes
+    """Return one code a loan, into the column's own part of the strings."""
+    codes = _stored_column(sheet, at).span(1, sheet.row_count).codes
     codes = np.where(codes >= 0, codes - np.int32(head.first), np.int32(-1))
     if codes.max(initial=-1) >= head.last - head.first or codes.min(initial=-1) < -1:
         raise StoredError(f"the names of {head.target} lie outside of their strings")

@@ -49,11 +49,11 @@ DECIMAL_POINT = MARK_DECIMAL_POINT
 def kinds_seen(const uint8_t[::1] kinds):
     """The kinds of a column's cells as bits: bit k is set when some cell is of kind k (kinds above 7 are ignored)."""
     cdef Py_ssize_t row
-    cdef unsigned int seen = 0
+    cdef unsigned int bits = 0
     with nogil:
         for row in range(kinds.shape[0]):
-            seen |= (<unsigned int> 1) << (kinds[row] & 31)
-    return seen & 0xFF
+            bits |= (<unsigned int> 1) << (kinds[row] & 31)
+    return bits & 0xFF
 
 
 def distinct(const int32_t[::1] codes, Py_ssize_t pool_size):
@@ -65,8 +65,8 @@ def distinct(const int32_t[::1] codes, Py_ssize_t pool_size):
     cdef Py_ssize_t row, count = codes.shape[0], used_count = 0
     local = np.empty(count, np.int32)
     used = np.empty(min(count, pool_size), np.int32)
-    seen = np.zeros(pool_size, np.int32)
-    cdef int32_t[::1] local_view = local, used_view = used, seen_view = seen
+    numbers = np.zeros(pool_size, np.int32)
+    cdef int32_t[::1] local_view = local, used_view = used, numbers_view = numbers
     cdef int32_t code
     cdef bint in_range = True
     with nogil:
@@ -78,11 +78,11 @@ def distinct(const int32_t[::1] codes, Py_ssize_t pool_size):
             if code >= pool_size:
                 in_range = False
                 break
-            if seen_view[code] == 0:
+            if numbers_view[code] == 0:
                 used_view[used_count] = code
                 used_count += 1
-                seen_view[code] = <int32_t> used_count
-            local_view[row] = seen_view[code] - 1
+                numbers_view[code] = <int32_t> used_count
+            local_view[row] = numbers_view[code] - 1
     if not in_range:
         raise ValueError("a text code is not below the size of the pool")
     return local, used[:used_count]
@@ -548,13 +548,13 @@ def may_mark(const int64_t[::1] offsets, const uint8_t[::1] data):
     if not _all_spans(offsets, data):
         raise ValueError("the pool's offsets leave its data")
     cdef Py_ssize_t at, count = offsets.shape[0] - 1
-    found = np.zeros(count, np.uint8)
-    cdef uint8_t[::1] found_view = found
+    marks = np.zeros(count, np.uint8)
+    cdef uint8_t[::1] marks_view = marks
     with nogil:
         for at in range(count):
             if offsets[at] < offsets[at + 1]:
-                found_view[at] = _may_mark(&data[offsets[at]], offsets[at + 1] - offsets[at])
-    return np.flatnonzero(found)
+                marks_view[at] = _may_mark(&data[offsets[at]], offsets[at + 1] - offsets[at])
+    return np.flatnonzero(marks)
 
 
 # ---- footnote marks ------------------------------------------------------------------------------------------------
@@ -611,13 +611,13 @@ def may_have_marks(const int64_t[::1] offsets, const uint8_t[::1] data, bint has
     if not _all_spans(offsets, data):
         raise ValueError("the pool's offsets leave its data")
     cdef Py_ssize_t code, count = offsets.shape[0] - 1
-    found = np.zeros(count, np.uint8)
-    cdef uint8_t[::1] found_view = found
+    marks = np.zeros(count, np.uint8)
+    cdef uint8_t[::1] marks_view = marks
     with nogil:
         for code in range(count):
             if offsets[code] < offsets[code + 1]:
-                found_view[code] = _may_have_marks(&data[offsets[code]], offsets[code + 1] - offsets[code], has_wide)
-    return np.flatnonzero(found)
+                marks_view[code] = _may_have_marks(&data[offsets[code]], offsets[code + 1] - offsets[code], has_wide)
+    return np.flatnonzero(marks)
 
 
 # ---- names ---------------------------------------------------------------------------------------------------------

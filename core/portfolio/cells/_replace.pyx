@@ -71,7 +71,7 @@ def substituted(
         What `ask` raises.
     """
     cdef const char *text = PyBytes_AS_STRING(data)
-    cdef const char *found
+    cdef const char *line_break
     cdef Py_ssize_t size = PyBytes_GET_SIZE(data), last = size - has_lines
     cdef Py_ssize_t start = 0, copied = 0, behind = -1, line_end = -1, first, end, before, grown = 0, stopped = -1
     cdef int64_t left = steps_left, count = 0, gained = 0
@@ -91,8 +91,8 @@ def substituted(
             if end < first or end > size:
                 raise ValueError("a match leaves the text")
             if first > line_end:
-                found = <const char *> memchr(text + first, 10, size - first) if has_lines else NULL
-                grown, line_end = 0, found - text if found != NULL else size
+                line_break = <const char *> memchr(text + first, 10, size - first) if has_lines else NULL
+                grown, line_end = 0, line_break - text if line_break != NULL else size
             if end > behind:            # an empty match right behind another is none
                 _add(&buffer, text + copied, first - copied)
                 before = buffer.size

@@ -1,4 +1,4 @@
-"""Checkpoints of work by a stranger's rules: places in its loops at which the caller's check may end it."""
+"""Checkpoints in the loops of work by a stranger's rules, where it may be ended."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Check = Callable[[int], None]
 
 
 def _go_on(_grown_bytes: int) -> None:
-    """Without a check the work goes on."""
+    """Let the work go on without a check."""
 
 
 _check: ContextVar[Check] = ContextVar("check", default=_go_on)
@@ -26,7 +26,7 @@ _check: ContextVar[Check] = ContextVar("check", default=_go_on)
 
 @contextmanager
 def checking(check: Check) -> Iterator[None]:
-    """Within, and in this thread only, mapping calls `check` at its checkpoints."""
+    """Let mapping call `check` at its checkpoints, in this thread only."""
     token = _check.set(check)
     try:
         yield
@@ -39,8 +39,8 @@ def checkpoint(grown_bytes: int = 0) -> None:
     _check.get()(grown_bytes)
 
 
-def checkpointed(items: Iterable[T]) -> Iterator[T]:
-    """The items, with a checkpoint every `STRINGS` of them."""
+def with_checkpoints(items: Iterable[T]) -> Iterator[T]:
+    """Yield the items, with a checkpoint every `STRINGS` of them."""
     check = _check.get()
     for place, item in enumerate(items):
         if place % STRINGS == 0:

@@ -1,4 +1,4 @@
-"""Dates written and read by a format: strftime codes (%Y-%m-%d) and the spreadsheet notation (YYYY-MM-DD)."""
+"""Dates by a format: strftime codes (%Y-%m-%d) or spreadsheets' (YYYY-MM-DD)."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ MONTHS: Final = (
     "December",
 )  # fmt: skip
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTH_OF: Final = {
-    part.lower(): number for number, name in enumerate(MONTHS, 1) for part in (name, name[:3])
-}  # fmt: skip
+_MONTH_OF: Final = {part.lower(): number for number, name in enumerate(MONTHS, 1) for part in (name, name[:3])}
 
 
 class DateFormatError(ValueError):
@@ -93,8 +91,8 @@ class DateFormat:
     parts: tuple[_Piece | str, ...]
     """Pieces of a date, and the text between them."""
 
-    def written(self, moment: datetime) -> str:
-        """The moment by the format; month names are English."""
+    def write(self, moment: datetime) -> str:
+        """Return the moment by the format; month names are English."""
         return "".join(part if isinstance(part, str) else part.writes(moment) for part in self.parts)
 
 
@@ -106,24 +104,24 @@ class DateReader:
     pieces: tuple[_Piece, ...]
 
     def read(self, text: str) -> datetime | None:
-        """The moment that a text names; None where it does not fit the format, or there is no such day."""
+        """Return the moment that a text names; None where it does not fit the format."""
         if len(text) > TEXT_LENGTH_MAX:
             return None
         match = self.pattern.fullmatch(text.strip())
         if match is None:
             return None
-        said: dict[str, int] = {
+        parts: dict[str, int] = {
             piece.says: piece.number(part) for piece, part in zip(self.pieces, match.groups(), strict=True)
         }
         try:
-            return datetime(**said)  # type: ignore[arg-type]  # noqa: DTZ001 - a spreadsheet's dates have no zone
+            return datetime(**parts)  # type: ignore[arg-type]  # noqa: DTZ001 - a spreadsheet's dates have no zone
         except ValueError:
             return None
 
 
 @lru_cache(maxsize=256)
 def date_format(text: str) -> DateFormat:
-    """A format by its text: one with a % is in strftime codes, any other in the spreadsheet notation.
+    """Parse a format: one with a % is in strftime codes, else a spreadsheet's.
 
     Raises:
         DateFormatError: the format is too long, has an unknown code, or no part of a date.
@@ -138,7 +136,7 @@ def date_format(text: str) -> DateFormat:
 
 @lru_cache(maxsize=256)
 def date_reader(text: str) -> DateReader:
-    """What reads texts by a format; blanks between its parts fit any white space.
+    """Return a reader by a format; its blanks fit any white space.
 
     Raises:
         DateFormatError: as `date_format`, or the format does not have year, month and day once each.
@@ -156,7 +154,10 @@ def date_reader(text: str) -> DateReader:
 
 
 def _reading(part: _Piece | str, *, is_abutted: bool) -> str:
-    """The pattern of a part; beside other digits it has all of its own, or 2024111 would be two days."""
+    """Return the pattern of a part.
+
+    Beside other digits it has all of its own, or 2024111 would be two days.
+    """
     if isinstance(part, str):
         return r"\s+" if part.isspace() else re.escape(part)
     reads = r"\d\d" if is_abutted and part.reads == _ONE_OR_TWO else part.reads
@@ -164,7 +165,7 @@ def _reading(part: _Piece | str, *, is_abutted: bool) -> str:
 
 
 def _has_digits(part: _Piece | str) -> bool:
-    """Whether a part is read as digits."""
+    """Return whether a part is read as digits."""
     return isinstance(part, _Piece) and part.reads.startswith(r"\d")
 
 
@@ -207,12 +208,12 @@ def _spreadsheet_parts(text: str) -> tuple[_Piece | str, ...]:
 
 
 def reading_fault(value: Any, _kind: str) -> str | None:
-    """Why a parameter is no format to read dates by."""
+    """Return why a parameter is no format to read dates by."""
     return _fault(date_reader, value)
 
 
 def writing_fault(value: Any, _kind: str) -> str | None:
-    """Why a parameter is no format to write dates by."""
+    """Return why a parameter is no format to write dates by."""
     return _fault(date_format, value)
 
 

@@ -1,4 +1,4 @@
-"""Dates in words and figures, each text alone: "2032-09-29", "31st of May 2018", "29.09.32", with a time and a zone."""
+"""Dates in words and figures, each text alone: "31st of May 2018", "29.09.32"."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MONTHS: Final = {
 
 
 def month_of_name(name: str) -> int:
-    """The number of a month by its name or the start of it; 0 where it is none."""
+    """Return a month's number by its name or the start of it; 0 for none."""
     lowered = name.lower()
     return _MONTHS.get(lowered[:4]) or _MONTHS.get(lowered[:3], 0)
 
@@ -50,21 +50,27 @@ DATE_LENGTH_MAX: Final = 40
 
 
 def day_order(texts: Iterable[str]) -> bool | None:
-    """Whether slashed dates have the day first: some first part is above 12; None where no part of any is."""
-    parts = slashed(texts)
+    """Return whether slashed dates have the day first: some first part is above 12.
+
+    None where no part of any is.
+    """
+    parts = slashed_dates(texts)
     if any(first > 12 for first, _ in parts):
         return True
     return None if parts and all(second <= 12 for _, second in parts) else False
 
 
-def slashed(texts: Iterable[str]) -> list[tuple[int, int]]:
-    """The first and the second part of each slashed date among some texts."""
-    found = (_SLASHED.fullmatch(text.strip()) for text in texts if len(text) <= DATE_LENGTH_MAX)
-    return [(int(one[1]), int(one[3])) for one in found if one is not None]
+def slashed_dates(texts: Iterable[str]) -> list[tuple[int, int]]:
+    """Return the first and the second part of each slashed date among some texts."""
+    matches = (_SLASHED.fullmatch(text.strip()) for text in texts if len(text) <= DATE_LENGTH_MAX)
+    return [(int(match[1]), int(match[3])) for match in matches if match is not None]
 
 
 def date_days(text: str, *, day_first: bool) -> float:
-    """A date's text as days since 1970-01-01; NaN where it is none. A year of two digits is in this century."""
+    """Return a date's text as days since 1970-01-01; NaN where it is none.
+
+    A year of two digits is in this century.
+    """
     if len(text) > DATE_LENGTH_MAX:
         return np.nan
     parts = _parts(text.strip(), day_first=day_first)
@@ -84,7 +90,7 @@ def date_days(text: str, *, day_first: bool) -> float:
 
 
 def _parts(text: str, *, day_first: bool) -> tuple[str, int, int] | None:
-    """Year, month and day of a date's text."""
+    """Return year, month and day of a date's text."""
     if match := _ISO.fullmatch(text):
         return match[1], int(match[3]), int(match[4])
     if match := _COMPACT.fullmatch(text):

@@ -1,4 +1,4 @@
-"""A figure's text without what is no part of it: footnote marks, "x" of a multiple, words such as "per annum"."""
+"""A figure's text without footnote marks, "x" of a multiple, or "per annum"."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SIDE: Final = re.compile(r"\s*\b(?:(CR|DR)\.?)$", re.IGNORECASE)
 
 
 def plain_figure(text: str, *, without_side: bool = False) -> str:
-    """A figure's text without footnote marks and words that change nothing; as it is where it is nothing but marks.
+    """Strip footnote marks and words that change nothing from a figure's text.
 
     Args:
         without_side: whether CR and DR go, too.
@@ -52,6 +52,6 @@ def plain_figure(text: str, *, without_side: bool = False) -> str:
 
 
 def side_of(text: str) -> str:
-    """CR or DR behind a figure; blank without one."""
-    found = _SIDE.search(text) if len(text) <= LENGTH_MAX else None
-    return found[1].upper() if found else ""
+    """Return CR or DR behind a figure; blank without one."""
+    match = _SIDE.search(text) if len(text) <= LENGTH_MAX else None
+    return match[1].upper() if match else ""

@@ -1,4 +1,4 @@
-"""Words of a column of flags: what says yes and what says no, in any column and in those of one flag."""
+"""Words of a column of flags: what says yes and what says no."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ OWN_WORD_MIN: Final = 3
 
 
 def says_yes(text: str, own: frozenset[str]) -> bool:
-    """Whether a word says yes in any column, or in one with words of its own (as `key` gives them)."""
+    """Return whether a word says yes in any column, or in one with words of its own."""
     if len(text) > CATEGORY_LENGTH_MAX:
         return False
     if text.strip().lower() in YES:
@@ -88,30 +88,36 @@ def says_yes(text: str, own: frozenset[str]) -> bool:
 
 
 def says_no(text: str) -> bool:
-    """Whether a word says no in any column of flags."""
+    """Return whether a word says no in any column of flags."""
     if len(text) > CATEGORY_LENGTH_MAX:
         return False
     return text.strip().lower() in NO or key(without_marks(text)).partition(" ")[0] in _FIRST_NO
 
 
 def _says_own(words: str, own: frozenset[str]) -> bool:
-    """Whether a flag's own word stands among others that do not deny it: "PIK toggle note", "covenant-lite loan"."""
+    """Return whether a flag's own word stands among others that do not deny it.
+
+    For example "PIK toggle note", "covenant-lite loan".
+    """
     padded = f" {words} "
-    stated = [word for word in own if len(word) >= OWN_WORD_MIN and f" {word} " in padded]
-    return bool(stated) and _DENIALS.isdisjoint(padded.replace(f" {max(stated, key=len)} ", " ", 1).split())
+    own_words = [word for word in own if len(word) >= OWN_WORD_MIN and f" {word} " in padded]
+    return bool(own_words) and _DENIALS.isdisjoint(padded.replace(f" {max(own_words, key=len)} ", " ", 1).split())
 
 
 _SECOND_LIEN_FLAG: Final = re.compile(r"(is )?(second|2nd) (lein|lien)( loan)?")
 
 
 def is_second_lien_flag(header: str) -> bool:
-    """Whether a lien column answers yes or no to "second lien"."""
+    """Return whether a lien column answers yes or no to "second lien"."""
     return _SECOND_LIEN_FLAG.fullmatch(key(header)) is not None
 
 
 def second_liens(column: TextColumn) -> TextColumn:
-    """The words of such a column as liens: yes and no; any other word says it itself."""
-    said = {"yes": "Second Lien", "no": "First Lien"}
-    strings = ["yes" if says_yes(one, frozenset()) else "no" if says_no(one) else one for one in column.text.strings()]
-    codes, text = pool_of([said.get(one, one) for one in strings])
+    """Read a column of yes and no as liens; any other word says it itself."""
+    names = {"yes": "Second Lien", "no": "First Lien"}
+    strings = [
+        "yes" if says_yes(string, frozenset()) else "no" if says_no(string) else string
+        for string in column.text.strings()
+    ]
+    codes, text = pool_of([names.get(string, string) for string in strings])
     return TextColumn(spread_out(codes, -1, column.codes), text)

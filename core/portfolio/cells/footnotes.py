@@ -1,4 +1,4 @@
-"""Footnote marks of names and figures: superscripts, daggers, and short brackets at the end ("Acme Corp(1)(2)")."""
+"""Footnote marks: superscripts, daggers, brackets at the end ("Acme(1)(2)")."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _FIRST_BYTES[0x80:] = True
 
 @remembered(16_384)
 def without_marks(text: str, *, brackets: bool = True) -> str:
-    """A text without its footnote marks; as it is where nothing but marks would be left out.
+    """Strip the footnote marks of a text; one of nothing but marks stays.
 
     Superscripts behind a letter go wherever they stand, other marks at the end (daggers and asterisks at the start,
     too). With `brackets` False, (1) and (a) stay.
@@ -59,15 +59,15 @@ def without_marks(text: str, *, brackets: bool = True) -> str:
     is_marked = False
     for _ in range(MARKS_MAX):
         tail = bare[-TAIL:]
-        found = _SIGNS.search(tail) or (_bracket(tail, is_beside_mark=is_marked) if brackets else None)
-        if found is None:
+        mark = _SIGNS.search(tail) or (_bracket(tail, is_beside_mark=is_marked) if brackets else None)
+        if mark is None:
             break
-        bare, is_marked = bare[: len(bare) - len(found[0])], True
+        bare, is_marked = bare[: len(bare) - len(mark[0])], True
     return bare if any(map(str.isalnum, bare)) else text
 
 
 def _bracket(tail: str, *, is_beside_mark: bool) -> re.Match[str] | None:
-    """The bracket at the end of a text that is a mark."""
+    """Return the bracket at the end of a text that is a mark."""
     match = _BRACKET.search(tail)
     if match is None and (letters := _LETTERS.search(tail)):
         before = tail[: letters.start()]
@@ -76,17 +76,17 @@ def _bracket(tail: str, *, is_beside_mark: bool) -> re.Match[str] | None:
 
 
 def is_only_marks(text: str) -> bool:
-    """Whether a text is nothing but several footnote marks, or signs of one: "(5)(8)", "†"; "(1)" may be a figure."""
+    """Return whether a text is only footnote marks: "(5)(8)", "†"; not "(1)"."""
     if len(text) > TAIL:
         return False
     bare, count = text.strip(), 0
-    while bare and count < MARKS_MAX and (found := _SIGNS.search(bare) or _BRACKET.search(bare)):
-        bare, count = bare[: found.start()], count + 1
+    while bare and count < MARKS_MAX and (mark := _SIGNS.search(bare) or _BRACKET.search(bare)):
+        bare, count = bare[: mark.start()], count + 1
     return not bare and (count > 1 or (count == 1 and not text.strip().startswith(("(", "["))))
 
 
 def may_have_marks(text: Text) -> NDArray[np.intp]:
-    """The codes of a pool's strings that end, or begin, as one with a mark does, or have a superscript inside."""
+    """Return the codes of strings that look as if they had a footnote mark."""
     if not len(text.data):
         return np.zeros(0, np.intp)
     starts, ends = text.offsets[:-1], text.offsets[1:]

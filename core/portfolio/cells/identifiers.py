@@ -1,4 +1,4 @@
-"""Identifiers: their check digits, and one in two prints: cut off, or a LoanX id with and without its check digit."""
+"""Identifiers: their check digits, and one identifier in two spellings."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ _SHAPES: Final = {
 
 
 def is_sound(scheme: str, written: str) -> bool:
-    """Whether an ISIN, CUSIP, LEI or FIGI has its shape and its check digits, in capitals; any text of another scheme
-    does.
+    """Return whether an ISIN, CUSIP, LEI or FIGI has its shape and check digits.
+
+    Capitals are expected; any text of another scheme is sound.
 
     An ISIN's digits, letters as two of them, have a Luhn sum that is a multiple of ten; so has a CUSIP's, every second
     value doubled from the left, and a FIGI's, whose last digit is not; an LEI's leave 1 when they are divided by 97
@@ -51,8 +52,10 @@ def is_sound(scheme: str, written: str) -> bool:
 
 
 def standard(written: str) -> str:
-    """An identifier in upper case, and in its standard form (12A4567B7 for 12A456 7B 7) where its letters and digits
-    are one by check digit or shape."""
+    """Return an identifier in upper case and its standard form.
+
+    12A4567B7 for 12A456 7B 7, where its letters and digits are one by check digit or shape.
+    """
     upper = written.strip().upper()
     bare = letters_and_digits(upper)
     if bare == upper or is_known(upper):
@@ -61,14 +64,14 @@ def standard(written: str) -> str:
 
 
 def is_known(written: str) -> bool:
-    """Whether a text is a CUSIP, an ISIN or a FIGI by its check digit, or a LoanX id by its shape."""
+    """Return whether a text is a CUSIP, ISIN or FIGI by check digit, or a LoanX id."""
     return bool(_WHOLE_LOANX.fullmatch(written)) or any(
         is_sound(scheme, written) for scheme in ("cusip", "isin", "figi")
     )
 
 
-class Prints:
-    """The identifiers of some loans, to be asked which of them another print may mean.
+class IdentifierIndex:
+    """The identifiers of some loans, and which of them a short spelling may mean.
 
     Reports print LX28443T7 also as LX284437, and cut what a column is too narrow for. Both say less than the
     identifier, so whoever asks takes an answer only where it is a single one, and looks whether the names agree.
@@ -88,7 +91,7 @@ class Prints:
                 self._stems.setdefault(match[1], []).append(at)
 
     def of(self, written: str) -> set[int]:
-        """Places of the strings that may be the same identifier; of many that begin alike only two are told.
+        """Return places of strings that may be the same identifier, at most two.
 
         LoanX ids that share their five digits count, whatever follows; any other identifier that is the start of the
         written one, or begins with it.
@@ -103,31 +106,37 @@ class Prints:
             if self._ranked[place].startswith(written):
                 places.add(self._order[place])
         for length in range(START_LEAST, len(written)):
-            if (found := self._place.get(written[:length])) is not None:
-                places.add(found)
+            if (longer := self._place.get(written[:length])) is not None:
+                places.add(longer)
         return places
 
 
-def pairs(prints: Prints, other: Prints) -> Iterator[tuple[int, int]]:
-    """Places of strings on both sides that are different prints of one identifier, and of no second one of a side."""
+def pairs(prints: IdentifierIndex, others: IdentifierIndex) -> Iterator[tuple[int, int]]:
+    """Yield places of strings that are two spellings of one identifier, and no other."""
     for at, written in enumerate(prints.strings):
-        places = other.of(written)
+        places = others.of(written)
         if len(places) == 1:
             (place,) = places
-            found = other.strings[place]
-            if found != written and may_be_one(written, found) and prints.of(found) == {at}:
+            text = others.strings[place]
+            if text != written and may_be_one(written, text) and prints.of(text) == {at}:
                 yield at, place
 
 
-def may_be_one(one: str, other: str) -> bool:
-    """Whether two different strings can be prints of one identifier: two LoanX ids of six digits are two loans."""
-    mine, its = _LOANX.fullmatch(one), _LOANX.fullmatch(other)
+def may_be_one(first: str, second: str) -> bool:
+    """Return whether two strings can be one identifier.
+
+    Two LoanX ids of six digits are two loans.
+    """
+    mine, its = _LOANX.fullmatch(first), _LOANX.fullmatch(second)
     if mine is None or its is None:
-        return one.startswith(other) or other.startswith(one)
+        return first.startswith(second) or second.startswith(first)
     return mine[1] == its[1] and (mine[2] != its[2] or not mine[3] or not its[3])
 
 
-def is_told(one: str, other: str) -> bool:
-    """Whether two prints of one identifier contradict each other nowhere: no LoanX id ends in another digit."""
-    mine, its = _LOANX.fullmatch(one), _LOANX.fullmatch(other)
+def agrees(first: str, second: str) -> bool:
+    """Return whether two spellings of an identifier nowhere contradict each other.
+
+    No LoanX id ends in another digit.
+    """
+    mine, its = _LOANX.fullmatch(first), _LOANX.fullmatch(second)
     return mine is None or its is None or mine[3] == its[3] or not mine[3] or not its[3]

@@ -1,7 +1,8 @@
-"""Loans of one sheet as typed columns, before they are joined, and how a column is put among them."""
+"""Loans of one sheet as typed columns, before they are joined."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -32,7 +33,7 @@ SLACK_MAX: Final = 2
 
 @dataclass
 class Loans:
-    """The rows of a source under standard names, in the fields' units, before lots are added up."""
+    """The rows of a source under standard names, before lots are added up."""
 
     row_count: int
     numbers: dict[str, NDArray[np.float64]] = field(default_factory=dict)
@@ -71,30 +72,21 @@ _TEXTS: Final = frozenset(
 """Fields that are text whatever type a mapping of one's own gives them."""
 
 
-def put(loans: Loans, target: str, column: NormalColumn) -> int:
-    """Give the loans a typed column; of ratings, liens, coupon types and indexes what their words mean.
+def put_column(loans: Loans, target: str, column: NormalColumn) -> int:
+    """Give the loans a typed column.
+
+    Of ratings, liens, coupon types and indexes they get what the words mean.
 
     Returns:
         Rows of a rating whose word means nothing.
     """
     if target in ratings.AGENCY_OF:
         return _put_rating(loans, target, column.as_text())
-    if target == "lien_type":
-        text = column.as_text()
-        liens = np.array([parsing.lien(one) for one in text.text.strings()], np.uint8)
-        loans.lien = spread_out(liens, Lien.BLANK, text.codes)
-        loans.notes.lien_blank_rows = int(np.count_nonzero(loans.lien == Lien.BLANK))
-        loans.notes.lien_unrecognised_rows = int(np.count_nonzero(loans.lien == Lien.OTHER))
-    elif target == "coupon_type":
-        text = column.as_text()
-        said = np.array([parsing.coupon_is_fixed(one) for one in text.text.strings()], np.int8)
-        loans.coupon_fixed = spread_out(said, -1, text.codes)
+    if target in _BY_WORDS:
+        _BY_WORDS[target](loans, column.as_text())
     elif target == "is_fixed" and column.type == "boolean":
         if loans.coupon_fixed is None or not (loans.coupon_fixed >= 0).any():
             loans.coupon_fixed = np.where(column.blank(), -1, column.values != 0).astype(np.int8)
-    elif target == "base_rate":
-        text = column.as_text()
-        loans.categories[target] = parsing.categories(text, [index_name(one) for one in text.text.strings()])
     elif target == "as_of" and column.type == "date":
         loans.notes.as_of_column = float(np.nanmax(column.values)) if not column.blank().all() else None
     elif column.type == "string" or target in _TEXTS:
@@ -108,15 +100,38 @@ def put(loans: Loans, target: str, column: NormalColumn) -> int:
     return 0
 
 
+def _put_liens(loans: Loans, text: TextColumn) -> None:
+    liens = np.array([parsing.lien(string) for string in text.text.strings()], np.uint8)
+    loans.lien = spread_out(liens, Lien.BLANK, text.codes)
+    loans.notes.lien_blank_rows = int(np.count_nonzero(loans.lien == Lien.BLANK))
+    loans.notes.lien_unrecognised_rows = int(np.count_nonzero(loans.lien == Lien.OTHER))
+
+
+def _put_coupon_types(loans: Loans, text: TextColumn) -> None:
+    is_fixed = np.array([parsing.coupon_is_fixed(string) for string in text.text.strings()], np.int8)
+    loans.coupon_fixed = spread_out(is_fixed, -1, text.codes)
+
+
+def _put_indexes(loans: Loans, text: TextColumn) -> None:
+    loans.categories["base_rate"] = parsing.categories(text, [index_name(string) for string in text.text.strings()])
+
+
+_BY_WORDS: Final[Mapping[str, Callable[[Loans, TextColumn], None]]] = {
+    "lien_type": _put_liens,
+    "coupon_type": _put_coupon_types,
+    "base_rate": _put_indexes,
+}
+
+
 def _put_rating(loans: Loans, target: str, text: TextColumn) -> int:
     strings = text.text.strings()
-    ranks = [ratings.rank(one, ratings.AGENCY_OF[target]) for one in strings]
+    ranks = [ratings.rank(string, ratings.AGENCY_OF[target]) for string in strings]
     if not any(ranks) and (others := _on_another_scale(strings)):
         ranks = others
         loans.notes.warnings.append(_other_scale(target, strings, ranks, text.codes))
     loans.texts[target] = text
     loans.ranks[target] = spread_out(np.array(ranks, np.uint8), 0, text.codes)
-    odd = [not rank and not ratings.is_not_rated(one) for rank, one in zip(ranks, strings, strict=True)]
+    odd = [not rank and not ratings.is_not_rated(string) for rank, string in zip(ranks, strings, strict=True)]
     if not any(odd):
         return 0
     counts = np.bincount(text.codes + 1, minlength=len(strings) + 1)[1:].tolist()
@@ -126,14 +141,17 @@ def _put_rating(loans: Loans, target: str, text: TextColumn) -> int:
 
 
 def _on_another_scale(strings: list[str]) -> list[int]:
-    """The ranks of a column whose symbols are all of another agency than its heading's; empty where one is of none."""
+    """Return ranks where all symbols are of another agency than the heading's.
+
+    Empty where one is of none.
+    """
     ranks = [ratings.rank(text) for text in strings]
-    are_known = all(rank or ratings.is_not_rated(one) for rank, one in zip(ranks, strings, strict=True))
+    are_known = all(rank or ratings.is_not_rated(text) for rank, text in zip(ranks, strings, strict=True))
     return ranks if are_known and any(ranks) else []
 
 
 def _other_scale(target: str, strings: list[str], ranks: list[int], codes: NDArray[np.int32]) -> DataWarning:
-    """What is said of a column whose symbols are another agency's."""
+    """Return what is said of a column whose symbols are another agency's."""
     known = np.array([*(rank > 0 for rank in ranks), False], np.bool_)
     count = int(np.count_nonzero(known[codes]))
     example = next(text for text, rank in zip(strings, ranks, strict=True) if rank)
@@ -145,7 +163,7 @@ def _other_scale(target: str, strings: list[str], ranks: list[int], codes: NDArr
 
 
 def _mask(loans: Loans, target: str, masks: list[int], counts: list[int]) -> None:
-    """Read a column's own words for a masked rating, by their codes, as masks, and tell of them."""
+    """Read a column's own words for a masked rating as masks, and warn of them."""
     text = loans.texts[target]
     strings = text.text.strings()
     for at in masks:
@@ -161,7 +179,10 @@ def _mask(loans: Loans, target: str, masks: list[int], counts: list[int]) -> Non
 
 
 def take(loans: Loans, rows: NDArray[np.intp]) -> None:
-    """Replace every column by these rows of it; the texts of the others go where these are many."""
+    """Replace every column by these rows of it.
+
+    The texts of the others go where these are many.
+    """
     few = len(rows) * SLACK_MAX < loans.row_count
     loans.row_count = len(rows)
     loans.numbers = {name: values[rows] for name, values in loans.numbers.items()}

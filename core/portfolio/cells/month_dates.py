@@ -1,4 +1,4 @@
-"""Maturities that name a month and no day ("Mar 2029", "06/2030", a date shown as mmm-yy): the month's last day."""
+"""Maturities that name a month and no day ("Mar 2029", "06/2030"): its last day."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SHORT: Final = re.compile(r"(\d{1,2})[-/.'](\d\d)")
 
 
 def last_day(year: int, month: int) -> float:
-    """Days since 1970-01-01 of a month's last day; NaN where there is no such month of a maturity."""
+    """Return a month's last day since 1970-01-01; NaN for no month of a maturity."""
     year += 2000 if year < 100 else 0
     if not (1 <= month <= 12 and YEARS[0] <= year <= YEARS[1]):
         return np.nan
@@ -41,7 +41,7 @@ def last_day(year: int, month: int) -> float:
 
 
 def month_days(text: str) -> float:
-    """The last day of the month that a text names, as days since 1970-01-01; NaN where it names none."""
+    """Return the last day of the month that a text names; NaN where it names none."""
     if len(text) > LENGTH_MAX:
         return np.nan
     written = without_marks(text).strip()
@@ -57,22 +57,22 @@ def month_days(text: str) -> float:
 
 
 def short_month_days(text: str) -> float:
-    """The same of 06/29, which could be a day of a year that is not there."""
-    found = _SHORT.fullmatch(text.strip()) if len(text) <= LENGTH_MAX else None
-    if found is None or not SHORT_YEARS[0] <= int(found[2]) <= SHORT_YEARS[1]:
+    """Return the same of 06/29, which could be a day of a year that is not there."""
+    match = _SHORT.fullmatch(text.strip()) if len(text) <= LENGTH_MAX else None
+    if match is None or not SHORT_YEARS[0] <= int(match[2]) <= SHORT_YEARS[1]:
         return np.nan
-    return last_day(int(found[2]), int(found[1]))
+    return last_day(int(match[2]), int(match[1]))
 
 
 def with_months(cells: Cells, days: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
-    """The days of a column of maturities, with those of cells that name a month; and the number of cells guessed.
+    """Return maturities with those of cells that name a month, and how many.
 
     Args:
         days: of the cells, NaN where `parsing.read_dates` reads none.
     """
     guessed = 0
     if cells.seen & bit(DATE) and cells.pool.month_formats.any():
-        days = _shown_as_months(cells, days)
+        days = _days_as_months(cells, days)
     if cells.seen & bit(NUMBER):
         days = _numbers(cells, days)
     if cells.seen & bit(TEXT) and np.isnan(days[cells.kinds == TEXT]).any():
@@ -80,20 +80,26 @@ def with_months(cells: Cells, days: NDArray[np.float64]) -> tuple[NDArray[np.flo
     return days, guessed
 
 
-def _shown_as_months(cells: Cells, days: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A format without a day hides it; the day counts where some cell of the format has another one than the first."""
-    shown = (cells.kinds == DATE) & cells.pool.month_formats[cells.formats] & ~np.isnan(days)
-    dates = days[shown].astype("datetime64[D]")
+def _days_as_months(cells: Cells, days: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return whether the format hides the day.
+
+    The day counts where some cell has another format than the first.
+    """
+    is_month = (cells.kinds == DATE) & cells.pool.month_formats[cells.formats] & ~np.isnan(days)
+    dates = days[is_month].astype("datetime64[D]")
     months = dates.astype("datetime64[M]")
-    if not shown.any() or (dates != months.astype("datetime64[D]")).any():
+    if not is_month.any() or (dates != months.astype("datetime64[D]")).any():
         return days
     days = days.copy()
-    days[shown] = ((months + 1).astype("datetime64[D]") - 1).astype(np.int64)
+    days[is_month] = ((months + 1).astype("datetime64[D]") - 1).astype(np.int64)
     return days
 
 
 def _numbers(cells: Cells, days: NDArray[np.float64]) -> NDArray[np.float64]:
-    """202903 is March 2029 where all numbers of the column are such; 2029 names no day."""
+    """Read numbers such as 202903 as months where all of the column are.
+
+    2029 names no day.
+    """
     rows = cells.kinds == NUMBER
     numbers = cells.numbers[rows]
     years, months = np.divmod(numbers, 100)
@@ -109,7 +115,7 @@ def _numbers(cells: Cells, days: NDArray[np.float64]) -> NDArray[np.float64]:
 def _texts(cells: Cells, days: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     rows = (cells.kinds == TEXT) & np.isnan(days)
     codes, used = _parse.distinct(np.where(rows, cells.codes, np.int32(-1)), len(cells.pool.text))
-    strings = parsing.decoded(cells.pool.text, used)
+    strings = parsing.decode(cells.pool.text, used)
     table = np.array([month_days(text) for text in strings], np.float64)
     guessed = 0
     if np.isnan(days).all() and not cells.seen & bit(NUMBER, DATE):

@@ -1,4 +1,4 @@
-"""The cells of one column to numbers, dates, flags and text: what each distinct string means is worked out once."""
+"""The cells of one column to numbers, dates, flags and text, each string once."""
 
 from __future__ import annotations
 
@@ -50,9 +50,12 @@ NULL_WORDS: Final = frozenset(
 """What stands for nothing in a cell, in upper case."""
 
 _BEGINS_NULL: Final = np.array(
-    [byte >= 0x80 or not chr(byte).strip() or chr(byte).upper() in {word[:1] for word in NULL_WORDS}
-     for byte in range(256)], np.bool_,
-)  # fmt: skip
+    [
+        byte >= 0x80 or not chr(byte).strip() or chr(byte).upper() in {word[:1] for word in NULL_WORDS}
+        for byte in range(256)
+    ],
+    np.bool_,
+)
 """Whether a text whose first byte is this one may be such a word, with spaces about it."""
 
 DASHES: Final = frozenset(("-", "--", "---", "—", "–"))
@@ -95,8 +98,10 @@ SERIAL_MAX: Final = 2_958_465
 
 @remembered(16_384)
 def key(text: str) -> str:
-    """A text for comparison: lower case, "&" as "and", no accents, superscripts or signs without a width, other signs
-    as one space."""
+    """Return a text for comparison: lower case, signs as one space.
+
+    "&" is "and"; accents, superscripts and signs without a width are left out.
+    """
     if not text.isascii():
         text = unicodedata.normalize("NFKD", text.replace(_BREAK, " ").translate(NO_SUPERSCRIPTS))
         text = "".join(
@@ -117,7 +122,7 @@ BLANK, NUMBER, TEXT, BOOLEAN, ERROR, DATE = (int(kind) for kind in Kind)
 
 
 def bit(*kinds: int) -> int:
-    """The bits of some kinds, as `Cells.seen` has them."""
+    """Return the bits of some kinds, as `Cells.seen` has them."""
     return sum(1 << kind for kind in kinds)
 
 
@@ -125,7 +130,7 @@ _NUMERIC: Final = bit(NUMBER, DATE)
 
 
 class Cells:
-    """One column's cells of the rows that count, with the pool that its codes point into."""
+    """One column's cells of the rows that count, with the pool of their codes."""
 
     __slots__ = ("codes", "formats", "kinds", "numbers", "pool", "seen")
 
@@ -135,38 +140,38 @@ class Cells:
         numbers: NDArray[np.float64],
         codes: NDArray[np.int32],
         formats: NDArray[np.uint16],
-        pool: Pool,
+        pool: StringPool,
     ) -> None:
         self.kinds, self.numbers, self.codes, self.formats, self.pool = kinds, numbers, codes, formats, pool
         self.seen = _parse.kinds_seen(kinds)
         """Bit k is set when some cell is of kind k."""
 
     @classmethod
-    def of(cls, column: Column | None, first: int, last: int, pool: Pool) -> Cells:
-        """Rows `first` to `last - 1` of a column; blanks where it has none."""
+    def of(cls, column: Column | None, first: int, last: int, pool: StringPool) -> Cells:
+        """Return rows `first` to `last - 1` of a column; blanks where it has none."""
         if column is None:
             column = Column(first, *_NOTHING)
         cut = column.span(first, last)
         return cls(cut.kinds, cut.numbers, cut.codes, cut.formats, pool)
 
     @classmethod
-    def at(cls, column: Column | None, rows: NDArray[np.int64], pool: Pool) -> Cells:
-        """Some rows of a column, which ascend; blanks where it has none."""
+    def at(cls, column: Column | None, rows: NDArray[np.int64], pool: StringPool) -> Cells:
+        """Return some rows of a column, which ascend; blanks where it has none."""
         height = len(rows)
         kinds, numbers = np.zeros(height, np.uint8), np.zeros(height, np.float64)
         codes, formats = np.full(height, -1, np.int32), np.zeros(height, np.uint16)
         if column is not None:
-            held, (met, slots) = column.dense, column.meeting(rows)
-            kinds[met], numbers[met] = held.kinds[slots], held.numbers[slots]
-            codes[met], formats[met] = held.codes[slots], held.formats[slots]
+            stored, (met, slots) = column.dense, column.meeting(rows)
+            kinds[met], numbers[met] = stored.kinds[slots], stored.numbers[slots]
+            codes[met], formats[met] = stored.codes[slots], stored.formats[slots]
         return cls(kinds, numbers, codes, formats, pool)
 
     def take(self, rows: NDArray[np.int64] | slice) -> Cells:
-        """The cells of these rows."""
+        """Return the cells of these rows."""
         return Cells(self.kinds[rows], self.numbers[rows], self.codes[rows], self.formats[rows], self.pool)
 
     def present(self) -> NDArray[np.bool_]:
-        """Cells that say something: not blank, no error, no null word."""
+        """Return cells that say something: not blank, no error, no null word."""
         present = self.kinds != BLANK
         if self.seen & bit(ERROR):
             present &= self.kinds != ERROR
@@ -175,15 +180,15 @@ class Cells:
         return np.asarray(present, np.bool_)
 
     def error_count(self) -> int:
-        """Cells that hold an error."""
+        """Return cells that hold an error."""
         return int(np.count_nonzero(self.kinds == ERROR)) if self.seen & bit(ERROR) else 0
 
 
 _NOTHING: Final = (np.zeros(0, np.uint8), np.zeros(0, np.float64), np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
 
-class Pool:
-    """The distinct strings of a sheet, and what is known of them before any column is read."""
+class StringPool:
+    """The distinct strings of a sheet, and what is known before a column is read."""
 
     __slots__ = (
         "_day_first", "_decimal_comma", "_number_formats", "_tells_order", "date_1904", "has_null", "has_percent",
@@ -207,7 +212,7 @@ class Pool:
         if len(data):
             first = data[np.minimum(text.offsets[short], len(data) - 1)]
             short = short[_BEGINS_NULL[first] | (size[short] == 0)]
-        for code, string in zip(short.tolist(), decoded(text, short), strict=True):
+        for code, string in zip(short.tolist(), decode(text, short), strict=True):
             if string.strip().upper() in NULL_WORDS:
                 self.null[code] = True
         self.has_null = bool(self.null.any())
@@ -217,32 +222,32 @@ class Pool:
 
     @property
     def month_formats(self) -> NDArray[np.bool_]:
-        """Which number formats show a date's month and year, and no day."""
+        """Return which number formats show a date's month and year, and no day."""
         return np.array([shows_month(code) for code in self._number_formats], np.bool_)
 
     def day_first(self) -> bool:
-        """Whether the sheet's slashed dates have the day first: some must, and none the month."""
+        """Return whether slashed dates have the day first: some must, none the month."""
         if self._day_first is None:
             short = np.flatnonzero(np.diff(self.text.offsets) <= FIGURE_BYTES_MAX)[:FIGURES_MAX]
-            parts = dates.slashed(decoded(self.text, short))
+            parts = dates.slashed_dates(decode(self.text, short))
             self._day_first = any(first > 12 for first, _ in parts) and all(second <= 12 for _, second in parts)
         return self._day_first
 
     def tells_day_order(self) -> bool:
-        """Whether some slashed date of the sheet has a part above 12, so that it can be read in one way alone."""
+        """Return whether some slashed date of the sheet has a part above 12."""
         if self._tells_order is None:
             short = np.flatnonzero(np.diff(self.text.offsets) <= FIGURE_BYTES_MAX)[:FIGURES_MAX]
-            self._tells_order = any(max(parts) > 12 for parts in dates.slashed(decoded(self.text, short)))
+            self._tells_order = any(max(parts) > 12 for parts in dates.slashed_dates(decode(self.text, short)))
         return self._tells_order
 
     def decimal_comma(self) -> bool:
-        """Whether the sheet's text writes decimals with a comma: some figure must, and none with a point.
+        """Return whether text writes decimals with a comma: some must, none a point.
 
         It decides "98,375", which alone is either; the first `FIGURES_MAX` short strings are looked at.
         """
         if self._decimal_comma is None:
             short = np.flatnonzero(np.diff(self.text.offsets) <= FIGURE_BYTES_MAX)[:FIGURES_MAX]
-            texts = decoded(self.text, short)
+            texts = decode(self.text, short)
             self._decimal_comma = any("," in text and _COMMA_FIGURE.fullmatch(text) for text in texts) and not any(
                 "." in text and _POINT_FIGURE.fullmatch(text) for text in texts
             )
@@ -255,15 +260,15 @@ _COMMA_FIGURE: Final = re.compile(rf"{_BEFORE}(?:\d{{1,3}}(?:{_GROUP}\d{{3}})+,\
 _POINT_FIGURE: Final = re.compile(rf"{_BEFORE}(?:\d{{1,3}}(?:,\d{{3}})+\.\d+|\d+\.(?:\d\d?|\d{{4,}})){_AFTER}")
 
 
-def decoded(text: Text, codes: NDArray[np.int32] | NDArray[np.int64]) -> list[str]:
-    """Some strings of a pool."""
+def decode(text: Text, codes: NDArray[np.int32] | NDArray[np.int64]) -> list[str]:
+    """Return some strings of a pool."""
     data = memoryview(text.data)  # type: ignore[arg-type]  # an array is a buffer
     starts, ends = text.offsets[codes].tolist(), text.offsets[1:][codes].tolist()
     return [str(data[start:end], "utf-8") for start, end in zip(starts, ends, strict=True)]
 
 
 def spread_out(table: NDArray[Scalar], blank: float, codes: NDArray[np.int32]) -> NDArray[Scalar]:
-    """`table[codes]`, with `blank` for the code -1."""
+    """Return `table[codes]`, with `blank` for the code -1."""
     extended = np.empty(len(table) + 1, table.dtype)
     extended[:-1] = table
     extended[-1] = blank
@@ -272,13 +277,13 @@ def spread_out(table: NDArray[Scalar], blank: float, codes: NDArray[np.int32]) -
 
 @remembered(1_024)
 def shows_percent(number_format: str) -> bool:
-    """Whether a number format multiplies by 100: a % outside quotes, escapes and brackets."""
+    """Return whether a number format multiplies by 100: a % that is not quoted."""
     return "%" in re.sub(r'"[^"]*"|\\.|\[[^\]]*\]', "", number_format)
 
 
 @remembered(1_024)
 def shows_month(number_format: str) -> bool:
-    """Whether a number format shows the month and the year of a date, and no day (mmm-yy)."""
+    """Return whether a number format shows month and year of a date, and no day."""
     codes = set(re.sub(r'"[^"]*"|\\.|\[[^\]]*\]', "", number_format).lower())
     return {"m", "y"} <= codes and not codes & set("dhs")
 
@@ -299,7 +304,7 @@ class Numbers:
 
 
 def read_numbers(cells: Cells, *, is_spread: bool = False) -> Numbers:
-    """The numbers of a column; text is read as the market writes figures, an error cell is blank."""
+    """Read the numbers of a column; text as the market writes figures, errors blank."""
     marks: NDArray[np.uint8] | None = None
     unreadable = 0
     values = cells.numbers
@@ -313,16 +318,16 @@ def read_numbers(cells: Cells, *, is_spread: bool = False) -> Numbers:
             values, marked = _without_lone_marks(cells, values)
             unreadable += marked
     if cells.pool.has_percent:
-        shown = _numeric(cells) & cells.pool.percent_formats[cells.formats]
-        if shown.any():
-            values = np.where(shown, np.round(values * 100.0, 9), values)
+        is_percent = _numeric(cells) & cells.pool.percent_formats[cells.formats]
+        if is_percent.any():
+            values = np.where(is_percent, np.round(values * 100.0, 9), values)
             marks = np.zeros(len(values), np.uint8) if marks is None else marks
-            marks[shown] = _parse.PERCENT
+            marks[is_percent] = _parse.PERCENT
     return Numbers(values, marks, unreadable)
 
 
 def _without_lone_marks(cells: Cells, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
-    """The values without those of a footnote mark that stands alone, and how many these are.
+    """Drop the values of lone footnote marks, and count them.
 
     (1) is minus 1 where the column has other negative figures, or figures of that size.
     """
@@ -330,7 +335,7 @@ def _without_lone_marks(cells: Cells, values: NDArray[np.float64]) -> tuple[NDAr
     if not len(rows):
         return values, 0
     codes, place = np.unique(cells.codes[rows], return_inverse=True)
-    rows = rows[np.array([_LONE_MARK.fullmatch(text) is not None for text in decoded(cells.pool.text, codes)])[place]]
+    rows = rows[np.array([_LONE_MARK.fullmatch(text) is not None for text in decode(cells.pool.text, codes)])[place]]
     others = np.delete(values, rows)
     others = others[~np.isnan(others)]
     if not len(rows) or not len(others) or (others < 0).any() or float(np.median(others)) < AMOUNT_MIN:
@@ -344,7 +349,7 @@ _LONE_MARK: Final = re.compile(r"\s*\(\d{1,2}\)\s*")
 
 
 def rate_levels(numbers: Numbers) -> Numbers:
-    """The numbers of a column of reference rates; blank where one is too large for a level, as a name's may be."""
+    """Read a column of reference rates; too large ones, as a name's, are blank."""
     is_name = np.abs(numbers.values) > RATE_LEVEL_MAX
     if not is_name.any():
         return numbers
@@ -359,9 +364,11 @@ def _numeric(cells: Cells) -> NDArray[np.bool_]:
 
 
 def text_numbers(
-    codes: NDArray[np.int32], pool: Pool, *, is_spread: bool = False, has_numbers: bool = False
+    codes: NDArray[np.int32], pool: StringPool, *, is_spread: bool = False, has_numbers: bool = False
 ) -> Numbers:
-    """The numbers of a column of texts, codes into a pool; `has_numbers`: beside them cells are numbers.
+    """Read the numbers of a column of texts, codes into a pool.
+
+    `has_numbers`: beside them cells are numbers.
 
     Where a figure leaves open which sign is the decimal one (98,375 and 4.500), the column's other figures tell, and
     where none of these does, the sheet's.
@@ -375,7 +382,7 @@ def text_numbers(
     read[null] = np.nan
     bad = (read_marks == _parse.UNREADABLE) & ~null
     if bad.any():
-        texts = decoded(pool.text, used[bad][:FIGURES_MAX])
+        texts = decode(pool.text, used[bad][:FIGURES_MAX])
         # CR or DR behind every figure says that all are of one side; behind some of them, it may be a sign.
         is_one_side = not has_numbers and bool((bad | null).all()) and len({side_of(text) for text in texts}) == 1
         plain_texts = [plain_figure(text, without_side=is_one_side) for text in texts]
@@ -389,19 +396,19 @@ def text_numbers(
     return Numbers(values, spread_out(read_marks, 0, local) if read_marks.any() else None, unreadable)
 
 
-def _uses_comma(marks: NDArray[np.uint8], pool: Pool) -> bool:
-    """Whether figures of a column that leave it open have a decimal comma."""
-    seen = int(np.bitwise_or.reduce(marks, initial=0))
-    if not seen & (_parse.THOUSANDS_COMMA | _parse.THOUSANDS_DOT):
+def _uses_comma(marks: NDArray[np.uint8], pool: StringPool) -> bool:
+    """Return whether figures of a column that leave it open have a decimal comma."""
+    all_marks = int(np.bitwise_or.reduce(marks, initial=0))
+    if not all_marks & (_parse.THOUSANDS_COMMA | _parse.THOUSANDS_DOT):
         return False
-    signs = seen & (_parse.DECIMAL_COMMA | _parse.DECIMAL_POINT)
+    signs = all_marks & (_parse.DECIMAL_COMMA | _parse.DECIMAL_POINT)
     return signs == _parse.DECIMAL_COMMA or (signs == 0 and pool.decimal_comma())
 
 
 def _numbers_of(
     texts: Sequence[str], *, is_spread: bool, uses_comma: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
-    """The numbers of some texts and their marks."""
+    """Return the numbers of some texts and their marks."""
     codes, text = pool_of(texts)
     every = np.arange(len(text), dtype=np.int32)
     values, marks = _parse.numbers(text.offsets, text.data, every, is_spread, uses_comma)
@@ -409,7 +416,9 @@ def _numbers_of(
 
 
 def median_at_most(values: NDArray[np.float64], limit: float) -> bool:
-    """Whether the median of the absolute values, zeros and blanks left out, is at most `limit`; False without any.
+    """Return whether the median of absolute values is at most `limit`.
+
+    Zeros and blanks are left out; False without any.
 
     Counting is ten times as fast as finding the median; only a tie needs it.
     """
@@ -422,21 +431,24 @@ def median_at_most(values: NDArray[np.float64], limit: float) -> bool:
 
 
 def price_place(places: list[int], cells: Callable[[int], Cells]) -> int:
-    """Which of some price columns is the first that holds prices and no amounts of currency; 0 where none does."""
+    """Return which of some price columns is the first with prices and no amounts.
+
+    0 where none is.
+    """
     for at, place in enumerate(places):
         if median_at_most(read_numbers(cells(place)).values, CURRENCY_PRICE):
             return at
     return 0
 
 
-def unmarked(numbers: Numbers) -> NDArray[np.float64]:
-    """The values whose unit the column has to tell."""
+def values_without_unit(numbers: Numbers) -> NDArray[np.float64]:
+    """Return the values whose unit the column has to tell."""
     return numbers.values if numbers.marks is None else numbers.values[numbers.marks == 0]
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The unit of a column's figures, and what told it: cells that say their own unit keep that."""
+    """The unit of a column's figures, and what decided it; cells may say their own."""
 
     unit: Literal["bps", "percent", "fraction", "currency", "thousands", "millions", "as written"]
     """The unit of the cells that say none."""
@@ -457,8 +469,12 @@ PRICES: Final = frozenset(("price", "purchase_price"))
 """Targets in percent of par."""
 
 RATES: Final = {
-    "all_in_rate": 0.25, "recovery_rate": 1.0, "recovery_rate_a": 1.0, "recovery_rate_b": 1.0, "recovery_rate_c": 1.0,
-}  # fmt: skip
+    "all_in_rate": 0.25,
+    "recovery_rate": 1.0,
+    "recovery_rate_a": 1.0,
+    "recovery_rate_b": 1.0,
+    "recovery_rate_c": 1.0,
+}
 """Targets in percent with the median up to which their column holds fractions."""
 
 SMALL_RATES: Final = frozenset(("floor", "base_rate_level"))
@@ -483,7 +499,7 @@ CURRENCY_PRICE: Final = 200.0
 
 @dataclass(frozen=True, slots=True)
 class RatesBeside:
-    """The other rates of the same loans, by which the unit of small ones is told."""
+    """The other rates of the same loans, which decide the unit of small ones."""
 
     spread_unit: str = ""
     """The unit that the column of spreads was read in; blank without one, or where each cell states its own."""
@@ -500,7 +516,7 @@ def scale(
     has_par: bool = False,
     beside: Callable[[], RatesBeside] | None = None,
 ) -> Scale:
-    """The unit of a column that feeds `target`, whose own is basis points, percent or currency.
+    """Find the unit of a column for `target`: basis points, percent or currency.
 
     Args:
         unit: what the header says: "bps", "%" or nothing.
@@ -524,8 +540,8 @@ def scale(
 _MAGNITUDES: Final[dict[float, Literal["thousands", "millions"]]] = {1_000.0: "thousands", 1_000_000.0: "millions"}
 
 
-def scaled(numbers: Numbers, scale: Scale, par: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-    """The values in the target's unit; `par` turns prices in currency to percent of it.
+def scale_values(numbers: Numbers, scale: Scale, par: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """Return the values in the target's unit; `par` turns amounts into prices.
 
     Blank is what is too large for a double then.
     """
@@ -549,18 +565,18 @@ def _times(values: NDArray[np.float64], factor: float | NDArray[np.float64], dec
 
 
 def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The values with blanks in place of infinities."""
+    """Return the values with blanks in place of infinities."""
     values[np.isinf(values)] = np.nan
     return values
 
 
 def spread_scale(numbers: Numbers, unit: str = "") -> Scale:
-    """The unit of a column of spreads; to basis points.
+    """Return the unit of a column of spreads; to basis points.
 
     Cells with their own unit keep it; the unit of all others is one for the column: the header's, else by the median
     (at most 0.25 a fraction, at most 25 percent, above basis points). Fractions stay such under a header with a %.
     """
-    rest = unmarked(numbers)
+    rest = values_without_unit(numbers)
     if unit == "bps":
         return Scale("bps", "header", 1.0, 100.0, 1.0)
     if median_at_most(rest, 0.25):
@@ -569,23 +585,23 @@ def spread_scale(numbers: Numbers, unit: str = "") -> Scale:
         return Scale("percent", "header", 100.0, 100.0, 1.0)
     if median_at_most(rest, 25.0):
         return Scale("percent", "median", 100.0, 100.0, 1.0, 25.0)
-    return Scale("bps", _told(numbers, rest), 1.0, 100.0, 1.0, 25.0)
+    return Scale("bps", _scale_source(numbers, rest), 1.0, 100.0, 1.0, 25.0)
 
 
 def price_scale(numbers: Numbers, magnitude: float = 1.0, *, has_par: bool = False) -> Scale:
-    """The unit of a column of prices; to percent of par.
+    """Return the unit of a column of prices; to percent of par.
 
     A column with a median of at most 2 holds fractions; one above `CURRENCY_PRICE`, or whose header says thousands or
     millions, market values in currency, where there is a par to divide them by.
     """
-    rest = unmarked(numbers)
+    rest = values_without_unit(numbers)
     if has_par and magnitude != 1.0:
         return Scale("currency", "header", magnitude)
     if has_par and not median_at_most(numbers.values, CURRENCY_PRICE) and bool((np.abs(numbers.values) > 0).any()):
         return Scale("currency", "median", limit=CURRENCY_PRICE)
     if median_at_most(rest, 2.0):
         return Scale("fraction", "median", 100.0, limit=2.0)
-    return Scale("percent", _told(numbers, rest), limit=2.0)
+    return Scale("percent", _scale_source(numbers, rest), limit=2.0)
 
 
 VALUE_OF_PAR: Final = (0.3, 1.3)
@@ -596,7 +612,7 @@ VALUES_SHARE: Final = 0.8
 
 
 def are_values_of(values: NDArray[np.float64], par: NDArray[np.float64]) -> bool:
-    """Whether figures are market values in the unit of par, such as both in millions, and no prices in percent."""
+    """Return whether figures are market values in the unit of par, and no prices."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.abs(values / par)
         known = np.isfinite(ratio) & (values != 0)
@@ -605,22 +621,24 @@ def are_values_of(values: NDArray[np.float64], par: NDArray[np.float64]) -> bool
 
 
 def rate_scale(numbers: Numbers, fraction_max: float = 0.25, unit: str = "") -> Scale:
-    """The unit of a column of rates; to percent. With a median of at most `fraction_max` it holds fractions.
+    """Find the unit of a column of rates, to percent.
+
+    With a median of at most `fraction_max` it has fractions.
 
     `unit` is what the header says: "bps" is believed.
     """
     if unit == "bps":
         return Scale("bps", "header", 0.01)
-    rest = unmarked(numbers)
+    rest = values_without_unit(numbers)
     if median_at_most(rest, fraction_max):
         return Scale("fraction", "median", 100.0, limit=fraction_max)
-    return Scale("percent", _told(numbers, rest), limit=fraction_max)
+    return Scale("percent", _scale_source(numbers, rest), limit=fraction_max)
 
 
 def small_rate_scale(
     numbers: Numbers, unit: str = "", beside: Callable[[], RatesBeside] | None = None, *, is_base: bool = False
 ) -> Scale:
-    """The unit of a column of floors or base rates; to percent.
+    """Return the unit of a column of floors or base rates; to percent.
 
     Fractions when every value but zero is at most 0.05 (0.50 is 0.50 %). Above, up to `SMALL_FRACTION_MAX`, the other
     rates of the loans decide: what the all-in rates leave for a base rate, then fractions of a spread, then the level
@@ -630,11 +648,11 @@ def small_rate_scale(
     """
     if unit == "bps":
         return Scale("bps", "header", 0.01)
-    rest = np.abs(unmarked(numbers))
+    rest = np.abs(values_without_unit(numbers))
     largest = float(np.nanmax(rest, initial=0.0))
     if 0 < largest <= 0.05:
         return Scale("fraction", "largest", 100.0, limit=0.05)
-    percent = Scale("percent", _told(numbers, rest, "largest"), limit=0.05)
+    percent = Scale("percent", _scale_source(numbers, rest, "largest"), limit=0.05)
     if beside is None or not 0.05 < largest <= SMALL_FRACTION_MAX:
         return percent
     others = beside()
@@ -645,14 +663,21 @@ def small_rate_scale(
     if others.spread_unit == "fraction":
         return Scale("fraction", "other rates", 100.0)
     low, high = BASE_FRACTIONS
-    is_level = is_base and bool((unmarked(numbers) >= 0).sum()) and low <= float(np.nanmedian(rest[rest > 0])) <= high
-    if is_level and not (unmarked(numbers) < 0).any():
+    is_level = (
+        is_base
+        and bool((values_without_unit(numbers) >= 0).sum())
+        and low <= float(np.nanmedian(rest[rest > 0])) <= high
+    )
+    if is_level and not (values_without_unit(numbers) < 0).any():
         return Scale("fraction", "level", 100.0, limit=high)
     return percent
 
 
 def _fits_as_fraction(levels: NDArray[np.float64], base: NDArray[np.float64]) -> bool | None:
-    """Whether base rates as fractions come to what all-in rates and spreads leave; None where no unit fits."""
+    """Return whether base rates as fractions fit all-in rates and spreads.
+
+    None where no unit fits.
+    """
     known = ~np.isnan(levels) & ~np.isnan(base) & (levels != 0)
     if not known.any():
         return None
@@ -662,35 +687,35 @@ def _fits_as_fraction(levels: NDArray[np.float64], base: NDArray[np.float64]) ->
     return as_fraction < as_percent if min(as_fraction, as_percent) <= BASE_FIT_MAX else None
 
 
-def _told(
+def _scale_source(
     numbers: Numbers, rest: NDArray[np.float64], figure: Literal["median", "largest"] = "median"
 ) -> Literal["median", "largest", "cells", "nothing"]:
-    """What told the unit where the header does not: the values that say none themselves, else the cells."""
+    """Return what decided the unit where the header does not say it."""
     if bool((np.abs(rest) > 0).any()):
         return figure
     return "nothing" if numbers.marks is None else "cells"
 
 
 def spread_bps(numbers: Numbers, unit: str = "") -> NDArray[np.float64]:
-    """Spreads in basis points; see `spread_scale`."""
-    return scaled(numbers, spread_scale(numbers, unit))
+    """Return spreads in basis points; see `spread_scale`."""
+    return scale_values(numbers, spread_scale(numbers, unit))
 
 
 def rate_percent(numbers: Numbers, fraction_max: float = 0.25, unit: str = "") -> NDArray[np.float64]:
-    """Rates in percent; see `rate_scale`."""
-    return scaled(numbers, rate_scale(numbers, fraction_max, unit))
+    """Return rates in percent; see `rate_scale`."""
+    return scale_values(numbers, rate_scale(numbers, fraction_max, unit))
 
 
 def small_rate_percent(numbers: Numbers, unit: str = "") -> NDArray[np.float64]:
-    """Floors and base rates in percent; see `small_rate_scale`."""
-    return scaled(numbers, small_rate_scale(numbers, unit))
+    """Return floors and base rates in percent; see `small_rate_scale`."""
+    return scale_values(numbers, small_rate_scale(numbers, unit))
 
 
 # ---- dates ---------------------------------------------------------------------------------------------------------
 
 
 def read_dates(cells: Cells) -> NDArray[np.float64]:
-    """Days since 1970-01-01, NaN where there is no date: serials of the workbook's system, or text.
+    """Read days since 1970-01-01 from serials or text; NaN where there is no date.
 
     A slashed date has the month first unless some value of the column has a first part above 12; where no value of the
     column can tell, the other texts of the sheet do.
@@ -703,7 +728,9 @@ def read_dates(cells: Cells) -> NDArray[np.float64]:
     written = numeric & (serials >= 19_010_101) & (serials <= 21_991_231)
     if written.any():
         known, place = np.unique(serials[written], return_inverse=True)
-        days[written] = np.array([dates.date_days(str(int(one)), day_first=False) for one in known.tolist()])[place]
+        days[written] = np.array([dates.date_days(str(int(number)), day_first=False) for number in known.tolist()])[
+            place
+        ]
     if cells.seen & bit(TEXT):
         local, strings = _strings(cells)
         order = dates.day_order(strings)
@@ -714,15 +741,16 @@ def read_dates(cells: Cells) -> NDArray[np.float64]:
 
 
 def open_dates(cells: Cells) -> int:
-    """How many slashed dates of a column could be read with day and month the other way round: no date of the sheet
-    says which way, and they are not all the first day of a month as they are read.
+    """Count slashed dates that could have day and month the other way round.
+
+    No date of the sheet decides, and they are not all the first day of a month as they are read.
     """
     if not cells.seen & bit(TEXT):
         return 0
     local, strings = _strings(cells)
     if dates.day_order(strings) is not None or cells.pool.tells_day_order():
         return 0
-    parts = [next(iter(dates.slashed((text,))), (0, 0)) for text in strings]
+    parts = [next(iter(dates.slashed_dates((text,))), (0, 0)) for text in strings]
     if all(second == 1 for first, second in parts if first):
         return 0
     are_open = np.array([*(first != second for first, second in parts), False], np.bool_)
@@ -733,9 +761,9 @@ def open_dates(cells: Cells) -> int:
 
 
 def _strings(cells: Cells) -> tuple[NDArray[np.int32], list[str]]:
-    """A column's distinct strings and each row's index into them; -1 for a cell without text."""
+    """Return distinct strings and each row's index into them; -1 without text."""
     local, used = _parse.distinct(cells.codes, len(cells.pool.text))
-    return local, decoded(cells.pool.text, used)
+    return local, decode(cells.pool.text, used)
 
 
 @dataclass(frozen=True, slots=True)
@@ -748,7 +776,7 @@ class TextColumn:
 
 
 def read_text(cells: Cells, *, masks: bool = False, written: Callable[[float], str | None] | None = None) -> TextColumn:
-    """The text of a column; a number stands as it would be typed, a flag as TRUE or FALSE, an error is blank.
+    """Read a column's text: numbers as typed, flags as TRUE or FALSE, errors blank.
 
     Args:
         masks: `MASK` is a text, as in a column of ratings, and not nothing.
@@ -760,7 +788,7 @@ def read_text(cells: Cells, *, masks: bool = False, written: Callable[[float], s
     if pool.has_null:
         null = pool.null[used]
         if masks and null.any():
-            null[null] = [text.strip() != MASK for text in decoded(pool.text, used[null])]
+            null[null] = [text.strip() != MASK for text in decode(pool.text, used[null])]
         table[null] = -1
     column = TextColumn(spread_out(table, -1, local), Text(offsets, data))
     for kind, write in ((NUMBER, plain), (DATE, written or plain), (BOOLEAN, _flag)):
@@ -772,7 +800,7 @@ def read_text(cells: Cells, *, masks: bool = False, written: Callable[[float], s
 def _with_written(
     column: TextColumn, cells: Cells, rows: NDArray[np.bool_], write: Callable[[float], str | None]
 ) -> TextColumn:
-    """The text column with the cells of some rows written out."""
+    """Return the text column with the cells of some rows written out."""
     figures, index = np.unique(cells.numbers[rows], return_inverse=True)
     codes, extra = pool_of([write(figure) for figure in figures.tolist()])
     merged = column.codes.copy()
@@ -781,7 +809,7 @@ def _with_written(
 
 
 def _flag(figure: float) -> str:
-    """TRUE or FALSE, as a sheet shows it."""
+    """Return TRUE or FALSE, as a sheet shows it."""
     return "TRUE" if figure else "FALSE"
 
 
@@ -790,16 +818,16 @@ NO_TEXT: Final = Text(np.zeros(1, np.int64), np.zeros(0, np.uint8))
 
 
 def pool_of(strings: Sequence[str | None]) -> tuple[NDArray[np.int32], Text]:
-    """Strings as codes and their pool; None has the code -1."""
+    """Return strings as codes and their pool; None has the code -1."""
     codes, offsets, data = intern(strings)
     return codes, Text(offsets, data)
 
 
 def without_footnotes(column: TextColumn, *, brackets: bool = True) -> TextColumn:
-    """A column of names without footnote marks (`footnotes.without_marks`)."""
+    """Return a column of names without footnote marks (`footnotes.without_marks`)."""
     data = column.text.data
     may_have = _parse.may_have_marks(column.text.offsets, data, bool(data.max(initial=0) >= ASCII_STOP))
-    written = decoded(column.text, may_have)
+    written = decode(column.text, may_have)
     bare = [without_marks(text, brackets=brackets) for text in written]
     changed = [at for at, (old, new) in enumerate(zip(written, bare, strict=True)) if old != new]
     if not changed:
@@ -811,13 +839,13 @@ def without_footnotes(column: TextColumn, *, brackets: bool = True) -> TextColum
 
 
 def end_to_end(first: Text, second: Text) -> Text:
-    """The strings of two pools; the second's codes move up by the length of the first."""
+    """Join the strings of two pools; the second's codes move up."""
     offsets = np.concatenate((first.offsets, second.offsets[1:] + first.offsets[-1]))
     return Text(offsets, np.concatenate((first.data[: first.offsets[-1]], second.data)))
 
 
 def merged_pool(codes: NDArray[np.int32], first: Text, second: Text, *, upper: bool = False) -> TextColumn:
-    """Codes into two pools end to end (the second's moved up by the length of the first), equal strings made one."""
+    """Return codes into two pools end to end, equal strings made one."""
     pool = end_to_end(first, second)
     local, used = _parse.distinct(codes, len(pool))
     table, offsets, data = _parse.clean(pool.offsets, pool.data, used, upper, False)
@@ -825,7 +853,7 @@ def merged_pool(codes: NDArray[np.int32], first: Text, second: Text, *, upper: b
 
 
 def upper(column: TextColumn) -> TextColumn:
-    """The column in upper case."""
+    """Return the column in upper case."""
     if column.text.data.max(initial=0) < ord("a"):
         return column
     return merged_pool(column.codes, column.text, NO_TEXT, upper=True)
@@ -833,19 +861,25 @@ def upper(column: TextColumn) -> TextColumn:
 
 @remembered(16_384)
 def letters_and_digits(text: str) -> str:
-    """A text by its letters and digits alone, in upper case, whatever their width: what identifiers are compared by."""
+    """Return a text's letters and digits in upper case, whatever their width.
+
+    Identifiers are compared by them.
+    """
     text = unicodedata.normalize("NFKC", text.translate(NO_SUPERSCRIPTS))
     return "".join(sign for sign in text.upper() if sign.isalnum())
 
 
 def bare(text: Text) -> Text:
-    """`letters_and_digits` of the strings of a pool, each under its code; strings that become equal stay apart."""
+    """Return `letters_and_digits` of a pool, each under its code.
+
+    Strings that become equal stay apart.
+    """
     offsets, data = _parse.letters_and_digits(text.offsets, text.data)
     if not len(data) or data.max() < ASCII_STOP:
         return Text(offsets, data)
     wide = np.unique(np.searchsorted(text.offsets, np.flatnonzero(text.data >= ASCII_STOP), side="right") - 1)
     pieces, lengths, done = [], np.diff(offsets), 0
-    for code, string in zip(wide.tolist(), decoded(text, wide), strict=True):
+    for code, string in zip(wide.tolist(), decode(text, wide), strict=True):
         written = np.frombuffer(letters_and_digits(string).encode(), np.uint8)
         pieces += [data[done : offsets[code]], written]
         lengths[code], done = len(written), offsets[code + 1]
@@ -853,19 +887,22 @@ def bare(text: Text) -> Text:
 
 
 def subset(column: TextColumn, rows: NDArray[Index]) -> TextColumn:
-    """Some rows of a text column, with a pool of just the strings that they use."""
+    """Return some rows of a text column, with a pool of their strings alone."""
     local, used = _parse.distinct(column.codes[rows], len(column.text))
     _, offsets, data = _parse.clean(column.text.offsets, column.text.data, used, False, True)
     return TextColumn(local, Text(offsets, data))
 
 
 def plain(figure: float) -> str:
-    """A number as it would be typed: no trailing .0, no exponent below 1e15."""
+    """Return a number as it would be typed: no trailing .0, no exponent below 1e15."""
     return str(int(figure)) if figure.is_integer() and abs(figure) < 1e15 else repr(figure)
 
 
 def categories(column: TextColumn, meanings: list[str]) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-    """A column under canonical names, one for each of its strings, "" for blank: (code of each row, sorted names)."""
+    """Return (code of each row, sorted names) by the canonical names of its strings.
+
+    A "" is blank.
+    """
     names = tuple(sorted(set(meanings) - {""}))
     code_of = {name: code for code, name in enumerate(names)} | {"": -1}
     table = np.array([code_of[name] for name in meanings], np.int32)
@@ -885,7 +922,7 @@ _INDUSTRY_OF.update({_industry_key(name): name for name in INDUSTRIES})
 
 
 def industries(texts: Iterable[str]) -> list[str]:
-    """Canonical names, one for each text: the list's own spelling, else the least of the spellings that are alike."""
+    """Return canonical industries: the list's spelling, else the least alike one."""
     texts = list(texts)
     keys = [_industry_key(text) if len(text) <= CATEGORY_LENGTH_MAX else text for text in texts]
     spelling: dict[str, str] = {}
@@ -899,7 +936,7 @@ _COUNTRY_OF: Final = {key(name): code for code, names in COUNTRIES.items() for n
 
 
 def country(text: str) -> str:
-    """The ISO code of a country that has one here, else the text."""
+    """Return the ISO code of a country that has one here, else the text."""
     return _COUNTRY_OF.get(key(text), text) if len(text) <= CATEGORY_LENGTH_MAX else text
 
 
@@ -924,7 +961,7 @@ _CURRENCY_SIGNS: Final = {"$": "USD", "US$": "USD", "€": "EUR", "£": "GBP", "
 
 
 def currency(text: str) -> str:
-    """The ISO 4217 code of a currency that is spelt out or has a sign of its own, else the text in upper case."""
+    """Return the ISO 4217 code of a currency's name or sign, else upper case."""
     if len(text) > CATEGORY_LENGTH_MAX:
         return text
     return _CURRENCY_SIGNS.get(text.strip()) or _CURRENCY_OF.get(key(text)) or text.upper()
@@ -954,7 +991,7 @@ _LIENS: Final = (
 
 @remembered(4_096)
 def lien(text: str) -> Lien:
-    """The lien that the words of a text name; OTHER where they name none."""
+    """Return the lien that the words of a text name; OTHER where they name none."""
     if len(text) > CATEGORY_LENGTH_MAX:
         return Lien.OTHER
     words = key(text)
@@ -987,7 +1024,7 @@ _YEAR: Final = re.compile(r"\b(?:1 ?y|1 ?yr|1 ?years?|12 months)\b")
 
 @remembered(4_096)
 def base_rate(text: str) -> str:
-    """The index of a reference rate as family and tenor ("SOFR-3M", "PRIME", "FIXED"); another one in upper case."""
+    """Return a reference rate's index: "SOFR-3M", "PRIME", "FIXED"; else upper case."""
     if len(text) > CATEGORY_LENGTH_MAX:
         return text
     words = key(text)
@@ -1006,10 +1043,10 @@ _FLOATING_WORDS: Final = frozenset(("fl", "flt", "fltg", "fltr", "var", "frn", "
 
 
 def coupon_is_fixed(text: str) -> int:
-    """1 for a fixed coupon, 0 for a floating one, -1 where the text does not say."""
+    """Return 1 for a fixed coupon, 0 for a floating one, -1 where unknown."""
     words = key(text)
-    stated = set(words.split())
-    is_floating = "flo" in words or "variable" in words or "adjust" in words or bool(stated & _FLOATING_WORDS)
-    if ("fix" in words or stated & _FIXED_WORDS) and "float" not in words:
+    word_set = set(words.split())
+    is_floating = "flo" in words or "variable" in words or "adjust" in words or bool(word_set & _FLOATING_WORDS)
+    if ("fix" in words or word_set & _FIXED_WORDS) and "float" not in words:
         return 1
     return 0 if is_floating else -1

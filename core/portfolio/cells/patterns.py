@@ -1,4 +1,4 @@
-"""Patterns of a configuration (google-re2, linear in the text): which strings of a pool match, and replacing."""
+"""Patterns of a configuration (google-re2): which strings of a pool match."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from re2 import _re2  # type: ignore[import-untyped]  # the binding: re2's face 
 
 from core.grid.column import Text
 from core.portfolio.cells._replace import substituted
-from core.portfolio.cells.checkpoint import checkpoint, checkpointed
+from core.portfolio.cells.checkpoint import checkpoint, with_checkpoints
 
 PATTERN_LENGTH_MAX: Final = 300
 """Characters of a pattern."""
@@ -53,37 +53,37 @@ class PatternError(ValueError):
 
 
 def pattern_fault(value: Any, _kind: str = "") -> str | None:
-    """Why a parameter is no pattern."""
+    """Return why a parameter is no pattern."""
     if not isinstance(value, str):
         return "is not a text"
     try:
-        compiled(value)
+        compile_pattern(value)
     except PatternError as error:
         return str(error)
     return None
 
 
 def program_size(pattern: str) -> int:
-    """Instructions of a sound pattern."""
-    return int(compiled(pattern).ProgramSize())
+    """Return instructions of a sound pattern."""
+    return int(compile_pattern(pattern).ProgramSize())
 
 
 @lru_cache(maxsize=PATTERNS_KEPT)
-def compiled(pattern: str) -> Any:
-    """A pattern over UTF-8 bytes.
+def compile_pattern(pattern: str) -> Any:
+    """Return a pattern over UTF-8 bytes.
 
     Raises:
         PatternError: it is empty, too long, not understood, or too large when compiled.
     """
     if not 0 < len(pattern) <= PATTERN_LENGTH_MAX:
         raise PatternError(f"a pattern has 1 to {PATTERN_LENGTH_MAX} characters")
-    one = _compiled(pattern)
-    if one.ProgramSize() > PROGRAM_SIZE_MAX:
-        raise PatternError(f"is a pattern of {one.ProgramSize()} steps, more than {PROGRAM_SIZE_MAX}")
-    return one
+    program = _compile(pattern)
+    if program.ProgramSize() > PROGRAM_SIZE_MAX:
+        raise PatternError(f"is a pattern of {program.ProgramSize()} steps, more than {PROGRAM_SIZE_MAX}")
+    return program
 
 
-def _compiled(pattern: str, *, without_groups: bool = False) -> Any:
+def _compile(pattern: str, *, without_groups: bool = False) -> Any:
     options = _re2.RE2.Options()
     options.log_errors = False
     options.max_mem = PATTERN_MEMORY_BYTES
@@ -101,16 +101,19 @@ def _compiled(pattern: str, *, without_groups: bool = False) -> Any:
 
 
 def matching(pattern: str, text: Text) -> NDArray[np.bool_]:
-    """Which strings of a pool have a match somewhere in them.
+    """Return which strings of a pool have a match somewhere in them.
 
     Raises:
         PatternError: as `compiled`.
     """
-    one = compiled(pattern)
+    program = compile_pattern(pattern)
     if _is_in_lines(pattern, text):
         return _matching_lines(pattern, text)
     return np.array(
-        [one.Match(_ANYWHERE, string, 0, len(string))[0] != _NOWHERE for string in checkpointed(_strings(text))],
+        [
+            program.Match(_ANYWHERE, string, 0, len(string))[0] != _NOWHERE
+            for string in with_checkpoints(_strings(text))
+        ],
         np.bool_,
     )
 
@@ -125,7 +128,7 @@ def _strings(text: Text) -> list[bytes]:
 
 
 def _lines(text: Text) -> tuple[bytes, NDArray[np.int64]]:
-    """The strings of a pool with a line break after each, and where each begins, with the end of all."""
+    """Join a pool's strings by line breaks, and return where each begins."""
     starts = text.offsets + np.arange(len(text.offsets))
     lines = np.full(int(starts[-1]), _NEWLINE, np.uint8)
     own = np.ones(len(lines), np.bool_)
@@ -135,32 +138,32 @@ def _lines(text: Text) -> tuple[bytes, NDArray[np.int64]]:
 
 
 def _matching_lines(pattern: str, text: Text) -> NDArray[np.bool_]:
-    """The same by runs: all lines that match up to the first that does not, then on to the next that does.
+    """Do the same by runs: lines that match, then on to the next that does.
 
     A call costs a microsecond, so a million strings that are alike cost what their bytes do.
     """
     run_of, next_of = _line_patterns(pattern)
     data, starts = _lines(text)
-    found = np.zeros(len(text), np.bool_)
+    is_match = np.zeros(len(text), np.bool_)
     row = 0
     while row < len(text):
         checkpoint()
         _, end = run_of.Match(_HERE, data, int(starts[row]), len(data))[0]
         if end >= 0:
             stop = int(starts.searchsorted(end))
-            found[row:stop] = True
+            is_match[row:stop] = True
             row = stop
         if row < len(text):
             start, _ = next_of.Match(_ANYWHERE, data, int(starts[row]), len(data))[0]
             row = len(text) if start < 0 else int(starts.searchsorted(start, side="right")) - 1
-    return found
+    return is_match
 
 
 @lru_cache(maxsize=PATTERNS_KEPT)
 def _line_patterns(pattern: str) -> tuple[Any, Any]:
-    """What matches a run of lines with a match each, and a single match, where ^ and $ are the ends of a line."""
+    """Compile patterns for a run of lines and for one match, ^ and $ at line ends."""
     return (
-        _compiled(rf"(?m)(?:.*?(?:{pattern}).*\n)+", without_groups=True),
+        _compile(rf"(?m)(?:.*?(?:{pattern}).*\n)+", without_groups=True),
         _in_lines(pattern, without_groups=True),
     )
 
@@ -170,7 +173,7 @@ def _line_patterns(pattern: str) -> tuple[Any, Any]:
 
 @lru_cache(maxsize=256)
 def template(replacement: str) -> tuple[bytes | int, ...]:
-    r"""A replacement as texts and numbers of groups: \1 to \9, \0 for the whole match, \\ for a backslash.
+    r"""Parse a replacement into texts and groups: \1 to \9, \0 for the whole.
 
     Raises:
         PatternError: a backslash before anything else.
@@ -188,17 +191,17 @@ def template(replacement: str) -> tuple[bytes | int, ...]:
 
 
 def replacement_fault(parameters: dict[str, Any]) -> str | None:
-    """Why a pattern and a replacement do not go together."""
+    """Return why a pattern and a replacement do not go together."""
     try:
         groups = [part for part in template(parameters["replacement"]) if isinstance(part, int)]
     except PatternError as error:
         return str(error)
-    named, known = max(groups, default=0), compiled(parameters["pattern"]).NumberOfCapturingGroups()
+    named, known = max(groups, default=0), compile_pattern(parameters["pattern"]).NumberOfCapturingGroups()
     return f"the replacement names group {named}, the pattern has {known}" if named > known else None
 
 
-def replaced(pattern: str, replacement: str, text: Text) -> tuple[Text, NDArray[np.bool_]]:
-    """The strings of a pool with every match replaced, and which of them could not be: those are of no use.
+def replace_matches(pattern: str, replacement: str, text: Text) -> tuple[Text, NDArray[np.bool_]]:
+    """Replace every match in the strings of a pool, and say which could not be.
 
     Matches do not overlap, and an empty one does not stand right behind another. A string must not grow by more than
     `GROWTH_MAX`; and where matches are so many that looking for them could take long, the rest fails (`STEPS_FREE`).
@@ -207,21 +210,21 @@ def replaced(pattern: str, replacement: str, text: Text) -> tuple[Text, NDArray[
     without_groups = all(isinstance(part, bytes) or part == 0 for part in parts)
     if _is_in_lines(pattern, text) and "\n" not in replacement:
         return _replaced_in_lines(_in_lines(pattern, without_groups=without_groups), parts, text)
-    one, left = compiled(pattern), _steps(compiled(pattern), text)
+    program, left = compile_pattern(pattern), _steps(compile_pattern(pattern), text)
     failed = np.zeros(len(text), np.bool_)
     strings: list[bytes] = []
-    for place, string in enumerate(checkpointed(_strings(text))):
-        result, grown_at, stopped_at, left = _substituted(one, parts, string, left, has_lines=False)
+    for place, string in enumerate(with_checkpoints(_strings(text))):
+        result, grown_at, stopped_at, left = _substitute(program, parts, string, left, has_lines=False)
         strings.append(result)
         failed[place] = bool(grown_at) or stopped_at >= 0
     offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum([len(string) for string in strings], dtype=np.int64)))
     return Text(offsets, np.frombuffer(b"".join(strings), np.uint8)), failed
 
 
-def _replaced_in_lines(one: Any, parts: tuple[bytes | int, ...], text: Text) -> tuple[Text, NDArray[np.bool_]]:
+def _replaced_in_lines(program: Any, parts: tuple[bytes | int, ...], text: Text) -> tuple[Text, NDArray[np.bool_]]:
     failed = np.zeros(len(text), np.bool_)
     data, starts = _lines(text)
-    result, grown_at, stopped_at, _ = _substituted(one, parts, data, _steps(one, text), has_lines=True)
+    result, grown_at, stopped_at, _ = _substitute(program, parts, data, _steps(program, text), has_lines=True)
     failed[starts.searchsorted(grown_at, side="right") - 1] = True
     if stopped_at >= 0:
         failed[int(starts.searchsorted(stopped_at, side="right")) - 1 :] = True
@@ -231,22 +234,22 @@ def _replaced_in_lines(one: Any, parts: tuple[bytes | int, ...], text: Text) -> 
     return Text(offsets, lines[lines != _NEWLINE]), failed
 
 
-def _steps(one: Any, text: Text) -> int:
-    """The steps that replacing may take in a pool."""
-    return STEPS_FREE + STEPS_PER_BYTE * len(text.data) * int(one.ProgramSize())
+def _steps(program: Any, text: Text) -> int:
+    """Return the steps that replacing may take in a pool."""
+    return STEPS_FREE + STEPS_PER_BYTE * len(text.data) * int(program.ProgramSize())
 
 
-def _substituted(
-    one: Any, parts: tuple[bytes | int, ...], data: bytes, steps_left: int, *, has_lines: bool
+def _substitute(
+    program: Any, parts: tuple[bytes | int, ...], data: bytes, steps_left: int, *, has_lines: bool
 ) -> tuple[bytes, list[int], int, int]:
     return substituted(
-        one.Match,
+        program.Match,
         _ANYWHERE,
         data,
         parts,
         has_lines=has_lines,
         growth_max=GROWTH_MAX,
-        match_steps=int(one.ProgramSize()),
+        match_steps=int(program.ProgramSize()),
         steps_left=steps_left,
         ask=checkpoint,
     )
@@ -254,5 +257,5 @@ def _substituted(
 
 @lru_cache(maxsize=PATTERNS_KEPT)
 def _in_lines(pattern: str, *, without_groups: bool) -> Any:
-    """A pattern whose ^ and $ are the ends of a line; its groups keep their numbers."""
-    return _compiled(rf"(?m)(?:{pattern})", without_groups=without_groups)
+    """Return a pattern with ^ and $ as ends of a line, groups unchanged."""
+    return _compile(rf"(?m)(?:{pattern})", without_groups=without_groups)

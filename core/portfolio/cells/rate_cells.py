@@ -1,4 +1,4 @@
-"""Cells that state a rate in words: index and margin, floor, PIK ("SF+525, 0.75% floor", "11.2% Cash + 5.3% PIK")."""
+"""Cells with a rate in words: "SF+525, 0.75% floor", "11.2% Cash + 5.3% PIK"."""
 
 from __future__ import annotations
 
@@ -128,17 +128,20 @@ class _Figure:
     unit: int = 0
 
     def percent(self, bps_from: float) -> float:
-        """In percent; without a unit it is in basis points from `bps_from` on."""
+        """Return the percentage; without a unit, basis points from `bps_from` on."""
         is_bps = self.unit == _parse.BASIS_POINTS or (self.unit == 0 and self.value >= bps_from)
         return round(self.value / 100.0, 9) if is_bps else self.value
 
 
 @remembered(16_384)
 def rate_cell(text: str) -> RateCell | None:
-    """A cell's rate; None where some part of it has no known meaning, or it states neither a margin nor a coupon."""
+    """Read a cell's rate.
+
+    None where a part has no known meaning, or it has neither margin nor coupon.
+    """
     if len(text) > LENGTH_MAX:
         return None
-    bare = without_marks(_PERIOD.sub(lambda found: f" {_MONTHS_OF[found[1]]} ", text)).translate(_FRACTIONS)
+    bare = without_marks(_PERIOD.sub(lambda match: f" {_MONTHS_OF[match[1]]} ", text)).translate(_FRACTIONS)
     written = _one_word_each(_LETTER.sub(r"\1M ", unicodedata.normalize("NFKC", bare).upper()))
     tenor = _TENOR.search(written) or _GLUED.search(written)
     scan = _Scan()
@@ -159,7 +162,7 @@ _ALONE: Final = frozenset(("SF", "SFR", "SN", "SA", "P", "TSFR"))
 
 
 def index_name(text: str) -> str:
-    """The index of a reference rate, as `parsing.base_rate`; of a cell that states a margin, too, its index."""
+    """Return the index of a reference rate, also from a cell that states a margin."""
     word = text.strip().upper()
     if word in _ALONE:
         return INDEXES[word]
@@ -168,7 +171,7 @@ def index_name(text: str) -> str:
 
 
 def _one_word_each(text: str) -> str:
-    """The text with phrases of several words as one word."""
+    """Return the text with phrases of several words as one word."""
     for phrase, word in _PHRASES:
         text = text.replace(phrase, word)
     return text
@@ -192,7 +195,7 @@ class _Scan:
         self._sign, self._waiting = "", set[str]()
 
     def read(self, text: str) -> bool:
-        """Whether every piece has a known meaning."""
+        """Return whether every piece has a known meaning."""
         tokens = list(_TOKEN.finditer(text))
         at = 0
         for place, token in enumerate(tokens):
@@ -224,7 +227,10 @@ class _Scan:
         return True
 
     def _role(self, role: str, *, before_figure: bool) -> None:
-        """A word behind a figure is about it; one behind a sign, or a floor before a figure, is about what follows."""
+        """Note whether a word is about the figure before it or what follows.
+
+        One behind a sign, or a floor before a figure, is about what follows.
+        """
         if role == "csa" and not before_figure and (self._sign or not self.figures):
             return  # SOFR + CSA + 5.00 %: the adjustment has no figure
         self.roles.add(role)
@@ -247,7 +253,10 @@ _UNITS: Final = {"%": _parse.PERCENT, "PCT": _parse.PERCENT, "BPS": _parse.BASIS
 
 
 def _meaning(scan: _Scan) -> dict[str, float] | None:
-    """What the figures of a cell are, each by its words, else by its place; None where one is nothing known."""
+    """Return what the figures of a cell are, by words, else by place.
+
+    None where one is nothing known.
+    """
     known: dict[str, float] = {}
     by_part: dict[str, _Figure] = {}
     for figure in scan.figures:
@@ -278,8 +287,11 @@ def _meaning(scan: _Scan) -> dict[str, float] | None:
 
 
 def _part(figure: _Figure, index: str, margin: _Figure | None) -> str:
-    """The part of a rate that a figure is; "" for one that counts in none of them (a cap, an adjustment of the index),
-    "unknown" where neither word nor place says it, "instead" for a margin behind an adjustment that looked like one."""
+    """Return the part of a rate that a figure is.
+
+    "" for one that counts in none (a cap, an adjustment of the index), "unknown" where neither word nor place says it,
+    "instead" for a margin behind an adjustment that looked like one.
+    """
     named = next((part for role, part in _PART_OF_ROLE if role in figure.roles), None)
     if named is not None:
         # The least coupon of a loan, not of its index.
@@ -293,7 +305,7 @@ def _part(figure: _Figure, index: str, margin: _Figure | None) -> str:
 
 
 def _part_behind(figure: _Figure, margin: _Figure) -> str:
-    """The part that a figure without a word is, behind a margin: by its size."""
+    """Return the part that a figure without a word is, behind a margin: by its size."""
     size, least = figure.percent(MARGIN_PERCENT_MAX), margin.percent(MARGIN_PERCENT_MAX)
     if figure.sign == "+" and least <= ADJUSTMENT_MAX < size:
         return "instead"
@@ -324,26 +336,28 @@ class RateColumn:
     """Rows that add several figures up and have no known meaning: the last figure is no margin."""
 
     def index(self) -> TextColumn:
-        """The index of each row."""
-        codes, text = parsing.pool_of([one.index or None if one else None for one in self.texts])
+        """Return the index of each row."""
+        codes, text = parsing.pool_of([rate.index or None if rate else None for rate in self.texts])
         return TextColumn(spread_out(codes, -1, self.codes), text)
 
     def percents(self, part: str) -> NDArray[np.float64]:
-        """A part of the rates in percent: floor, pik, coupon or all_in."""
+        """Return a part of the rates in percent: floor, pik, coupon or all_in."""
         table = np.array([np.nan if text is None else getattr(text, part) for text in self.texts], np.float64)
         return spread_out(table, np.nan, self.codes)
 
     def is_fixed(self) -> NDArray[np.bool_]:
-        """Rows whose cell states a coupon, and no index."""
+        """Return rows whose cell states a coupon, and no index."""
         return ~np.isnan(self.percents("coupon"))
 
     def floats(self) -> NDArray[np.bool_]:
-        """Rows whose cell states an index."""
+        """Return rows whose cell states an index."""
         table = np.array([text is not None and bool(text.index) for text in self.texts], np.bool_)
         return spread_out(table, False, self.codes)
 
     def bare_are_fixed(self, percents: NDArray[np.float64]) -> bool:
-        """Whether percentages without an index are fixed coupons: few beside cells with one, or above any margin.
+        """Return whether percentages without an index are fixed coupons.
+
+        They are few beside cells with one, or above any margin.
 
         Args:
             percents: of each row.
@@ -355,19 +369,19 @@ class RateColumn:
         return floating > 0 and float(np.median(percents[self.bare])) > max(margins)
 
     def pays_in_kind(self) -> NDArray[np.bool_]:
-        """Rows whose cell says that interest is paid in kind."""
+        """Return rows whose cell says that interest is paid in kind."""
         table = np.array([text is not None and text.is_pik for text in self.texts], np.bool_)
         return spread_out(table, False, self.codes)
 
 
 def rate_column(cells: Cells) -> RateColumn | None:
-    """The rates that a column's texts state in words; None where none does, or it has too many distinct texts."""
+    """Return the rates that a column's texts state; None without any, or too many."""
     if not cells.seen & bit(TEXT):
         return None
     codes, used = _parse.distinct(cells.codes, len(cells.pool.text))
     if len(used) > TEXTS_MAX:
         return None
-    strings = parsing.decoded(cells.pool.text, used)
+    strings = parsing.decode(cells.pool.text, used)
     rates = tuple(rate_cell(text) if _HAS_LETTER.search(text) else None for text in strings)
     if not any(rates):
         return None
@@ -377,7 +391,7 @@ def rate_column(cells: Cells) -> RateColumn | None:
 
 
 def _bare_percents(cells: Cells, strings: list[str], codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Rows that hold nothing but a percentage."""
+    """Return rows that hold nothing but a percentage."""
     table = np.array([_BARE_PERCENT.fullmatch(text) is not None for text in strings], np.bool_)
     bare = spread_out(table, False, codes)
     if cells.pool.has_percent:
@@ -389,9 +403,9 @@ _BARE_PERCENT: Final = re.compile(r"\s*\d{1,2}(?:[.,]\d{1,6})?\s*%\s*")
 
 
 def spreads(numbers: Numbers, rates: RateColumn) -> Numbers:
-    """The numbers of a column of spreads with the margins of its rates; blank where a cell states a fixed coupon."""
+    """Read spreads with the margins of stated rates; blank for fixed coupons."""
     margin = np.array([np.nan if text is None else text.margin for text in rates.texts], np.float64)
-    mark = np.array([0 if one is None else one.mark for one in rates.texts], np.uint8)
+    mark = np.array([0 if text is None else text.mark for text in rates.texts], np.uint8)
     values = spread_out(margin, np.nan, rates.codes)
     in_words = ~np.isnan(values)
     marks = np.zeros(len(values), np.uint8) if numbers.marks is None else numbers.marks.copy()
@@ -404,10 +418,10 @@ def spreads(numbers: Numbers, rates: RateColumn) -> Numbers:
 
 
 def states_spreads(cells: Cells) -> bool:
-    """Whether a column is one of indexes and margins: half of its texts, or more, state both."""
+    """Return whether at least half of a column's texts state index and margin."""
     if not cells.seen & bit(TEXT):
         return False
     _, used = _parse.distinct(cells.codes, len(cells.pool.text))
-    strings = parsing.decoded(cells.pool.text, used[~cells.pool.null[used]][:SAMPLE])
-    stated = sum((one := rate_cell(text)) is not None and bool(one.index) for text in strings)
-    return bool(strings) and stated >= RATE_SHARE_MIN * len(strings)
+    strings = parsing.decode(cells.pool.text, used[~cells.pool.null[used]][:SAMPLE])
+    count = sum((rate := rate_cell(text)) is not None and bool(rate.index) for text in strings)
+    return bool(strings) and count >= RATE_SHARE_MIN * len(strings)

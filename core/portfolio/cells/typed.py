@@ -1,4 +1,4 @@
-"""A column of one field as typed values: read from cells once, and told row by row."""
+"""A column of one field as typed values: read once, asked row by row."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ class NormalColumn:
         return len(self.text.codes) if self.type == "string" else len(self.values)
 
     def blank(self) -> NDArray[np.bool_]:
-        """Rows without a value."""
+        """Return rows without a value."""
         return np.asarray(self.text.codes < 0 if self.type == "string" else np.isnan(self.values), np.bool_)
 
     def take(self, rows: NDArray[np.int64] | slice) -> NormalColumn:
-        """Some rows of it; -1 is a blank one."""
+        """Return some rows of it; -1 is a blank one."""
         if self.type == "string":
             codes = self.text.codes[rows]
             codes = codes if isinstance(rows, slice) else np.where(rows < 0, np.int32(-1), codes)
@@ -67,29 +67,32 @@ class NormalColumn:
         return self.with_values(values if isinstance(rows, slice) else np.where(rows < 0, np.nan, values))
 
     def as_text(self) -> TextColumn:
-        """The same values as texts."""
+        """Return the same values as texts."""
         if self.type == "string":
             return self.text
         known, place = np.unique(self.values, return_inverse=True)
-        said = self.with_values(known).python(slice(None))
+        plain_values = self.with_values(known).python(slice(None))
         codes, text = parsing.pool_of(
             [
-                parsing.plain(one) if isinstance(one, float) else None if one is None else str(one).upper()
-                for one in said
+                parsing.plain(value) if isinstance(value, float) else None if value is None else str(value).upper()
+                for value in plain_values
             ]
         )
         return TextColumn(codes[place], text)
 
     def with_values(self, values: NDArray[np.float64]) -> NormalColumn:
-        """The same field with other values."""
+        """Return the same field with other values."""
         return replace(self, values=values)
 
     def with_text(self, codes: NDArray[np.int32], text: Text) -> NormalColumn:
-        """The same field with other strings."""
+        """Return the same field with other strings."""
         return replace(self, text=TextColumn(codes, text))
 
     def python(self, rows: NDArray[np.int64] | slice) -> list[Any]:
-        """Some rows as Python values: text, float, ISO (or formatted) date, bool; None for blank."""
+        """Return some rows as Python values: text, float, ISO or formatted date, bool.
+
+        None for blank.
+        """
         if self.type == "string":
             codes = self.text.codes[rows]
             used, index = np.unique(codes, return_inverse=True)
@@ -105,25 +108,27 @@ class NormalColumn:
 
     def _day(self, day: float) -> str:
         moment = datetime.combine(EPOCH, time()) + timedelta(days=day)
-        return moment.date().isoformat() if self.date_format == ISO else date_format(self.date_format).written(moment)
+        return moment.date().isoformat() if self.date_format == ISO else date_format(self.date_format).write(moment)
 
 
 def either(rows: NDArray[np.bool_], first: NormalColumn, second: NormalColumn) -> NormalColumn:
-    """One field with the values of the first column in some rows, and of the second in the others."""
+    """Take the first column's values in some rows, and the second's in the others."""
     if first.type != "string":
         return first.with_values(np.where(rows, first.values, second.values))
-    own, other = first.text, second.text
-    moved = np.where(other.codes < 0, np.int32(-1), other.codes + np.int32(len(own.text)))
-    return first.with_text(np.where(rows, own.codes, moved), parsing.end_to_end(own.text, other.text))
+    first_text, second_text = first.text, second.text
+    moved = np.where(second_text.codes < 0, np.int32(-1), second_text.codes + np.int32(len(first_text.text)))
+    return first.with_text(
+        np.where(rows, first_text.codes, moved), parsing.end_to_end(first_text.text, second_text.text)
+    )
 
 
 def text_column(text: TextColumn) -> NormalColumn:
-    """A string field."""
+    """Return a string field."""
     return NormalColumn("string", _NO_VALUES, text)
 
 
 def blank_column(kind: FieldType, height: int) -> NormalColumn:
-    """A field of so many blanks."""
+    """Return a field of so many blanks."""
     if kind == "string":
         return text_column(TextColumn(np.full(height, -1, np.int32), NO_TEXT))
     return NormalColumn(kind, np.full(height, np.nan))
@@ -137,7 +142,7 @@ MARKED_TEXTS: Final = frozenset(
 
 
 def day_number(text: str) -> float:
-    """Days since 1970-01-01 of an ISO date."""
+    """Return days since 1970-01-01 of an ISO date."""
     return float((date.fromisoformat(text) - EPOCH).days)
 
 
@@ -145,7 +150,7 @@ def day_number(text: str) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ColumnReading:
     """A column as read."""
 
     column: NormalColumn
@@ -157,31 +162,34 @@ class Read:
     """What is a guess."""
 
 
-def read_text(cells: Cells, form: str = ISO, *, target: str = "") -> Read:
-    """A string field; a date is written in a form.
+def read_text(cells: Cells, form: str = ISO, *, target: str = "") -> ColumnReading:
+    """Return a string field; a date is written in a form.
 
     In a rating `parsing.MASK` is a text; a name, a category or an identifier has no footnote marks.
     """
 
     def written(serial: float) -> str | None:
         moment = from_serial(serial, date_1904=cells.pool.date_1904)
-        return None if moment is None else date_format(form).written(moment)
+        return None if moment is None else date_format(form).write(moment)
 
     column = parsing.read_text(cells, masks=target in AGENCY_OF, written=written)
     if target in MARKED_TEXTS:
         column = parsing.without_footnotes(column, brackets=target != "facility_name")
-    return Read(text_column(column))
+    return ColumnReading(text_column(column))
 
 
 MATURITIES: Final = frozenset(("maturity_date",))
 """Dates that may name a month alone, whose last day counts."""
 
 
-def read_dates(cells: Cells, input_format: str | None, *, target: str = "") -> Read:
-    """A date field; with an input format, text has to fit it. A month alone is a maturity's, and no other date's."""
+def read_dates(cells: Cells, input_format: str | None, *, target: str = "") -> ColumnReading:
+    """Read a date field; with an input format, text has to fit it.
+
+    A month alone is a maturity's, and no other date's.
+    """
     if input_format is not None and cells.seen & bit(TEXT):
         days = _by_format(cells, input_format)
-        return Read(NormalColumn("date", days), _lost(cells, days))
+        return ColumnReading(NormalColumn("date", days), _lost(cells, days))
     days, guessed = parsing.read_dates(cells), 0
     if target in MATURITIES:
         days, guessed = with_months(cells, days)
@@ -198,13 +206,13 @@ def read_dates(cells: Cells, input_format: str | None, *, target: str = "") -> R
             "sheet says which way round."
         )
         warnings.append(DataWarning("ambiguous_date", message, count, (target,)))
-    return Read(NormalColumn("date", days), _lost(cells, days), warnings=tuple(warnings))
+    return ColumnReading(NormalColumn("date", days), _lost(cells, days), warnings=tuple(warnings))
 
 
 def _by_format(cells: Cells, input_format: str) -> NDArray[np.float64]:
     local, used = _parse.distinct(cells.codes, len(cells.pool.text))
     reader = date_reader(input_format)
-    moments = [reader.read(text) for text in parsing.decoded(cells.pool.text, used)]
+    moments = [reader.read(text) for text in parsing.decode(cells.pool.text, used)]
     table = np.array([np.nan if at is None else (at.date() - EPOCH).days for at in moments], np.float64)
     others = Cells(
         np.where(cells.kinds == TEXT, np.uint8(0), cells.kinds), cells.numbers, cells.codes, cells.formats, cells.pool
@@ -212,8 +220,8 @@ def _by_format(cells: Cells, input_format: str) -> NDArray[np.float64]:
     return np.where(cells.kinds == TEXT, spread_out(table, np.nan, local), parsing.read_dates(others))
 
 
-def read_booleans(cells: Cells, target: str) -> Read:
-    """A boolean field: words for yes and no, 1 and 0.
+def read_booleans(cells: Cells, target: str) -> ColumnReading:
+    """Return a boolean field: words for yes and no, 1 and 0.
 
     A standard flag of holdings has words of its own for yes. Any other word in it is No, and so is a dash; any number
     but 0 is Yes.
@@ -225,9 +233,9 @@ def read_booleans(cells: Cells, target: str) -> Read:
         says |= (cells.kinds == NUMBER) & (own is not None or np.isin(cells.numbers, (0, 1)))
         values[says] = cells.numbers[says] != 0
     if not cells.seen & bit(TEXT):
-        return Read(NormalColumn("boolean", values), _lost(cells, values))
+        return ColumnReading(NormalColumn("boolean", values), _lost(cells, values))
     local, used = _parse.distinct(cells.codes, len(cells.pool.text))
-    strings = parsing.decoded(cells.pool.text, used)
+    strings = parsing.decode(cells.pool.text, used)
     yes = [flags.says_yes(text, own or frozenset()) for text in strings]
     no = [flags.says_no(text) for text in strings]
     unknown = np.nan if own is None else 0.0
@@ -235,13 +243,13 @@ def read_booleans(cells: Cells, target: str) -> Read:
     is_dash = [own is not None and text.strip() in parsing.DASHES for text in strings]
     table[cells.pool.null[used] & ~np.array(is_dash, np.bool_)] = np.nan
     values = np.where(cells.kinds == TEXT, spread_out(table, np.nan, local), values)
-    said = np.array([yes, no, is_dash], np.bool_).any(axis=0) | np.isnan(table)
-    doubtful = None if said.all() else spread_out(~said, False, local)
-    return Read(NormalColumn("boolean", values), _lost(cells, values), doubtful)
+    is_known = np.array([yes, no, is_dash], np.bool_).any(axis=0) | np.isnan(table)
+    doubtful = None if is_known.all() else spread_out(~is_known, False, local)
+    return ColumnReading(NormalColumn("boolean", values), _lost(cells, values), doubtful)
 
 
 def read_numbers(cells: Cells, *, is_spread: bool = False) -> tuple[parsing.Numbers, NDArray[np.bool_] | None]:
-    """A number field as written, and the rows that hold something else."""
+    """Return a number field as written, and the rows that hold something else."""
     numbers = parsing.read_numbers(cells, is_spread=is_spread)
     rates = rate_column(cells) if is_spread else None
     if rates is not None:
@@ -254,7 +262,7 @@ def read_numbers(cells: Cells, *, is_spread: bool = False) -> tuple[parsing.Numb
 
 
 def _lost(cells: Cells, values: NDArray[np.float64]) -> NDArray[np.bool_] | None:
-    """Rows whose cell says something and whose value is blank; None without any."""
+    """Return rows whose cell is filled and value blank; None without any."""
     blank = np.isnan(values)
     if not blank.any():
         return None
@@ -263,5 +271,5 @@ def _lost(cells: Cells, values: NDArray[np.float64]) -> NDArray[np.bool_] | None
 
 
 def error_cells(cells: Cells) -> NDArray[np.bool_] | None:
-    """Rows with an error such as #N/A, which counts as blank; None without any."""
+    """Return rows with an error such as #N/A (blank); None without any."""
     return np.asarray(cells.kinds == ERROR, np.bool_) if cells.seen & bit(ERROR) else None

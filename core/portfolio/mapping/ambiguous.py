@@ -1,4 +1,4 @@
-"""Warn of columns that feed a field and could as well be meant for another one, or that cells alone tell."""
+"""Warn of columns that feed a field and could as well be meant for another one."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from core.grid.sheet import Sheet
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.sheets.columns.content import features
-from core.portfolio.sheets.columns.evidence import AMBIGUOUS_MARGIN, Evidence
-from core.portfolio.sheets.header import Found
+from core.portfolio.sheets.columns.evidence import AMBIGUOUS_MARGIN, RoleEvidence
+from core.portfolio.sheets.header import HeaderMatch
 
 _TOLD_BY_CELLS: Final = frozenset(
     ("cusip", "isin", "loanx_id", "currency", "country", "maturity_date", "coupon_type", "base_rate")
@@ -19,8 +19,8 @@ _TOLD_BY_CELLS: Final = frozenset(
 """Roles that cells tell without a heading: identifiers by their check digits, codes of a list, days to come."""
 
 
-def ambiguous_columns(sheet: Sheet, found: Found, columns: Mapping[str, int]) -> Iterator[DataWarning]:
-    """Warnings about columns that feed fields, one for each column.
+def ambiguous_columns(sheet: Sheet, header: HeaderMatch, columns: Mapping[str, int]) -> Iterator[DataWarning]:
+    """Yield warnings about columns that feed fields, one for each column.
 
     Args:
         columns: field -> the column that feeds it.
@@ -29,16 +29,16 @@ def ambiguous_columns(sheet: Sheet, found: Found, columns: Mapping[str, int]) ->
     for target, column in columns.items():
         fed.setdefault(column, []).append(target)
     for column, targets in sorted(fed.items()):
-        one = found.evidence.get(column)
-        if one is None:
+        evidence = header.evidence.get(column)
+        if evidence is None:
             continue
-        why = _why(one, found.texts.get(column, "")) or _rival(sheet, found, targets, column)
+        why = _why(evidence, header.texts.get(column, "")) or _rival(sheet, header, targets, column)
         if why:
-            heading = " ".join(found.texts.get(column, "").split())
+            heading = " ".join(header.texts.get(column, "").split())
             named = f"Column {heading!r}" if heading else f"Column {column + 1} without a heading"
             message = f"{named} is taken for {', '.join(targets)}: {why}."
             yield DataWarning("ambiguous_column", message, fields=tuple(targets))
-    yield from _unnamed_flags(sheet, found)
+    yield from _unnamed_flags(sheet, header)
 
 
 FLAGS: Final = ("is_defaulted", "is_deferring", "is_current_pay", "is_dip", "cov_lite", "participation")
@@ -48,15 +48,19 @@ FLAGS_MIN: Final = 5
 """Cells with yes or no that tell such a column."""
 
 
-def _unnamed_flags(sheet: Sheet, found: Found) -> Iterator[DataWarning]:
-    """That a column without a heading has yes or no, and could be any of the flags that no other column has."""
-    open_flags = tuple(flag for flag in FLAGS if flag not in found.columns)
-    fed = {place for places in found.columns.values() for place in places}
+def _unnamed_flags(sheet: Sheet, header: HeaderMatch) -> Iterator[DataWarning]:
+    """Warn of a column of yes and no without a heading that could be several flags."""
+    open_flags = tuple(flag for flag in FLAGS if flag not in header.columns)
+    fed = {place for places in header.columns.values() for place in places}
     for column, stored in enumerate(sheet.columns[:COLUMNS_MAX]):
-        if column in fed or column in found.beside or stored is None or found.texts.get(column, "").strip():
+        if column in fed or column in header.beside or stored is None or header.texts.get(column, "").strip():
             continue
-        seen = features(sheet, stored, found.row + 1, sheet.row_count)
-        if seen.filled >= FLAGS_MIN and (seen.share("flag") >= ALL_FLAGS or seen.boolean >= ALL_FLAGS) and open_flags:
+        column_features = features(sheet, stored, header.row + 1, sheet.row_count)
+        if (
+            column_features.filled >= FLAGS_MIN
+            and (column_features.share("flag") >= ALL_FLAGS or column_features.boolean >= ALL_FLAGS)
+            and open_flags
+        ):
             message = (
                 f"Column {column + 1} without a heading says yes or no: it could be any of {', '.join(open_flags)}, "
                 "and is not read."
@@ -69,8 +73,8 @@ COLUMNS_MAX: Final = 400
 """Columns that are looked at."""
 
 
-def _why(evidence: Evidence, heading: str) -> str:
-    """Why a role is doubtful; "" where nothing comes near it."""
+def _why(evidence: RoleEvidence, heading: str) -> str:
+    """Return why a role is doubtful; "" where nothing comes near it."""
     if evidence.is_ambiguous and evidence.runner_up:
         return f"it could as well be {evidence.runner_up} ({'; '.join(evidence.reasons)})"
     if evidence.words <= 0 and not heading.strip() and evidence.role not in _TOLD_BY_CELLS:
@@ -78,25 +82,32 @@ def _why(evidence: Evidence, heading: str) -> str:
     return ""
 
 
-def _rival(sheet: Sheet, found: Found, targets: list[str], column: int) -> str:
-    """Another column that could as well feed the same field; "" where none comes near, or the mapping lists one."""
-    one = found.evidence[column]
+def _rival(sheet: Sheet, header: HeaderMatch, targets: list[str], column: int) -> str:
+    """Return why another column could feed the field as well; "" without one."""
+    evidence = header.evidence[column]
     for target in targets:
-        for other in found.columns.get(target, ()):
-            rival = found.evidence.get(other)
-            if other == column or rival is None or rival.role != one.role or other in found.demoted:
+        for place in header.columns.get(target, ()):
+            rival = header.evidence.get(place)
+            if place == column or rival is None or rival.role != evidence.role or place in header.demoted:
                 continue
-            is_near = max(one.score, rival.score) < LISTED_MIN and abs(one.score - rival.score) < AMBIGUOUS_MARGIN
-            is_near = is_near or (one.role == "par_value" and _are_alike(sheet, found.row + 1, column, other))
-            if is_near and not _are_copies(sheet, found.row + 1, column, other):
-                heading = " ".join(found.texts.get(other, "").split())
-                return f"column {heading or other + 1!r} could as well be meant"
+            is_near = (
+                max(evidence.score, rival.score) < LISTED_MIN and abs(evidence.score - rival.score) < AMBIGUOUS_MARGIN
+            )
+            is_near = is_near or (evidence.role == "par_value" and _are_alike(sheet, header.row + 1, column, place))
+            if is_near and not _are_copies(sheet, header.row + 1, column, place):
+                heading = " ".join(header.texts.get(place, "").split())
+                return f"column {heading or place + 1!r} could as well be meant"
     return ""
 
 
-def _are_alike(sheet: Sheet, first: int, one: int, other: int) -> bool:
-    """Whether the amounts of two columns are the same on some rows: one of them may be in another currency."""
-    figures = [features(sheet, sheet.columns[place], first, sheet.row_count).numbers for place in (one, other)]
+def _are_alike(sheet: Sheet, first: int, first_place: int, second_place: int) -> bool:
+    """Return whether two columns have the same amounts on some rows.
+
+    One of them may be in another currency.
+    """
+    figures = [
+        features(sheet, sheet.columns[place], first, sheet.row_count).numbers for place in (first_place, second_place)
+    ]
     both = ~np.isnan(figures[0]) & ~np.isnan(figures[1])
     count = int(np.count_nonzero(both))
     return count > 0 and int(np.count_nonzero(both & (figures[0] == figures[1]))) >= ALIKE_SHARE * count
@@ -106,9 +117,9 @@ ALIKE_SHARE: Final = 0.5
 """Share of equal amounts from which two columns could both be par."""
 
 
-def _are_copies(sheet: Sheet, first: int, one: int, other: int) -> bool:
-    """Whether two columns say the same in the first rows below the header."""
-    columns = [sheet.columns[place] for place in (one, other)]
+def _are_copies(sheet: Sheet, first: int, first_place: int, second_place: int) -> bool:
+    """Return whether two columns say the same in the first rows below the header."""
+    columns = [sheet.columns[place] for place in (first_place, second_place)]
     last = min(sheet.row_count, first + COPY_ROWS)
     parts = [column.span(max(first, column.start), max(first, min(last, column.stop))) for column in columns if column]
     return len(parts) == 2 and all(

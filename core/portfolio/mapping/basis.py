@@ -1,4 +1,4 @@
-"""Choose the column of par by its basis: traded before settled, the deal's currency before the loans' own."""
+"""Choose the column of par by its basis: traded first, the deal's currency first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from core.portfolio.cells.parsing import key
 from core.portfolio.pages.currency import CAMEL
-from core.portfolio.sheets.header import Found
+from core.portfolio.sheets.header import HeaderMatch
 
 _SETTLED: Final = re.compile(r"\b(?:settled?|settlement|stld?)\b")
 _TRADED: Final = re.compile(r"\b(?:traded?|trd)\b")
@@ -18,18 +18,18 @@ _DEALS: Final = re.compile(
 )
 
 
-def basis_place(found: Found, own: int) -> int | None:
-    """Find the column whose heading names the better basis than that of the first one does.
+def basis_place(header: HeaderMatch, own: int) -> int | None:
+    """Find the column whose heading names a better basis than the first one's.
 
     None where the first one says nothing of its basis, or no other one says the better one.
 
     Args:
         own: the columns for par that a mapping names itself: these stand.
     """
-    places = found.columns.get("par_value", [])
-    if len(places) < 2 or found.preferences.get(("par_value", places[0]), 0) < own:
+    places = header.columns.get("par_value", [])
+    if len(places) < 2 or header.preferences.get(("par_value", places[0]), 0) < own:
         return None
-    words = {place: key(CAMEL.sub(" ", found.texts.get(place, ""))) for place in places}
+    words = {place: key(CAMEL.sub(" ", header.texts.get(place, ""))) for place in places}
     first = words[places[0]]
     for worse, better in ((_LOCAL, _DEALS), (_SETTLED, _TRADED)):
         if not worse.search(first):

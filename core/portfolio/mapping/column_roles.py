@@ -1,4 +1,4 @@
-"""Tell what each column of a table is, what it could be as well, and what speaks for it."""
+"""What each column of a table is, what else it could be, and the evidence."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from core.portfolio.cells import parsing
 from core.portfolio.mapping.detected import ColumnEvidence, PageColumn, PageColumns, Value
 from core.portfolio.sheets import header
 from core.portfolio.sheets.columns import content
-from core.portfolio.sheets.columns.evidence import Evidence
-from core.portfolio.sheets.columns.roles import OF_ALIAS, THRESHOLD, Columns
-from core.portfolio.sheets.located import Located
+from core.portfolio.sheets.columns.evidence import RoleEvidence
+from core.portfolio.sheets.columns.roles import OF_ALIAS, THRESHOLD, HeadedColumns
+from core.portfolio.sheets.located import LocatedTable
 
 ALIAS_WEIGHT: Final = OF_ALIAS
 """Weight of a heading that is one of a field's own names, in a mapping that is not of loans."""
@@ -38,14 +38,14 @@ GAVE_WAY: Final = {
 """Why a column gave way to another one of its field."""
 
 
-def shown(value: Value) -> str:
-    """A value as one short line."""
+def show_value(value: Value) -> str:
+    """Return a value as one short line."""
     text = parsing.plain(value) if isinstance(value, float) else "" if value is None else str(value)
     text = " ".join(text[: 4 * TEXT_LENGTH_MAX].split())
     return text if len(text) <= TEXT_LENGTH_MAX else f"{text[: TEXT_LENGTH_MAX - 3]}..."
 
 
-class Weighed(TypedDict):
+class RoleWeights(TypedDict):
     """The members of a `ColumnRole`."""
 
     role: str
@@ -62,43 +62,44 @@ class Roles:
         feeds: target -> the column that feeds it; those that come first in the header's own order without one.
     """
 
-    def __init__(self, sheet: Sheet, found: header.Found, feeds: dict[str, int] | None = None) -> None:
-        self._found = found
-        self._columns = Columns(sheet, found.row + 1, found.texts)
-        feeds = {target: places[0] for target, places in found.columns.items()} if feeds is None else feeds
+    def __init__(self, sheet: Sheet, header_match: header.HeaderMatch, feeds: dict[str, int] | None = None) -> None:
+        self._header = header_match
+        self._columns = HeadedColumns(sheet, header_match.row + 1, header_match.texts)
+        feeds = {target: places[0] for target, places in header_match.columns.items()} if feeds is None else feeds
         self._fed: dict[int, list[str]] = {}
         """Column -> the targets that it feeds."""
         for target, column in feeds.items():
             self._fed.setdefault(column, []).append(target)
         self._named: dict[int, list[str]] = {}
         """Column -> the targets that its heading names."""
-        for target, column in found.preferences:
+        for target, column in header_match.preferences:
             self._named.setdefault(column, []).append(target)
 
-    def fed(self, column: int) -> tuple[str, ...]:
-        """The targets that a column feeds."""
+    def targets_of(self, column: int) -> tuple[str, ...]:
+        """Return the targets that a column feeds."""
         return tuple(self._fed.get(column, ()))
 
-    def of(self, column: int) -> Weighed:
-        """The role of a column: as it was weighed, else the field that its heading is a name of."""
-        evidence = self._found.evidence.get(column)
-        return self._by_name(column) if evidence is None else _as_weighed(self._completed(column, evidence))
+    def of(self, column: int) -> RoleWeights:
+        """Return the role of a column as it was weighed, else by its heading's field."""
+        evidence = self._header.evidence.get(column)
+        return self._by_name(column) if evidence is None else _role_weights(self._complete(column, evidence))
 
-    def _completed(self, column: int, evidence: Evidence) -> Evidence:
-        """The evidence of a column with what its cells say, and the role that comes next by its heading: the reader
-        looks at neither where a heading is sure.
+    def _complete(self, column: int, evidence: RoleEvidence) -> RoleEvidence:
+        """Add what a column's cells say, and the next role by its heading.
+
+        The reader looks at neither where a heading is sure.
         """
         cells, runner_up, margin = evidence.content, evidence.runner_up, evidence.margin
         reasons = evidence.reasons
-        found = self._columns.features(column)
+        features = self._columns.features(column)
         if not cells:
-            cells, reason = content.evidence(evidence.role, found)
+            cells, reason = content.evidence(evidence.role, features)
             reasons = (*reasons, reason) if reason else reasons
         if not runner_up:
-            said = self._columns.heading(column).weights
-            by_words = sorted(((weight, role) for role, weight in said.items() if weight > 0), reverse=True)
+            weights = self._columns.heading(column).weights
+            by_words = sorted(((weight, role) for role, weight in weights.items() if weight > 0), reverse=True)
             rivals = [
-                (weight - THRESHOLD + content.evidence(role, found)[0], role)
+                (weight - THRESHOLD + content.evidence(role, features)[0], role)
                 for weight, role in by_words[:RIVALS_MAX]
                 if role != evidence.role
             ]
@@ -107,16 +108,16 @@ class Roles:
                 runner_up, margin = role, evidence.words + cells + evidence.relations - score
         return replace(evidence, content=cells, runner_up=runner_up, margin=margin, reasons=reasons)
 
-    def _by_name(self, column: int) -> Weighed:
-        """The role by the heading alone: the field that the column feeds, then others that the heading may name."""
+    def _by_name(self, column: int) -> RoleWeights:
+        """Return the role by the heading alone: the field fed, then others it may name."""
         named = list(dict.fromkeys((*self._fed.get(column, ()), *self._named.get(column, ()))))
         if not named:
-            return Weighed(role="", runner_up="", margin=None, is_ambiguous=False, evidence=ColumnEvidence())
-        others = [one for one in named if one not in self._fed.get(column, named[:1])]
+            return RoleWeights(role="", runner_up="", margin=None, is_ambiguous=False, evidence=ColumnEvidence())
+        others = [target for target in named if target not in self._fed.get(column, named[:1])]
         reasons = [f"the heading is a name of {named[0]}"]
-        if why := GAVE_WAY.get(self._found.demoted.get(column, "")):
+        if why := GAVE_WAY.get(self._header.demoted.get(column, "")):
             reasons.append(why)
-        return Weighed(
+        return RoleWeights(
             role=named[0],
             runner_up=others[0] if others else "",
             margin=None,
@@ -125,10 +126,10 @@ class Roles:
         )
 
 
-def _as_weighed(evidence: Evidence) -> Weighed:
+def _role_weights(evidence: RoleEvidence) -> RoleWeights:
     is_far = evidence.margin >= MARGIN_MAX or not evidence.role
-    reasons = tuple(shown(reason) for reason in evidence.reasons[:REASONS_MAX])
-    return Weighed(
+    reasons = tuple(show_value(reason) for reason in evidence.reasons[:REASONS_MAX])
+    return RoleWeights(
         role=evidence.role,
         runner_up=evidence.runner_up,
         margin=None if is_far else round(evidence.margin, 2),
@@ -139,15 +140,17 @@ def _as_weighed(evidence: Evidence) -> Weighed:
     )
 
 
-def page_columns(pages: Sequence[Located]) -> Iterator[PageColumns]:
-    """The columns of each page, from the left: those with a heading, and those that feed something."""
+def page_columns(pages: Sequence[LocatedTable]) -> Iterator[PageColumns]:
+    """Yield the columns of each page with a heading, or that feed something."""
     for page in pages:
-        found = page.found
-        roles = Roles(page.sheet, found)
-        named = header.names(page.sheet, found)
+        header_match = page.header
+        roles = Roles(page.sheet, header_match)
+        named = header.names(page.sheet, header_match)
         columns = tuple(
-            PageColumn(column_name(column), shown(name), roles.fed(column), **roles.of(column))
+            PageColumn(column_name(column), show_value(name), roles.targets_of(column), **roles.of(column))
             for column, name in enumerate(named)
-            if roles.fed(column) or header.has_cells(page.sheet.columns[column], found.top)
+            if roles.targets_of(column) or header.has_cells(page.sheet.columns[column], header_match.top)
         )
-        yield PageColumns(page.sheet.name, shown(page.title), tuple(range(found.top + 1, found.row + 2)), columns)
+        yield PageColumns(
+            page.sheet.name, show_value(page.title), tuple(range(header_match.top + 1, header_match.row + 2)), columns
+        )

@@ -1,4 +1,4 @@
-"""Tell what the reader of a workbook detected: the records, for a person to check."""
+"""Records of what the reader of a workbook detected, for a person to check."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.portfolio.pages.sheet_kinds import SheetKind
 Value = float | str | bool | None
 Match = Literal[
     "alias", "alias less its unit", "alias less a footnote", "field name", "auxiliary alias", "words", "cells"
-]  # fmt: skip
+]
 """words: no heading of the mapping, but its words say the field. cells: only what stands below says it."""
 
 

@@ -1,4 +1,4 @@
-"""Choose what is funded among the columns for par: funded balances, commitments less what is not drawn."""
+"""Choose the funded column among those for par: balances, or commitments less."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.portfolio.cells.loans import Loans
 from core.portfolio.cells.parsing import Cells, key
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.notes import DataWarning
-from core.portfolio.sheets.header import Found, without_unit
+from core.portfolio.sheets.header import HeaderMatch, without_unit
 from core.words import counted
 
 CENT: Final = 0.01
@@ -29,46 +29,48 @@ _LIVE: Final = re.compile(r"\b(?:outstanding|current|traded|settled)\b")
 _UNDRAWN: Final = re.compile(r"\b(?:un(?:funded|drawn|used)|not (?:funded|drawn)|available|fees?)\b")
 
 
-def _words(found: Found, column: int) -> str:
-    return without_unit(key(found.texts.get(column, "")))
+def _words(header: HeaderMatch, column: int) -> str:
+    return without_unit(key(header.texts.get(column, "")))
 
 
-def is_commitment(found: Found, column: int) -> bool:
-    """Whether a column has what is committed, drawn or not."""
-    words = _words(found, column)
-    one = found.evidence.get(column)
+def is_commitment(header: HeaderMatch, column: int) -> bool:
+    """Return whether a column has what is committed, drawn or not."""
+    words = _words(header, column)
+    evidence = header.evidence.get(column)
     return not _UNDRAWN.search(words) and (
-        bool(_COMMITMENT.search(words)) or (one is not None and one.role == "commitment")
+        bool(_COMMITMENT.search(words)) or (evidence is not None and evidence.role == "commitment")
     )
 
 
-def is_funded(found: Found, column: int) -> bool:
-    """Whether a column's heading says that it has what is funded."""
-    words = _words(found, column)
+def is_funded(header: HeaderMatch, column: int) -> bool:
+    """Return whether a column's heading says that it has what is funded."""
+    words = _words(header, column)
     return bool(_FUNDED.search(words)) and not _UNDRAWN.search(words) and not _COMMITMENT.search(words)
 
 
-def funded_place(found: Found, own: int) -> int | None:
-    """The column of funded balances, where another one comes first whose heading does not say that it is today's, and a
-    third has commitments: the first may be the balance of the day the loan was made. None where nothing speaks for it.
+def funded_place(header: HeaderMatch, own: int) -> int | None:
+    """Find the column of funded balances where another one comes first.
+
+    That one's heading does not say that it is today's, and a third has commitments: the first may be the balance of the
+    day the loan was made. None where nothing speaks for it.
 
     Args:
         own: the columns for par that a mapping names itself: these stand.
     """
-    places = found.columns.get("par_value", [])
-    if len(places) < 2 or found.preferences.get(("par_value", places[0]), 0) < own:
+    places = header.columns.get("par_value", [])
+    if len(places) < 2 or header.preferences.get(("par_value", places[0]), 0) < own:
         return None
     first = places[0]
     if (
-        is_funded(found, first)
-        or _LIVE.search(_words(found, first))
-        or not any(is_commitment(found, at) for at in places)
+        is_funded(header, first)
+        or _LIVE.search(_words(header, first))
+        or not any(is_commitment(header, at) for at in places)
     ):
         return None
-    return next((place for place in places[1:] if is_funded(found, place)), None)
+    return next((place for place in places[1:] if is_funded(header, place)), None)
 
 
-def tell_of_funded(loans: Loans, found: Found, place: int, first: int, cells: Callable[[int], Cells]) -> None:
+def tell_of_funded(loans: Loans, header: HeaderMatch, place: int, first: int, cells: Callable[[int], Cells]) -> None:
     """Warn that funded balances go before another column, where the two differ.
 
     Args:
@@ -77,16 +79,16 @@ def tell_of_funded(loans: Loans, found: Found, place: int, first: int, cells: Ca
     par = loans.numbers.get("par_value")
     if par is None:
         return
-    other = parsing.read_numbers(cells(first)).values * found.magnitude(first)
-    count = int(np.count_nonzero(np.abs(par - other) > CENT))
+    commitments = parsing.read_numbers(cells(first)).values * header.magnitude(first)
+    count = int(np.count_nonzero(np.abs(par - commitments) > CENT))
     if count:
-        names = [" ".join(found.texts[at].split()) for at in (place, first)]
+        names = [" ".join(header.texts[at].split()) for at in (place, first)]
         message = f"Par is the column {names[0]!r}, which differs from {names[1]!r} for {counted(count, 'loan')}."
         loans.notes.warnings.append(DataWarning("par_is_funded", message, count))
 
 
-def settle_commitments(loans: Loans, found: Found, place: int, cells: Callable[[int], Cells]) -> None:
-    """Give bonds their commitment for a funded balance of zero, and loans their commitment less what is not drawn.
+def settle_commitments(loans: Loans, header: HeaderMatch, place: int, cells: Callable[[int], Cells]) -> None:
+    """Give bonds their commitment for a balance of 0; take the undrawn off loans.
 
     Args:
         place: the column that par is read from.
@@ -95,20 +97,22 @@ def settle_commitments(loans: Loans, found: Found, place: int, cells: Callable[[
     par = loans.numbers.get("par_value")
     if par is None:
         return
-    if is_commitment(found, place):
-        _less_unfunded(loans, par, found.texts.get(place, ""))
+    if is_commitment(header, place):
+        _less_unfunded(loans, par, header.texts.get(place, ""))
         return
-    other = next((at for at in found.columns.get("par_value", []) if at != place and is_commitment(found, at)), None)
-    if other is None:
+    commitment_place = next(
+        (at for at in header.columns.get("par_value", []) if at != place and is_commitment(header, at)), None
+    )
+    if commitment_place is None:
         return
     bonds = (par == 0) & _bonds(loans)
     if bonds.any():
-        commitment = parsing.read_numbers(cells(other)).values * found.magnitude(other)
+        commitment = parsing.read_numbers(cells(commitment_place)).values * header.magnitude(commitment_place)
         loans.numbers["par_value"] = np.where(bonds, commitment, par)
 
 
 def _bonds(loans: Loans) -> NDArray[np.bool_]:
-    """Loans that are bonds: by their lien, or by an ISIN without a LoanX id beside loans that have one."""
+    """Return which loans are bonds: by lien, or by ISIN beside loans with LoanX ids."""
     bonds = np.zeros(loans.row_count, np.bool_) if loans.lien is None else loans.lien == Lien.BOND
     loanx, isin = loans.texts.get("loanx_id"), loans.texts.get("isin")
     if loanx is not None and isin is not None and (loanx.codes >= 0).any():
@@ -117,7 +121,7 @@ def _bonds(loans: Loans) -> NDArray[np.bool_]:
 
 
 def _less_unfunded(loans: Loans, commitment: NDArray[np.float64], heading: str) -> None:
-    """Take what is not drawn off the commitments, where it is nowhere more than these."""
+    """Take what is not drawn off the commitments, where it is nowhere more."""
     unfunded = loans.numbers.get("unfunded")
     if unfunded is None:
         return

@@ -1,4 +1,4 @@
-"""Give loans what stands in no column of its own: borrowers and liens in facilities' names, industries in headings."""
+"""Give loans borrowers, liens and industries that stand in other columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.grid.column import Text
 from core.portfolio.cells.footnotes import without_marks
 from core.portfolio.cells.loans import Loans
-from core.portfolio.cells.parsing import TextColumn, decoded, key, lien, pool_of, spread_out, subset
+from core.portfolio.cells.parsing import TextColumn, decode, key, lien, pool_of, spread_out, subset
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.sheets.columns.vocabulary import heading
@@ -67,15 +67,15 @@ NAMES: Final = ("borrower_name", "facility_name")
 
 
 def split_names(loans: Loans) -> None:
-    """Split names of both borrower and facility where one column has both: "Acme Corp - Term Loan B".
+    """Split names of both borrower and facility: "Acme Corp - Term Loan B".
 
     What parts them is consistent over the column: one separator, with the words of an instrument behind it; or, in a
     column of facilities, no separator and such words at the end. A name that does not part is the borrower's as it
     stands.
     """
-    for target, other in (NAMES[::-1], NAMES):
+    for target, counterpart in (NAMES[::-1], NAMES):
         column = loans.texts.get(target)
-        if column is None or not loans.row_count or not (_says_little(loans, other) or _may_have_both(column)):
+        if column is None or not loans.row_count or not (_says_little(loans, counterpart) or _may_have_both(column)):
             continue
         both = subset(column, np.arange(loans.row_count))
         if len(both.text) > TEXTS_MAX:
@@ -83,21 +83,23 @@ def split_names(loans: Loans) -> None:
         strings = both.text.strings()
         weights = np.bincount(both.codes[both.codes >= 0], minlength=len(strings))
         pairs, separator = _pairs(strings, weights, by_words=target == "facility_name")
-        if pairs and (_says_little(loans, other) or other == "facility_name" or _is_another(loans, both, pairs)):
+        if pairs and (
+            _says_little(loans, counterpart) or counterpart == "facility_name" or _is_another(loans, both, pairs)
+        ):
             _split(loans, target, both, pairs, separator)
             return
 
 
 def _split(loans: Loans, target: str, both: TextColumn, pairs: dict[str, Pair], separator: str) -> None:
-    """Give loans the borrowers and facilities of a column that has both, and tell of it."""
+    """Give loans borrowers and facilities of a column that has both, and warn."""
     strings = both.text.strings()
     weights = np.bincount(both.codes[both.codes >= 0], minlength=len(strings)).tolist()
     had_other = not _says_little(loans, "borrower_name") and target == "facility_name"
     names = [without_marks(pairs.get(text, (text, ""))[0]) for text in strings]
-    rest = _unmarked([pairs[text][1] if text in pairs else None for text in strings])
-    loans.texts["borrower_name"] = _renamed(names, both.codes)
+    rest = _strip_marks([pairs[text][1] if text in pairs else None for text in strings])
+    loans.texts["borrower_name"] = _rename(names, both.codes)
     if target == "facility_name" or _says_little(loans, "facility_name"):
-        loans.texts["facility_name"] = _renamed(rest, both.codes)
+        loans.texts["facility_name"] = _rename(rest, both.codes)
     whole = sum(count for text, count in zip(strings, weights, strict=True) if text not in pairs)
     _note(loans, target, sum(weights) - whole, whole, separator)
     if had_other:
@@ -108,8 +110,11 @@ def _split(loans: Loans, target: str, both: TextColumn, pairs: dict[str, Pair], 
         loans.notes.warnings.append(DataWarning("names_not_split", message, count, ("borrower_name",)))
 
 
-def _unmarked(facilities: list[str | None]) -> list[str | None]:
-    """Names of facilities without footnote marks, where the bare name stands elsewhere; (B) may be a tranche."""
+def _strip_marks(facilities: list[str | None]) -> list[str | None]:
+    """Strip footnote marks of facilities' names whose bare name stands elsewhere.
+
+    A (B) may be a tranche.
+    """
     known = {*facilities}
     bare = [text if text is None else without_marks(text) for text in facilities]
     return [
@@ -118,36 +123,37 @@ def _unmarked(facilities: list[str | None]) -> list[str | None]:
 
 
 def _says_little(loans: Loans, target: str) -> bool:
-    """Whether most loans have no such name."""
+    """Return whether most loans have no such name."""
     column = loans.texts.get(target)
     blank = loans.row_count if column is None else int(np.count_nonzero(column.codes < 0))
     return blank >= BLANK_SHARE * loans.row_count
 
 
 def _may_have_both(column: TextColumn) -> bool:
-    """Whether one separator parts most of the first names."""
+    """Return whether one separator parts most of the first names."""
     codes = np.unique(column.codes[:SAMPLE_ROWS])
-    texts = decoded(column.text, codes[codes >= 0])
+    texts = decode(column.text, codes[codes >= 0])
     return any(sum(separator in text for text in texts) >= SPLIT_SHARE * len(texts) > 0 for separator in SEPARATORS)
 
 
 def _is_another(loans: Loans, both: TextColumn, pairs: dict[str, Pair]) -> bool:
-    """Whether the column of borrowers says something else than who borrows: few words for many borrowers, and none of
-    theirs, such as sponsors or ratings.
+    """Return whether the column of borrowers says something else, such as sponsors.
+
+    It has few words for many borrowers, and none of theirs.
     """
     column = subset(loans.texts["borrower_name"], np.arange(loans.row_count))
     own = [key(text) for text in column.text.strings()]
-    parted = [key(pairs[text][0]) if text in pairs else "" for text in both.text.strings()]
+    borrowers = [key(pairs[text][0]) if text in pairs else "" for text in both.text.strings()]
     alike = sum(
-        bool(parted[two]) and own[code] == parted[two]
-        for code, two in zip(column.codes.tolist(), both.codes.tolist(), strict=True)
-        if code >= 0 and two >= 0
+        bool(borrowers[both_code]) and own[code] == borrowers[both_code]
+        for code, both_code in zip(column.codes.tolist(), both.codes.tolist(), strict=True)
+        if code >= 0 and both_code >= 0
     )
-    return alike <= ALIKE_SHARE * loans.row_count and len(set(own)) < FEW_SHARE * len({*parted} - {""})
+    return alike <= ALIKE_SHARE * loans.row_count and len(set(own)) < FEW_SHARE * len({*borrowers} - {""})
 
 
-def _renamed(strings: list[str | None] | list[str], codes: NDArray[np.int32]) -> TextColumn:
-    """A column of other strings under its codes."""
+def _rename(strings: list[str | None] | list[str], codes: NDArray[np.int32]) -> TextColumn:
+    """Return a column of other strings under its codes."""
     own, pool = pool_of(strings)
     return TextColumn(spread_out(own, -1, codes), pool)
 
@@ -156,9 +162,9 @@ _WHAT: Final = {"facility_name": "facilities", "borrower_name": "borrowers"}
 
 
 def _note(loans: Loans, target: str, count: int, whole: int, separator: str) -> None:
-    """Tell of the split, and of what did not split; the borrower is no longer a column that is missing."""
+    """Warn of the split, and of names that did not split; a borrower is there now."""
     notes = loans.notes
-    notes.missing_required = [one for one in notes.missing_required if one != "borrower_name"]
+    notes.missing_required = [name for name in notes.missing_required if name != "borrower_name"]
     for places in (notes.matched_columns, loans.source_cells):
         if target in places:
             own = {} if target == "facility_name" else {name: places[name] for name in NAMES[1:] if name in places}
@@ -170,18 +176,18 @@ def _note(loans: Loans, target: str, count: int, whole: int, separator: str) -> 
     notes.warnings.append(DataWarning("names_split", message, count))
     if whole or not separator:
         doubtful = whole or count
-        said = "does/do not part: the whole counts" if whole else "is/are parted by words alone: the first part counts"
-        message = f"{counted(doubtful, 'name')} of {_WHAT[target]} {agreed(doubtful, said)} as the borrower."
+        text = "does/do not part: the whole counts" if whole else "is/are parted by words alone: the first part counts"
+        message = f"{counted(doubtful, 'name')} of {_WHAT[target]} {agreed(doubtful, text)} as the borrower."
         notes.warnings.append(DataWarning("names_not_split", message, doubtful, ("borrower_name",)))
 
 
 def _pairs(strings: list[str], weights: NDArray[np.int64], *, by_words: bool) -> tuple[dict[str, Pair], str]:
-    """Borrower and facility by name, of those that part, and the separator; nothing where too few do."""
+    """Return borrower and facility by name, and the separator; nothing for too few."""
     total = int(weights.sum())
     for separator in SEPARATORS:
-        pairs = {text: pair for text in strings if (pair := _parted(text, separator)) is not None}
+        pairs = {text: pair for text in strings if (pair := _split_name(text, separator)) is not None}
         if _share(pairs, strings, weights) >= SPLIT_SHARE * total:
-            return _completed(pairs, strings, separator), separator
+            return _complete_pairs(pairs, strings, separator), separator
     if not by_words:
         return {}, ""
     pairs = {text: pair for text in strings if (pair := _by_words(text)) is not None}
@@ -192,8 +198,8 @@ def _share(pairs: dict[str, Pair], strings: list[str], weights: NDArray[np.int64
     return sum(count for text, count in zip(strings, weights.tolist(), strict=True) if text in pairs)
 
 
-def _parted(text: str, separator: str) -> Pair | None:
-    """Borrower and facility of a name: from behind, the parts that name an instrument are the facility's."""
+def _split_name(text: str, separator: str) -> Pair | None:
+    """Split a name from behind: parts that name an instrument are the facility's."""
     parts = text.split(separator)
     if not 1 < len(parts) <= PARTS_MAX or len(text) > LENGTH_MAX:
         return None
@@ -222,13 +228,12 @@ def _names_instrument(part: str) -> bool:
 
 
 def _says_nothing_else(part: str) -> bool:
-    """Whether a part has only words that stand beside an instrument: "EUR", "2023", "B3"."""
+    """Return whether a part has only words beside an instrument: "EUR", "2023", "B3"."""
     return only_instrument(f"{key(part)} loan")
 
 
-def _completed(pairs: dict[str, Pair], strings: list[str], separator: str) -> dict[str, Pair]:
-    """The same with names that part once at the separator, whatever stands behind it, and with those that begin with
-    the name of another one's borrower."""
+def _complete_pairs(pairs: dict[str, Pair], strings: list[str], separator: str) -> dict[str, Pair]:
+    """Add names that part once at the separator, or begin with another's borrower."""
     known = {key(borrower) for borrower, _ in pairs.values()}
     for text in strings:
         parts = text.split(separator)
@@ -240,7 +245,7 @@ def _completed(pairs: dict[str, Pair], strings: list[str], separator: str) -> di
 
 
 def _by_words(text: str) -> Pair | None:
-    """Borrower and facility of a name that ends with the words of an instrument: "Acme Corp Term Loan B"."""
+    """Split a name before the words of an instrument: "Acme Corp Term Loan B"."""
     words = text.split()
     if len(text) > LENGTH_MAX:
         return None
@@ -258,7 +263,7 @@ _CONTINUED_BYTES: Final = (b"ontinued", b"ONTINUED", b"ont'd", b"ont\xe2\x80\x99
 
 
 def without_continued(loans: Loans) -> None:
-    """Take "(continued)" off the names of borrowers: the heading of a company stands again on the next page."""
+    """Take "(continued)" off borrowers: a heading stands again on the next page."""
     borrower = loans.texts.get("borrower_name")
     if borrower is None:
         return
@@ -267,7 +272,7 @@ def without_continued(loans: Loans) -> None:
         return
     column = subset(borrower, np.arange(loans.row_count))
     strings = [_CONTINUED.sub("", text) or text if len(text) <= LENGTH_MAX else text for text in column.text.strings()]
-    loans.texts["borrower_name"] = _renamed(strings, column.codes)
+    loans.texts["borrower_name"] = _rename(strings, column.codes)
 
 
 def industries_of_headings(loans: Loans, codes: NDArray[np.int32], text: Text) -> None:
@@ -278,7 +283,7 @@ def industries_of_headings(loans: Loans, codes: NDArray[np.int32], text: Text) -
         text: the pool of the sheet.
     """
     column = subset(TextColumn(codes, text), np.arange(len(codes)))
-    loans.texts["industry"] = _renamed([without_figures(one) for one in column.text.strings()], column.codes)
+    loans.texts["industry"] = _rename([without_figures(string) for string in column.text.strings()], column.codes)
     names = Counter(loans.texts["industry"].codes[codes >= 0].tolist())
     blank = int(np.count_nonzero(codes < 0))
     message = f"No column names industries; {counted(len(names), 'heading')} of groups of loans do"
@@ -299,8 +304,9 @@ LIEN_SHARE: Final = 0.9
 
 
 def liens_of_names(loans: Loans) -> None:
-    """Take junior liens from the names of facilities where a column says no more than the kind of asset, and all liens
-    where there is no column: "Second Lien Term Loan" of the type "Term Loan". Tell of it.
+    """Take liens from the names of facilities: "Second Lien Term Loan"; and warn.
+
+    Junior ones where a column says no more than the kind of asset, all where there is no column.
     """
     column = loans.texts.get("facility_name")
     if column is None or not loans.row_count or (loans.lien is not None and not _says_kind(loans)):
@@ -308,8 +314,8 @@ def liens_of_names(loans: Loans) -> None:
     names = subset(column, np.arange(loans.row_count))
     if len(names.text) > TEXTS_MAX:
         return
-    said = np.array([_lien_said(text) for text in names.text.strings()], np.uint8)
-    liens = spread_out(said, Lien.BLANK, names.codes)
+    liens_by_code = np.array([_lien_of_name(text) for text in names.text.strings()], np.uint8)
+    liens = spread_out(liens_by_code, Lien.BLANK, names.codes)
     if loans.lien is None:
         if np.count_nonzero(liens != Lien.BLANK) < LIEN_SHARE * loans.row_count:
             return
@@ -326,10 +332,10 @@ def liens_of_names(loans: Loans) -> None:
 
 
 def _says_kind(loans: Loans) -> bool:
-    """Whether the column of liens is one of kinds of assets by its heading."""
+    """Return whether the column of liens is one of kinds of assets by its heading."""
     weights = heading(loans.notes.matched_columns.get("lien_type", "")).weights
     return weights.get("asset_type", 0.0) > weights.get("lien_type", 0.0)
 
 
-def _lien_said(text: str) -> Lien:
+def _lien_of_name(text: str) -> Lien:
     return lien(text) if len(text) <= LENGTH_MAX and _LIEN_WORDS.search(key(text)) else Lien.BLANK

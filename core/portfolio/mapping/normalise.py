@@ -1,4 +1,4 @@
-"""Rows under a mapping's targets with what is wrong in them; samples of plain values under a mapping."""
+"""Rows under a mapping's targets with their faults; samples of plain values."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.cells import parsing
-from core.portfolio.cells.parsing import Cells, Pool, Scale
+from core.portfolio.cells.parsing import Cells, Scale, StringPool
 from core.portfolio.cells.typed import NormalColumn, either
 from core.portfolio.mapping.pipeline import (
     TYPE,
-    Finding,
+    FieldColumn,
+    FieldWork,
     InUnit,
-    Outcome,
-    Work,
-    changed,
+    RowsFault,
     check,
     constant,
-    filled,
+    fill_default,
+    transform_cells,
     works,
 )
 from core.portfolio.model.errors import MappingError
@@ -79,7 +79,7 @@ class CellFault:
 
 
 @dataclass(frozen=True, slots=True)
-class Normalised:
+class NormalisedRows:
     """Rows under the targets of a mapping."""
 
     row_count: int
@@ -104,11 +104,11 @@ class Normalised:
 
     @property
     def is_valid(self) -> bool:
-        """No row in error, and no required column missing."""
+        """Return whether no row is in error and no required column missing."""
         return not self.error_count and not self.missing_required_columns
 
     def rows(self, start: int = 0, stop: int | None = None) -> list[dict[str, Any]]:
-        """Rows `start` to `stop - 1` by target: text, float, boolean, dates as text; None for blank."""
+        """Return rows `start` to `stop - 1` by target as plain values; None for blank."""
         cut = slice(start, self.row_count if stop is None else stop)
         values = [column.python(cut) for column in self.columns.values()]
         if not values:
@@ -117,21 +117,21 @@ class Normalised:
 
 
 @dataclass(slots=True)
-class Report:
+class NormalisationReport:
     """What is collected on the way to a `Normalised`."""
 
     mapping: Mapping
     row_numbers: NDArray[np.int64]
     unmapped: list[str]
     columns: dict[str, NormalColumn] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[RowsFault] = field(default_factory=list)
     missing: list[Field] = field(default_factory=list)
 
-    def take(self, work: Work, outcome: Outcome | None) -> None:
-        """A field as typed, to be checked; None for one that no column feeds."""
+    def take(self, work: FieldWork, outcome: FieldColumn | None) -> None:
+        """Take a field as typed, to be checked; None for one without a column."""
         is_fed = outcome is not None
         if outcome is None:
-            if all(one.target != work.field.target for one in self.mapping.fields):
+            if all(field.target != work.field.target for field in self.mapping.fields):
                 return
             self.missing.append(work.field)
             outcome = constant(work, len(self.row_numbers))
@@ -140,37 +140,37 @@ class Report:
         if is_fed or work.field.default is not None:
             self.columns[work.field.target] = outcome.column
 
-    def finished(self) -> Normalised:
-        """All of it, once each field was taken."""
+    def finish(self) -> NormalisedRows:
+        """Return all of it, once each field was taken."""
         column_warnings = [
-            CellFault(None, name, "unmapped_column", f"column {_shown(name)!r} feeds no field")
+            CellFault(None, name, "unmapped_column", f"column {_show_value(name)!r} feeds no field")
             for name in self.unmapped
         ]
         errors = [finding for finding in self.findings if not finding.is_warning]
-        warnings = [one for one in self.findings if one.is_warning]
+        warnings = [finding for finding in self.findings if finding.is_warning]
         invalid = np.zeros(len(self.row_numbers), np.bool_)
         for error in errors:
             invalid[error.rows] = True
-        return Normalised(
+        return NormalisedRows(
             len(self.row_numbers),
             self.row_numbers,
             self.columns,
-            self._listed(errors),
-            [*column_warnings, *self._listed(warnings)][:ERRORS_MAX],
-            sum(len(one.rows) for one in errors),
+            self._list_faults(errors),
+            [*column_warnings, *self._list_faults(warnings)][:ERRORS_MAX],
+            sum(len(fault.rows) for fault in errors),
             sum(len(warning.rows) for warning in warnings) + len(column_warnings),
             int(np.count_nonzero(invalid)),
             self.unmapped,
-            [one.target for one in self.missing if one.required and one.default is None],
-            [one.target for one in self.missing],
+            [field.target for field in self.missing if field.required and field.default is None],
+            [field.target for field in self.missing],
         )
 
-    def _listed(self, findings: list[Finding]) -> list[CellFault]:
-        """The first of some findings, row by row."""
+    def _list_faults(self, findings: list[RowsFault]) -> list[CellFault]:
+        """Return the first of some findings, row by row."""
         heads = [[(row, at) for row in finding.rows[:ERRORS_MAX].tolist()] for at, finding in enumerate(findings)]
-        chosen = list(islice(merge(*heads), ERRORS_MAX))
+        first_rows = list(islice(merge(*heads), ERRORS_MAX))
         rows: dict[int, list[int]] = {}
-        for row, at in chosen:
+        for row, at in first_rows:
             rows.setdefault(at, []).append(row)
         values = {
             (row, at): value
@@ -183,14 +183,14 @@ class Report:
                 findings[at].field,
                 findings[at].rule,
                 findings[at].message,
-                _shown(values[row, at]),
+                _show_value(values[row, at]),
             )
-            for row, at in chosen
+            for row, at in first_rows
         ]
 
 
-def _shown(value: Any) -> Any:
-    """A value as a fault shows it: a long text is cut."""
+def _show_value(value: Any) -> Any:
+    """Return a value as a fault shows it: a long text is cut."""
     long = isinstance(value, str) and len(value) > VALUE_LENGTH_MAX
     return f"{value[:VALUE_LENGTH_MAX]}..." if long else value
 
@@ -198,8 +198,10 @@ def _shown(value: Any) -> Any:
 # ---- samples -------------------------------------------------------------------------------------------------------
 
 
-def normalise_rows(mapping: Mapping, rows: Sequence[dict[str, Any]]) -> Normalised:
-    """Rows of plain values by source column, mapped and checked; they need not have the same columns.
+def normalise_rows(mapping: Mapping, rows: Sequence[dict[str, Any]]) -> NormalisedRows:
+    """Map and check rows of plain values by source column.
+
+    They need not have the same columns.
 
     Names are compared as headers are. Where several columns of a row could feed a field, the preferred one that has a
     value does. Figures stand in their field's unit unless a cell or a name states another ("3.5%", "Spread (%)"): a few
@@ -210,7 +212,7 @@ def normalise_rows(mapping: Mapping, rows: Sequence[dict[str, Any]]) -> Normalis
     """
     _check_size(rows)
     sources = _Sources(mapping, rows)
-    report = Report(mapping, np.arange(1, len(rows) + 1, dtype=np.int64), sources.unmapped)
+    report = NormalisationReport(mapping, np.arange(1, len(rows) + 1, dtype=np.int64), sources.unmapped)
     size_bytes = 0
     for target, work in works(mapping).items():
         names = sources.of.get(target)
@@ -223,7 +225,7 @@ def normalise_rows(mapping: Mapping, rows: Sequence[dict[str, Any]]) -> Normalis
         if size_bytes > MAPPED_TEXT_BYTES_MAX:
             raise SampleError(f"its texts come to more than {MAPPED_TEXT_BYTES_MAX:,} bytes when mapped")
         report.take(work, outcome)
-    return report.finished()
+    return report.finish()
 
 
 def _check_size(rows: Sequence[dict[str, Any]]) -> None:
@@ -246,60 +248,64 @@ class _Sources:
             raise SampleError(f"the sample has {len(names)} columns, more than {SAMPLE_COLUMNS_MAX}")
         options_of = header.matcher(mapping).options
         self.unmapped: list[str] = []
-        wanted: dict[str, list[tuple[int, int, str]]] = {}
+        by_target: dict[str, list[tuple[int, int, str]]] = {}
         for place, name in enumerate(names):
             options = options_of(name) if len(name) <= header.HEADER_BYTES_MAX else ()
             own = [option for option in options if not option[2]] or list(options)
             for target, preference, _ in own:
-                wanted.setdefault(target, []).append((preference, place, name))
+                by_target.setdefault(target, []).append((preference, place, name))
             if not own:
                 self.unmapped.append(name)
-        self.of = {target: [name for _, _, name in sorted(places)] for target, places in wanted.items()}
+        self.of = {target: [name for _, _, name in sorted(places)] for target, places in by_target.items()}
         """Target -> names, the preferred one first."""
         self.preferences = {
-            (target, name): preference for target, places in wanted.items() for preference, _, name in places
+            (target, name): preference for target, places in by_target.items() for preference, _, name in places
         }
         """Target and name -> the name's place among the target's aliases."""
 
 
-def _sample_column(work: Work, names: list[str], is_own: list[bool], rows: Sequence[dict[str, Any]]) -> Outcome:
-    """One field of a sample.
+def _sample_column(
+    work: FieldWork, names: list[str], is_own: list[bool], rows: Sequence[dict[str, Any]]
+) -> FieldColumn:
+    """Return one field of a sample.
 
     Args:
         is_own: which of the names the mapping's transforms are about.
     """
-    chosen = [next((name for name in names if not _is_blank(row.get(name))), None) for row in rows]
-    values = [None if name is None else row[name] for name, row in zip(chosen, rows, strict=True)]
+    sources = [next((name for name in names if not _is_blank(row.get(name))), None) for row in rows]
+    values = [None if name is None else row[name] for name, row in zip(sources, rows, strict=True)]
     faults = [_value_fault(value) for value in values]
     plain = [None if fault else value for value, fault in zip(values, faults, strict=True)]
-    from_name = np.array([-1 if name is None else names.index(name) for name in chosen], np.int64)
+    from_name = np.array([-1 if name is None else names.index(name) for name in sources], np.int64)
     lost = np.array([fault is not None for fault in faults], np.bool_)
     own = np.array([*is_own, True], np.bool_)[from_name]
-    stated = _stated(names, from_name)
+    in_unit = _convert_units(names, from_name)
     if own.all() or not work.transforms:
-        outcome = changed(work, cells_from_values(plain), stated)
+        outcome = transform_cells(work, cells_from_values(plain), in_unit)
     else:
         parts = [
-            changed(
+            transform_cells(
                 each,
-                cells_from_values([one if is_in else None for one, is_in in zip(plain, part, strict=True)]),
-                stated,
+                cells_from_values([value if is_in else None for value, is_in in zip(plain, part, strict=True)]),
+                in_unit,
             )
             for each, part in ((work, own.tolist()), (replace(work, transforms=()), (~own).tolist()))
         ]
-        outcome = Outcome(either(own, parts[0].column, parts[1].column), parts[0].findings + parts[1].findings)
+        outcome = FieldColumn(either(own, parts[0].column, parts[1].column), parts[0].findings + parts[1].findings)
         for part in parts:
             lost = lost if part.lost is None else lost | part.lost
     outcome.lost = lost if outcome.lost is None else lost | outcome.lost
-    outcome.column = filled(work, outcome.column, outcome.lost)
+    outcome.column = fill_default(work, outcome.column, outcome.lost)
     for fault in dict.fromkeys(fault for fault in faults if fault):
-        found = np.array([at for at, one in enumerate(faults) if one == fault], np.int64)
-        outcome.findings.append(Finding(work.field.target, TYPE, f"{work.field.target} {fault}", found, _nothing))
+        fault_rows = np.array([at for at, text in enumerate(faults) if text == fault], np.int64)
+        outcome.findings.append(
+            RowsFault(work.field.target, TYPE, f"{work.field.target} {fault}", fault_rows, _nothing)
+        )
     return outcome
 
 
 def _is_blank(value: Any) -> bool:
-    """Whether a sample's value leaves its cell empty."""
+    """Return whether a sample's value leaves its cell empty."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 
@@ -308,7 +314,7 @@ def _nothing(rows: NDArray[np.int64]) -> list[Any]:
 
 
 def _value_fault(value: Any) -> str | None:
-    """Why a sample's value is none that a cell could have."""
+    """Return why a sample's value is none that a cell could have."""
     if isinstance(value, str):
         if len(value) > TEXT_LENGTH_MAX:
             return f"has more than {TEXT_LENGTH_MAX} characters"
@@ -321,7 +327,7 @@ def _value_fault(value: Any) -> str | None:
 
 
 def cells_from_values(values: Sequence[str | float | bool | None]) -> Cells:
-    """Plain values as one column's cells."""
+    """Return plain values as one column's cells."""
     height = len(values)
     kinds, numbers = np.zeros(height, np.uint8), np.zeros(height)
     texts: list[Any] = [None] * height
@@ -335,25 +341,25 @@ def cells_from_values(values: Sequence[str | float | bool | None]) -> Cells:
         elif value is not None:
             kinds[row], numbers[row] = Kind.NUMBER, value
     codes, text = parsing.pool_of(texts)
-    return Cells(kinds, numbers, codes, np.zeros(height, np.uint16), Pool(text))
+    return Cells(kinds, numbers, codes, np.zeros(height, np.uint16), StringPool(text))
 
 
-def _stated(names: list[str], from_name: NDArray[np.int64]) -> InUnit:
-    """A sample's figures, each in the unit that its own name or cell states."""
+def _convert_units(names: list[str], from_name: NDArray[np.int64]) -> InUnit:
+    """Return a sample's figures, each in the unit that its own name or cell states."""
 
     def in_unit(target: str, numbers: parsing.Numbers) -> NDArray[np.float64]:
         values = numbers.values.copy()
         for at in np.unique(from_name[from_name >= 0]).tolist():
             rows = from_name == at
             own = parsing.Numbers(numbers.values[rows], None if numbers.marks is None else numbers.marks[rows])
-            values[rows] = parsing.scaled(own, _stated_scale(target, names[at]))
+            values[rows] = parsing.scale_values(own, _stated_scale(target, names[at]))
         return values
 
     return in_unit
 
 
 def _stated_scale(target: str, name: str) -> Scale:
-    """The unit that a column's name states; without one, its field's own."""
+    """Return the unit that a column's name states; without one, its field's own."""
     unit, magnitude = header.unit(name), header.magnitude(name)
     if target == "spread":
         factor = 100.0 if unit == "%" else 1.0

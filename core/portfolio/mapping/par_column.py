@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.cells import parsing
-from core.portfolio.mapping.reader import Reader
+from core.portfolio.mapping.reader import LoanReader
 from core.portfolio.model.facts import Facts
 from core.portfolio.model.portfolio import Deal
 from core.words import counted
@@ -41,26 +41,26 @@ class ParColumn:
     message: str
 
 
-def by_printed(reader: Reader, facts: Facts, deal: Deal) -> ParColumn | None:
+def by_printed(reader: LoanReader, facts: Facts, deal: Deal) -> ParColumn | None:
     """Find the one other column of par that makes a printed amount of the pool.
 
     To the cent, and only where the first column makes none of these; None elsewhere.
     """
-    places = reader.found.columns.get("par_value", [])[:COLUMNS_MAX]
-    printed = dict(_printed(facts))
+    places = reader.header.columns.get("par_value", [])[:COLUMNS_MAX]
+    printed = dict(_printed_pars(facts))
     if len(places) < 2 or not printed or reader.works["par_value"].field.own:
         return None
     tied: dict[int, tuple[float, str]] = {}
     for place in places:
-        values = parsing.read_numbers(reader.cells(place)).values * reader.found.magnitude(place)
-        found = _tied(values, printed, deal)
-        if found is not None:
-            tied[place] = found
+        values = parsing.read_numbers(reader.cells(place)).values * reader.header.magnitude(place)
+        match = _match_printed(values, printed, deal)
+        if match is not None:
+            tied[place] = match
     first = reader.columns["par_value"]
     if first in tied or len(tied) != 1:
         return None
     ((place, (amount, where)),) = tied.items()
-    named = [repr(" ".join(reader.found.texts.get(one, "").split())) for one in (place, first)]
+    named = [repr(" ".join(reader.header.texts.get(column, "").split())) for column in (place, first)]
     message = (
         f"par is by column {named[0]} and not by {named[1]}: with it the loans make the {amount:,.2f} that the file "
         f"prints ({where}); {counted(len(places), 'column')} could be par"
@@ -68,7 +68,7 @@ def by_printed(reader: Reader, facts: Facts, deal: Deal) -> ParColumn | None:
     return ParColumn(place, message)
 
 
-def _printed(facts: Facts) -> Iterator[tuple[float, str]]:
+def _printed_pars(facts: Facts) -> Iterator[tuple[float, str]]:
     """List the amounts of the whole pool that a file prints, with their places."""
     for fact in facts.of("component"):
         if fact.subject is not None and fact.subject.measure in _WHOLE and fact.value and not fact.conflict:
@@ -80,7 +80,7 @@ def _printed(facts: Facts) -> Iterator[tuple[float, str]]:
     yield from ((amount, places[0]) for amount, places in shares.items() if len(places) >= SHARES_MIN)
 
 
-def _tied(values: NDArray[np.float64], printed: dict[float, str], deal: Deal) -> tuple[float, str] | None:
+def _match_printed(values: NDArray[np.float64], printed: dict[float, str], deal: Deal) -> tuple[float, str] | None:
     """Find the printed amount that a column makes.
 
     Alone or with principal cash, less the defaulted par or with what it is carried at.

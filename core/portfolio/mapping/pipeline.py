@@ -1,4 +1,4 @@
-"""One field of a mapping: its cells typed once, transformed, filled up with the default, and checked by its rules."""
+"""One field of a mapping: its cells typed once, transformed, filled and checked."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from core.portfolio.cells.parsing import (
     Cells,
     TextColumn,
 )
-from core.portfolio.cells.typed import NormalColumn, Read
+from core.portfolio.cells.typed import ColumnReading, NormalColumn
 from core.portfolio.mapping.profiles import rules, transforms
-from core.portfolio.model.fields import PROFILES, Field, FieldType, Mapping, Rule, Transform
+from core.portfolio.model.fields import PROFILES, Field, FieldRule, FieldType, Mapping, Transform
 from core.portfolio.model.notes import DataWarning
 from core.values import ERRORS, from_serial
 
@@ -34,33 +34,38 @@ TYPE: Final = "type"
 """What the report calls a cell that is no value of its field's type."""
 
 _NOUNS: Final[dict[FieldType, str]] = {
-    "string": "text", "number": "a number", "date": "a date", "boolean": "true or false",
-}  # fmt: skip
+    "string": "text",
+    "number": "a number",
+    "date": "a date",
+    "boolean": "true or false",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class FieldWork:
     """What a mapping does with one field."""
 
     field: Field
     transforms: tuple[Transform, ...] = ()
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[FieldRule, ...] = ()
 
     @property
     def says_unit(self) -> bool:
-        """Whether a transform of its own states the unit of its numbers: nothing is guessed then."""
+        """Return whether a transform of its own states the unit of its numbers."""
         return any(transforms.OPERATIONS[transform.operation].is_numeric for transform in self.transforms)
 
-    def on(self, preference: int) -> Work:
-        """What is done with the column of this place among the field's aliases: a mapping's transforms are about the
-        columns that it names, not about one of its profile's that stands in for them.
+    def on(self, preference: int) -> FieldWork:
+        """Return what is done with the column of this place among the field's aliases.
+
+        A mapping's transforms are about the columns that it names, not about one of its profile's that stands in for
+        them.
         """
         own = self.field.own
         return self if not self.transforms or own == 0 or preference < own else replace(self, transforms=())
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RowsFault:
     """Rows of one field with the same fault."""
 
     field: str
@@ -73,8 +78,8 @@ class Finding:
     """What stands in some of the rows."""
     is_warning: bool = False
 
-    def among(self, places: NDArray[np.int64]) -> Finding:
-        """What is left of it in a column of these rows, which ascend."""
+    def among(self, places: NDArray[np.int64]) -> RowsFault:
+        """Return what is left of it in a column of these rows, which ascend."""
         at = np.searchsorted(places, self.rows)
         rows = (
             at[(at < len(places)) & (places[np.minimum(at, len(places) - 1)] == self.rows)] if len(places) else at[:0]
@@ -83,58 +88,58 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Outcome:
+class FieldColumn:
     """A field's column and all that was found on the way to it."""
 
     column: NormalColumn
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[RowsFault] = field(default_factory=list)
     lost: Rows | None = None
     """Rows that are in error before any rule is asked."""
     warnings: tuple[DataWarning, ...] = ()
     """What of its reading is a guess."""
 
-    def take(self, rows: NDArray[np.int64] | slice) -> Outcome:
-        """Some of its rows, which ascend."""
+    def take(self, rows: NDArray[np.int64] | slice) -> FieldColumn:
+        """Return some of its rows, which ascend."""
         places = np.arange(len(self.column), dtype=np.int64)[rows]
         findings = [finding.among(places) for finding in self.findings]
         lost = None if self.lost is None else self.lost[rows]
-        return Outcome(self.column.take(rows), findings, lost, self.warnings)
+        return FieldColumn(self.column.take(rows), findings, lost, self.warnings)
 
 
-def works(mapping: Mapping) -> dict[str, Work]:
-    """What a mapping does with each of its fields, auxiliary ones included."""
+def works(mapping: Mapping) -> dict[str, FieldWork]:
+    """Return what a mapping does with each of its fields, auxiliary ones included."""
     return {
-        one.target: Work(
-            one,
-            tuple(change for change in mapping.transforms if change.field == one.target),
-            tuple(rule for rule in mapping.rules if rule.field == one.target),
+        field.target: FieldWork(
+            field,
+            tuple(change for change in mapping.transforms if change.field == field.target),
+            tuple(rule for rule in mapping.rules if rule.field == field.target),
         )
-        for one in (*mapping.fields, *mapping.auxiliary)
+        for field in (*mapping.fields, *mapping.auxiliary)
     }
 
 
-def is_ruled(work: Work, mapping: Mapping) -> bool:
-    """Whether a mapping of one's own says what a field's values must be, or what stands in for them."""
+def is_ruled(work: FieldWork, mapping: Mapping) -> bool:
+    """Return whether a mapping of one's own has rules or defaults for a field."""
     return bool(work.rules) or work.field.default is not None or (work.field.required and mapping.id not in PROFILES)
 
 
-def run(work: Work, cells: Cells, in_unit: InUnit) -> Outcome:
-    """The cells of a field read, transformed, and with the default in its blanks."""
-    outcome = changed(work, cells, in_unit)
-    outcome.column = filled(work, outcome.column, outcome.lost)
+def run(work: FieldWork, cells: Cells, in_unit: InUnit) -> FieldColumn:
+    """Read and transform a field's cells, with the default in blanks."""
+    outcome = transform_cells(work, cells, in_unit)
+    outcome.column = fill_default(work, outcome.column, outcome.lost)
     return outcome
 
 
-def constant(work: Work, height: int) -> Outcome:
-    """A field that no column feeds: its default in every row, or blanks."""
-    return Outcome(filled(work, typed.blank_column(work.field.type, height)))
+def constant(work: FieldWork, height: int) -> FieldColumn:
+    """Return a field that no column feeds: its default in every row, or blanks."""
+    return FieldColumn(fill_default(work, typed.blank_column(work.field.type, height)))
 
 
 # ---- reading and transforming --------------------------------------------------------------------------------------
 
 
-def changed(work: Work, cells: Cells, in_unit: InUnit) -> Outcome:
-    """The cells of a field read and transformed."""
+def transform_cells(work: FieldWork, cells: Cells, in_unit: InUnit) -> FieldColumn:
+    """Return the cells of a field read and transformed."""
     target, kind = work.field.target, work.field.type
     written = cells
     if kind != "string":
@@ -142,7 +147,7 @@ def changed(work: Work, cells: Cells, in_unit: InUnit) -> Outcome:
             if transform.operation == "lookup":
                 cells = transforms.looked_up(cells, kind, transform.parameters)
     read = _read(work, cells, in_unit)
-    outcome = Outcome(read.column, lost=read.unreadable, warnings=read.warnings)
+    outcome = FieldColumn(read.column, lost=read.unreadable, warnings=read.warnings)
 
     def as_written(rows: NDArray[np.int64]) -> list[Any]:
         return [cell_value(written, row) for row in rows.tolist()]
@@ -154,13 +159,13 @@ def changed(work: Work, cells: Cells, in_unit: InUnit) -> Outcome:
         (errors, "error_cell", f"{target} holds an error; taken for blank", True),
     ):
         if rows is not None:
-            outcome.findings.append(Finding(target, rule, message, np.flatnonzero(rows), as_written, is_warning))
+            outcome.findings.append(RowsFault(target, rule, message, np.flatnonzero(rows), as_written, is_warning))
     for transform in work.transforms:
         _apply(transform, outcome)
     return outcome
 
 
-def _read(work: Work, cells: Cells, in_unit: InUnit) -> Read:
+def _read(work: FieldWork, cells: Cells, in_unit: InUnit) -> ColumnReading:
     target, kind = work.field.target, work.field.type
     input_format = next(
         (transform.parameters["input_format"] for transform in work.transforms if transform.operation == "date_format"),
@@ -174,12 +179,12 @@ def _read(work: Work, cells: Cells, in_unit: InUnit) -> Read:
         return typed.read_booleans(cells, target)
     numbers, unreadable = typed.read_numbers(cells, is_spread=target == "spread")
     values = numbers.values if work.says_unit else in_unit(target, numbers)
-    return Read(NormalColumn("number", values), unreadable)
+    return ColumnReading(NormalColumn("number", values), unreadable)
 
 
-def _apply(transform: Transform, outcome: Outcome) -> None:
+def _apply(transform: Transform, outcome: FieldColumn) -> None:
     before = outcome.column
-    result = transforms.applied(transform.operation, before, transform.parameters)
+    result = transforms.apply_operation(transform.operation, before, transform.parameters)
     outcome.column = result.column
     if result.failed is None:
         return
@@ -187,14 +192,14 @@ def _apply(transform: Transform, outcome: Outcome) -> None:
     rows = np.flatnonzero(result.failed)
     message = f"{transform.field} {operation.failure}"
     outcome.findings.append(
-        Finding(transform.field, transform.operation, message, rows, before.python, operation.is_warning)
+        RowsFault(transform.field, transform.operation, message, rows, before.python, operation.is_warning)
     )
     if not operation.is_warning:
         outcome.lost = result.failed if outcome.lost is None else outcome.lost | result.failed
 
 
 def cell_value(cells: Cells, row: int) -> Any:
-    """One cell as Python has it: a date is ISO text, an error its own."""
+    """Return one cell as Python has it: a date is ISO text, an error its own."""
     kind, number = int(cells.kinds[row]), float(cells.numbers[row])
     if kind == TEXT:
         return cells.pool.text[int(cells.codes[row])]
@@ -211,8 +216,8 @@ def cell_value(cells: Cells, row: int) -> Any:
 # ---- defaults ------------------------------------------------------------------------------------------------------
 
 
-def filled(work: Work, column: NormalColumn, lost: Rows | None = None) -> NormalColumn:
-    """The column with its field's default in its blanks, but for rows that are in error.
+def fill_default(work: FieldWork, column: NormalColumn, lost: Rows | None = None) -> NormalColumn:
+    """Fill blanks with the field's default, but for rows that are in error.
 
     The default is a value of the field, so transforms do not touch it.
     """
@@ -235,11 +240,14 @@ def filled(work: Work, column: NormalColumn, lost: Rows | None = None) -> Normal
 # ---- rules ---------------------------------------------------------------------------------------------------------
 
 
-def check(work: Work, outcome: Outcome) -> None:
-    """Add what breaks the field's rules, of rows that are not lost; a required field has that rule first."""
+def check(work: FieldWork, outcome: FieldColumn) -> None:
+    """Add what breaks the field's rules in rows that are not lost.
+
+    A required field has that rule first.
+    """
     asked = list(work.rules)
     if work.field.required and all(rule.rule != "required" for rule in asked):
-        asked.insert(0, Rule(work.field.target, "required"))
+        asked.insert(0, FieldRule(work.field.target, "required"))
     for rule in asked:
         broken = rules.broken(rule.rule, outcome.column, rule.parameters)
         if outcome.lost is not None:
@@ -247,4 +255,4 @@ def check(work: Work, outcome: Outcome) -> None:
         if broken.any():
             message = rule.message or rules.message(rule.rule, rule.field, rule.parameters)
             rows = np.flatnonzero(broken)
-            outcome.findings.append(Finding(rule.field, rule.rule, message, rows, outcome.column.python))
+            outcome.findings.append(RowsFault(rule.field, rule.rule, message, rows, outcome.column.python))

@@ -1,4 +1,4 @@
-"""What a column of spreads states beside them, put among the loans where no column of its own says it."""
+"""What a column of spreads states beside them, where no column says it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.cells import parsing
-from core.portfolio.cells.loans import UNSAID, Loans, put
+from core.portfolio.cells.loans import UNSAID, Loans, put_column
 from core.portfolio.cells.parsing import Cells
 from core.portfolio.cells.rate_cells import RateColumn, rate_column, states_spreads
 from core.portfolio.cells.typed import text_column
@@ -25,8 +25,9 @@ _FLOATING_TOLD: Final = frozenset(("base_rate", "coupon_type", "is_fixed"))
 
 
 def spread_place(columns: dict[str, int], cells: Callable[[int], Cells]) -> tuple[str, int] | None:
-    """The field and the column that states spreads ("S+575") though its header says "Rate" or "Index"; None where a
-    column of spreads is there, or none states them.
+    """Return the field and column that states spreads under "Rate" or "Index".
+
+    None where a column of spreads is there, or none states them ("S+575").
     """
     if "spread" in columns:
         return None
@@ -35,7 +36,9 @@ def spread_place(columns: dict[str, int], cells: Callable[[int], Cells]) -> tupl
 
 
 def put_rates(loans: Loans, cells: Cells, own: Collection[str]) -> list[str]:
-    """Give the loans index, floor, PIK and coupon of a column of spreads, of fields that no column of `own` feeds.
+    """Give the loans index, floor, PIK and coupon of a column of spreads.
+
+    Only of fields that no column of `own` feeds.
 
     Returns:
         The fields that it now feeds.
@@ -48,7 +51,7 @@ def put_rates(loans: Loans, cells: Cells, own: Collection[str]) -> list[str]:
     fed = [target for target in ("floor",) if _put_percent(loans, target, rates.percents(target), own)]
     index = rates.index()
     if "base_rate" not in own and (index.codes >= 0).any():
-        put(loans, "base_rate", text_column(index))
+        put_column(loans, "base_rate", text_column(index))
         fed.append("base_rate")
     pays = rates.pays_in_kind()
     if "is_pik" not in own and pays.any():
@@ -58,13 +61,13 @@ def put_rates(loans: Loans, cells: Cells, own: Collection[str]) -> list[str]:
 
 
 def _names_index(loans: Loans) -> bool:
-    """Whether a column names the index of some loan."""
+    """Return whether a column names the index of some loan."""
     codes = loans.categories["base_rate"][0] if "base_rate" in loans.categories else None
     return codes is not None and bool((codes >= 0).any())
 
 
 def _put_percent(loans: Loans, target: str, values: NDArray[np.float64], own: Collection[str]) -> bool:
-    """Give the loans a field in percent, where it says something and no column of its own does."""
+    """Give the loans a field in percent that no column of its own says."""
     if target in own or np.isnan(values).all():
         return False
     loans.numbers[target] = values
@@ -72,7 +75,7 @@ def _put_percent(loans: Loans, target: str, values: NDArray[np.float64], own: Co
 
 
 def _put_coupons(loans: Loans, cells: Cells, rates: RateColumn, own: Collection[str]) -> list[str]:
-    """Fixed coupons, and which loans have one; and all-in rates beside the margins."""
+    """Put fixed coupons, who has one, and all-in rates beside the margins."""
     coupon = rates.percents("coupon")
     is_told_elsewhere = not _FLOATING_TOLD.isdisjoint(own)
     if not is_told_elsewhere and rates.bare.any() and rates.floats().any():
@@ -93,11 +96,11 @@ def _put_coupons(loans: Loans, cells: Cells, rates: RateColumn, own: Collection[
 
 
 def _bare(count: int, *, is_coupon: bool) -> DataWarning:
-    """What percentages without an index count as, in a column of indexes and margins."""
+    """Warn how percentages without an index count in a mixed column."""
     what = "a fixed coupon/fixed coupons" if is_coupon else "a spread/spreads"
-    one, many = what.split("/")
+    singular, plural = what.split("/")
     message = (
         f"{counted(count, 'cell')} of the column of spreads {agreed(count, 'states/state')} a percentage without an "
-        f"index, beside cells with one: {agreed(count, f'it counts as {one}/they count as {many}')}."
+        f"index, beside cells with one: {agreed(count, f'it counts as {singular}/they count as {plural}')}."
     )
     return DataWarning("bare_rates", message, count, ("spread", "coupon_type"))

@@ -1,4 +1,4 @@
-"""Type the columns of one sheet of loans, each once, in the units of their fields."""
+"""Type the columns of one sheet of loans, each once, in their fields' units."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from core.grid.sheet import Workbook
 from core.grid.sheet_name import in_quotes
 from core.portfolio.cells import parsing
 from core.portfolio.cells.flags import is_second_lien_flag, second_liens
-from core.portfolio.cells.loans import Loans, put
-from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, Pool, bit
+from core.portfolio.cells.loans import Loans, put_column
+from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, StringPool, bit
 from core.portfolio.cells.typed import text_column
 from core.portfolio.mapping import pipeline
 from core.portfolio.mapping.ambiguous import ambiguous_columns
 from core.portfolio.mapping.basis import basis_place
 from core.portfolio.mapping.funded import funded_place, settle_commitments, tell_of_funded
 from core.portfolio.mapping.names import NAMES, industries_of_headings, without_continued
-from core.portfolio.mapping.pipeline import InUnit, Outcome, Work, is_ruled
+from core.portfolio.mapping.pipeline import FieldColumn, FieldWork, InUnit, is_ruled
 from core.portfolio.mapping.rates import put_rates, spread_place
 from core.portfolio.model.fields import (
     IDENTIFIERS,
@@ -33,9 +33,9 @@ from core.portfolio.model.fields import (
 from core.portfolio.model.notes import DataWarning, Notes
 from core.portfolio.pages.currency import says_currency
 from core.portfolio.sheets import table
-from core.portfolio.sheets.below import Below
-from core.portfolio.sheets.located import Located
-from core.portfolio.sheets.rows.above import filled
+from core.portfolio.sheets.below import RowsBelow
+from core.portfolio.sheets.located import LocatedTable
+from core.portfolio.sheets.rows.above import fill_blanks
 from core.portfolio.sheets.rows.spans import currency_signs
 from core.words import agreed, counted
 
@@ -74,7 +74,7 @@ NEAR_SHARE: Final = 1e-3
 """Share of the sum by which a figure that stands alone may differ from it and still be meant for it."""
 
 
-class Reader:
+class LoanReader:
     """Types the columns of one sheet of loans, each once.
 
     Args:
@@ -85,21 +85,21 @@ class Reader:
     def __init__(
         self,
         book: Workbook,
-        located: Located,
+        located: LocatedTable,
         mapping: Mapping,
         *,
         with_blank_par: bool = False,
         par_place: int | None = None,
     ) -> None:
-        self._sheet, self.found = located.sheet, located.found
+        self._sheet, self.header = located.sheet, located.header
         self._stored = book.sheets[self._sheet.index]
         """The sheet as it came; another one where columns of a scraped table were merged."""
-        pool = Pool(self._sheet.text, book.number_formats, date_1904=book.date_1904)
+        pool = StringPool(self._sheet.text, book.number_formats, date_1904=book.date_1904)
         end = self._sheet.row_count if located.end is None else located.end
-        self.below = Below(self._sheet, pool, self.found.row + 1, end)
+        self.below = RowsBelow(self._sheet, pool, self.header.row + 1, end)
         self.mapping = mapping
         self.works = pipeline.works(mapping)
-        self._outcomes: dict[tuple[str, int], Outcome] = {}
+        self._outcomes: dict[tuple[str, int], FieldColumn] = {}
         self._loan_cells: dict[int, Cells] = {}
         self._par: NDArray[np.float64] | None = None
         self._unread_par = 0
@@ -107,7 +107,7 @@ class Reader:
         """The par that prices in currency are divided by: none where the mapping says that it is no number."""
         self.unreadable: dict[str, int] = {}
         """Target -> cells with something in them that is no value of it."""
-        self.columns = {target: places[0] for target, places in self.found.columns.items()}
+        self.columns = {target: places[0] for target, places in self.header.columns.items()}
         """Target -> the column that feeds it."""
         self._prefer_issuers()
         self._take_other_ratings()
@@ -126,9 +126,9 @@ class Reader:
             self.columns["par_value"] = par_place
         par = self._all_par()
         self._all = None if par is None else par.column.values
-        self.rows = table.pick(self.below, self.found, mapping, self._all)
+        self.rows = table.pick(self.below, self.header, mapping, self._all)
         """Which of the rows below the header are loans."""
-        if self.rows.parted is not None:
+        if self.rows.name_pair is not None:
             self._part_names()
         self._rows, self._borrower = (
             _with_blank_par(self.rows) if with_blank_par else (self.rows.rows, self.rows.borrower)
@@ -146,11 +146,11 @@ class Reader:
 
     @property
     def row_numbers(self) -> NDArray[np.int64]:
-        """The sheet's number, 1-based, of each row that is read."""
+        """Return the sheet's number, 1-based, of each row that is read."""
         return self.below.rows(self._rows) + 1
 
-    def outcome(self, target: str, place: int | None = None) -> Outcome:
-        """A field as typed from its column, or another one that may feed it: in its unit, with what was found."""
+    def outcome(self, target: str, place: int | None = None) -> FieldColumn:
+        """Return a field as typed from a column, in its unit, with what is wrong."""
         place = self.columns[target] if place is None else place
         outcome = self._outcomes.get((target, place))
         if outcome is None:
@@ -162,11 +162,12 @@ class Reader:
         return outcome
 
     def loans(self, *, all_ruled: bool = False) -> Loans:
-        """All mapped columns of the rows that are loans, in their places; and those that rules are about as typed, or
-        `all_ruled`.
+        """Return the mapped columns of the rows that are loans.
+
+        Those that rules are about come as typed, too, or `all_ruled`.
         """
-        kept = self._rows
-        loans = Loans(row_count=kept.stop - kept.start if isinstance(kept, slice) else len(kept))
+        rows = self._rows
+        loans = Loans(row_count=rows.stop - rows.start if isinstance(rows, slice) else len(rows))
         loans.sheet_name = self._sheet.name
         loans.sheet_rows = self.row_numbers.astype(np.int32)
         for target in self.columns:
@@ -175,25 +176,18 @@ class Reader:
             elif target == "par_value" and self._par is not None:
                 loans.numbers[target] = self._par
             else:
-                self._put(loans, target, self.outcome(target))
+                self._put_column(loans, target, self.outcome(target))
             if all_ruled or is_ruled(self.works[target], self.mapping):
                 loans.ruled[target] = self.outcome(target).column
         if self._borrower is not None:
             without_continued(loans)
         if "par_value" in self.columns:
-            place = self.columns["par_value"]
-            if self._stored is not self._sheet:
-                self._tell_of_signs(loans, place)
-            if self._first_par is not None:
-                tell_of_funded(loans, self.found, place, self._first_par, self.cells)
-            settle_commitments(loans, self.found, place, self.cells)
-        if self.rows.parted is not None:
+            self._settle_par(loans, self.columns["par_value"])
+        if self.rows.name_pair is not None:
             self._tell_of_nameless(loans)
-        industry = loans.texts.get("industry")
-        if self.rows.industry is not None and not self._is_wider and (industry is None or (industry.codes < 0).all()):
-            industries_of_headings(loans, self.rows.industry, self._sheet.text)
+        self._take_industries(loans)
         self._stand_ins(loans)
-        loans.notes.warnings += ambiguous_columns(self._sheet, self.found, self.columns)
+        loans.notes.warnings += ambiguous_columns(self._sheet, self.header, self.columns)
         self._note(loans, self.columns | self._rates(loans))
         self._warn_of_level(loans)
         if self._all is not None:
@@ -206,21 +200,35 @@ class Reader:
             loans.notes.warnings.append(DataWarning("unreadable_cells", message, self._unread_par, ("par_value",)))
         return loans
 
-    def unmapped(self) -> list[str]:
-        """Headers of columns that feed no field, in order."""
-        used = set(chain.from_iterable(self.found.columns.values()))
-        texts = {column: " ".join(text.split()) for column, text in sorted(self.found.texts.items())}
+    def _settle_par(self, loans: Loans, place: int) -> None:
+        """Warn of signs and rivals of par, and take commitments from their column."""
+        if self._stored is not self._sheet:
+            self._tell_of_signs(loans, place)
+        if self._first_par is not None:
+            tell_of_funded(loans, self.header, place, self._first_par, self.cells)
+        settle_commitments(loans, self.header, place, self.cells)
+
+    def _take_industries(self, loans: Loans) -> None:
+        """Take the industries from the headings above the loans where no column has any."""
+        industry = loans.texts.get("industry")
+        if self.rows.industry is not None and not self._is_wider and (industry is None or (industry.codes < 0).all()):
+            industries_of_headings(loans, self.rows.industry, self._sheet.text)
+
+    def unmapped_headings(self) -> list[str]:
+        """Return headers of columns that feed no field, in order."""
+        used = set(chain.from_iterable(self.header.columns.values()))
+        texts = {column: " ".join(text.split()) for column, text in sorted(self.header.texts.items())}
         return [text for column, text in texts.items() if column not in used and text]
 
     def _foot(self, loans: Loans, par: NDArray[np.float64]) -> None:
-        """Warn of a total that is not the sum of the loans; of several one that is will do."""
+        """Warn of a total that is not the sum of the loans; one of several will do."""
         left_out = self.rows.left_out
-        said = [left_out.get(reason, np.zeros(0, np.int64)) for reason in ("total_rows", "unidentified_rows")]
+        row_groups = [left_out.get(reason, np.zeros(0, np.int64)) for reason in ("total_rows", "unidentified_rows")]
         with np.errstate(over="ignore", invalid="ignore"):
             own = float(np.nansum(par[self._rows]))
             # What nothing calls a total is one where it comes near the sum.
-            near = said[1][np.abs(par[said[1]] - own) <= NEAR_SHARE * abs(own)]
-            figures = par[np.concatenate((said[0], near))]
+            near = row_groups[1][np.abs(par[row_groups[1]] - own) <= NEAR_SHARE * abs(own)]
+            figures = par[np.concatenate((row_groups[0], near))]
             figures = figures[~np.isnan(figures)]
             if not len(figures) or abs(float(figures.sum()) - own) <= FOOTING_DIGITS:
                 return
@@ -236,14 +244,14 @@ class Reader:
 
     @property
     def end(self) -> int:
-        """The row of the sheet below its last loan."""
+        """Return the row of the sheet below its last loan."""
         rows = self.rows.rows
         if isinstance(rows, slice):
-            return self.below.row(rows.stop - 1) + 1 if rows.stop else self.found.row + 1
-        return self.below.row(int(rows[-1])) + 1 if len(rows) else self.found.row + 1
+            return self.below.row(rows.stop - 1) + 1 if rows.stop else self.header.row + 1
+        return self.below.row(int(rows[-1])) + 1 if len(rows) else self.header.row + 1
 
     def _note_no_collateral(self, notes: Notes) -> None:
-        """Count the rows that say that they are no collateral, by a heading or by themselves, and tell of them."""
+        """Count and warn of rows that say that they are no collateral."""
         for reason, words in NO_COLLATERAL:
             rows = self.rows.left_out.get(reason)
             if rows is None:
@@ -258,14 +266,14 @@ class Reader:
             notes.warnings.append(DataWarning("no_collateral", message, len(rows)))
 
     def par_in_deal_currency(self, currency: str) -> NDArray[np.float64] | None:
-        """Par by a column whose header says that it is in the deal's currency, where another one feeds par."""
-        for place in self.found.columns.get("par_value", [])[1:]:
-            if says_currency(self.found.texts[place], currency):
-                return parsing.read_numbers(self.cells(place)).values * self.found.magnitude(place)
+        """Return par by a column in the deal's currency, where another one feeds par."""
+        for place in self.header.columns.get("par_value", [])[1:]:
+            if says_currency(self.header.texts[place], currency):
+                return parsing.read_numbers(self.cells(place)).values * self.header.magnitude(place)
         return None
 
     def cells(self, column: int) -> Cells:
-        """A column's cells of the rows that are loans."""
+        """Return a column's cells of the rows that are loans."""
         cells = self._loan_cells.get(column)
         if cells is None:
             cells = self.below.cells(column)
@@ -275,11 +283,11 @@ class Reader:
         return cells
 
     def _prefer_issuers(self) -> None:
-        """Let an agency's rating be that of the issuer where the column that comes first has the facility's."""
+        """Let an agency's rating be the issuer's where the first column has facilities'."""
         for agency in AGENCIES:
             target = f"rating_agency_{agency}"
-            places = self.found.columns.get(target, [])
-            roles = [one.role if (one := self.found.evidence.get(place)) else "" for place in places]
+            places = self.header.columns.get(target, [])
+            roles = [evidence.role if (evidence := self.header.evidence.get(place)) else "" for place in places]
             if not places or roles[0] != f"rating_facility_{agency}" or self.works[target].field.own:
                 continue
             issuer = next(
@@ -289,39 +297,45 @@ class Reader:
                 self.columns[target] = issuer
 
     def _take_other_ratings(self) -> None:
-        """Let a column that could be an agency's rating, and feeds nothing, feed one of its further ratings: which of
-        several the file's own tests go by is told by their sums. No rating of a facility is the issuer's, nor the other
-        way round.
+        """Let a free column of ratings feed one of its agency's further ratings.
+
+        Which of several the file's own tests go by is decided by their sums. No rating of a facility is the issuer's,
+        nor the other way round.
         """
         for agency in AGENCIES:
             rating = f"rating_agency_{agency}"
             used = set(self.columns.values())
-            others = [place for place in self.found.columns.get(rating, [])[1:] if place not in used]
-            roles = {place: one.role if (one := self.found.evidence.get(place)) else "" for place in others}
-            taken: dict[str, int] = {}
+            others = [place for place in self.header.columns.get(rating, [])[1:] if place not in used]
+            roles = {place: evidence.role if (evidence := self.header.evidence.get(place)) else "" for place in others}
+            new_columns: dict[str, int] = {}
             for place in others:
                 kinds = KINDS_OF_ROLE.get(roles[place].removesuffix(f"_{agency}"), KINDS)
                 targets = (f"{rating}_{kind}" for kind in kinds)
-                free = (one for one in targets if one in self.works and one not in self.columns and one not in taken)
+                free = (
+                    free_target
+                    for free_target in targets
+                    if free_target in self.works and free_target not in self.columns and free_target not in new_columns
+                )
                 if (target := next(free, None)) is not None:
-                    taken[target] = place
-            self.columns |= taken
-            places = self.found.columns | {target: [place] for target, place in taken.items()}
-            self.found = replace(self.found, columns=places)
+                    new_columns[target] = place
+            self.columns |= new_columns
+            places = self.header.columns | {target: [place] for target, place in new_columns.items()}
+            self.header = replace(self.header, columns=places)
 
     def _cells_of(self, target: str, place: int) -> Cells:
-        """The cells that feed a target: its column's, of borrowers those of the rows that name them; parts of a column
-        that has both borrowers and facilities.
+        """Return the cells that feed a target.
+
+        Of borrowers those of the rows that name them; parts of a column that has both borrowers and facilities.
         """
-        parted = self.rows.parted
+        name_pair = self.rows.name_pair
         source = self._borrower if target == "borrower_name" else None
-        if parted is not None and target in NAMES:
-            return parted[NAMES.index(target)].take(self._rows if source is None else source)
+        if name_pair is not None and target in NAMES:
+            return name_pair[NAMES.index(target)].take(self._rows if source is None else source)
         if source is not None:
             return self.below.cells(place).take(source)
         if self._borrower is None or target not in OF_COMPANIES:
             return self.cells(place)
-        return filled(self.cells(place), self.below.cells(place).take(self._borrower))
+        return fill_blanks(self.cells(place), self.below.cells(place).take(self._borrower))
 
     def _part_names(self) -> None:
         """Let the column that has both borrowers and facilities feed both."""
@@ -337,13 +351,13 @@ class Reader:
             usual = max(signs, key=lambda sign: signs[sign])
             others = ", ".join(repr(sign) for sign in sorted(signs) if sign != usual)
             count = sum(signs.values()) - signs[usual]
-            text = " ".join(self.found.texts.get(place, "").split())
+            text = " ".join(self.header.texts.get(place, "").split())
             has = agreed(count, "has/have")
             message = f"{counted(count, 'cell')} of {text!r} {has} {others} where others have {usual!r}."
             loans.notes.warnings.append(DataWarning("signs_differ", message, count, ("par_value",)))
 
     def _tell_of_nameless(self, loans: Loans) -> None:
-        """Warn of loans above the first company of a column that has both companies and facilities."""
+        """Warn of loans above the first company of a column with both names."""
         borrower = loans.texts.get("borrower_name")
         count = loans.row_count if borrower is None else int(np.count_nonzero(borrower.codes < 0))
         if count:
@@ -351,70 +365,75 @@ class Reader:
             loans.notes.warnings.append(DataWarning("names_above", message, count))
 
     def _choose_par(self) -> None:
-        """A column of funded balances goes before one that may be of the day when the loan was made."""
+        """Put funded balances before a column that may be of the day of the loan."""
         work = self.works.get("par_value")
-        place = None if work is None else funded_place(self.found, work.field.own)
+        place = None if work is None else funded_place(self.header, work.field.own)
         if place is not None:
             self._first_par = self.columns["par_value"]
             self.columns["par_value"] = place
             self.passed_over[self._first_par] = "another column has what is funded"
             return
-        place = None if work is None else basis_place(self.found, work.field.own)
+        place = None if work is None else basis_place(self.header, work.field.own)
         if place is not None:
             self.passed_over[self.columns["par_value"]] = "another column has par as traded, or in the deal's currency"
             self.columns["par_value"] = place
 
-    def _all_par(self) -> Outcome | None:
-        """The par of all rows below the header, in units of currency; its default where the rest of a loan is there."""
+    def _all_par(self) -> FieldColumn | None:
+        """Return the par of all rows below the header, in units of currency.
+
+        It is the default where the rest of a loan is there.
+        """
         place = self.columns.get("par_value")
         if place is None:
             return None
         work = self._work("par_value", place)
         if work.field.type != "number":  # in a mapping of one's own; what is done with text or dates makes no amount
-            work = Work(Field("par_value", "number"))
-        outcome = pipeline.changed(work, self.below.cells(place), self._in_unit(place))
+            work = FieldWork(Field("par_value", "number"))
+        outcome = pipeline.transform_cells(work, self.below.cells(place), self._in_unit(place))
         if work.field.default is not None:
             keeps = np.zeros(self.below.height, np.bool_) if outcome.lost is None else outcome.lost
             for targets in (("borrower_name",), (*IDENTIFIERS, "facility_name", "maturity_date")):
-                said = [
+                masks = [
                     self.below.cells(self.columns[target]).present() for target in targets if target in self.columns
                 ]
-                keeps = keeps | ~np.any(said, axis=0) if said else keeps
-            outcome.column = pipeline.filled(work, outcome.column, keeps)
+                keeps = keeps | ~np.any(masks, axis=0) if masks else keeps
+            outcome.column = pipeline.fill_default(work, outcome.column, keeps)
         return outcome
 
-    def _work(self, target: str, place: int) -> Work:
-        """What is done with a column that feeds a target."""
-        return self.works[target].on(self.found.preferences.get((target, place), 0))
+    def _work(self, target: str, place: int) -> FieldWork:
+        """Return what is done with a column that feeds a target."""
+        return self.works[target].on(self.header.preferences.get((target, place), 0))
 
     def _in_unit(self, place: int) -> InUnit:
-        """Figures of a column in their target's unit; how that was told is kept."""
+        """Return figures of a column in their target's unit, and keep why it is that."""
 
         def in_unit(target: str, numbers: parsing.Numbers) -> NDArray[np.float64]:
-            unit, magnitude = self.found.unit(place), self.found.magnitude(place)
+            unit, magnitude = self.header.unit(place), self.header.magnitude(place)
             has_par = self._divisor is not None
             scale = self.scales[target] = parsing.scale(
                 target, numbers, unit, magnitude, has_par=has_par, beside=self._rates_beside
             )
             if target == "price" and scale.unit != "currency" and self._has_values(place, numbers):
                 scale = self.scales[target] = parsing.Scale("currency", "par")
-                return parsing.scaled(numbers, scale, self._divisor)
-            values = parsing.scaled(numbers, scale, self._divisor)
+                return parsing.scale_values(numbers, scale, self._divisor)
+            values = parsing.scale_values(numbers, scale, self._divisor)
             return self._as_prices(values, magnitude) if target == "price" else values
 
         return in_unit
 
     def _has_values(self, place: int, numbers: parsing.Numbers) -> bool:
-        """Whether a column that its heading calls a value has market values in the unit of par."""
-        one = self.found.evidence.get(place)
-        is_value = one is not None and one.role in ("market_value", "price") and self._divisor is not None
+        """Return whether a column of values has market values in the unit of par."""
+        evidence = self.header.evidence.get(place)
+        is_value = evidence is not None and evidence.role in ("market_value", "price") and self._divisor is not None
         return is_value and self._divisor is not None and parsing.are_values_of(numbers.values, self._divisor)
 
     def _as_prices(self, values: NDArray[np.float64], magnitude: float) -> NDArray[np.float64]:
-        """Market values in percent of par: those in the unit of par, which a line above the header says, where they
-        would be next to nothing in units of currency.
+        """Return market values in percent of par.
+
+        Those in the unit of par, which a line above the header says, where they would be next to nothing in units of
+        currency.
         """
-        of_par = self.found.magnitude(self.columns["par_value"]) if "par_value" in self.columns else 1.0
+        of_par = self.header.magnitude(self.columns["par_value"]) if "par_value" in self.columns else 1.0
         if magnitude != 1.0 or of_par == 1.0 or self._divisor is None:
             return values
         known = values[values > 0]
@@ -422,7 +441,7 @@ class Reader:
         return values * of_par if PRICE_LEAST <= usual * of_par <= PRICE_MOST else values
 
     def _rates_beside(self) -> parsing.RatesBeside:
-        """The spreads and all-in rates of the loans, by which the unit of smaller rates is told."""
+        """Return spreads and all-in rates of the loans, which decide other units."""
         spread, all_in = (
             self.outcome(target).column if target in self.columns else None for target in ("spread", "all_in_rate")
         )
@@ -434,8 +453,8 @@ class Reader:
         return parsing.RatesBeside(unit, all_in.values - spread.values / 100.0)
 
     def _choose_price(self) -> None:
-        """A column of market values in currency gives way to a later one of prices."""
-        places = self.found.columns.get("price", [])
+        """Prefer a later column of prices to market values in currency."""
+        places = self.header.columns.get("price", [])
         if len(places) < 2 or self._work("price", places[0]).says_unit:
             return
         at = parsing.price_place(places, self.cells)
@@ -443,15 +462,15 @@ class Reader:
         self.passed_over |= dict.fromkeys(places[:at], "it holds amounts of currency, not prices")
 
     def _choose_spread(self) -> None:
-        """A column of indexes and margins under "Rate" or "Index" feeds the spread, where no other one does."""
-        chosen = spread_place(self.columns, self.cells) if "spread" in self.works else None
-        if chosen is not None:
-            target, self.columns["spread"] = chosen
+        """Let indexes and margins under "Rate" or "Index" feed a missing spread."""
+        spread_column = spread_place(self.columns, self.cells) if "spread" in self.works else None
+        if spread_column is not None:
+            target, self.columns["spread"] = spread_column
             if target == "all_in_rate":
                 del self.columns[target]
 
     def _rates(self, loans: Loans) -> dict[str, int]:
-        """What the column of spreads states beside them, put among the loans: field -> column."""
+        """Put what the column of spreads states among the loans: field -> column."""
         place = self.columns.get("spread")
         if place is None or self._work("spread", place).transforms or "spread" not in loans.numbers:
             return {}
@@ -467,26 +486,26 @@ class Reader:
             )
             loans.notes.warnings.append(DataWarning("base_rate_by_level", message, None, ("base_rate_level",)))
 
-    def _put(self, loans: Loans, target: str, outcome: Outcome) -> None:
-        """A typed column into its place among the loans."""
+    def _put_column(self, loans: Loans, target: str, outcome: FieldColumn) -> None:
+        """Put a typed column into its place among the loans."""
         column, work = outcome.column, self.works[target]
         loans.notes.warnings += outcome.warnings
         if column.type == "string" and (work.transforms or work.field.default is not None):
             column = text_column(parsing.merged_pool(column.text.codes, column.text.text, NO_TEXT))
-        if target == "lien_type" and is_second_lien_flag(self.found.texts[self.columns[target]]):
+        if target == "lien_type" and is_second_lien_flag(self.header.texts[self.columns[target]]):
             column = text_column(second_liens(column.as_text()))
         lost = 0 if outcome.lost is None else int(np.count_nonzero(outcome.lost))
-        if unreadable := lost + put(loans, target, column):
+        if unreadable := lost + put_column(loans, target, column):
             self.unreadable[target] = unreadable
 
     def _base_rate(self, loans: Loans) -> None:
-        """An index by name, its level in percent, or both in one column; what an earlier column said stays."""
-        for place in self.found.columns["base_rate"]:
+        """Read an index by name, its level in percent, or both; earlier columns stay."""
+        for place in self.header.columns["base_rate"]:
             work, cells = self._work("base_rate", place), self.cells(place)
             is_words = bool(work.transforms) or work.field.default is not None
             if is_words:
                 text = self.outcome("base_rate", place).column.as_text()
-                levels = parsing.rate_levels(parsing.text_numbers(text.codes, Pool(text.text)))
+                levels = parsing.rate_levels(parsing.text_numbers(text.codes, StringPool(text.text)))
             else:
                 levels = parsing.rate_levels(parsing.read_numbers(cells))
             is_level = ~np.isnan(levels.values)
@@ -498,7 +517,7 @@ class Reader:
                 codes = np.where(is_level, np.int32(-1), text.codes) if is_level.any() else text.codes
                 if is_level.any() and not (codes >= 0).any():
                     continue  # levels, and words for none
-                self._put(loans, "base_rate", Outcome(text_column(parsing.TextColumn(codes, text.text))))
+                self._put_column(loans, "base_rate", FieldColumn(text_column(parsing.TextColumn(codes, text.text))))
 
     def _stand_ins(self, loans: Loans) -> None:
         """Warn of columns that feed fields for which the mapping names others."""
@@ -506,17 +525,17 @@ class Reader:
             column = self.columns.get(target)
             if column is None or not work.field.own:
                 continue
-            if self.found.preferences.get((target, column), 0) < work.field.own:
+            if self.header.preferences.get((target, column), 0) < work.field.own:
                 continue
             named = ", ".join(repr(alias) for alias in work.field.aliases[: work.field.own][:HEADERS_TOLD])
-            header_text = " ".join(self.found.texts.get(column, "").split())
+            header_text = " ".join(self.header.texts.get(column, "").split())
             message = f"Column {header_text!r} stands in for {target}: the mapping's own ({named}) is not there."
             loans.notes.warnings.append(DataWarning("column_stands_in", message, fields=(target,)))
 
     def _note(self, loans: Loans, columns: dict[str, int]) -> None:
-        notes, texts, counts = loans.notes, self.found.texts, self.rows.counts
+        notes, texts, counts = loans.notes, self.header.texts, self.rows.counts
         notes.holdings_found = True
-        notes.header_row = self.found.row
+        notes.header_row = self.header.row
         notes.matched_columns = {target: " ".join(texts[column].split()) for target, column in sorted(columns.items())}
         notes.missing_required = [
             field.target for field in self.mapping.fields if field.required and field.target not in columns
@@ -540,9 +559,9 @@ class Reader:
         self._note_no_collateral(notes)
         notes.filled_borrowers = counts.get("filled_borrowers", 0)
         name = in_quotes(self._sheet.name)
-        kept = self._rows
+        rows = self._rows
         places = (
-            (kept.start, kept.stop - 1) if isinstance(kept, slice) else (kept[0], kept[-1]) if len(kept) else (0, -1)
+            (rows.start, rows.stop - 1) if isinstance(rows, slice) else (rows[0], rows[-1]) if len(rows) else (0, -1)
         )
         if places[1] >= places[0]:
             low, high = (self.below.row(int(place)) for place in places)
@@ -552,9 +571,9 @@ class Reader:
 
 
 def _with_blank_par(
-    picked: table.Loans,
+    picked: table.LoanRows,
 ) -> tuple[NDArray[np.int64] | slice, NDArray[np.int64] | None]:
-    """The loans and the rows that lack nothing but par; and the row that each takes its borrower from."""
+    """Add rows that lack nothing but par, and the row of each one's borrower."""
     more = picked.left_out.get("ignored_blank_par")
     if more is None or not len(more):
         return picked.rows, picked.borrower

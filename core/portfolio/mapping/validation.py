@@ -1,4 +1,4 @@
-"""The loans of a workbook under a mapping's rules: what is wrong with them, row by row."""
+"""The loans of a workbook under a mapping's rules: faults row by row."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import numpy as np
 from core.grid.sheet import Workbook
 from core.portfolio.cells.typed import either, text_column
 from core.portfolio.mapping.joined import join_pages
-from core.portfolio.mapping.normalise import Normalised, Report
-from core.portfolio.mapping.pipeline import Outcome
-from core.portfolio.mapping.reader import Reader
+from core.portfolio.mapping.normalise import NormalisationReport, NormalisedRows
+from core.portfolio.mapping.pipeline import FieldColumn
+from core.portfolio.mapping.reader import LoanReader
 from core.portfolio.model.fields import Mapping
 from core.portfolio.sheets.locate import locate
 
 
-def validate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> Normalised | None:
-    """The rows of the sheet with the loans, mapped and checked: loans, and rows that would be but for a blank par.
+def validate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> NormalisedRows | None:
+    """Map and check the rows of the sheet with the loans.
+
+    These are loans, and rows that would be but for a blank par.
 
     They are typed as for a portfolio, and have what other sheets say of them. Loans that only other sheets have are not
     among them. None where no sheet has a header.
@@ -29,10 +31,10 @@ def validate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> N
     located = locate(book, mapping, sheet=sheet)
     if located.loans is None:
         return None
-    reader = Reader(located.book, located.loans, mapping, with_blank_par=True)
+    reader = LoanReader(located.book, located.loans, mapping, with_blank_par=True)
     outcomes = {target: reader.outcome(target) for target in reader.columns}
     if located.pages or "borrower_name" not in outcomes:
-        alone = Reader(located.book, located.loans, mapping)
+        alone = LoanReader(located.book, located.loans, mapping)
         loans = alone.loans(all_ruled=True)
         join_pages(located, loans, all_ruled=True)
         at = np.full(len(reader.row_numbers), -1, np.int64)
@@ -42,10 +44,10 @@ def validate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> N
         for target, column in loans.ruled.items():
             joined, own = column.take(at), outcomes.get(target)
             if own is None:
-                outcomes[target] = Outcome(joined)
+                outcomes[target] = FieldColumn(joined)
             else:
                 own.column = either(~own.column.blank(), own.column, joined)
-    report = Report(mapping, reader.row_numbers, reader.unmapped())
+    report = NormalisationReport(mapping, reader.row_numbers, reader.unmapped_headings())
     for target, work in reader.works.items():
         report.take(work, outcomes.get(target))
-    return report.finished()
+    return report.finish()

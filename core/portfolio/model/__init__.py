@@ -1,1 +1,5 @@
-"""What a portfolio is: fields, loans as typed columns, notes, deal, facts, ratings."""
+"""What a portfolio is: fields, typed columns of loans, notes, facts, ratings.
+
+Start with `fields` (a row for each field: its names, kind and unit) and `portfolio`. `facts` holds what a file prints
+about itself, `inputs` which fields a figure reads, `ratings` the agencies' ladders. Nothing here reads a file.
+"""

@@ -1,4 +1,4 @@
-"""The names of a deal's classes of notes: which text is one, and which classes a test is about."""
+"""The names of a deal's classes: which text is one, which a test is about."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _BARE: Final = re.compile(rf"\s*{_CODE}\s*", re.IGNORECASE)
 
 @remembered(4_096)
 def is_class_name(text: str) -> bool:
-    """Whether a text is the name of a class of notes: "Class A-1 Notes", "B-2R", "Subordinated Notes", "Equity"."""
+    """Return whether a text names a class: "Class A-1 Notes", "B-2R", "Equity"."""
     return len(text) <= NAME_LENGTH_MAX and (_WORDED.fullmatch(text) or _BARE.fullmatch(text)) is not None
 
 
 def are_class_names(texts: Iterable[str]) -> bool:
-    """Whether a column of names lists notes: nearly all are names of classes, one of them in words."""
+    """Return whether a column lists notes: nearly all names of classes, one in words."""
     names = [text for text in texts if text.strip()]
     named = sum(is_class_name(text) for text in names)
     return named >= max(1, NAMED_SHARE * len(names)) and any(
@@ -64,28 +64,31 @@ _MARKS: Final = re.compile(r"(?<=[A-Z\d])[RLNF]{1,3}\d?$")
 
 @remembered(4_096)
 def class_keys(text: str) -> tuple[str, ...]:
-    """The classes that a test's name lists, as letter and number: "Class A-1/A-2/B Par Value Test" is A1, A2, B."""
+    """Return the classes that a test's name lists as keys: A1, A2, B.
+
+    For example of "Class A-1/A-2/B Par Value Test".
+    """
     text = text[:NAME_LENGTH_MAX]
-    found = _LISTED.search(text) or _JOINED.match(text)
-    if found is None:
+    match = _LISTED.search(text) or _JOINED.match(text)
+    if match is None:
         return ()
-    return tuple(dict.fromkeys(class_key(part[1]) for part in _PART.finditer(found[1])))
+    return tuple(dict.fromkeys(class_key(part[1]) for part in _PART.finditer(match[1])))
 
 
 @remembered(4_096)
 def class_key(text: str) -> str:
-    """Letter and number of a class, without the marks of a reset: "Class B-1-R Notes" is B1; "" for income notes."""
-    found = re.search(rf"\b(?:class|tranche)\s+({_CODE})", text[:NAME_LENGTH_MAX], re.IGNORECASE) or re.match(
+    """Return letter and number of a class, "Class B-1-R Notes" is B1; "" for income."""
+    match = re.search(rf"\b(?:class|tranche)\s+({_CODE})", text[:NAME_LENGTH_MAX], re.IGNORECASE) or re.match(
         rf"\s*({_CODE})", text, re.IGNORECASE
     )
-    if found is None:
+    if match is None:
         return ""
-    code = re.sub(r"[^A-Z\d]", "", found[1].upper())
+    code = re.sub(r"[^A-Z\d]", "", match[1].upper())
     return _MARKS.sub("", code)
 
 
 def covers(key: str, note: str) -> bool:
-    """Whether a class that a test lists includes a note, both as keys: B includes B1 and B2, A1 includes A1A."""
+    """Return whether a listed class includes a note, as keys: B includes B1."""
     return bool(key) and (
         note == key or (note.startswith(key) and not (key[-1].isdigit() and note[len(key)].isdigit()))
     )

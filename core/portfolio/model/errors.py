@@ -2,4 +2,4 @@
 
 
 class MappingError(ValueError):
-    """Columns that cannot become a portfolio: one is missing, lengths differ, a type or a limit does not fit."""
+    """Columns that cannot become a portfolio: missing, unequal, wrong type or size."""

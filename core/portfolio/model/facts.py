@@ -1,4 +1,4 @@
-"""What a file prints about itself, each figure with its subject and its place: evidence beside our own figures."""
+"""What a file prints about itself: figures with subject and place, as evidence."""
 
 from __future__ import annotations
 
@@ -14,8 +14,16 @@ Agency = Literal["a", "b", "c"]
 AGENCY_NAMES: Final[dict[str, str]] = {letter: LABELS[f"rating_agency_{letter}"] for letter in "abc"}
 
 Kind = Literal[
-    "test", "figure", "component", "stratification", "list", "total", "empty_page", "account", "note",
-]  # fmt: skip
+    "test",
+    "figure",
+    "component",
+    "stratification",
+    "list",
+    "total",
+    "empty_page",
+    "account",
+    "note",
+]
 """test: a figure with a limit or a status. figure: one with neither, such as a printed WARF. component: a line of a
 calculation. stratification: a line of a table by rating, industry or country. list: a line of a list of loans or
 obligors. total: of a list or a table. empty_page: a page that says that it has none. account: a balance. note: a figure
@@ -26,13 +34,15 @@ Unit = Literal["percent", "years", "factor", "amount", "count"]
 Direction = Literal["min", "max"]
 
 DECIMALS_MOST: Final = 6
-"""Decimals of a printed figure that are told apart."""
+"""Decimals of a printed figure that are compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """What a figure is about, by the words of its label, its table and its page. Two figures are of one thing where
-    their subjects are equal."""
+class FactSubject:
+    """What a figure is about, by the words of its label, its table and its page.
+
+    Two figures are of one thing where their subjects are equal.
+    """
 
     measure: str
     """Role of the words file, without its kind: "oc", "ic", "reinvestment", "eod", "warf", "obligor", "ccc", ... of a
@@ -59,7 +69,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One figure that a file prints. Money in the file's own units, at the scale that its page states.
+    """One figure that a file prints; money in its own units at its page's scale.
 
     Percentages are in percent points (143.33), whatever the cell's format is.
     """
@@ -67,7 +77,7 @@ class Fact:
     kind: Kind
     label: str
     """As printed."""
-    subject: Subject | None
+    subject: FactSubject | None
     """None where the words say no one thing: the fact is listed, and compared with nothing."""
     value: float | None
     """In `unit`; None where the page prints only a limit."""
@@ -101,23 +111,23 @@ class Fact:
 
     @property
     def name(self) -> str:
-        """The label."""
+        """Return the label."""
         return self.label
 
     @property
     def cell(self) -> str:
-        """The place."""
+        """Return the place."""
         return self.place
 
     @property
     def tolerance(self) -> float:
-        """Half a unit of the last printed digit, in the value's unit."""
+        """Return half a unit of the last printed digit, in the value's unit."""
         return 0.0 if self.value is None else tolerance_of(self.value, self.decimals)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """A sum that the file's own figures make: par - defaulted + carried + cash = the collateral principal amount."""
+    """A sum of the file's own figures, such as par - defaulted + cash = the CPA."""
 
     name: Literal["collateral_principal_amount", "oc_numerator", "ic_numerator", "class_balances", "industries"]
     total: float
@@ -135,7 +145,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """Everything that a file prints about itself, in its order, and the sums that prove it."""
+    """Everything that a file prints about itself, and the sums that prove it."""
 
     all: tuple[Fact, ...] = ()
     identities: tuple[Identity, ...] = ()
@@ -144,30 +154,34 @@ class Facts:
 
     @property
     def tests(self) -> tuple[Fact, ...]:
-        """The current tests: those with a limit or a status."""
+        """Return the current tests: those with a limit or a status."""
         return tuple(fact for fact in self.all if fact.kind == "test" and not fact.is_prior)
 
     @property
     def figures(self) -> tuple[Fact, ...]:
-        """The current tests, and the figures of the kind without a limit: all that may be set beside ours."""
+        """Return current tests and figures without a limit, to be set beside ours."""
         return tuple(fact for fact in self.all if fact.kind in ("test", "figure") and not fact.is_prior)
 
     def of(self, kind: Kind, measure: str | None = None) -> tuple[Fact, ...]:
-        """The current facts of a kind, and of a measure where one is named."""
+        """Return the current facts of a kind, and of a measure where one is named."""
         return tuple(
-            fact for fact in self.all
-            if fact.kind == kind and not fact.is_prior
+            fact
+            for fact in self.all
+            if fact.kind == kind
+            and not fact.is_prior
             and (measure is None or (fact.subject is not None and fact.subject.measure == measure))
-        )  # fmt: skip
+        )
 
     def identity(self, name: str) -> Identity | None:
-        """The identity of that name, where it was tried."""
-        return next((one for one in self.identities if one.name == name), None)
+        """Return the identity of that name, where it was tried."""
+        return next((entry for entry in self.identities if entry.name == name), None)
 
 
 def tolerance_of(printed: float, decimals: int | None = None) -> float:
-    """Half a unit of the last digit that is printed. Of a figure whose decimals nobody says, those that it has, at
-    least two: trailing zeros are not known."""
+    """Return half a unit of the last printed digit.
+
+    Of a figure whose decimals nobody says, those that it has, at least two: trailing zeros are not known.
+    """
     if decimals is None:
         decimals = max(2, len(f"{printed:.{DECIMALS_MOST}f}".rstrip("0").partition(".")[2]))
     return 0.5 * 10.0**-decimals + 1e-9

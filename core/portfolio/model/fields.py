@@ -1,4 +1,4 @@
-"""The standard fields of a loan, a note and a deal, with the headers that name them in the market's files."""
+"""The standard fields of loan, note and deal, with the market's headers."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Transform:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class FieldRule:
     """What one field's values must be."""
 
     field: str
@@ -70,7 +70,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """Which columns of a source feed which fields, how their values change, and what they must be."""
+    """Which columns feed which fields, how values change, what they must be."""
 
     id: str
     name: str
@@ -82,7 +82,7 @@ class Mapping:
     """A header row must name one of these targets."""
     transforms: tuple[Transform, ...] = ()
     """In the order in which they are applied."""
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[FieldRule, ...] = ()
 
 
 IDENTIFIERS: Final = ("cusip", "loanx_id", "isin")
@@ -317,7 +317,9 @@ def _of_agency(
     derived: tuple[str, ...] = (),
     industry: tuple[str, ...] = (),
 ) -> tuple[Field, ...]:
-    """What one agency says of a loan: each is a field of its own beside the general one that the same column may feed.
+    """Return the fields of what one agency says of a loan.
+
+    Each stands beside the general one that the same column may feed.
 
     Args:
         spellings: of the agency's name, as headers have it.
@@ -339,7 +341,7 @@ def _of_agency(
             f"recovery_rate_{letter}", "number",
             aliases=(
                 *each("Recovery Rate", "Rec Rate", "Recovery Rate-23", "Derived Recovery Rate"),
-                *(f"RecoveryRate{said}" for said in others),
+                *(f"RecoveryRate{name}" for name in others),
             ),
         ),
         Field(
@@ -356,7 +358,7 @@ def _of_agency(
         ),
         Field(
             f"{rating}_issuer", "string",
-            aliases=(*issuer, *each("Issuer Rating"), *(f"Issuer {said} Rating" for said in spellings)),
+            aliases=(*issuer, *each("Issuer Rating"), *(f"Issuer {spelling} Rating" for spelling in spellings)),
         ),
         Field(
             f"watch_{letter}", "string",
@@ -384,7 +386,7 @@ _OF_AGENCIES: Final = (
 )  # fmt: skip
 
 SHARED_TARGETS: Final = frozenset(
-    ("is_deferring", "is_second_lien", *(one.target for agency in _OF_AGENCIES for one in agency))
+    ("is_deferring", "is_second_lien", *(field.target for agency in _OF_AGENCIES for field in agency))
 )
 """Auxiliary targets that may be fed by a column which feeds another one, too."""
 
@@ -474,7 +476,7 @@ AUXILIARY_FIELDS: Final = (
         aliases=("Is Delayed Draw", "Delayed Drawdown Obligation", "Delayed Draw Obligation", "Delayed Draw", "DDTL"),
     ),
     Field("is_bridge", "boolean", aliases=("Is Bridge", "Bridge Loan", "Bridge Obligation")),
-    *(one for agency in _OF_AGENCIES for one in agency),
+    *(field for agency in _OF_AGENCIES for field in agency),
 )  # fmt: skip
 
 SERVICER_FIELDS: Final = (
@@ -500,7 +502,7 @@ PROFILES: Final = {
     ),
 }
 
-STANDARD_TARGETS: Final = frozenset(one.target for one in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS))
+STANDARD_TARGETS: Final = frozenset(field.target for field in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS))
 """Fields of loans that every mapping knows; any other is a mapping's own."""
 """The built-in mappings by id."""
 
@@ -510,7 +512,7 @@ class UnknownMapping(ValueError):
 
 
 def mapping_of(mapping: Mapping | str | None) -> Mapping:
-    """A mapping, or the built-in one of a name; None is standard_clo.
+    """Return a mapping, or the built-in one of a name; None is standard_clo.
 
     Raises:
         UnknownMapping: no built-in one has the name.
@@ -676,53 +678,6 @@ DEAL_LABELS: Final = (
         aliases=("Aggregate Excess Funded Spread", "Aggregate Excess Funded Spread Amount", "Excess Funded Spread"),
     ),
 )  # fmt: skip
-
-TEST_LABELS: Final = (
-    Field(
-        "name", "string",
-        aliases=(
-            "Test Description", "Test Name", "Test", "Tests", "Description", "Coverage Test", "Coverage Tests",
-            "Compliance Test", "Compliance Tests", "Collateral Quality Test", "Collateral Quality Tests",
-            "Portfolio Profile Test", "Portfolio Profile Tests", "Concentration Limitation",
-            "Concentration Limitations", "Concentration Test", "Concentration Tests", "Limitation", "Criteria",
-            "Covenant", "Measure", "Metric", "Overcollateralization Test", "Overcollateralization Tests",
-            "Overcollateralisation Tests", "Interest Coverage Test", "Interest Coverage Tests", "Par Value Test",
-            "Par Value Tests", "Par Value Ratio", "Interest Coverage Ratio", "Ratio", "Class", "Requirement",
-        ),
-    ),
-    Field(
-        "value", "number",
-        aliases=(
-            "Current Result", "Current Value", "Current Ratio", "Current Level", "Current", "Actual", "Actual Value",
-            "Actual Ratio", "Actual Level", "Actual Result", "Calculated Value", "Calculated", "Calculated Ratio",
-            "Test Value", "Value", "Result", "Results", "Test Result", "Outcome", "Ratio", "Current Test", "Score",
-            "Current Month", "Current Period", "This Month", "Par Value Ratio", "OC Ratio", "IC Ratio",
-            "Interest Coverage Ratio", "Overcollateralization Ratio", "Coverage Ratio", "Percentage", "Level",
-            "Calculated_Result", "Test Outcome", "Actual Percentage", "Numeric Result",
-        ),
-    ),
-    Field(
-        "trigger", "number",
-        aliases=(
-            "Threshold", "Trigger", "Required", "Required Level", "Required Ratio", "Required Value", "Required Result",
-            "Required Minimum", "Required Percentage", "Trigger Level", "Trigger Ratio", "Test Level", "Test Trigger",
-            "Limit", "Limits", "Minimum", "Maximum", "Min", "Max", "Min/Max", "Minimum/Maximum", "Requirement",
-            "Benchmark", "Covenant", "Covenant Level", "Constraint", "OC Trigger", "IC Trigger", "Threshold Level",
-            "Test Threshold", "Minimum Required", "Standard", "Target", "Target Level", "Required Test",
-            "Test Requirement",
-            "Trigger Value", "Minimum Ratio", "Minimum Level", "Limitation %",
-            "Compliance Level",
-        ),
-    ),
-    Field(
-        "status", "string",
-        aliases=(
-            "Pass/Fail", "Result", "Results", "Status", "Outcome", "Test Result", "Compliance", "In Compliance", "P/F",
-            "Pass", "Passed", "Passing", "Pass/Fail/NA", "Test Status", "Satisfied", "Compliant",
-        ),
-    ),
-)  # fmt: skip
-"""What the columns of a table of published tests are called; what a word means of several is told by the cells."""
 
 AMORTIZATION_SHEETS: Final = frozenset(
     ("amortization", "amortisation", "amortizationschedule", "amortisationschedule", "amortizationschedules")

@@ -1,4 +1,4 @@
-"""A portfolio's loans and a deal's notes as columns, and as tables for a notebook."""
+"""A portfolio's loans and a deal's notes as columns, and as notebook tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.frames.figures import figure_shown
 from core.frames.frame import Frame, FrameColumn, day_column, pool_of, text_column
 from core.frames.notebook import COLUMNS_SHOWN, card, left_out, places, table
 from core.portfolio.model.fields import AUXILIARY_FIELDS, STANDARD_CLO_FIELDS, Lien
-from core.portfolio.model.notes import told_of
+from core.portfolio.model.notes import warning_texts
 from core.portfolio.model.ratings import AGENCY_OF, DEFAULTED, SCALE_A, SCALE_B
 from core.values import day_of
 from core.words import counted
@@ -38,19 +38,23 @@ _DEFAULTED: Final = "defaulted"
 
 
 def names_of(portfolio: PortfolioData, *, derived: bool = True) -> list[str]:
-    """The columns of a portfolio, in their order."""
-    found = {*portfolio.numbers, *portfolio.names, *portfolio.flags, *portfolio.ranks}
+    """Return the columns of a portfolio, in their order."""
+    names = {*portfolio.numbers, *portfolio.names, *portfolio.flags, *portfolio.ranks}
     if portfolio.lien is not None:
-        found.add("lien_type")
-    ordered = sorted(found, key=lambda name: (_ORDER.get(name, len(_ORDER)), name))
+        names.add("lien_type")
+    ordered = sorted(names, key=lambda name: (_ORDER.get(name, len(_ORDER)), name))
     if not derived:
         return [name for name in ordered if name != "obligor"]
-    lots = [name for name, one in (("lots", portfolio.lots), ("conflicting", portfolio.conflicting)) if one is not None]
+    lots = [
+        name
+        for name, column in (("lots", portfolio.lots), ("conflicting", portfolio.conflicting))
+        if column is not None
+    ]
     return [*ordered, *(name + _RANK for name in ordered if name in portfolio.ranks), _DEFAULTED, *lots]
 
 
 def column_of(portfolio: PortfolioData, name: str) -> FrameColumn:
-    """One column of a portfolio.
+    """Return one column of a portfolio.
 
     Raises:
         KeyError: there is none of the name; the message has what is near.
@@ -58,7 +62,7 @@ def column_of(portfolio: PortfolioData, name: str) -> FrameColumn:
     if not isinstance(name, str):
         raise missing("column", name, names_of(portfolio))
     if name in portfolio.names:
-        return _named(portfolio.names[name])
+        return _names_column(portfolio.names[name])
     if name in portfolio.numbers:
         values = portfolio.numbers[name]
         return day_column(values) if name in _DAYS else FrameColumn(values)
@@ -66,9 +70,17 @@ def column_of(portfolio: PortfolioData, name: str) -> FrameColumn:
         return FrameColumn(portfolio.flags[name] != 0)
     if name in portfolio.ranks:
         scale = SCALE_A if AGENCY_OF.get(name) == "a" else SCALE_B
-        return _coded(portfolio.ranks[name], [*scale, "D"][:DEFAULTED])
+        return _codes_column(portfolio.ranks[name], [*scale, "D"][:DEFAULTED])
     if name == "lien_type" and portfolio.lien is not None:
-        return _coded(portfolio.lien, [lien.name.lower() for lien in Lien][1:])
+        return _codes_column(portfolio.lien, [lien.name.lower() for lien in Lien][1:])
+    derived = _derived_column(portfolio, name)
+    if derived is None:
+        raise missing("column", name, names_of(portfolio))
+    return derived
+
+
+def _derived_column(portfolio: PortfolioData, name: str) -> FrameColumn | None:
+    """Return a column that is worked out from others."""
     if (of := name.removesuffix(_RANK)) != name and of in portfolio.ranks:
         ranks = portfolio.ranks[of]
         return FrameColumn(ranks, None, ranks != 0)
@@ -78,22 +90,22 @@ def column_of(portfolio: PortfolioData, name: str) -> FrameColumn:
         return FrameColumn(portfolio.lots.astype(np.int64))
     if name == "conflicting" and portfolio.conflicting is not None:
         return FrameColumn(portfolio.conflicting)
-    raise missing("column", name, names_of(portfolio))
+    return None
 
 
-def _named(names: Names) -> FrameColumn:
+def _names_column(names: Names) -> FrameColumn:
     text = getattr(names.values, "text", None)  # of `Strings`, which stand in memory as a pool does
     return FrameColumn(names.codes, pool_of(names.values) if text is None else (text.offsets, text.data))
 
 
-def _coded(codes: NDArray[np.uint8], words: Sequence[str]) -> FrameColumn:
-    """Text from codes of which 1 is the first word and 0 is blank."""
+def _codes_column(codes: NDArray[np.uint8], words: Sequence[str]) -> FrameColumn:
+    """Return text from codes of which 1 is the first word and 0 is blank."""
     return FrameColumn(codes.astype(np.int32) - 1, pool_of(words))
 
 
 def frame_of(portfolio: PortfolioData, *, derived: bool) -> Frame:
     """See `Portfolio.frame`."""
-    attrs: dict[str, Any] = {"deal": _deal_told(portfolio.deal), "sheet": portfolio.sheet_name}
+    attrs: dict[str, Any] = {"deal": _describe_deal(portfolio.deal), "sheet": portfolio.sheet_name}
     if portfolio.notes.warnings:
         attrs["warnings"] = [f"{warning.code}: {warning.message}" for warning in portfolio.notes.warnings]
     columns = {name: column_of(portfolio, name) for name in names_of(portfolio, derived=derived)}
@@ -101,7 +113,7 @@ def frame_of(portfolio: PortfolioData, *, derived: bool) -> Frame:
 
 
 def repr_of(portfolio: PortfolioData) -> str:
-    """Loans, par, day and warnings in one line."""
+    """Return loans, par, day and warnings in one line."""
     parts = [counted(portfolio.row_count, "loan")]
     if portfolio.row_count <= PAR_ROWS_MAX and "par_value" in portfolio.numbers:
         with np.errstate(invalid="ignore", over="ignore"):
@@ -115,22 +127,22 @@ def repr_of(portfolio: PortfolioData) -> str:
 
 
 def html_of(portfolio: PortfolioData) -> str:
-    """The first and the last loans, and what is to be known of them."""
+    """Return the first and the last loans, and what is to be known of them."""
     names = names_of(portfolio)
-    shown = places(portfolio.row_count)
-    rows = np.array([row for row in shown if row is not None], np.int64)
+    row_places = places(portfolio.row_count)
+    rows = np.array([row for row in row_places if row is not None], np.int64)
     columns = [column_of(portfolio, name).taken(rows) for name in names[:COLUMNS_SHOWN]]
     values: list[Any] = [list(row) for row in zip(*columns, strict=True)]
-    if None in shown:
-        values.insert(shown.index(None), None)
-    told = [left_out(portfolio.row_count, "loans")]
+    if None in row_places:
+        values.insert(row_places.index(None), None)
+    lines = [left_out(portfolio.row_count, "loans")]
     if len(names) > COLUMNS_SHOWN:
-        told.append(f"{len(names) - COLUMNS_SHOWN} more columns: {', '.join(names[COLUMNS_SHOWN:])}")
-    told += told_of(portfolio.notes.warnings)
+        lines.append(f"{len(names) - COLUMNS_SHOWN} more columns: {', '.join(names[COLUMNS_SHOWN:])}")
+    lines += warning_texts(portfolio.notes.warnings)
     if not portfolio.row_count:
-        told.append(portfolio.notes.message)
+        lines.append(portfolio.notes.message)
     tables = [table(names[:COLUMNS_SHOWN], values)] if values else []
-    return card(repr(portfolio), told, *tables)
+    return card(repr(portfolio), lines, *tables)
 
 
 # ---- the deal and its notes
@@ -139,8 +151,8 @@ def html_of(portfolio: PortfolioData) -> str:
 DEAL_DAYS: Final = ("as_of", "closing_date", "reinvestment_end", "stated_maturity", "next_payment")
 
 
-def _deal_told(deal: Deal) -> dict[str, Any]:
-    """What is known of a deal; its days ISO."""
+def _describe_deal(deal: Deal) -> dict[str, Any]:
+    """Return what is known of a deal; its days ISO."""
     known = {name: getattr(deal, name) for name in type(deal).__dataclass_fields__}
     numbers = {name: known[name] for name in DEAL_DAYS if isinstance(known[name], int | float)}
     days = {name: day.isoformat() for name, number in numbers.items() if (day := day_of(number)) is not None}
@@ -148,9 +160,9 @@ def _deal_told(deal: Deal) -> dict[str, Any]:
 
 
 def deal_repr(deal: Deal) -> str:
-    """Its fields that are known, days as days, in one line."""
+    """Return the deal's known fields, days as days, in one line."""
     parts: list[str] = []
-    for name, value in _deal_told(deal).items():
+    for name, value in _describe_deal(deal).items():
         text = value if name in DEAL_DAYS and isinstance(value, str) else value_shown(value)
         if sum(map(len, parts)) + len(name) + len(text) + 3 * len(parts) > 180:
             parts.append("...")
@@ -160,8 +172,8 @@ def deal_repr(deal: Deal) -> str:
 
 
 def deal_html(deal: Deal) -> str:
-    """Its fields that are known."""
-    known = _deal_told(deal)
+    """Return the deal's fields that are known."""
+    known = _describe_deal(deal)
     return card(
         "Deal", [] if known else ["nothing is known"], table(["field", "value"], list(map(list, known.items())))
     )
@@ -180,13 +192,13 @@ def tranches_frame(tranches: Tranches) -> Frame:
 
 
 def tranches_html(tranches: Tranches) -> str:
-    """The first and the last notes."""
+    """Return the first and the last notes."""
     frame = tranches_frame(tranches)
-    shown = places(frame.row_count)
-    rows = np.array([row for row in shown if row is not None], np.int64)
+    row_places = places(frame.row_count)
+    rows = np.array([row for row in row_places if row is not None], np.int64)
     values: list[Any] = [
         list(row) for row in zip(*(column.taken(rows) for column in frame.columns.values()), strict=True)
     ]
-    if None in shown:
-        values.insert(shown.index(None), None)
+    if None in row_places:
+        values.insert(row_places.index(None), None)
     return card(repr(tranches), [left_out(frame.row_count, "notes")], table([*frame.columns], values))

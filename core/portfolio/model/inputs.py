@@ -1,4 +1,4 @@
-"""What figures read of a portfolio, and what of it each warning is about: it makes figures doubtful that read it."""
+"""What figures read of a portfolio, and which warnings make them doubtful."""
 
 from __future__ import annotations
 
@@ -7,9 +7,16 @@ from typing import Final, Literal, NamedTuple
 from core.portfolio.model.notes import DataWarning
 
 Concern = Literal[
-    "masked_inputs", "blank_inputs", "estimate", "stand_in", "conflict", "ambiguous_column", "implausible",
-    "joined_by_name", "left_out",
-]  # fmt: skip
+    "masked_inputs",
+    "blank_inputs",
+    "estimate",
+    "stand_in",
+    "conflict",
+    "ambiguous_column",
+    "implausible",
+    "joined_by_name",
+    "left_out",
+]
 """In what way a warning makes a figure doubtful; `core.compliance.result.DoubtCode` says what each means."""
 
 FIELDS: Final[dict[str, tuple[str, ...]]] = {
@@ -55,7 +62,7 @@ ANY: Final = "any"
 
 
 def input_of(field: str) -> str:
-    """What a field says; the field itself where it is none of the catalogue's, such as one of a mapping's own."""
+    """Return what a field says; the field itself where the catalogue has none."""
     if field in _INPUT_OF:
         return _INPUT_OF[field]
     heads = [name for name in _INPUT_OF if field.startswith((f"{name}_", f"{name}."))]
@@ -65,7 +72,7 @@ def input_of(field: str) -> str:
 _INPUT_OF: Final = {field: name for name, fields in FIELDS.items() for field in fields}
 
 
-class Meaning(NamedTuple):
+class InputMeaning(NamedTuple):
     """What a warning means for figures."""
 
     concern: Concern
@@ -73,117 +80,120 @@ class Meaning(NamedTuple):
     """What it is about where the warning itself names no fields; `ANY`: everything. None: it is about its fields."""
 
 
-WARNINGS: Final[dict[str, Meaning]] = {
-    "masked_ratings": Meaning("masked_inputs", ("ratings",)),
-    "masked_by_rating_table": Meaning("stand_in", ("ratings",)),
-    "masked_word": Meaning("masked_inputs"),
-    "required_missing": Meaning("blank_inputs"),
-    "unreadable_cells": Meaning("blank_inputs"),
-    "page_loans_without_row": Meaning("blank_inputs"),
-    "error_cells": Meaning("blank_inputs", (ANY,)),
-    "no_rating": Meaning("blank_inputs", ("ratings",)),
-    "unrated_not_ccc": Meaning("stand_in", ("ratings",)),
-    "no_price": Meaning("blank_inputs", ("price",)),
-    "no_maturity": Meaning("blank_inputs", ("life",)),
-    "no_base_rate": Meaning("blank_inputs", ("base_rate",)),
-    "reference_coupon_unknown": Meaning("blank_inputs", ("coupon",)),
-    "excess_spread_as_printed": Meaning("stand_in", ("coupon",)),
-    "excess_coupon_floored": Meaning("stand_in", ("coupon",)),
-    "reference_coupon_by_test": Meaning("stand_in", ("coupon",)),
-    "interest_estimated": Meaning("estimate", ("interest",)),
-    "fees_estimated": Meaning("estimate", ("fees",)),
-    "may_differ_from_excel": Meaning("estimate", (ANY,)),
-    "circular_reference": Meaning("estimate", (ANY,)),
-    "not_converged": Meaning("estimate", (ANY,)),
-    "interest_as_printed": Meaning("stand_in", ("interest",)),
-    "amount_stated": Meaning("stand_in"),
-    "amount_differs": Meaning("conflict"),
-    "figure_corrected": Meaning("stand_in"),
-    "correction_left_out": Meaning("conflict"),
-    "index_rate_stated": Meaning("stand_in", ("base_rate",)),
-    "index_rate_differs": Meaning("conflict", ("base_rate",)),
-    "haircuts_as_printed": Meaning("stand_in", ("haircuts",)),
-    "reading_proposed": Meaning("stand_in"),
-    "reading_differs": Meaning("conflict"),
-    "ccc_by_rating_table": Meaning("stand_in", ("rating_table",)),
-    "ccc_excess_not_shown": Meaning("stand_in", ("haircuts",)),
-    "industries_by_table": Meaning("stand_in", ("industry",)),
-    "obligor_families": Meaning("stand_in", ("obligor",)),
-    "defaults_as_printed": Meaning("stand_in", ("default",)),
-    "recovery_assumed": Meaning("stand_in", ("recovery_agency",)),
-    "recovery_agency": Meaning("stand_in", ("recovery_agency",)),
-    "no_moodys_rating": Meaning("stand_in", ("moodys_factor",)),
-    "lives_by_maturity": Meaning("stand_in", ("life_basis",)),
-    "no_lien": Meaning("stand_in", ("lien",)),
-    "lien_of_names": Meaning("stand_in", ("lien",)),
-    "lien_unrecognised": Meaning("stand_in", ("lien",)),
-    "bonds_secured": Meaning("stand_in", ("secured",)),
-    "as_of_stands_in": Meaning("stand_in", ("day",)),
-    "as_of_footer": Meaning("stand_in", ("day",)),
-    "page_stands_in": Meaning("stand_in"),
-    "par_is_commitment": Meaning("stand_in", ("par",)),
-    "par_less_unfunded": Meaning("stand_in", ("par",)),
-    "par_is_funded": Meaning("ambiguous_column", ("par",)),
-    "industry_of_headings": Meaning("stand_in", ("industry",)),
-    "definition_currency": Meaning("conflict", (ANY,)),
-    "definition_days": Meaning("conflict", (ANY,)),
-    "definition_limits": Meaning("conflict", (ANY,)),
-    "home_elsewhere": Meaning("implausible", ("country",)),
-    "definition_classes": Meaning("conflict", ("notes",)),
-    "as_of_conflict": Meaning("conflict", ("day",)),
-    "labels_differ": Meaning("conflict"),
-    "cash_differs": Meaning("conflict", ("cash",)),
-    "notes_differ": Meaning("conflict", ("notes",)),
-    "page_conflict": Meaning("conflict"),
-    "page_total_differs": Meaning("conflict"),
-    "conflicting_lots": Meaning("conflict", ("ratings", "life")),
-    "column_stands_in": Meaning("ambiguous_column"),
-    "par_by_printed": Meaning("ambiguous_column", ("par",)),
-    "ratings_by_printed": Meaning("ambiguous_column"),
-    "factor_by_printed": Meaning("ambiguous_column", ("moodys_factor",)),
-    "names_not_split": Meaning("ambiguous_column", ("obligor",)),
-    "signs_differ": Meaning("ambiguous_column"),
-    "names_above": Meaning("ambiguous_column", ("obligor",)),
-    "ambiguous_column": Meaning("ambiguous_column"),
-    "unit_doubtful": Meaning("ambiguous_column"),
-    "short_months": Meaning("ambiguous_column", ("life",)),
-    "base_rate_by_level": Meaning("ambiguous_column", ("base_rate",)),
-    "rating_of_another_scale": Meaning("ambiguous_column"),
-    "bare_rates": Meaning("ambiguous_column", ("rates", "coupon_type")),
-    "ambiguous_date": Meaning("ambiguous_column", ("day", "life")),
-    "rule_broken": Meaning("implausible"),
-    "as_of_outside_life": Meaning("implausible", ("day",)),
-    "past_maturity": Meaning("implausible", ("life",)),
-    "far_maturity": Meaning("implausible", ("life",)),
-    "matures_after_deal": Meaning("implausible", ("life",)),
-    "par_scale": Meaning("implausible", ("notes", "cash")),
-    "par_unlike_notes": Meaning("implausible", ("par",)),
-    "negative_par": Meaning("implausible", ("par",)),
-    "page_joined_by_name": Meaning("joined_by_name"),
-    "affiliates_by_name": Meaning("joined_by_name", ("obligor",)),
-    "obligors_alike": Meaning("joined_by_name", ("obligor",)),
-    "second_loan_sheet": Meaning("joined_by_name", ("par",)),
-    "rows_without_par": Meaning("left_out", ("par",)),
-    "rows_after_end": Meaning("left_out", ("par",)),
-    "no_collateral": Meaning("left_out", ("par",)),
-    "unidentified_rows": Meaning("left_out", ("par",)),
-    "page_rows_without_loan": Meaning("left_out"),
-    "page_rows_ambiguous": Meaning("left_out"),
-    "other_currency": Meaning("left_out", ("par",)),
+WARNINGS: Final[dict[str, InputMeaning]] = {
+    "masked_ratings": InputMeaning("masked_inputs", ("ratings",)),
+    "masked_by_rating_table": InputMeaning("stand_in", ("ratings",)),
+    "masked_word": InputMeaning("masked_inputs"),
+    "required_missing": InputMeaning("blank_inputs"),
+    "unreadable_cells": InputMeaning("blank_inputs"),
+    "page_loans_without_row": InputMeaning("blank_inputs"),
+    "error_cells": InputMeaning("blank_inputs", (ANY,)),
+    "no_rating": InputMeaning("blank_inputs", ("ratings",)),
+    "unrated_not_ccc": InputMeaning("stand_in", ("ratings",)),
+    "no_price": InputMeaning("blank_inputs", ("price",)),
+    "no_maturity": InputMeaning("blank_inputs", ("life",)),
+    "no_base_rate": InputMeaning("blank_inputs", ("base_rate",)),
+    "reference_coupon_unknown": InputMeaning("blank_inputs", ("coupon",)),
+    "excess_spread_as_printed": InputMeaning("stand_in", ("coupon",)),
+    "excess_coupon_floored": InputMeaning("stand_in", ("coupon",)),
+    "reference_coupon_by_test": InputMeaning("stand_in", ("coupon",)),
+    "interest_estimated": InputMeaning("estimate", ("interest",)),
+    "fees_estimated": InputMeaning("estimate", ("fees",)),
+    "may_differ_from_excel": InputMeaning("estimate", (ANY,)),
+    "circular_reference": InputMeaning("estimate", (ANY,)),
+    "not_converged": InputMeaning("estimate", (ANY,)),
+    "interest_as_printed": InputMeaning("stand_in", ("interest",)),
+    "amount_stated": InputMeaning("stand_in"),
+    "amount_differs": InputMeaning("conflict"),
+    "figure_corrected": InputMeaning("stand_in"),
+    "correction_left_out": InputMeaning("conflict"),
+    "index_rate_stated": InputMeaning("stand_in", ("base_rate",)),
+    "index_rate_differs": InputMeaning("conflict", ("base_rate",)),
+    "haircuts_as_printed": InputMeaning("stand_in", ("haircuts",)),
+    "reading_proposed": InputMeaning("stand_in"),
+    "reading_differs": InputMeaning("conflict"),
+    "ccc_by_rating_table": InputMeaning("stand_in", ("rating_table",)),
+    "ccc_excess_not_shown": InputMeaning("stand_in", ("haircuts",)),
+    "industries_by_table": InputMeaning("stand_in", ("industry",)),
+    "obligor_families": InputMeaning("stand_in", ("obligor",)),
+    "defaults_as_printed": InputMeaning("stand_in", ("default",)),
+    "recovery_assumed": InputMeaning("stand_in", ("recovery_agency",)),
+    "recovery_agency": InputMeaning("stand_in", ("recovery_agency",)),
+    "no_moodys_rating": InputMeaning("stand_in", ("moodys_factor",)),
+    "lives_by_maturity": InputMeaning("stand_in", ("life_basis",)),
+    "no_lien": InputMeaning("stand_in", ("lien",)),
+    "lien_of_names": InputMeaning("stand_in", ("lien",)),
+    "lien_unrecognised": InputMeaning("stand_in", ("lien",)),
+    "bonds_secured": InputMeaning("stand_in", ("secured",)),
+    "as_of_stands_in": InputMeaning("stand_in", ("day",)),
+    "as_of_footer": InputMeaning("stand_in", ("day",)),
+    "page_stands_in": InputMeaning("stand_in"),
+    "par_is_commitment": InputMeaning("stand_in", ("par",)),
+    "par_less_unfunded": InputMeaning("stand_in", ("par",)),
+    "par_is_funded": InputMeaning("ambiguous_column", ("par",)),
+    "industry_of_headings": InputMeaning("stand_in", ("industry",)),
+    "definition_currency": InputMeaning("conflict", (ANY,)),
+    "definition_days": InputMeaning("conflict", (ANY,)),
+    "definition_limits": InputMeaning("conflict", (ANY,)),
+    "home_elsewhere": InputMeaning("implausible", ("country",)),
+    "definition_classes": InputMeaning("conflict", ("notes",)),
+    "as_of_conflict": InputMeaning("conflict", ("day",)),
+    "labels_differ": InputMeaning("conflict"),
+    "cash_differs": InputMeaning("conflict", ("cash",)),
+    "notes_differ": InputMeaning("conflict", ("notes",)),
+    "page_conflict": InputMeaning("conflict"),
+    "page_total_differs": InputMeaning("conflict"),
+    "conflicting_lots": InputMeaning("conflict", ("ratings", "life")),
+    "column_stands_in": InputMeaning("ambiguous_column"),
+    "par_by_printed": InputMeaning("ambiguous_column", ("par",)),
+    "ratings_by_printed": InputMeaning("ambiguous_column"),
+    "factor_by_printed": InputMeaning("ambiguous_column", ("moodys_factor",)),
+    "names_not_split": InputMeaning("ambiguous_column", ("obligor",)),
+    "signs_differ": InputMeaning("ambiguous_column"),
+    "names_above": InputMeaning("ambiguous_column", ("obligor",)),
+    "ambiguous_column": InputMeaning("ambiguous_column"),
+    "unit_doubtful": InputMeaning("ambiguous_column"),
+    "short_months": InputMeaning("ambiguous_column", ("life",)),
+    "base_rate_by_level": InputMeaning("ambiguous_column", ("base_rate",)),
+    "rating_of_another_scale": InputMeaning("ambiguous_column"),
+    "bare_rates": InputMeaning("ambiguous_column", ("rates", "coupon_type")),
+    "ambiguous_date": InputMeaning("ambiguous_column", ("day", "life")),
+    "rule_broken": InputMeaning("implausible"),
+    "as_of_outside_life": InputMeaning("implausible", ("day",)),
+    "past_maturity": InputMeaning("implausible", ("life",)),
+    "far_maturity": InputMeaning("implausible", ("life",)),
+    "matures_after_deal": InputMeaning("implausible", ("life",)),
+    "par_scale": InputMeaning("implausible", ("notes", "cash")),
+    "par_unlike_notes": InputMeaning("implausible", ("par",)),
+    "negative_par": InputMeaning("implausible", ("par",)),
+    "page_joined_by_name": InputMeaning("joined_by_name"),
+    "affiliates_by_name": InputMeaning("joined_by_name", ("obligor",)),
+    "obligors_alike": InputMeaning("joined_by_name", ("obligor",)),
+    "second_loan_sheet": InputMeaning("joined_by_name", ("par",)),
+    "rows_without_par": InputMeaning("left_out", ("par",)),
+    "rows_after_end": InputMeaning("left_out", ("par",)),
+    "no_collateral": InputMeaning("left_out", ("par",)),
+    "unidentified_rows": InputMeaning("left_out", ("par",)),
+    "page_rows_without_loan": InputMeaning("left_out"),
+    "page_rows_ambiguous": InputMeaning("left_out"),
+    "other_currency": InputMeaning("left_out", ("par",)),
 }
 """What the warnings that make figures doubtful mean, by code. The others of `WARNING_CODES` say how the file was read,
 compared or traded, and make no figure doubtful; that a published figure differs is told in its own row."""
 
 
 def concern_of(warning: DataWarning) -> Concern:
-    """In what way a warning of `WARNINGS` makes figures doubtful: a loan without a par that can be read is left out."""
+    """Return in what way a warning makes figures doubtful.
+
+    A loan without a par that can be read is left out.
+    """
     if warning.code == "unreadable_cells" and warning.fields == ("par_value",):
         return "left_out"
     return WARNINGS[warning.code].concern
 
 
 def inputs_of(warning: DataWarning) -> frozenset[str]:
-    """What a warning is about; nothing where it makes no figure doubtful."""
+    """Return what a warning is about; nothing where it makes no figure doubtful."""
     meaning = WARNINGS.get(warning.code)
     if meaning is None:
         return frozenset()

@@ -1,4 +1,4 @@
-"""How the choices that a file leaves open were read, and which of its own figures say so."""
+"""How the choices that a file leaves open were read, and by which figures."""
 
 from __future__ import annotations
 
@@ -94,23 +94,27 @@ class Interpretation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def used(self) -> list[Choice]:
-        """The choices that the file's own figures decided."""
+        """Return the choices that the file's own figures decided."""
         return [choice for choice in self.choices if choice.state in USED]
 
     @property
     def read_as(self) -> str:
-        """The readings used in words, those that change something first, and how many printed figures tie by them;
-        empty where none is used."""
-        used = sorted(self.used, key=lambda one: not one.changed)
-        words = [f"{one.reading.words}{PROPOSED * (one.state == 'proposed' and one.changed)}" for one in used]
+        """Return the used readings in words, and how many printed figures tie by them.
+
+        Those that change something come first; empty where none is used.
+        """
+        used = sorted(self.used, key=lambda choice: not choice.changed)
+        words = [
+            f"{choice.reading.words}{PROPOSED * (choice.state == 'proposed' and choice.changed)}" for choice in used
+        ]
         if not words:
             return ""
         return f"{'; '.join(words)}; {self.tied:,} of {counted(self.figures, 'printed figure')} tie"
 
     @property
     def changed(self) -> list[Choice]:
-        """Those of them that would be read in another way without the file's figures."""
-        return [one for one in self.used if one.changed]
+        """Return those that would be read otherwise without the file's figures."""
+        return [choice for choice in self.used if choice.changed]
 
 
 USED: Final = ("taken", "proposed")

@@ -1,4 +1,4 @@
-"""The fields of loans for a reader: their labels, kinds and units, and each as a column that can be sent and cut."""
+"""The fields of loans for a reader: labels, kinds, units, and columns to send."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FieldKind = Literal["string", "number", "date", "boolean", "rating"]
 FEW_NAMES: Final = 1_000
 """Distinct names that a cut column keeps as they are; of more it keeps those of its rows."""
 
-_DATES: Final = frozenset(one.target for one in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS) if one.type == "date")
+_DATES: Final = frozenset(field.target for field in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS) if field.type == "date")
 
 _LABELS: Final = {
     "borrower_name": "Borrower",
@@ -108,7 +108,7 @@ class LoanField:
 
 @dataclass(frozen=True, slots=True)
 class LoanColumn:
-    """The values of one field: numbers, days or booleans; of a text its names, of a rating its names and ranks."""
+    """The values of one field: numbers, days, booleans, names, or names and ranks."""
 
     kind: FieldKind
     numbers: NDArray[np.float64] | None = None
@@ -118,10 +118,10 @@ class LoanColumn:
     def take(self, rows: NDArray[np.intp]) -> LoanColumn:
         """Return the values of some rows, without the names of the others."""
         numbers = None if self.numbers is None else self.numbers[rows]
-        return LoanColumn(self.kind, numbers, None if self.names is None else _cut(self.names, rows))
+        return LoanColumn(self.kind, numbers, None if self.names is None else _take_names(self.names, rows))
 
     def values(self) -> list[Any]:
-        """Return plain values: None for a blank, dates as ISO 8601, a rating as its symbol."""
+        """Return plain values: None for a blank, ISO 8601 dates, a rating's symbol."""
         if self.names is not None:
             named = [*self.names.values, None]
             return [named[code] for code in self.names.codes.tolist()]
@@ -139,7 +139,7 @@ class LoanColumn:
         return listed
 
 
-def _cut(names: Names, rows: NDArray[np.intp]) -> Names:
+def _take_names(names: Names, rows: NDArray[np.intp]) -> Names:
     codes = names.codes[rows]
     if len(names.values) <= FEW_NAMES:
         return Names(codes, names.values)
@@ -153,7 +153,7 @@ def _cut(names: Names, rows: NDArray[np.intp]) -> Names:
 
 
 def field_names(portfolio: PortfolioData) -> list[str]:
-    """Return the fields that a portfolio has, in the order in which a reader looks for them; none without loans."""
+    """Return the fields that a portfolio has, in a reader's order."""
     if not portfolio.notes.holdings_found:
         return []
     derived = {f"{name}_rank" for name in portfolio.ranks} | {"obligor"}
@@ -179,8 +179,8 @@ def label_of(name: str, labels: Mapping[str, str]) -> str:
     """Return what people call a field."""
     if name in _LABELS:
         return _LABELS[name].format_map(labels)
-    found = label(name, labels)
-    return found if found != name else name.replace("_", " ").capitalize()
+    text = label(name, labels)
+    return text if text != name else name.replace("_", " ").capitalize()
 
 
 def unit_of(name: str, currency: str) -> str:
@@ -209,7 +209,7 @@ def column_of(portfolio: PortfolioData, name: str) -> LoanColumn:
         return LoanColumn(kind, names=portfolio.names[name])
     if name == "lien_type":
         assert portfolio.lien is not None, "a field of the portfolio"
-        return LoanColumn(kind, names=Names(_codes(portfolio.lien), tuple(one.name.lower() for one in Lien)[1:]))
+        return LoanColumn(kind, names=Names(_codes(portfolio.lien), tuple(lien.name.lower() for lien in Lien)[1:]))
     if name in portfolio.numbers:
         return LoanColumn(kind, portfolio.numbers[name])
     return LoanColumn(kind, _flags(portfolio, name).astype(np.float64))

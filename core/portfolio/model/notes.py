@@ -1,4 +1,4 @@
-"""What reading a portfolio saw beside its loans: where they stood, what was left out, what could not be used."""
+"""What reading a portfolio saw beside its loans: places, left-out rows, faults."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, Literal
 import msgspec
 
 from core.frames.brief import brief, shortened
-from core.grid.codec import Manifest
+from core.grid.codec import WorkbookRecord
 from core.grid.sheet import Workbook
 
 WARNING_CODES: Final = {
@@ -162,12 +162,11 @@ class DataWarning(msgspec.Struct, frozen=True, omit_defaults=True):
         return shortened(f"DataWarning({self.code!r}, {self.message!r})")
 
 
-def told_of_formulas(book: Workbook | Manifest) -> list[DataWarning]:
-    """That formulas of a workbook came without values, and what became of them; and what to doubt of its values since
-    they were calculated."""
+def warn_of_formulas(book: Workbook | WorkbookRecord) -> list[DataWarning]:
+    """Warn of formulas that came without values, and of values to doubt."""
     filled = book.filled
-    found = [] if filled is None else [DataWarning("formulas_without_values", filled.message, filled.cells)]
-    return found + [DataWarning(doubt.code, f"{_capital(doubt.message)}.", doubt.cells) for doubt in book.doubts]
+    warnings = [] if filled is None else [DataWarning("formulas_without_values", filled.message, filled.cells)]
+    return warnings + [DataWarning(doubt.code, f"{_capital(doubt.message)}.", doubt.cells) for doubt in book.doubts]
 
 
 def _capital(message: str) -> str:
@@ -183,18 +182,22 @@ LINE_LENGTH_MAX: Final = 10_000
 """Characters of a line of warnings of one kind, where there is more than one."""
 
 
-def bounded(warnings: Sequence[DataWarning]) -> list[DataWarning]:
-    """The warnings, each once, all of them; a message that is longer than any list of names is cut."""
+def limit_warnings(warnings: Sequence[DataWarning]) -> list[DataWarning]:
+    """Return the warnings, each once; a message longer than any list is cut."""
     return [
-        fromkey if len(fromkey.message) <= WARNING_LENGTH_MAX
+        fromkey
+        if len(fromkey.message) <= WARNING_LENGTH_MAX
         else msgspec.structs.replace(fromkey, message=fromkey.message[: WARNING_LENGTH_MAX - 3] + "...")
         for fromkey in dict.fromkeys(warnings)
-    ]  # fmt: skip
+    ]
 
 
-def told_of(warnings: Sequence[DataWarning]) -> list[str]:
-    """A line for each kind of warning, in the order in which the kinds first come, with all messages of the kind; a
-    further line of the kind where they are longer than `LINE_LENGTH_MAX`."""
+def warning_texts(warnings: Sequence[DataWarning]) -> list[str]:
+    """Return a line for each kind of warning, with all messages of the kind.
+
+    Kinds stand in the order in which they first come; a further line of the kind where they are longer than
+    `LINE_LENGTH_MAX`.
+    """
     kinds: dict[str, list[str]] = {}
     for warning in warnings:
         lines = kinds.setdefault(warning.code, [])
@@ -206,7 +209,7 @@ def told_of(warnings: Sequence[DataWarning]) -> list[str]:
 
 
 def of_side(side: str, warnings: Iterable[DataWarning]) -> list[DataWarning]:
-    """The warnings of one of two files that are set beside each other, which they name."""
+    """Return the warnings of one of two files, which they name."""
     return [msgspec.structs.replace(warning, message=f"{side}: {warning.message}") for warning in warnings]
 
 
@@ -250,12 +253,12 @@ class PageNote:
 
     @property
     def place(self) -> str:
-        """The sheet, or the list of it, for a sentence."""
+        """Return the sheet, or the list of it, for a sentence."""
         return f"list {self.title!r} of sheet {self.sheet!r}" if self.title else f"sheet {self.sheet!r}"
 
     @property
     def heading(self) -> str:
-        """The same at the beginning of a sentence."""
+        """Return the same at the beginning of a sentence."""
         return self.place[:1].upper() + self.place[1:]
 
 
@@ -275,7 +278,7 @@ class ObligorFamily:
 
 @dataclass(slots=True, kw_only=True)
 class Notes:
-    """Written while a source is read; counts are of rows where nothing else is said, before lots are added up."""
+    """What was noted while a source was read; counts are of rows before lots."""
 
     # The source
 

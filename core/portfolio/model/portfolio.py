@@ -23,7 +23,7 @@ from core.words import counted
 
 
 class Strings(Sequence[str]):
-    """Distinct strings that are decoded when they are asked for: a tuple of a million would take 60 MB and 0.1 s."""
+    """Distinct strings decoded on demand: a tuple of a million takes 60 MB and 0.1 s."""
 
     __slots__ = ("text",)
 
@@ -65,7 +65,7 @@ class Strings(Sequence[str]):
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """A text column as dictionary codes: the name of row i is `values[codes[i]]`; -1 is blank.
+    """A text column as codes: row i is `values[codes[i]]`; -1 is blank.
 
     The values are distinct; some may be used by no row.
     """
@@ -79,7 +79,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Tranches(Framed):
-    """The notes of the deal, most senior first (by rank, then by the sheet's order); equally long.
+    """The notes of the deal, most senior first, as columns of one length.
 
     Money in the deal's currency; coupons, triggers and rates in percent; NaN is blank.
     """
@@ -108,7 +108,7 @@ class Tranches(Framed):
         return framed.tranches_html(self)
 
     def frame(self) -> Frame:
-        """A row for each class; figures in the units of this class, NaN as null."""
+        """Return a row for each class; figures in the units of this class, NaN as null."""
         return framed.tranches_frame(self)
 
 
@@ -127,7 +127,7 @@ FactorRatings = Literal["derived", "final", "issuer", "facility"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deal:
-    """What the pages on the deal and its accounts say; None where they say nothing. Days since 1970-01-01."""
+    """What pages on deal and accounts say; None for nothing. Days since 1970-01-01."""
 
     principal_cash: float | None = None
     senior_fees: float | None = None
@@ -192,7 +192,10 @@ class Deal:
 
     @property
     def is_interest_given(self) -> bool:
-        """Whether the file prints all of the period's interest, so that no loan's rate decides on it."""
+        """Return whether the file prints all of the period's interest.
+
+        No loan's rate decides on it then.
+        """
         collected, receivable, whole = self.interest_collected, self.interest_receivable, self.interest_available
         if whole is not None and isfinite(whole):
             return True
@@ -213,7 +216,7 @@ OF_LOANS: Final = (
 
 
 def without_figures_of_loans(deal: Deal) -> Deal:
-    """The deal for some of its loans, or for other loans: what the file says of all of them is left out."""
+    """Return the deal for other loans, without what the file says of all of them."""
     if all(getattr(deal, name) is None for name in OF_LOANS):
         return deal
     return replace(deal, **dict.fromkeys(OF_LOANS))
@@ -233,7 +236,9 @@ class Amortization:
 
 @dataclass(frozen=True, slots=True)
 class PortfolioData(Framed):
-    """The loans of one deal, one row for each facility (lots of one identifier are added up), as typed columns.
+    """The loans of one deal, one row for each facility, as typed columns.
+
+    Lots of one identifier are added up.
 
     A field whose column the source does not have is absent from its dict. All arrays have `row_count` elements.
     `portfolio["par_value"]` is a column for a reader; `len` counts loans, `in` and iteration are about columns.
@@ -288,8 +293,11 @@ class PortfolioData(Framed):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns that `portfolio[name]` gives: those of `numbers`, `names`, `flags` and `ranks`,
-        lien_type, <agency>_rank, defaulted; lots and conflicting where lots were added up."""
+        """Return the names of the columns that `portfolio[name]` gives.
+
+        Those of `numbers`, `names`, `flags` and `ranks`, lien_type, <agency>_rank, defaulted; lots and conflicting
+        where lots were added up.
+        """
         return tuple(framed.names_of(self))
 
     def __len__(self) -> int:
@@ -302,9 +310,11 @@ class PortfolioData(Framed):
         return name in self.columns
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """One column as an array, in the units of this class: days as datetime64[D] with NaT, text as objects with
-        None, flags as booleans, ratings as symbols (as written; else of their agency's scale), their ranks as numbers
-        with None under the name with _rank behind it. Numbers share the portfolio's memory.
+        """Return one column as an array, in the units of this class.
+
+        Days are datetime64[D] with NaT, text is objects with None, flags are booleans, ratings are symbols (as written;
+        else of their agency's scale), their ranks numbers with None under the name with _rank behind it. Numbers share
+        the portfolio's memory.
 
         Raises:
             KeyError: there is none of the name; the message has what is near.
@@ -318,16 +328,18 @@ class PortfolioData(Framed):
         return framed.html_of(self)
 
     def frame(self, *, derived: bool = True) -> Frame:
-        """All columns of `portfolio[name]` with nulls: percentages in percent points (5 % is 5.0), spreads in basis
-        points, days as days. What is known of the deal and the warnings stand in `attrs`.
+        """Return all columns of `portfolio[name]` with nulls.
+
+        Percentages are in percent points (5 % is 5.0), spreads in basis points, days are days. What is known of the
+        deal and the warnings stand in `attrs`.
 
         Without the `derived` ones (obligor, ranks, defaulted, lots) they are columns that `from_columns` takes.
         """
         return framed.frame_of(self, derived=derived)
 
     def defaulted(self) -> NDArray[np.bool_]:
-        """Which loans are defaulted on the deal's as-of day (see the function of that name)."""
-        return defaulted(self.row_count, self.numbers, self.flags, self.ranks, self.deal.as_of)
+        """Return which loans are defaulted on the deal's as-of day."""
+        return defaulted_loans(self.row_count, self.numbers, self.flags, self.ranks, self.deal.as_of)
 
 
 AnyPortfolio = TypeVar("AnyPortfolio", bound=PortfolioData)
@@ -337,14 +349,14 @@ DAYS_PAST_DUE_DEFAULTED: Final = 90
 """Days past due from which a loan counts as defaulted."""
 
 
-def defaulted(
+def defaulted_loans(
     row_count: int,
     numbers: Dict[str, NDArray[np.float64]],
     flags: Dict[str, NDArray[np.uint8]],
     ranks: Dict[str, NDArray[np.uint8]],
     as_of: float | None,
 ) -> NDArray[np.bool_]:
-    """Loans with the flag, a D, SD or RD rating, 90 days past due, or a default date on or before `as_of`.
+    """Return loans with the flag, D, SD or RD, 90 days past due, or past default.
 
     Without an as-of day every default date counts: it is a date that has happened. A current pay loan is performing.
     """

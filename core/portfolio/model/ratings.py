@@ -1,4 +1,4 @@
-"""Rating symbols as ranks on one scale, the factor of each rank, and recovery rates by notch difference."""
+"""Rating symbols as ranks on one scale, rating factors, and recovery rates."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ PARTS_MAX: Final = 3
 
 @remembered(4_096)
 def rank(text: str, agency: Agency | None = None) -> int:
-    """The rank of a symbol, 1 (best) to 22 (defaulted); 0 where there is no rating or the text is none.
+    """Return the rank of a symbol, 1 (best) to 22 (defaulted); 0 for no rating.
 
     Watch marks, outlooks, "(P)", "(sf)", "-PD", "(EXP)" and the marks of estimates, shadow ratings and unsolicited ones
     ("e", "s", "u", "pi"), footnote marks and the agency's name are dropped; a symbol that another agency's name stands
@@ -179,7 +179,7 @@ def rank(text: str, agency: Agency | None = None) -> int:
     """
     if len(text) > LENGTH_MAX:
         return 0
-    cleaned = _FOOTNOTES.sub("", _cleaned(text))
+    cleaned = _FOOTNOTES.sub("", _clean(text))
     for named, pattern in _NAMES:
         if match := pattern.match(cleaned):
             if agency not in (None, named):
@@ -190,7 +190,7 @@ def rank(text: str, agency: Agency | None = None) -> int:
 
 
 def _symbol_rank(cleaned: str, agency: Agency | None) -> int:
-    """The rank of one symbol with what stands about it."""
+    """Return the rank of one symbol with what stands about it."""
     match = _SHAPE.fullmatch(cleaned)
     if match is None:
         return 0
@@ -201,7 +201,7 @@ def _symbol_rank(cleaned: str, agency: Agency | None) -> int:
 
 
 def _rank_of_several(cleaned: str, agency: Agency | None) -> int:
-    """The rank of one of several agencies' symbols in a cell, Moody's first: "B2/B", "B2/B/B+"."""
+    """Return the rank of one of several agencies' symbols, Moody's first: "B2/B/B+"."""
     parts = _PARTS.split(cleaned, PARTS_MAX)
     agencies = get_args(Agency)[: len(parts)]
     if not 1 < len(parts) <= PARTS_MAX or parts[0] not in _SYMBOLS["a"]:
@@ -213,19 +213,23 @@ def _rank_of_several(cleaned: str, agency: Agency | None) -> int:
 
 
 def is_not_rated(text: str) -> bool:
-    """Whether the text says that it shows no rating: there is none, or it is masked (as against an unreadable text)."""
-    return _FOOTNOTES.sub("", _cleaned(text)) in NOT_RATED or is_masked(text)
+    """Return whether the text shows no rating: none, or a masked one.
+
+    An unreadable text is neither.
+    """
+    return _FOOTNOTES.sub("", _clean(text)) in NOT_RATED or is_masked(text)
 
 
 def is_masked(text: str) -> bool:
-    """Whether the text stands for a rating that is known and not shown: `*`, `***`, `NR*`, "Confidential"."""
-    cleaned = _cleaned(text).strip("()[]<>").strip()
+    """Return whether the text masks a known rating: `*`, `NR*`, "Confidential"."""
+    cleaned = _clean(text).strip("()[]<>").strip()
     return cleaned in MASK_WORDS or _MASK.fullmatch(cleaned) is not None
 
 
 def masks_of(texts: Sequence[str], counts: Sequence[int], ranks: Sequence[int]) -> list[int]:
-    """The places of the texts of a column of ratings that stand for masked ones though no list has them: words that
-    come again, in a column where others are ratings.
+    """Return places of texts that stand for masked ratings though no list has them.
+
+    They are words that come again, in a column where others are ratings.
 
     Args:
         texts: the column's distinct texts.
@@ -245,8 +249,8 @@ def masks_of(texts: Sequence[str], counts: Sequence[int], ranks: Sequence[int]) 
 
 
 def _is_mask_word(text: str) -> bool:
-    """Whether a text is short, without a figure, and says neither a rating nor that there is none."""
-    cleaned = _cleaned(text)
+    """Return whether a text is short, without a figure, and no known rating word."""
+    cleaned = _clean(text)
     if not 0 < len(cleaned) <= MASK_LENGTH_MAX or any(map(str.isdigit, cleaned)) or _SAYS.match(cleaned):
         return False
     first = _FIRST_WORD.match(cleaned)
@@ -261,13 +265,13 @@ _SAYS: Final = re.compile(
 
 
 def watch(text: str) -> int:
-    """Whither a rating on watch or under review may move: 1 up, -1 down; 0 not on watch, or the text does not say.
+    """Return where a rating on watch may move: 1 up, -1 down, 0 unknown or not.
 
     An outlook is no watch: "B2 (Negative)" gives 0, "B2 *-" and "B2 Watch Neg" give -1.
     """
     if len(text) > LENGTH_MAX:
         return 0
-    cleaned = _cleaned(text)
+    cleaned = _clean(text)
     if marked := _MARK.search(cleaned):
         return 1 if marked[1] == "+" else -1
     match = _ON_WATCH.search(cleaned)
@@ -278,7 +282,7 @@ def watch(text: str) -> int:
     return better - worse
 
 
-def _cleaned(text: str) -> str:
+def _clean(text: str) -> str:
     return " ".join(text[: LENGTH_MAX + 1].upper().split())
 
 
@@ -288,7 +292,7 @@ def recovery(
     facility_rank: NDArray[np.uint8] | None = None,
     is_dip: NDArray[np.uint8] | None = None,
 ) -> NDArray[np.float64]:
-    """Recovery rates in percent, one for each loan, from the tables above.
+    """Return recovery rates in percent, one for each loan, from the tables above.
 
     The notch difference is rank(default probability rating) - rank(facility rating), positive where the facility is the
     better one; 0 where one of the two is missing. All arrays are equally long.

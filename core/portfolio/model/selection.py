@@ -84,10 +84,10 @@ def _truth(text: str, field: str) -> float:
 
 
 def _rank(text: str, field: str) -> float:
-    found = rank(text, AGENCY_OF.get(field))
-    if not found:
+    value = rank(text, AGENCY_OF.get(field))
+    if not value:
         raise ConditionError(f"{text[:40]!r} is no rating, as {field} is")
-    return float(found)
+    return float(value)
 
 
 _READ: Final[Mapping[str, Callable[[str, str], float | str]]] = {
@@ -110,7 +110,9 @@ def select(
     *,
     descending: bool = False,
 ) -> NDArray[np.int32]:
-    """Return the rows that meet every condition, in the order of a field; else in their own.
+    """Return the rows that meet every condition, in the order of a field.
+
+    Without a field they keep their own order.
 
     Rows of one value stay in their order, and blanks come last either way. `columns` has the fields that are named.
     """
@@ -125,7 +127,7 @@ def select(
 
 
 def matching(column: LoanColumn, condition: LoanCondition) -> Mask:
-    """Return which rows meet a condition; a blank is unequal to every value, and else meets none."""
+    """Return which rows meet a condition; a blank is only unequal to values."""
     if condition.operation == "contains" or column.numbers is None:
         assert column.names is not None, "`condition_of` has seen to it"
         return _of_texts(column, condition)
@@ -139,18 +141,18 @@ def matching(column: LoanColumn, condition: LoanCondition) -> Mask:
 def _of_texts(column: LoanColumn, condition: LoanCondition) -> Mask:
     """Ask each distinct text once."""
     assert column.names is not None, "a column of texts"
-    codes, wanted = column.names.codes, condition.value
-    if wanted is None:
+    codes, folded = column.names.codes, condition.value
+    if folded is None:
         return np.asarray((codes < 0) == (condition.operation == "eq"))
     compare = operator.contains if condition.operation == "contains" else _COMPARE[condition.operation]
     meets = np.zeros(len(column.names.values) + 1, np.bool_)
     meets[-1] = condition.operation == "ne"  # a blank's
-    meets[:-1] = [compare(text.casefold(), wanted) for text in column.names.values]
+    meets[:-1] = [compare(text.casefold(), folded) for text in column.names.values]
     return np.asarray(meets[codes])
 
 
 def _sort_keys(column: LoanColumn, *, descending: bool) -> NDArray[np.float64]:
-    """Return numbers that rise in the order that is asked for, NaN for a blank: NumPy sorts it last."""
+    """Return numbers that rise in the order wanted, NaN for a blank (sorted last)."""
     keys = column.numbers
     if keys is None:
         assert column.names is not None, "a column has numbers or names"

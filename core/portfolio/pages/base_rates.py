@@ -73,11 +73,11 @@ def base_rate_of(located: LocatedBook, loans: Loans) -> tuple[float, str] | None
     family = index.partition("-")[0]
     ways = (
         [level for level in levels if level.name == index],
-        [one for one in levels if one.name == f"{index}{_MAIN_TENOR}"],
-        [one for one in levels if one.name.partition("-")[0] == family or not family],
+        [level for level in levels if level.name == f"{index}{_MAIN_TENOR}"],
+        [level for level in levels if level.name.partition("-")[0] == family or not family],
     )
     for near in ways:
-        if len({one.rate for one in near}) == 1:
+        if len({level.rate for level in near}) == 1:
             return _percent(near[0], loans), near[0].place
     return None
 
@@ -102,11 +102,11 @@ def in_percent(written: float, read: float, loans: Loans) -> float:
     if not len(above):
         return read
     usual = float(np.median(above))
-    return min((written, round(written * 100, 10)), key=lambda one: abs(one - usual))
+    return min((written, round(written * 100, 10)), key=lambda rate: abs(rate - usual))
 
 
 def _main_index(loans: Loans) -> str:
-    """The index of most loans, with its tenor where they have one; "" where none has a known one."""
+    """Return the index of most loans, with its tenor; "" where none is known."""
     if "base_rate" not in loans.categories:
         return ""
     codes, names = loans.categories["base_rate"]
@@ -116,7 +116,7 @@ def _main_index(loans: Loans) -> str:
 
 
 def _levels(sheet: Sheet) -> Iterator[Level]:
-    """Rows that name an index, then maybe a tenor, then a rate."""
+    """Yield rows that name an index, then maybe a tenor, then a rate."""
     first = first_row(sheet)
     for row in range(first, min(sheet.row_count, first + RATE_ROWS_MAX)):
         cells = [sheet.value(row, column) for column in range(min(sheet.column_count, RATE_COLUMNS_MAX))]
@@ -131,7 +131,7 @@ def _levels(sheet: Sheet) -> Iterator[Level]:
 
 
 def _index(cells: Sequence[object]) -> tuple[str, int]:
-    """The index that a row names, with its tenor, and the column of the last cell that says something of it."""
+    """Return the index and tenor that a row names, and its last column."""
     for column, cell in enumerate(cells):
         if not isinstance(cell, str) or len(cell) > parsing.FIGURE_BYTES_MAX:
             continue
@@ -146,10 +146,10 @@ def _index(cells: Sequence[object]) -> tuple[str, int]:
 
 
 def _rate(cell: object) -> tuple[float, bool]:
-    """A cell as a rate, NaN for none, and whether it says that it is in percent."""
+    """Return a cell as a rate, NaN for none, and whether it is in percent."""
     if isinstance(cell, str):
         codes, text = parsing.pool_of([cell[: parsing.FIGURE_BYTES_MAX]])
-        numbers = parsing.text_numbers(codes, parsing.Pool(text))
+        numbers = parsing.text_numbers(codes, parsing.StringPool(text))
         return float(numbers.values[0]), numbers.marks is not None
     if isinstance(cell, float | int) and not isinstance(cell, bool):
         return float(cell), False

@@ -1,4 +1,4 @@
-"""Par in several currencies: converted by the file's own rates, or left blank and told; never added up as it is."""
+"""Par in several currencies: converted by the file's rates, or blank and warned."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NAMES_TOLD: Final = 3
 """Loans that a warning names."""
 
 PARITY: Final = 0.02
-"""How near to 1 a rate may be whose direction can still be told."""
+"""How near to 1 a rate may be whose direction is still clear."""
 
 _STRENGTH: Final = {
     "GBP": 5, "EUR": 4, "USD": 3, "CAD": 2, "AUD": 2, "NZD": 2, "SGD": 2,
@@ -60,9 +60,7 @@ Rates = dict[frozenset[str], float]
 
 
 def says_currency(header: str, currency: str | None) -> bool:
-    """Whether the header of an amount says that it is in the deal's currency, by name where that is known, or in so
-    many words.
-    """
+    """Return whether the header of an amount names the deal's currency."""
     words = f" {key(CAMEL.sub(' ', header))} "
     named = (f" {word} " in words if word.isalpha() or " " in word else word in header for word in _own(currency))
     return _IN_DEAL_CURRENCY.search(words) is not None or any(named)
@@ -85,9 +83,9 @@ DEAL_CURRENCY: Final = "deal currency"
 
 
 def mark(loans: Loans, header: str) -> None:
-    """Keep what the header of par says of its currency for each loan, before those of another sheet are added."""
+    """Keep what the header of par says of each loan's currency before joining."""
     words = f" {key(CAMEL.sub(' ', header))} "
-    named = [code for code, said in _WORDS.items() if any(f" {word} " in words for word in said if word.isalpha())]
+    named = [code for code, signs in _WORDS.items() if any(f" {word} " in words for word in signs if word.isalpha())]
     named += [code for code, word in _WORDS.items() if any(sign in header for sign in word if sign in "€£¥")]
     code = _DEALS_OWN if _IN_DEAL_CURRENCY.search(words) else named[0] if len(named) == 1 else ""
     if code and PAR_CURRENCY not in loans.texts:
@@ -103,7 +101,7 @@ def settle(
     *,
     is_stated: bool = False,
 ) -> None:
-    """Bring the amounts of all loans into one currency, or blank the par of those that cannot be.
+    """Convert all amounts to one currency, or blank par that cannot be converted.
 
     The deal's currency is what is given, else the one that most par is in; a loan that names none has it. One that the
     names of accounts suggest needs a loan in it. Loans in another are told in `loans.notes.warnings`, with what was
@@ -135,16 +133,19 @@ def settle(
     )
     if is_one_sheet and says_currency(header, own):
         return
-    given = in_deal_currency(own)
+    in_currency = in_deal_currency(own)
     for code in sums:
         if code != own:
-            _convert(loans, np.flatnonzero(which == place[code]), code, own, given, rates)
+            _convert(loans, np.flatnonzero(which == place[code]), code, own, in_currency, rates)
 
 
 def _by_currency(
     row_count: int, column: TextColumn | None, marked: TextColumn | None
 ) -> tuple[dict[str, int], NDArray[np.int32]]:
-    """Currency -> its number, and the number of each loan's par, -1 for none: by the header above it, else its own."""
+    """Return currency -> number, and the number of each loan's par, -1 for none.
+
+    The header above it goes before its own column.
+    """
     place: dict[str, int] = {}
     which = np.full(row_count, -1, np.int32)
     for of in (column, marked):
@@ -167,18 +168,18 @@ def _convert(
     in_deal_currency: NDArray[np.float64] | None,
     rates: Rates,
 ) -> None:
-    """The amounts of the loans in one other currency."""
+    """Convert the amounts of the loans in one other currency."""
     par = loans.numbers["par_value"]
     rate = loans.numbers.get("fx_rate", np.full(len(par), np.nan))[rows]
     of_page = rates.get(frozenset((code, own)), rates.get(frozenset((code,)), np.nan))
     rate = np.where(np.isnan(rate) | (rate <= 0), of_page, rate)
-    factor = np.array([_factor(one, code, own) for one in rate.tolist()], np.float64)
+    factor = np.array([_factor(rate_code, code, own) for rate_code in rate.tolist()], np.float64)
     how = "their rate"
     if in_deal_currency is not None:
-        given = np.full(len(par), np.nan)
-        given[: len(in_deal_currency)] = in_deal_currency
+        amounts = np.full(len(par), np.nan)
+        amounts[: len(in_deal_currency)] = in_deal_currency
         with np.errstate(divide="ignore", invalid="ignore"):
-            of_par = given[rows] / par[rows]
+            of_par = amounts[rows] / par[rows]
         known = np.isfinite(of_par)
         if known.any():
             factor, how = np.where(known, of_par, factor), "the column in the deal's currency"
@@ -207,7 +208,7 @@ def _convert(
 
 
 def _factor(rate: float, code: str, own: str) -> float:
-    """What an amount is multiplied by; NaN where nothing tells whether the rate multiplies or divides."""
+    """Return the factor of an amount; NaN where a rate's direction is unknown."""
     mine, its = _STRENGTH.get(code, 0), _STRENGTH.get(own, 0)
     if not np.isfinite(rate) or mine == its or not mine or not its or abs(rate - 1.0) < PARITY:
         return float("nan")
@@ -215,7 +216,7 @@ def _factor(rate: float, code: str, own: str) -> float:
 
 
 def _names(loans: Loans, rows: NDArray[np.int64]) -> str:
-    column = next((loans.texts[one] for one in ("borrower_name", "facility_name") if one in loans.texts), None)
+    column = next((loans.texts[target] for target in ("borrower_name", "facility_name") if target in loans.texts), None)
     names = (
         []
         if column is None
@@ -225,7 +226,7 @@ def _names(loans: Loans, rows: NDArray[np.int64]) -> str:
 
 
 def exchange_rates(book: Workbook) -> Rates:
-    """The pages of exchange rates: the first figure right of a currency, or of a pair of them.
+    """Read pages of exchange rates: the first figure right of a currency or pair.
 
     What has two different figures has none.
     """
@@ -253,7 +254,7 @@ def _rates(sheet: Sheet) -> Iterator[tuple[frozenset[str], float]]:
 
 
 def _codes(text: str) -> set[str]:
-    """The currencies that a cell names: one, or the two of a pair."""
+    """Return the currencies that a cell names: one, or the two of a pair."""
     whole = parsing.currency(text.strip())
     if whole in _STRENGTH:
         return {whole}

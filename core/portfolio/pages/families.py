@@ -1,4 +1,4 @@
-"""Obligors that a file counts as one: the parents on its page of the largest obligors, by what loans add up to."""
+"""Obligors that a file counts as one: parents on its page of largest obligors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _WORD: Final = re.compile(r"[A-Z0-9]+")
 
 
 def with_families(portfolio: AnyPortfolio, par: NDArray[np.float64]) -> AnyPortfolio:
-    """The portfolio with one obligor for each family that its page of the largest obligors shows.
+    """Give each family of the page of largest obligors one obligor.
 
     A printed amount that no single obligor reaches is a family's where just one set of obligors makes it to the cent,
     or to the unit where the page prints whole ones: all that share a first word, else two of them.
@@ -59,15 +59,15 @@ def with_families(portfolio: AnyPortfolio, par: NDArray[np.float64]) -> AnyPortf
     for _, members in families:
         table[[code + 1 for code in members]] = members[0]
     for fact, members in families:
-        found = tuple(named[code] for code in members)
-        portfolio.notes.families.append(ObligorFamily(fact.label, found, fact.place))
-        portfolio.notes.warnings.append(_warning(fact, found))
+        issuers = tuple(named[code] for code in members)
+        portfolio.notes.families.append(ObligorFamily(fact.label, issuers, fact.place))
+        portfolio.notes.warnings.append(_warning(fact, issuers))
     names = portfolio.names | {"obligor": Names(table[obligor.codes + 1], obligor.values)}
     return replace(portfolio, names=names)
 
 
 def _precision(printed: Sequence[Fact], sums: Sequence[float]) -> float:
-    """Currency units by which a printed amount may differ from a sum: half a unit where the page prints whole ones."""
+    """Return by how much a printed amount may differ from a sum, in units."""
     amounts = [fact.value for fact in printed if fact.value]
     is_whole = len(amounts) >= WHOLE_LEAST and all(amount % 1.0 == 0.0 for amount in amounts)
     rounds = is_whole and any(sum_value % 1.0 != 0.0 for sum_value in sums)
@@ -83,7 +83,7 @@ class _Search:
     precision: float
 
     def families(self, printed: Sequence[Fact], named: dict[int, str]) -> Iterator[tuple[Fact, tuple[int, ...]]]:
-        """(printed row, its obligors) of each family; each obligor is in one."""
+        """Yield (printed row, its obligors) of each family; each obligor is in one."""
         free = dict(named)
         for fact in printed:
             amount = fact.value or 0.0
@@ -120,9 +120,9 @@ class _Search:
         low = np.searchsorted(own[order], amount - own - 2 * self.precision)
         high = np.searchsorted(own[order], amount - own + 2 * self.precision, side="right")
         for at in np.flatnonzero(high > low).tolist():
-            for other in sorted(order[low[at] : high[at]].tolist()):
-                first, second = int(codes[at]), int(codes[other])
-                if at < other and self._is(self.sums[first] + self.sums[second], amount):
+            for second_at in sorted(order[low[at] : high[at]].tolist()):
+                first, second = int(codes[at]), int(codes[second_at])
+                if at < second_at and self._is(self.sums[first] + self.sums[second], amount):
                     yield first, second
 
 

@@ -1,4 +1,4 @@
-"""Identify loans: identifiers to their own columns, lots to positions, names to keys."""
+"""Identify loans: identifiers to their columns, lots to positions, names to keys."""
 
 from __future__ import annotations
 
@@ -32,21 +32,26 @@ LETTERS_MAX: Final = 10_000
 """Characters whose plain form is remembered."""
 
 
-def identified(loans: Loans) -> None:
-    """Give each identifier to its column, and blank what is none; a second time changes nothing."""
+def sort_identifiers(loans: Loans) -> None:
+    """Give each identifier to its column, and blank what is none.
+
+    A second time changes nothing.
+    """
     _identifiers(loans)
     _placeholders(loans)
     _second_liens(loans)
 
 
 def positions(loans: Loans) -> None:
-    """One row for each identifier: lots are added up."""
-    identified(loans)
+    """Add up lots: one row for each identifier."""
+    sort_identifiers(loans)
     add_up_lots(loans)
 
 
 def _identifiers(loans: Loans) -> None:
-    """Give each identifier to the column of its kind: trustees mix LoanX ids, ISINs and CUSIPs in one column.
+    """Give each identifier to the column of its kind.
+
+    Trustees mix LoanX ids, ISINs and CUSIPs in one column.
 
     One that is printed in groups (12A456 7B 7, LX-123456) gets its standard form where the letters and digits are an
     identifier by check digit or shape; any other keeps its signs, which may tell it from another.
@@ -65,53 +70,58 @@ def _identifiers(loans: Loans) -> None:
             destroyed += int(np.count_nonzero(lost))
             column = TextColumn(np.where(lost, np.int32(-1), column.codes), column.text)
         if target == "cusip" and (kinds == _parse.SHORT_CUSIP).any():
-            column = _padded(column, kinds)
+            column = _pad(column, kinds)
             kinds = _kinds(column, cusip_first=target == "cusip")
-        for other, kind in _KIND_OF.items():
-            if other != target and (kinds == kind).any() and not _by_chance(target, kinds[:-1], kind):
+        for kind_target, kind in _KIND_OF.items():
+            if kind_target != target and (kinds == kind).any() and not _by_chance(target, kinds[:-1], kind):
                 leaves = kinds[column.codes] == kind
-                moved.append((other, TextColumn(np.where(leaves, column.codes, np.int32(-1)), column.text)))
+                moved.append((kind_target, TextColumn(np.where(leaves, column.codes, np.int32(-1)), column.text)))
                 if target in IDENTIFIERS:
                     column = TextColumn(np.where(leaves, np.int32(-1), column.codes), column.text)
         loans.texts[target] = column
     for target, column in moved:
         own = loans.texts.get(target)
-        loans.texts[target] = column if own is None else _filled(own, column)
+        loans.texts[target] = column if own is None else _fill(own, column)
     loans.notes.destroyed_identifiers += destroyed
 
 
 def _by_chance(target: str, kinds: NDArray[np.uint8], kind: int) -> bool:
-    """Whether CUSIPs of a column may be an author's own numbers, of which one in ten has the check digit of a CUSIP."""
+    """Return whether a column's CUSIPs may be own numbers that fit by chance.
+
+    One in ten has the check digit of a CUSIP.
+    """
     if target in IDENTIFIERS or kind != _parse.CUSIP:
         return False
     return bool(np.count_nonzero(kinds == _parse.OTHER) > np.count_nonzero(kinds == kind))
 
 
 def _kinds(column: TextColumn, *, cusip_first: bool) -> NDArray[np.uint8]:
-    """The kind of each string, and OTHER at the end for the code -1."""
+    """Return the kind of each string, and OTHER at the end for the code -1."""
     kinds = _parse.identifier_kinds(column.text.offsets, column.text.data, cusip_first)
     return np.concatenate((kinds, np.array([_parse.OTHER], np.uint8)))
 
 
 def _standard(column: TextColumn, *, cusip_first: bool) -> tuple[TextColumn, NDArray[np.uint8]]:
-    """The column with identifiers in their standard form, and the kinds of its strings as `_kinds` gives them."""
+    """Return the column with standard identifiers, and the kinds of its strings."""
     kinds = _kinds(column, cusip_first=cusip_first)
-    other = np.flatnonzero(kinds[:-1] == _parse.OTHER)
-    if not len(other):
+    odd_codes = np.flatnonzero(kinds[:-1] == _parse.OTHER)
+    if not len(odd_codes):
         return column, kinds
-    bare = parsing.bare(parsing.subset(TextColumn(other.astype(np.int32), column.text), np.arange(len(other))).text)
-    found = _parse.identifier_kinds(bare.offsets, bare.data, cusip_first)
-    standard = np.flatnonzero((found == _parse.CUSIP) | (found == _parse.LOANX) | (found == _parse.ISIN))
+    bare = parsing.bare(
+        parsing.subset(TextColumn(odd_codes.astype(np.int32), column.text), np.arange(len(odd_codes))).text
+    )
+    bare_kinds = _parse.identifier_kinds(bare.offsets, bare.data, cusip_first)
+    standard = np.flatnonzero((bare_kinds == _parse.CUSIP) | (bare_kinds == _parse.LOANX) | (bare_kinds == _parse.ISIN))
     if not len(standard):
         return column, kinds
     table = np.arange(-1, len(column.text), dtype=np.int32)
-    table[other[standard] + 1] = standard + len(column.text)
+    table[odd_codes[standard] + 1] = standard + len(column.text)
     column = parsing.merged_pool(table[column.codes + 1], column.text, bare)
     return column, _kinds(column, cusip_first=cusip_first)
 
 
-def _padded(column: TextColumn, kinds: NDArray[np.uint8]) -> TextColumn:
-    """Eight-digit strings with a zero before them where that makes a CUSIP."""
+def _pad(column: TextColumn, kinds: NDArray[np.uint8]) -> TextColumn:
+    """Return eight-digit strings with a zero before them where that makes a CUSIP."""
     short = np.flatnonzero(kinds[:-1] == _parse.SHORT_CUSIP)
     written, extra = parsing.pool_of(["0" + column.text[code] for code in short.tolist()])
     fits = _parse.identifier_kinds(extra.offsets, extra.data, True)[written] == _parse.CUSIP
@@ -120,15 +130,15 @@ def _padded(column: TextColumn, kinds: NDArray[np.uint8]) -> TextColumn:
     return parsing.merged_pool(table[column.codes + 1], column.text, extra)
 
 
-def _filled(own: TextColumn, other_text_column: TextColumn) -> TextColumn:
-    """A column with its blanks filled from another one."""
+def _fill(own: TextColumn, other_text_column: TextColumn) -> TextColumn:
+    """Return a column with its blanks filled from another one."""
     take = (own.codes < 0) & (other_text_column.codes >= 0)
     codes = np.where(take, other_text_column.codes + np.int32(len(own.text)), own.codes)
     return parsing.merged_pool(codes, own.text, other_text_column.text)
 
 
 def _second_liens(loans: Loans) -> None:
-    """A second lien by a column of its own, beside one that says how senior the loan is or that it is secured."""
+    """Take second liens from a column of its own, beside one of seniority."""
     flags = loans.flags.pop("is_second_lien", None)
     if flags is not None:
         lien = np.full(loans.row_count, Lien.BLANK, np.uint8) if loans.lien is None else loans.lien
@@ -137,8 +147,10 @@ def _second_liens(loans: Loans) -> None:
 
 
 def _placeholders(loans: Loans) -> None:
-    """Blank what stands for an unknown identifier ("PRIVATE", nine zeros): of no identifier's shape, on loans of
-    several borrowers. Whatever else comes again is a lot, an owner's own code too.
+    """Blank what stands for an unknown identifier ("PRIVATE", nine zeros).
+
+    It has no identifier's shape, on loans of several borrowers. Whatever else comes again is a lot, an owner's own code
+    too.
     """
     count = 0
     borrower: NDArray[np.int64] | None = None
@@ -166,7 +178,7 @@ def _placeholders(loans: Loans) -> None:
 
 
 def _borrower_codes(loans: Loans) -> NDArray[np.int64]:
-    """A number for each row's borrower: by name, else by issuer id; -1 without either."""
+    """Return a number for each row's borrower: by name, else issuer id; -1 for none."""
     borrower, issuer = loans.texts.get("borrower_name"), loans.texts.get("issuer_id")
     if borrower is not None:
         return name_keys(borrower).codes.astype(np.int64)
@@ -174,7 +186,9 @@ def _borrower_codes(loans: Loans) -> NDArray[np.int64]:
 
 
 def _position_keys(loans: Loans) -> NDArray[np.int64] | None:
-    """A number for each position: its CUSIP, else LoanX id, else ISIN; -1 without any; None when no column has one.
+    """Return a number for each position: CUSIP, else LoanX id, else ISIN.
+
+    -1 without any; None when no column has one.
 
     A row without a CUSIP whose LoanX id stands beside one CUSIP on other rows is a lot of that position.
     """
@@ -185,7 +199,7 @@ def _position_keys(loans: Loans) -> NDArray[np.int64] | None:
         if column is None:
             continue
         own = np.where(column.codes >= 0, column.codes + np.int64(base), np.int64(-1))
-        keys = own if keys is None else np.where(keys >= 0, keys, _linked(keys, column, own))
+        keys = own if keys is None else np.where(keys >= 0, keys, _link_rows(keys, column, own))
         base += len(column.text)
     lots = _lots_by_asset_id(loans)
     if lots is not None:
@@ -195,25 +209,25 @@ def _position_keys(loans: Loans) -> NDArray[np.int64] | None:
 
 
 def _lots_by_asset_id(loans: Loans) -> NDArray[np.int64] | None:
-    """The author's own id of each row whose like stand on rows of the same borrower, facility and maturity; else -1."""
+    """Return own ids of rows alike in borrower, facility and maturity; else -1."""
     column, borrower = loans.texts.get("asset_id"), loans.texts.get("borrower_name")
     if column is None or borrower is None or len(column.text) >= np.count_nonzero(column.codes >= 0):
         return None
-    said = [name_keys(borrower).codes.astype(np.float64)]
+    columns = [name_keys(borrower).codes.astype(np.float64)]
     if "facility_name" in loans.texts:
-        said.append(loans.texts["facility_name"].codes.astype(np.float64))
+        columns.append(loans.texts["facility_name"].codes.astype(np.float64))
     if "maturity_date" in loans.numbers:
-        said.append(loans.numbers["maturity_date"])
+        columns.append(loans.numbers["maturity_date"])
     rows = np.flatnonzero(column.codes >= 0)
     groups = column.codes[rows].astype(np.intp)
     unlike = np.zeros(len(column.text) + 1, np.bool_)
-    for values in said:
+    for values in columns:
         unlike[:-1] |= _differ(values[rows], groups, len(column.text))
     return np.where((column.codes >= 0) & ~unlike[column.codes], column.codes, -1).astype(np.int64)
 
 
-def _linked(keys: NDArray[np.int64], column: TextColumn, own: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Each row's own key, or the one key that its string has on other rows."""
+def _link_rows(keys: NDArray[np.int64], column: TextColumn, own: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return each row's own key, or the one key that its string has on other rows."""
     both = (keys >= 0) & (column.codes >= 0)
     codes, known = column.codes[both], keys[both]
     key_of = np.full(len(column.text) + 1, -1, np.int64)
@@ -282,7 +296,7 @@ def add_up(loans: Loans, keys: NDArray[np.int64]) -> NDArray[np.int64] | None:
 
 
 def _warn_of_weights(loans: Loans, members: NDArray[np.intp], group: NDArray[np.intp], groups: int) -> None:
-    """Warn of positions whose lots have different rates or prices, and no par to weigh them by."""
+    """Warn of positions whose lots have different rates or prices, and no par."""
     par = loans.numbers.get("par_value")
     if par is not None and np.nansum(np.abs(par[members])) > 0:
         return
@@ -301,7 +315,7 @@ def _warn_of_weights(loans: Loans, members: NDArray[np.intp], group: NDArray[np.
 
 
 def _differ(values: NDArray[np.float64], group: NDArray[np.intp], groups: int) -> NDArray[np.bool_]:
-    """Groups with different values; blanks are none."""
+    """Return groups with different values; blanks are none."""
     known = ~np.isnan(values)
     low, high = np.full(groups, np.inf), np.full(groups, -np.inf)
     np.minimum.at(low, group[known], values[known])
@@ -310,20 +324,20 @@ def _differ(values: NDArray[np.float64], group: NDArray[np.intp], groups: int) -
 
 
 def _any_lot(flags: NDArray[np.uint8], group: NDArray[np.intp]) -> NDArray[np.uint8]:
-    """By group 1 where a lot says yes, else 0 where one says no."""
-    says_yes, says_no = (np.bincount(group, flags == said) > 0 for said in (1, 0))
+    """Return 1 for groups where a lot says yes, else 0 where one says no."""
+    says_yes, says_no = (np.bincount(group, flags == flag) > 0 for flag in (1, 0))
     return np.where(says_yes, np.uint8(1), np.where(says_no, np.uint8(0), np.uint8(UNSAID)))
 
 
 def _sum(values: NDArray[np.float64], group: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Sums by group; NaN where every value is blank."""
+    """Return sums by group; NaN where every value is blank."""
     known = ~np.isnan(values)
     sums = np.bincount(group, np.where(known, values, 0.0))
     return np.where(np.bincount(group, known) > 0, sums, np.nan)
 
 
 def _mean(values: NDArray[np.float64], weight: NDArray[np.float64], group: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Means by weight over the values that are there; NaN where their weight is not positive."""
+    """Return weighted means over the values that are there; NaN without weight."""
     known = ~np.isnan(values)
     total = np.bincount(group, np.where(known, weight, 0.0))
     summed = np.bincount(group, np.where(known, weight * values, 0.0))
@@ -332,7 +346,7 @@ def _mean(values: NDArray[np.float64], weight: NDArray[np.float64], group: NDArr
 
 
 def _conflicts(loans: Loans, members: NDArray[np.intp], group: NDArray[np.intp], groups: int) -> NDArray[np.bool_]:
-    """Which positions' lots differ in a rating or in the maturity."""
+    """Return which positions' lots differ in a rating or in the maturity."""
     differs = np.zeros(groups, np.bool_)
     columns = [ranks[members].astype(np.float64) for ranks in loans.ranks.values()]
     if "maturity_date" in loans.numbers:
@@ -343,7 +357,7 @@ def _conflicts(loans: Loans, members: NDArray[np.intp], group: NDArray[np.intp],
 
 
 def name_keys(column: TextColumn) -> TextColumn:
-    """The names of a column without what does not tell companies apart: case, accents, signs, brackets, legal forms."""
+    """Return names without case, accents, signs, brackets and legal forms."""
     text, codes = column.text, column.codes
     high = np.flatnonzero(text.data >= 0x80)
     if len(high):
@@ -373,6 +387,6 @@ _LETTERS: Final = _Letters()
 
 
 def _plain_letters(name: str) -> str:
-    """The name in upper case without accents, other signs beyond ASCII as spaces."""
+    """Return a name in upper case without accents, other signs as spaces."""
     letters = name.upper().translate(_LETTERS)
     return letters if letters.strip() else name

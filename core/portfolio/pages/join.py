@@ -1,4 +1,4 @@
-"""Columns of a page given to the loans that its rows are about, and the loans of a second list put below the others."""
+"""Columns of a page for its loans, and loans of a second list below the others."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.portfolio.cells.typed import blank_column, either
 from core.portfolio.model.fields import KEYS, Lien
 from core.portfolio.pages.identify import SUMMED
 from core.portfolio.pages.keys import together
-from core.portfolio.pages.match import Match
+from core.portfolio.pages.match import PageMatch
 
 EQUAL_SHARE: Final = 1e-6
 """Share by which two figures for one field may differ without being a conflict."""
@@ -28,9 +28,11 @@ _UNCOMPARED: Final = frozenset((*KEYS, "borrower_name", "facility_name", "issuer
 BY_HEADER: Final = frozenset(("industry", "recovery_rate", "rating"))
 """Fields that mean another thing under another header: a blank is not filled from there."""
 
+_Spread = Callable[[NDArray[Any], float], NDArray[Any]]
+
 
 @dataclass(slots=True)
-class Widened:
+class WidenedLoans:
     """What a page gave to the loans."""
 
     taken: list[str] = field(default_factory=list)
@@ -41,54 +43,40 @@ class Widened:
     """Field -> loans for which both say something, and not the same; the loans' own counts."""
 
 
-def widen(loans: Loans, page: Loans, match: Match, *, unlike: Iterable[str] = ()) -> Widened:
-    """Give the loans what the page says of them: fields that they lack, and what is blank of the others.
+def widen(loans: Loans, page: Loans, match: PageMatch, *, unlike: Iterable[str] = ()) -> WidenedLoans:
+    """Give the loans what the page says of them: missing fields, and blanks.
 
     Par stays the loans' own, where they have any. Amounts that lots add up go to the first loan of a row.
 
     Args:
         unlike: fields whose column has another meaning on the page: neither compared nor filled.
     """
-    widened, skipped = Widened(), frozenset(unlike)
-    at, has = match.at, match.rows
-    firsts = np.zeros(loans.row_count, np.bool_)
-    firsts[np.flatnonzero(has)[np.unique(at[has], return_index=True)[1]]] = True
+    widened, skipped = WidenedLoans(), frozenset(unlike)
+    at = match.at
 
     def spread(values: NDArray[Scalar], blank: float) -> NDArray[Scalar]:
         return spread_out(values, blank, np.asarray(at, np.int32))
 
-    for target, values in page.numbers.items():
-        if target in skipped or (target == "par_value" and target in loans.numbers):
-            continue
-        figures = spread(values, np.nan)
-        if target in SUMMED:
-            figures = np.where(firsts, figures, np.nan)
-        loans.numbers[target] = _merged(widened, target, loans.numbers.get(target), figures, np.isnan, _figures_differ)
+    def fill(target: str, own: NDArray[Scalar] | None, values: NDArray[Scalar], blank: int) -> NDArray[Scalar]:
+        return _merge(widened, target, own, spread(values, blank), lambda codes: codes == blank, np.not_equal)
+
+    _take_numbers(loans, page, match, widened, skipped, spread)
     for target in page.ranks.keys() - skipped:
         _take_ranks(loans, page, target, widened, spread)
     for target in page.texts.keys() - page.ranks.keys() - skipped:
-        if target in KEYS and not (page.texts[target].codes >= 0).any():
-            continue  # all were of another kind
         _take_text(loans, page.texts[target], target, widened, spread)
     for target in page.flags.keys() - skipped:
-        loans.flags[target] = _merged(
-            widened, target, loans.flags.get(target), spread(page.flags[target], UNSAID), lambda one: one == UNSAID,
-            np.not_equal,
-        )  # fmt: skip
+        loans.flags[target] = fill(target, loans.flags.get(target), page.flags[target], UNSAID)
     if page.lien is not None and "lien_type" not in skipped:
-        loans.lien = _merged(
-            widened, "lien_type", loans.lien, spread(page.lien, Lien.BLANK), lambda one: one == Lien.BLANK, np.not_equal
-        )
+        loans.lien = fill("lien_type", loans.lien, page.lien, Lien.BLANK)
     if page.coupon_fixed is not None and "coupon_type" not in skipped:
-        loans.coupon_fixed = _merged(
-            widened, "coupon_type", loans.coupon_fixed, spread(page.coupon_fixed, -1), lambda one: one < 0, np.not_equal
-        )
+        loans.coupon_fixed = fill("coupon_type", loans.coupon_fixed, page.coupon_fixed, -1)
     for target in page.categories.keys() - skipped:
         codes, names = page.categories[target]
         _take_category(loans, target, spread(codes, -1), names, widened)
     for target in page.ruled.keys() - skipped:
-        other, mine = page.ruled[target].take(at), loans.ruled.get(target)
-        loans.ruled[target] = other if mine is None else either(~mine.blank(), mine, other)
+        of_page, mine = page.ruled[target].take(at), loans.ruled.get(target)
+        loans.ruled[target] = of_page if mine is None else either(~mine.blank(), mine, of_page)
     return widened
 
 
@@ -102,32 +90,49 @@ def _figures_differ(mine: NDArray[np.float64], its: NDArray[np.float64]) -> NDAr
     return np.asarray(np.abs(mine - its) > EQUAL_SHARE * size, np.bool_)
 
 
-def _merged(
-    widened: Widened,
+def _merge(
+    widened: WidenedLoans,
     target: str,
     own: NDArray[Scalar] | None,
-    other: NDArray[Scalar],
+    of_page: NDArray[Scalar],
     blank: Callable[[NDArray[Scalar]], NDArray[np.bool_]],
     differ: Callable[[NDArray[Scalar], NDArray[Scalar]], NDArray[np.bool_]],
 ) -> NDArray[Scalar]:
-    """A column of the loans with its blanks filled from the page's, which is already spread over the loans."""
+    """Fill blanks of the loans' column from the page's, spread over the loans."""
     if own is None:
         widened.taken.append(target)
-        return other
-    said = ~blank(other)
-    both = said & ~blank(own)
+        return of_page
+    has_page = ~blank(of_page)
+    both = has_page & ~blank(own)
     conflicting = np.zeros(len(own), np.bool_)
-    conflicting[both] = differ(own[both], other[both])
+    conflicting[both] = differ(own[both], of_page[both])
     _count(widened.conflicts, target, conflicting)
-    fill = said & blank(own)
+    fill = has_page & blank(own)
     _count(widened.filled, target, fill)
-    return np.where(fill, other, own) if fill.any() else own
+    return np.where(fill, of_page, own) if fill.any() else own
 
 
-def _take_ranks(
-    loans: Loans, page: Loans, target: str, widened: Widened, spread: Callable[[NDArray[Any], float], NDArray[Any]]
+def _take_numbers(
+    loans: Loans, page: Loans, match: PageMatch, widened: WidenedLoans, skipped: frozenset[str], spread: _Spread
 ) -> None:
-    """A rating with its symbol: a blank is one without a symbol, a masked one is none."""
+    """Take the page's figures: par only where missing, amounts for first loans."""
+    has = match.rows
+    firsts = np.zeros(loans.row_count, np.bool_)
+    firsts[np.flatnonzero(has)[np.unique(match.at[has], return_index=True)[1]]] = True
+    for target, values in page.numbers.items():
+        if target in skipped or (target == "par_value" and target in loans.numbers):
+            continue
+        figures = spread(values, np.nan)
+        if target in SUMMED:
+            figures = np.where(firsts, figures, np.nan)
+        loans.numbers[target] = _merge(widened, target, loans.numbers.get(target), figures, np.isnan, _figures_differ)
+
+
+def _take_ranks(loans: Loans, page: Loans, target: str, widened: WidenedLoans, spread: _Spread) -> None:
+    """Take a rating with its symbol.
+
+    A blank is one without a symbol, a masked one is none.
+    """
     ranks, text = spread(page.ranks[target], 0), page.texts.get(target)
     codes = None if text is None else spread(text.codes, -1)
     if target not in loans.ranks:
@@ -150,25 +155,22 @@ def _take_ranks(
         loans.texts[target] = TextColumn(np.where(fill, its, mine), pool)
 
 
-def _take_text(
-    loans: Loans,
-    column: TextColumn,
-    target: str,
-    widened: Widened,
-    spread: Callable[[NDArray[Any], float], NDArray[Any]],
-) -> None:
-    other, own = TextColumn(spread(column.codes, -1), column.text), loans.texts.get(target)
+def _take_text(loans: Loans, column: TextColumn, target: str, widened: WidenedLoans, spread: _Spread) -> None:
+    if target in KEYS and not (column.codes >= 0).any():
+        return  # all were of another kind
+    of_page, own = TextColumn(spread(column.codes, -1), column.text), loans.texts.get(target)
     if own is None:
         widened.taken.append(target)
-        loans.texts[target] = other
+        loans.texts[target] = of_page
         return
-    (mine, its), pool = together([own, other])
+    (mine, its), pool = together([own, of_page])
     if target not in _UNCOMPARED:
         differ = np.flatnonzero((mine >= 0) & (its >= 0) & (mine != its))
         if len(differ):
-            said = {code: _meaning(target, pool[code]) for code in np.unique((mine[differ], its[differ])).tolist()}
+            by_code = {code: _meaning(target, pool[code]) for code in np.unique((mine[differ], its[differ])).tolist()}
             unlike = [
-                said[one] != said[two] for one, two in zip(mine[differ].tolist(), its[differ].tolist(), strict=True)
+                by_code[mine_code] != by_code[its_code]
+                for mine_code, its_code in zip(mine[differ].tolist(), its[differ].tolist(), strict=True)
             ]
             _count(widened.conflicts, target, np.array(unlike, np.bool_))
     fill = (mine < 0) & (its >= 0)
@@ -178,30 +180,30 @@ def _take_text(
 
 
 def _meaning(target: str, text: str) -> str:
-    """What a text says, for comparison."""
+    """Return what a text says, for comparison."""
     if target == "country":
         return parsing.country(text)
     return parsing.currency(text) if target == "currency" else key(text) or text
 
 
 def _take_category(
-    loans: Loans, target: str, codes: NDArray[np.int32], values: tuple[str, ...], widened: Widened
+    loans: Loans, target: str, codes: NDArray[np.int32], values: tuple[str, ...], widened: WidenedLoans
 ) -> None:
-    """Names that are canonical already."""
+    """Take names that are canonical already."""
     if target not in loans.categories:
         widened.taken.append(target)
         loans.categories[target] = (codes, values)
         return
     own, known = loans.categories[target]
     names, (mine, its) = _one_list((known, values), (own, codes))
-    differ = np.not_equal if target not in _UNCOMPARED else lambda one, two: np.zeros(len(one), np.bool_)
-    loans.categories[target] = (_merged(widened, target, mine, its, lambda one: one < 0, differ), names)
+    differ = np.not_equal if target not in _UNCOMPARED else lambda first, second: np.zeros(len(first), np.bool_)
+    loans.categories[target] = (_merge(widened, target, mine, its, lambda own_codes: own_codes < 0, differ), names)
 
 
 def _one_list(
     lists: Sequence[tuple[str, ...]], codes: Sequence[NDArray[np.int32]]
 ) -> tuple[tuple[str, ...], list[NDArray[np.int32]]]:
-    """Codes into several lists of names as codes into one."""
+    """Return codes into several lists of names as codes into one."""
     names = tuple(sorted(set().union(*lists)))
     place = {name: at for at, name in enumerate(names)}
     tables = [np.array([place[name] for name in of], np.int32) for of in lists]
@@ -212,7 +214,7 @@ def _one_list(
 
 
 def append(loans: Loans, more: Loans) -> None:
-    """Put the rows of another sheet below the loans; a field that one of them lacks is blank there."""
+    """Put the rows of another sheet below the loans; missing fields are blank."""
     low, high = loans.row_count, more.row_count
     loans.numbers = _below(loans.numbers, more.numbers, low, high, np.nan, np.float64)
     loans.flags = _below(loans.flags, more.flags, low, high, UNSAID, np.uint8)
@@ -220,21 +222,21 @@ def append(loans: Loans, more: Loans) -> None:
     texts: dict[str, TextColumn] = {}
     for target in loans.texts.keys() | more.texts.keys():
         columns = [
-            one.texts.get(target, TextColumn(np.full(one.row_count, -1, np.int32), NO_TEXT)) for one in (loans, more)
+            part.texts.get(target, TextColumn(np.full(part.row_count, -1, np.int32), NO_TEXT)) for part in (loans, more)
         ]
         codes, pool = together(columns)
         texts[target] = TextColumn(np.concatenate(codes), pool)
     loans.texts = texts
     for target in loans.categories.keys() | more.categories.keys():
-        parts = [one.categories.get(target, (np.full(one.row_count, -1, np.int32), ())) for one in (loans, more)]
-        names, listed = _one_list([values for _, values in parts], [one for one, _ in parts])
-        loans.categories[target] = (np.concatenate(listed), names)
+        parts = [part.categories.get(target, (np.full(part.row_count, -1, np.int32), ())) for part in (loans, more)]
+        names, code_arrays = _one_list([code_array for _, code_array in parts], [code_array for code_array, _ in parts])
+        loans.categories[target] = (np.concatenate(code_arrays), names)
     loans.lien = _column_below(loans.lien, more.lien, low, high, Lien.BLANK, np.uint8)
     loans.coupon_fixed = _column_below(loans.coupon_fixed, more.coupon_fixed, low, high, -1, np.int8)
     loans.sheet_rows = _column_below(loans.sheet_rows, None, low, high, 0, np.int32)  # those of one sheet alone
     places = np.arange(low + high)
     for target, column in (loans.ruled | more.ruled).items():
-        own, its = (one.ruled.get(target, blank_column(column.type, one.row_count)) for one in (loans, more))
+        own, its = (part.ruled.get(target, blank_column(column.type, part.row_count)) for part in (loans, more))
         above, below = np.where(places < low, places, -1), np.where(places < low, -1, places - low)
         loans.ruled[target] = either(places < low, own.take(above), its.take(below))
     loans.row_count = low + high

@@ -1,4 +1,4 @@
-"""Pages of loans joined to the first: which rows speak of which loans, which are loans of their own, what to tell."""
+"""Pages of loans joined to the first: matched rows, own loans, and warnings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.portfolio.model import ratings
 from core.portfolio.model.fields import KEYS, Lien
 from core.portfolio.model.notes import DataWarning, Notes, PageNote
 from core.portfolio.pages import currency, join, match
-from core.portfolio.pages.identify import identified, positions
+from core.portfolio.pages.identify import positions, sort_identifiers
 from core.portfolio.pages.keys import id_columns, together
 from core.portfolio.sheets.columns.vocabulary import heading
 from core.portfolio.sheets.sections import EmptyList
@@ -57,54 +57,61 @@ class PageLoans:
     """Whether its header names a rating of before: a page of few loans is a list of changes then."""
 
 
-def joined(loans: Loans, pages: Sequence[PageLoans]) -> None:
-    """Give the loans what the pages say of them, and put those of second lists below them.
+def join_loans(loans: Loans, pages: Sequence[PageLoans]) -> None:
+    """Give the loans what the pages say, and put those of second lists below.
 
     What the loans say themselves stays; of several pages with a field the first one gives it. Every page's part is
     noted in `loans.notes`, with a warning where it can change a figure.
     """
     if not pages:
         return
-    identified(loans)
-    able: list[tuple[PageLoans, PageNote]] = []
-    for page in pages:
-        rows = page.loans.row_count
-        note = PageNote(sheet=page.loans.sheet_name, title=page.title, part="left out", rows=rows)
-        loans.notes.pages.append(note)
-        if page.shows_changes and rows < CHANGES_SHARE * loans.row_count:
-            page.left_out = page.left_out or "it lists changes of ratings"
-        if page.left_out or not rows:
-            note.reason = page.left_out or "it has no rows of loans"
-            continue
-        if not page.lists:
-            _drop_silent(loans, page.loans)
-        positions(page.loans)
-        note.rows, note.lots = page.loans.row_count, page.loans.notes.lots
-        loans.own_dates |= page.loans.own_dates
-        able.append((page, note))
-    for page, note in able:
+    sort_identifiers(loans)
+    notes = [_note(loans, page) for page in pages]
+    loans.notes.pages += notes
+    usable = [(page, note) for page, note in zip(pages, notes, strict=True) if not note.reason]
+    for page, note in usable:
         if not page.lists:
             _add(loans, page.loans, note)
     flagged: set[str] = set()
     lacks_par = "par_value" not in loans.numbers
     if lacks_par:
-        able.sort(key=lambda one: "par_value" not in one[0].loans.numbers)
-    for page, note in able:
+        usable.sort(key=lambda pair: "par_value" not in pair[0].loans.numbers)
+    for page, note in usable:
         _join(loans, page, note, flagged)
     if lacks_par:
         _drop_without_par(loans)
-    for page, note in zip(pages, loans.notes.pages, strict=True):
-        if note.part == "left out":
-            has = page.loans.numbers.keys() | page.loans.texts.keys()
-            if note.rows and has >= {"par_value", "borrower_name"}:
-                message = f"{note.heading} was left out: {note.reason}."
-                loans.notes.warnings.append(DataWarning("page_left_out", message, note.rows))
-            continue
-        loans.notes.warnings += [*page.loans.notes.warnings, *_warnings(note, loans.sheet_name)]
+    for page, note in zip(pages, notes, strict=True):
+        loans.notes.warnings += _warnings_of_page(page, note, loans.sheet_name)
+
+
+def _note(loans: Loans, page: PageLoans) -> PageNote:
+    """Note why nothing is taken from a page, or make its rows ready to join."""
+    rows = page.loans.row_count
+    note = PageNote(sheet=page.loans.sheet_name, title=page.title, part="left out", rows=rows)
+    if page.shows_changes and rows < CHANGES_SHARE * loans.row_count:
+        page.left_out = page.left_out or "it lists changes of ratings"
+    if page.left_out or not rows:
+        note.reason = page.left_out or "it has no rows of loans"
+        return note
+    if not page.lists:
+        _drop_silent(loans, page.loans)
+    positions(page.loans)
+    note.rows, note.lots = page.loans.row_count, page.loans.notes.lots
+    loans.own_dates |= page.loans.own_dates
+    return note
+
+
+def _warnings_of_page(page: PageLoans, note: PageNote, sheet_name: str) -> list[DataWarning]:
+    if note.part != "left out":
+        return [*page.loans.notes.warnings, *_warnings(note, sheet_name)]
+    has = page.loans.numbers.keys() | page.loans.texts.keys()
+    if not note.rows or not has >= {"par_value", "borrower_name"}:
+        return []
+    return [DataWarning("page_left_out", f"{note.heading} was left out: {note.reason}.", note.rows)]
 
 
 def note_empty(loans: Loans, sheet: str, empty: EmptyList) -> None:
-    """Take a list that a page shows to be empty for what it says: no loan has its flag.
+    """Take an empty list of a page for what it says: no loan has its flag.
 
     Where another page gives the flag to loans they keep it, with a warning.
     """
@@ -126,7 +133,7 @@ def note_empty(loans: Loans, sheet: str, empty: EmptyList) -> None:
 
 
 def _add(loans: Loans, page: Loans, note: PageNote) -> None:
-    """Put the loans of a second list below the others: most of its rows stand nowhere else, with what a loan has."""
+    """Put the loans of a second list below: most of its rows stand nowhere else."""
     par = page.numbers.get("par_value")
     has = page.numbers.keys() | page.texts.keys() | page.ranks.keys()
     if par is None or "borrower_name" not in page.texts or not has & (_CHARACTERISTIC | set(ratings.AGENCY_OF)):
@@ -155,73 +162,72 @@ def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> N
     Args:
         flagged: flags that titles of lists have raised so far.
     """
-    other = page.loans
-    found = match.match(loans, other)
-    note.ambiguous = int(np.count_nonzero(found.ambiguous))
-    if not found.rows.any():
+    of_page = page.loans
+    page_match = match.match(loans, of_page)
+    note.ambiguous = int(np.count_nonzero(page_match.ambiguous))
+    if not page_match.rows.any():
         note.reason = "none of its rows names a loan of the first page"
         return
-    match.add_up_rows(other, found)
-    note.rows, note.lots = other.row_count, other.notes.lots
-    par = match.par_by_row(loans, other, found)
+    match.add_up_rows(of_page, page_match)
+    note.rows, note.lots = of_page.row_count, of_page.notes.lots
+    par = match.par_by_row(loans, of_page, page_match)
     differing = int(np.count_nonzero(par.differs))
     unlike = int(np.count_nonzero(par.differs & (par.own != 0)))
     if unlike >= OTHER_PAR_ROWS and unlike > OTHER_PAR_SHARE * len(par.own) and note.part != "added":
         note.reason = f"the par of {unlike:,} of {len(par.own):,} loans is another: of another day, deal or currency"
         return
-    rest = _telling(other, match.unused(found))
+    rest = _telling(of_page, match.unused_rows(page_match))
     if note.part != "added":
         note.part = "list" if page.lists else "joined"
-        amounts = other.numbers.get("par_value")
+        amounts = of_page.numbers.get("par_value")
         note.rows_without_loan, note.par_without_loan = len(rest), 0.0 if amounts is None else _sum(amounts[rest])
-    if page.lists and page.lists not in other.flags:
+    if page.lists and page.lists not in of_page.flags:
         before = loans.flags.get(page.lists)
-        said_no = 0 if before is None else int(np.count_nonzero(found.rows & (before == 0)))
-        if said_no and page.lists not in flagged:
-            note.conflicts[page.lists] = said_no
+        denied_count = 0 if before is None else int(np.count_nonzero(page_match.rows & (before == 0)))
+        if denied_count and page.lists not in flagged:
+            note.conflicts[page.lists] = denied_count
         raised = np.zeros(loans.row_count, np.uint8) if before is None else before
-        loans.flags[page.lists] = np.where(found.rows, np.uint8(1), raised)
+        loans.flags[page.lists] = np.where(page_match.rows, np.uint8(1), raised)
         flagged.add(page.lists)
         note.fields.append(page.lists)
-    _take_lien(loans, other, found)
-    unlike_fields = _unlike(loans.notes, other.notes)
-    if match.is_about_issuers(other) and not found.rows.all():
+    _take_lien(loans, of_page, page_match)
+    unlike_fields = _unlike(loans.notes, of_page.notes)
+    if match.is_about_issuers(of_page) and not page_match.rows.all():
         unlike_fields.add("borrower_name")  # a list of the largest obligors names few of the others
-    widened = join.widen(loans, other, found, unlike=unlike_fields)
-    note.by, note.contradictions = found.by, found.contradictions
-    note.loans_without_row = int(np.count_nonzero(~found.rows))
+    widened = join.widen(loans, of_page, page_match, unlike=unlike_fields)
+    note.by, note.contradictions = page_match.by, page_match.contradictions
+    note.loans_without_row = int(np.count_nonzero(~page_match.rows))
     note.fields += sorted(widened.taken)
     note.filled, note.conflicts = widened.filled, note.conflicts | widened.conflicts
-    if note.part == "joined" and not (note.fields or note.filled) and match.is_about_issuers(other):
+    if note.part == "joined" and not (note.fields or note.filled) and match.is_about_issuers(of_page):
         note.rows_without_loan = note.ambiguous = 0  # the largest obligors, which may be groups of issuers
     if differing:
         note.conflicts["par_value"] = differing
-    _take_notes(loans, other, note.fields)
+    _take_notes(loans, of_page, note.fields)
 
 
-def _take_lien(loans: Loans, page: Loans, found: match.Match) -> None:
-    """Let the liens of a page win over a column of the loans that says what kind of asset each is."""
-    own, its = (one.notes.matched_columns.get("lien_type", "") for one in (loans, page))
+def _take_lien(loans: Loans, page: Loans, page_match: match.PageMatch) -> None:
+    """Let a page's liens win over a column of kinds of assets."""
+    own, its = (part.notes.matched_columns.get("lien_type", "") for part in (loans, page))
     if loans.lien is None or page.lien is None or not _names_kind(own) or _names_kind(its):
         return
-    liens = spread_out(page.lien, Lien.BLANK, found.at.astype(np.int32))
-    said = (liens != Lien.BLANK) & (liens != Lien.OTHER)
-    if np.count_nonzero(said) <= np.count_nonzero(found.rows) / 2:
+    liens = spread_out(page.lien, Lien.BLANK, page_match.at.astype(np.int32))
+    is_known = (liens != Lien.BLANK) & (liens != Lien.OTHER)
+    if np.count_nonzero(is_known) <= np.count_nonzero(page_match.rows) / 2:
         return
     if "is_bond" not in loans.flags and (loans.lien == Lien.BOND).any():
         loans.flags["is_bond"] = (loans.lien == Lien.BOND).astype(np.uint8)
-    loans.lien = np.where(said, liens, loans.lien)
+    loans.lien = np.where(is_known, liens, loans.lien)
     _take_notes(loans, page, ["lien_type"])
 
 
 def _names_kind(header: str) -> bool:
-    """Whether a header names what kind of asset each is: "Asset Type", "Instrument Typ"."""
+    """Return whether a header names kinds of assets: "Asset Type"."""
     return heading(header).best()[0] == "asset_type"
 
 
 def _drop_without_par(loans: Loans) -> None:
-    """Leave out rows to which no page that says par gives any, where the first one says none: assets without a
-    position."""
+    """Leave out rows without par on any page where the first has none."""
     par = loans.numbers.get("par_value")
     if par is None or np.isnan(par).all():
         return
@@ -232,22 +238,22 @@ def _drop_without_par(loans: Loans) -> None:
 
 
 def _drop_silent(loans: Loans, page: Loans) -> None:
-    """Leave out rows with an id that no loan has and nothing else but a name: titles and footers of printed pages."""
+    """Leave out rows with an unknown id and only a name: titles and footers."""
     says = _saying(page)
     if not says.all():
         codes, text = together([*id_columns(loans).values(), *(columns := id_columns(page)).values()])
-        own, other = codes[: len(codes) - len(columns)], codes[len(codes) - len(columns) :]
+        own, rest = codes[: len(codes) - len(columns)], codes[len(codes) - len(columns) :]
         is_known = np.zeros(len(text) + 1, np.bool_)
         for column in own:
             is_known[column[column >= 0]] = True
-        has_known = np.any([is_known[column] for column in other], axis=0) if other else np.zeros(0, np.bool_)
-        keeps = says | has_known if other else np.ones(page.row_count, np.bool_)
+        has_known = np.any([is_known[column] for column in rest], axis=0) if rest else np.zeros(0, np.bool_)
+        keeps = says | has_known if rest else np.ones(page.row_count, np.bool_)
         if not keeps.all():
             take(page, np.flatnonzero(keeps))
 
 
 def _saying(page: Loans) -> NDArray[np.bool_]:
-    """Rows of a page that say something of a loan beside its names and ids."""
+    """Return rows of a page that say something of a loan beside its names and ids."""
     says = np.zeros(page.row_count, np.bool_)
     for values in page.numbers.values():
         says |= ~np.isnan(values)
@@ -264,12 +270,12 @@ def _saying(page: Loans) -> NDArray[np.bool_]:
 
 
 def _telling(page: Loans, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Of some rows of a page those that say something of a loan: not the rest of a footer under its names."""
+    """Return rows of a page that say something of a loan, without footers."""
     return rows[_saying(page)[rows]]
 
 
 def _unlike(own: Notes, notes: Notes) -> set[str]:
-    """Fields that both have under headers of different meaning."""
+    """Return fields that both have under headers of different meaning."""
     by_header = join.BY_HEADER | set(ratings.AGENCY_OF)
     return {
         target
@@ -279,7 +285,7 @@ def _unlike(own: Notes, notes: Notes) -> set[str]:
 
 
 def _take_notes(loans: Loans, page: Loans, fields: list[str]) -> None:
-    """What the reader of a page noted of the fields that come from there."""
+    """Take what the reader of a page noted of the fields from there."""
     for target in fields:
         if (header := page.notes.matched_columns.get(target)) is not None:
             loans.notes.matched_columns[target] = header
@@ -295,7 +301,7 @@ def _take_notes(loans: Loans, page: Loans, fields: list[str]) -> None:
 
 
 def _warnings(note: PageNote, first: str) -> list[DataWarning]:
-    """What a page did that a reader of the figures must know."""
+    """Return what a page did that a reader of the figures must know."""
     data_warnings: list[DataWarning] = []
 
     def warn(code: str, message: str, rows: int, fields: Iterable[str] = ()) -> None:
@@ -334,13 +340,13 @@ def _warnings(note: PageNote, first: str) -> list[DataWarning]:
         message = f"{counted(rows, 'row')} of {note.place} {agreed(rows, 'was/were')} joined {by}."
         warn("page_joined_by_name", message, rows, fields)
     if note.part == "joined" and note.fields and note.loans_without_row <= note.rows and note.loans_without_row:
-        said_of = counted(note.loans_without_row, "loan")
-        message = f"{note.heading} gives {', '.join(note.fields)} and says nothing of {said_of}."
+        without_row = counted(note.loans_without_row, "loan")
+        message = f"{note.heading} gives {', '.join(note.fields)} and says nothing of {without_row}."
         warn("page_loans_without_row", message, note.loans_without_row, note.fields)
     if note.conflicts:
-        listed = ", ".join(f"{target} ({count:,})" for target, count in note.conflicts.items())
+        conflicts = ", ".join(f"{target} ({count:,})" for target, count in note.conflicts.items())
         stays = "its title counts for the flag, " if note.part == "list" else ""
-        message = f"{note.heading} says something else of {listed}: {stays}what the first page says stays."
+        message = f"{note.heading} says something else of {conflicts}: {stays}what the first page says stays."
         warn("page_conflict", message, max(note.conflicts.values()), note.conflicts)
     if note.contradictions:
         message = f"The identifiers of {counted(note.contradictions, 'loan')} stand on different rows of {note.place}."

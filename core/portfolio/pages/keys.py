@@ -1,4 +1,4 @@
-"""Keys that loans and the rows of a page may share: identifiers, names, names that a page cuts short, descriptions."""
+"""Keys that loans and page rows share: identifiers, names, cut names, words."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Pair = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def together(columns: Sequence[TextColumn]) -> tuple[list[NDArray[np.int32]], Text]:
-    """The codes of some columns into one pool, in which equal strings are one."""
+    """Return the codes of some columns into one pool, in which equal strings are one."""
     offsets, data, codes = [np.zeros(1, np.int64)], [], []
     count, size = 0, 0
     for column in columns:
@@ -47,7 +47,7 @@ def together(columns: Sequence[TextColumn]) -> tuple[list[NDArray[np.int32]], Te
 
 
 def bare(column: TextColumn) -> TextColumn:
-    """A column's identifiers by their letters and digits, without those that several of its identifiers share."""
+    """Return identifiers by letters and digits, less those that several share."""
     used = np.unique(column.codes[column.codes >= 0])
     (own,), text = together([TextColumn(used, parsing.bare(column.text))])
     counts = np.bincount(own[own >= 0], minlength=len(text))
@@ -58,7 +58,7 @@ def bare(column: TextColumn) -> TextColumn:
 
 
 def is_counter(column: TextColumn) -> bool:
-    """Whether a column numbers its rows: 1, 2, 3, ..."""
+    """Return whether a column numbers its rows: 1, 2, 3, ..."""
     if not len(column.codes) or (column.codes < 0).any() or column.text[int(column.codes[0])] != "1":
         return False
     strings = column.text.strings()
@@ -66,69 +66,69 @@ def is_counter(column: TextColumn) -> bool:
 
 
 def id_columns(loans: Loans) -> dict[str, TextColumn]:
-    """The columns that hold ids of loans."""
+    """Return the columns that hold ids of loans."""
     return {target: loans.texts[target] for target in KEYS if target in loans.texts}
 
 
 def asset_ids(loans: Loans, page: Loans) -> Pair | None:
-    """Keys by the file's own ids."""
-    own, other = loans.texts.get("asset_id"), page.texts.get("asset_id")
-    if own is None or other is None or (is_counter(own) and is_counter(other)):
+    """Return keys by the file's own ids."""
+    own, of_page = loans.texts.get("asset_id"), page.texts.get("asset_id")
+    if own is None or of_page is None or (is_counter(own) and is_counter(of_page)):
         return None
-    (mine, its), _ = together([own, other])
+    (mine, its), _ = together([own, of_page])
     return mine.astype(np.int64), its.astype(np.int64)
 
 
 def names(loans: Loans, page: Loans, targets: Sequence[str], *, exact: bool = True) -> Pair | None:
-    """Keys by all of some columns of names; None where one of them is not on both sides.
+    """Return keys by all of some name columns; None where one side lacks one.
 
     Args:
         exact: whether all letters and digits count of a facility, or of the only name, else what tells companies apart.
     """
-    own, other = np.zeros(loans.row_count, np.int64), np.zeros(page.row_count, np.int64)
+    own, of_page = np.zeros(loans.row_count, np.int64), np.zeros(page.row_count, np.int64)
     for target in targets:
         if target not in loans.texts or target not in page.texts:
             return None
         keys_of = _exact_keys if exact and (target == "facility_name" or len(targets) == 1) else name_keys
         mine, its, count = _name_codes(loans.texts[target], page.texts[target], keys_of)
         own = np.where((own < 0) | (mine < 0), np.int64(-1), own * count + mine)
-        other = np.where((other < 0) | (its < 0), np.int64(-1), other * count + its)
-    return own, other
+        of_page = np.where((of_page < 0) | (its < 0), np.int64(-1), of_page * count + its)
+    return own, of_page
 
 
 def descriptions(loans: Loans, page: Loans, *, exact: bool = True) -> Pair | None:
-    """Keys by borrower and facility in one, where one side has them apart and the other only as one name."""
-    own, other = _names_of(loans), _names_of(page)
-    if {len(own), len(other)} != {1, 2}:
+    """Return keys by borrower and facility in one, where one side has them apart."""
+    own, of_page = _names_of(loans), _names_of(page)
+    if {len(own), len(of_page)} != {1, 2}:
         return None
-    single = page if len(other) == 1 else loans
-    return _described_keys(own, other, exact=exact, cuts="facility_name" in single.texts)
+    single = page if len(of_page) == 1 else loans
+    return _described_keys(own, of_page, exact=exact, cuts="facility_name" in single.texts)
 
 
 def crossed_names(loans: Loans, page: Loans, *, exact: bool = True) -> Pair | None:
-    """Keys by the only name of each side, where one has it as a borrower's and the other as a facility's."""
-    own, other = _names_of(loans), _names_of(page)
-    is_crossed = len(own) == len(other) == 1 and ("facility_name" in loans.texts) != ("facility_name" in page.texts)
-    return _described_keys(own, other, exact=exact, cuts=False) if is_crossed else None
+    """Return keys by each side's only name: one borrower's, the other facility's."""
+    own, of_page = _names_of(loans), _names_of(page)
+    is_crossed = len(own) == len(of_page) == 1 and ("facility_name" in loans.texts) != ("facility_name" in page.texts)
+    return _described_keys(own, of_page, exact=exact, cuts=False) if is_crossed else None
 
 
 def begun_names(loans: Loans, page: Loans) -> Pair | None:
-    """Keys by the borrowers of a page with whose names the descriptions of the loans begin, the longest of them."""
-    own, other = loans.texts.get("facility_name", loans.texts.get("borrower_name")), page.texts.get("borrower_name")
-    if own is None or other is None or "facility_name" in page.texts:
+    """Return keys by borrowers with which the loans' descriptions begin."""
+    own, of_page = loans.texts.get("facility_name", loans.texts.get("borrower_name")), page.texts.get("borrower_name")
+    if own is None or of_page is None or "facility_name" in page.texts:
         return None
-    if max(len(own.text), len(other.text)) > CUT_NAMES_MAX:
+    if max(len(own.text), len(of_page.text)) > CUT_NAMES_MAX:
         return None
-    mine, its_words = ([key(name) for name in column.text.strings()] for column in (own, other))
+    mine, its_words = ([key(name) for name in column.text.strings()] for column in (own, of_page))
     whole = set(mine)  # what is the name of a loan is not the beginning of another one's
     code_of = {name: at for at, name in enumerate(dict.fromkeys(its_words)) if name and name not in whole}
     its = np.array([*(code_of.get(name, -1) for name in its_words), -1], np.int64)
     begun = np.array([*(_begun(name, code_of) for name in mine), -1], np.int64)
-    return begun[own.codes], its[other.codes]
+    return begun[own.codes], its[of_page.codes]
 
 
 def _begun(name: str, code_of: Dict[str, int]) -> int:
-    """The code of the longest name of whole words with which one begins; -1 without any."""
+    """Return the code of the longest name of whole words at the start; -1 for none."""
     end = name.rfind(" ")
     while end > 0:
         code = code_of.get(name[:end], -1)
@@ -139,40 +139,40 @@ def _begun(name: str, code_of: Dict[str, int]) -> int:
 
 
 def _described_keys(own: list[TextColumn], text_columns: list[TextColumn], *, exact: bool, cuts: bool) -> Pair:
-    """Keys by descriptions.
+    """Return keys by descriptions.
 
     Args:
         cuts: whether one may be cut short: a borrower's name alone is no description that was cut.
     """
-    mine, its, _ = _name_codes(
-        _described(own), _described(text_columns), _exact_keys if exact else name_keys, cuts=cuts
-    )
+    mine, its, _ = _name_codes(_describe(own), _describe(text_columns), _exact_keys if exact else name_keys, cuts=cuts)
     return mine.astype(np.int64), its.astype(np.int64)
 
 
 def _names_of(loans: Loans) -> list[TextColumn]:
-    """Borrower and facility, or the one of them that there is."""
+    """Return borrower and facility, or the one of them that there is."""
     return [loans.texts[target] for target in ("borrower_name", "facility_name") if target in loans.texts]
 
 
-def _described(columns: list[TextColumn]) -> TextColumn:
-    """The words of one or two columns as one text; blank where one of them is."""
+def _describe(columns: list[TextColumn]) -> TextColumn:
+    """Return the words of one or two columns as one text; blank where one of them is."""
     if len(columns) == 1:
         return columns[0]
     borrower, facility = columns
-    said = (borrower.codes >= 0) & (facility.codes >= 0)
+    has_both = (borrower.codes >= 0) & (facility.codes >= 0)
     pairs = borrower.codes.astype(np.int64) * len(facility.text) + facility.codes
-    distinct, local = np.unique(pairs[said], return_inverse=True)
+    distinct, local = np.unique(pairs[has_both], return_inverse=True)
     issuers, facilities = borrower.text.strings(), facility.text.strings()
     places = (divmod(pair, len(facilities)) for pair in distinct.tolist())
-    codes, pool = parsing.pool_of([f"{issuers[one]} {facilities[two]}" for one, two in places])
-    described = np.full(len(said), -1, np.int32)
-    described[said] = codes[local]
+    codes, pool = parsing.pool_of(
+        [f"{issuers[issuer]} {facilities[facility_code]}" for issuer, facility_code in places]
+    )
+    described = np.full(len(has_both), -1, np.int32)
+    described[has_both] = codes[local]
     return TextColumn(described, pool)
 
 
 def _exact_keys(column: TextColumn) -> TextColumn:
-    """The names of a column by their letters and digits, without the marks of footnotes at their end."""
+    """Return names by letters and digits, without footnote marks at their end."""
     text, codes = column.text, column.codes
     marked = _parse.may_have_marks(text.offsets, text.data, bool(text.data.max(initial=0) >= 0x80))
     if len(marked):
@@ -188,8 +188,10 @@ def _exact_keys(column: TextColumn) -> TextColumn:
 def _name_codes(
     own: TextColumn, other_text_column: TextColumn, keys_of: Callable[[TextColumn], TextColumn], *, cuts: bool = True
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
-    """The names of both sides as codes, a name that one side cuts short as the only one that begins with it; and the
-    number of codes."""
+    """Return the names of both sides as codes, and the number of codes.
+
+    A name that one side cuts short is the only one that begins with it.
+    """
     (mine, its), text = together([keys_of(own), keys_of(other_text_column)])
     if not cuts:
         return mine, its, len(text) + 1
@@ -205,7 +207,10 @@ def _name_codes(
 def _cut_names(
     short: TextColumn, of_short: NDArray[np.int32], long: TextColumn, of_long: NDArray[np.int32]
 ) -> list[tuple[int, int]]:
-    """(key of a name that is cut short, key of the only name that begins with it); each of these is meant once."""
+    """Return (key of a cut name, key of the only name that begins with it).
+
+    Each of these is meant once.
+    """
     lonely = np.setdiff1d(of_short, of_long)
     lonely = lonely[lonely >= 0]
     if not 0 < len(lonely) <= CUT_NAMES_MAX:
@@ -227,7 +232,7 @@ def _cut_names(
 
 
 def _bare_by_key(column: TextColumn, keys: NDArray[np.int32], wanted: NDArray[np.int32]) -> list[tuple[str, int]]:
-    """(letters and digits of a name, its key) of each of some keys, by the first row that has it."""
+    """Return (letters and digits of a name, its key), by the first row with it."""
     places = np.flatnonzero(np.isin(keys, wanted))
     distinct, first = np.unique(keys[places], return_index=True)
     names = parsing.upper(parsing.subset(column, places[first]))

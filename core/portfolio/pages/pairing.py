@@ -1,4 +1,4 @@
-"""Pair loans with the rows of a page that share a key, by how many there are of each and by their par.
+"""Pair loans with page rows that share a key, by their number and par.
 
 One loan and one row are a pair. Several of one side are the lots of one of the other where their par adds up to it, and
 several of both are pairs by equal par; whatever else shares a key is ambiguous, and is joined to nothing.
@@ -43,7 +43,7 @@ PAIRED_SHARE: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class PairingSide:
     """Loans, or the rows of a page."""
 
     keys: Ints
@@ -55,7 +55,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class PairingRule:
     """What a key may join."""
 
     is_whole: bool
@@ -69,8 +69,8 @@ class Rule:
 
 
 @dataclass(slots=True)
-class Pairs:
-    """Loans and rows that belong together, each with the group that stands or falls as one."""
+class RowPairs:
+    """Loans and rows that belong together, with the group of each pair."""
 
     loans: Ints
     rows: Ints
@@ -79,12 +79,12 @@ class Pairs:
     """Rows of the page that fit several loans, or that are several for one."""
 
 
-def tolerance(own: NDArray[np.float64] | None, other: NDArray[np.float64] | None) -> float:
-    """Currency units a row by which par of two pages may differ: what the coarser one rounds away.
+def tolerance(own: NDArray[np.float64] | None, of_page: NDArray[np.float64] | None) -> float:
+    """Return by how much a row's par may differ: what the coarser page rounds.
 
     A page prints whole units where all its figures are whole; thousands only where most figures of the other are none.
     """
-    figures = [_figures(own), _figures(other)]
+    figures = [_figures(own), _figures(of_page)]
     if min(map(len, figures)) == 0:
         return CENTS
     most = SIZE_SHARE * float(np.median(np.concatenate(figures)))
@@ -111,10 +111,10 @@ class _Groups:
     """Loans and rows by the keys that stand on both sides, numbered from 0."""
 
     own: Ints
-    other: Ints
+    of_page: Ints
     count: int
-    loans: Side
-    page: Side
+    loans: PairingSide
+    page: PairingSide
     done: Flags
     pairs: list[tuple[Ints, Ints]] = field(default_factory=list)
     groups: list[Ints] = field(default_factory=list)
@@ -126,13 +126,13 @@ class _Groups:
             self.groups.append(groups)
 
     def per(self, members: Ints, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """A count, or a sum of weights, by group."""
+        """Return a count, or a sum of weights, by group."""
         known = members >= 0
         own = None if weights is None else weights[known]
         return np.bincount(members[known], own, self.count).astype(np.float64)
 
     def first(self, members: Ints, among: Flags) -> Ints:
-        """The first member of each group among some; -1 without one."""
+        """Return the first member of each group among some; -1 without one."""
         places = np.flatnonzero((members >= 0) & among)[::-1]
         first = np.full(self.count, -1, np.int64)
         first[members[places]] = places
@@ -140,14 +140,14 @@ class _Groups:
 
 
 def pair(
-    loans: Side,
-    page: Side,
+    loans: PairingSide,
+    page: PairingSide,
     at: Ints,
     per_row: float,
-    rule: Rule,
+    rule: PairingRule,
     loans_alike: Callable[[Ints, int], Flags],
     rows_alike: Callable[[Ints, int], Flags],
-) -> Pairs:
+) -> RowPairs:
     """Pair what shares a key.
 
     Args:
@@ -156,7 +156,7 @@ def pair(
         loans_alike: whether all loans of each group may be lots of one, by the group of each loan.
         rows_alike: whether all rows of each group say the same, by the group of each row.
     """
-    groups = _grouped(loans, page)
+    groups = _group(loans, page)
     if groups.count:
         _alone(groups, per_row, rule)
         _by_sums(groups, at, per_row, rule, loans_alike)
@@ -166,7 +166,7 @@ def pair(
     return _result(groups)
 
 
-def _grouped(loans: Side, page: Side) -> _Groups:
+def _group(loans: PairingSide, page: PairingSide) -> _Groups:
     shared = np.intersect1d(loans.keys, page.keys)
     shared = shared[shared >= 0]
 
@@ -176,95 +176,103 @@ def _grouped(loans: Side, page: Side) -> _Groups:
         place = np.minimum(np.searchsorted(shared, keys), len(shared) - 1)
         return np.where(shared[place] == keys, place, -1)
 
-    own, other = numbered(loans.keys), numbered(page.keys)
-    return _Groups(own, other, len(shared), loans, page, np.zeros(len(shared), np.bool_))
+    own, of_page = numbered(loans.keys), numbered(page.keys)
+    return _Groups(own, of_page, len(shared), loans, page, np.zeros(len(shared), np.bool_))
 
 
 def _has_par(par: NDArray[np.float64]) -> Flags:
-    """Where a par can be compared: a 0 says as little as a blank."""
+    """Return where a par can be compared: a 0 says as little as a blank."""
     return np.asarray(~np.isnan(par) & (par != 0))
 
 
-def _alone(groups: _Groups, per_row: float, rule: Rule) -> None:
+def _alone(groups: _Groups, per_row: float, rule: PairingRule) -> None:
     """Pair the only loan with the only row that is left of a key."""
     loans, page = groups.loans, groups.page
     only = (groups.per(np.where(loans.free, groups.own, -1)) == 1) & (
-        groups.per(np.where(page.free, groups.other, -1)) == 1
+        groups.per(np.where(page.free, groups.of_page, -1)) == 1
     )
-    one, row = groups.first(groups.own, loans.free), groups.first(groups.other, page.free)
-    mine = np.where(only, loans.par[one], np.nan)
+    loan, row = groups.first(groups.own, loans.free), groups.first(groups.of_page, page.free)
+    mine = np.where(only, loans.par[loan], np.nan)
     its = np.where(only, page.par[row], np.nan)
-    said = _has_par(mine) & _has_par(its)
+    has_both = _has_par(mine) & _has_par(its)
     apart = np.abs(mine - its)
-    same = said & (apart <= per_row)
-    is_only_row = groups.per(groups.other) == 1
+    same = has_both & (apart <= per_row)
+    is_only_row = groups.per(groups.of_page) == 1
     is_only_pair = is_only_row & (groups.per(groups.own) == 1)
     if rule.needs_par:
         takes = same
     elif rule.is_loose:
         takes = is_only_pair | same
     elif rule.is_whole:
-        takes = is_only_row | ~said | same
+        takes = is_only_row | ~has_both | same
     else:
         near = apart <= NEAR_SHARE * np.maximum(np.abs(mine), np.abs(its))
-        takes = same | is_only_pair & (~said | near)
-    chosen = np.flatnonzero(only & takes)
+        takes = same | is_only_pair & (~has_both | near)
+    pairs_at = np.flatnonzero(only & takes)
     groups.done |= only
-    groups.add(one[chosen], row[chosen], chosen)
+    groups.add(loan[pairs_at], row[pairs_at], pairs_at)
 
 
-def _by_sums(groups: _Groups, at: Ints, per_row: float, rule: Rule, loans_alike: Callable[[Ints, int], Flags]) -> None:
-    """Pair several loans with one row, or several rows with one loan, whose par adds up; joined ones among them too."""
+def _by_sums(
+    groups: _Groups, at: Ints, per_row: float, rule: PairingRule, loans_alike: Callable[[Ints, int], Flags]
+) -> None:
+    """Pair several loans with one row, or rows with one loan, by sums of par.
+
+    Joined ones are among them, too.
+    """
     loans, page = groups.loans, groups.page
-    many, rows = groups.per(groups.own), groups.per(groups.other)
-    some_free = groups.per(np.where(loans.free, groups.own, -1)) + groups.per(np.where(page.free, groups.other, -1))
-    able = ~groups.done & (np.minimum(many, rows) == 1) & (some_free > 0)
-    if not able.any():
+    many, rows = groups.per(groups.own), groups.per(groups.of_page)
+    some_free = groups.per(np.where(loans.free, groups.own, -1)) + groups.per(np.where(page.free, groups.of_page, -1))
+    candidates = ~groups.done & (np.minimum(many, rows) == 1) & (some_free > 0)
+    if not candidates.any():
         return
-    able &= (rows == 1) & rule.is_whole | (many == 1) | loans_alike(groups.own, groups.count)
-    able &= groups.per(np.where(np.isnan(page.par), groups.other, -1)) == 0
-    its = groups.per(groups.other, np.nan_to_num(page.par))
+    candidates &= (rows == 1) & rule.is_whole | (many == 1) | loans_alike(groups.own, groups.count)
+    candidates &= groups.per(np.where(np.isnan(page.par), groups.of_page, -1)) == 0
+    its = groups.per(groups.of_page, np.nan_to_num(page.par))
     if np.isnan(loans.par).all():  # the page is the one that says par
-        able &= rule.is_whole & (many == 1)
+        candidates &= rule.is_whole & (many == 1)
     else:
-        able &= groups.per(np.where(np.isnan(loans.par), groups.own, -1)) == 0
+        candidates &= groups.per(np.where(np.isnan(loans.par), groups.own, -1)) == 0
         mine = groups.per(groups.own, np.nan_to_num(loans.par))
-        able &= (np.abs(mine - its) <= per_row * np.maximum(many, rows)) & (its != 0)
-    _add_all(groups, able & ~_crossing(groups, at))
+        candidates &= (np.abs(mine - its) <= per_row * np.maximum(many, rows)) & (its != 0)
+    _add_all(groups, candidates & ~_crossing(groups, at))
 
 
 def _crossing(groups: _Groups, at: Ints) -> Flags:
-    """Groups with a loan that has a row of another key, or a row that a loan of another key has."""
+    """Return groups with a loan that has a row of another key, or the reverse."""
     crossing = np.zeros(groups.count, np.bool_)
     has = np.flatnonzero(at >= 0)
-    has = has[groups.own[has] != groups.other[at[has]]]
-    for members in (groups.own[has], groups.other[at[has]]):
+    has = has[groups.own[has] != groups.of_page[at[has]]]
+    for members in (groups.own[has], groups.of_page[at[has]]):
         crossing[members[members >= 0]] = True
     return crossing
 
 
-def _add_all(groups: _Groups, able: Flags) -> None:
+def _add_all(groups: _Groups, candidates: Flags) -> None:
     """Pair all loans with all rows of groups of which one side is a single one."""
-    one, row = (groups.first(members, np.ones(len(members), np.bool_)) for members in (groups.own, groups.other))
-    is_single = able & (groups.per(groups.own) == 1)
-    rows = np.flatnonzero((groups.other >= 0) & is_single[groups.other])
-    groups.add(one[groups.other[rows]], rows, groups.other[rows])
-    loans = np.flatnonzero((groups.own >= 0) & (able & ~is_single)[groups.own])
+    loan, row = (groups.first(members, np.ones(len(members), np.bool_)) for members in (groups.own, groups.of_page))
+    is_single = candidates & (groups.per(groups.own) == 1)
+    rows = np.flatnonzero((groups.of_page >= 0) & is_single[groups.of_page])
+    groups.add(loan[groups.of_page[rows]], rows, groups.of_page[rows])
+    loans = np.flatnonzero((groups.own >= 0) & (candidates & ~is_single)[groups.own])
     groups.add(loans, row[groups.own[loans]], groups.own[loans])
-    groups.done |= able
+    groups.done |= candidates
 
 
-def _by_par(groups: _Groups, per_row: float, rule: Rule, loans_alike: Callable[[Ints, int], Flags]) -> None:
-    """Pair loans with rows of the same par, as many of each; equal lots of one loan are interchangeable."""
+def _by_par(groups: _Groups, per_row: float, rule: PairingRule, loans_alike: Callable[[Ints, int], Flags]) -> None:
+    """Pair loans with rows of the same par, as many of each.
+
+    Equal lots of one loan are interchangeable.
+    """
     places: list[Ints] = []
-    for side, members in ((groups.loans, groups.own), (groups.page, groups.other)):
-        able = (members >= 0) & side.free & _has_par(side.par)
-        able[able] &= ~groups.done[members[able]]
-        places.append(np.flatnonzero(able))
+    for side, members in ((groups.loans, groups.own), (groups.page, groups.of_page)):
+        candidates = (members >= 0) & side.free & _has_par(side.par)
+        candidates[candidates] &= ~groups.done[members[candidates]]
+        places.append(np.flatnonzero(candidates))
     low = len(places[0])
     if not low or not len(places[1]):
         return
-    keys = np.concatenate((groups.own[places[0]], groups.other[places[1]]))
+    keys = np.concatenate((groups.own[places[0]], groups.of_page[places[1]]))
     par = np.concatenate((groups.loans.par[places[0]], groups.page.par[places[1]]))
     order = np.lexsort((par, keys))
     begins = np.ones(len(order), np.bool_)
@@ -297,34 +305,39 @@ def _by_par(groups: _Groups, per_row: float, rule: Rule, loans_alike: Callable[[
 def _without_par(
     groups: _Groups,
     at: Ints,
-    rule: Rule,
+    rule: PairingRule,
     loans_alike: Callable[[Ints, int], Flags],
     rows_alike: Callable[[Ints, int], Flags],
 ) -> None:
-    """Pair the loans of a key with its only row, or one loan with rows that say the same, where the page has no par."""
+    """Pair the loans of a key with its only row where the page has no par.
+
+    Or one loan with rows that say the same.
+    """
     loans, page = groups.loans, groups.page
-    silent = ~groups.done & (groups.per(np.where(_has_par(page.par), groups.other, -1)) == 0)
-    many, rows = groups.per(groups.own), groups.per(groups.other)
-    free_rows = groups.per(np.where(page.free, groups.other, -1))
+    silent = ~groups.done & (groups.per(np.where(_has_par(page.par), groups.of_page, -1)) == 0)
+    many, rows = groups.per(groups.own), groups.per(groups.of_page)
+    free_rows = groups.per(np.where(page.free, groups.of_page, -1))
     silent &= (free_rows > 0) & ~_crossing(groups, at)
     one_row = silent & (rows == 1) & (groups.per(np.where(loans.free, groups.own, -1)) == many)
     if one_row.any() and not rule.is_whole:
         one_row &= loans_alike(groups.own, groups.count)
     one_loan = silent & (many == 1) & (rows > 1)
     if one_loan.any():
-        one_loan &= rows_alike(np.where((groups.other >= 0) & one_loan[groups.other], groups.other, -1), groups.count)
+        one_loan &= rows_alike(
+            np.where((groups.of_page >= 0) & one_loan[groups.of_page], groups.of_page, -1), groups.count
+        )
     _add_all(groups, one_row | one_loan)
 
 
-def _result(groups: _Groups) -> Pairs:
+def _result(groups: _Groups) -> RowPairs:
     nothing = np.zeros(0, np.int64)
-    loans = np.concatenate([one for one, _ in groups.pairs] or [nothing])
-    rows = np.concatenate([one for _, one in groups.pairs] or [nothing])
-    own, other = groups.own, groups.other
-    ambiguous = (other >= 0) & groups.page.free
+    loans = np.concatenate([pair_loans for pair_loans, _ in groups.pairs] or [nothing])
+    rows = np.concatenate([pair_rows for _, pair_rows in groups.pairs] or [nothing])
+    own, of_page = groups.own, groups.of_page
+    ambiguous = (of_page >= 0) & groups.page.free
     if groups.count:
         open_groups = groups.per(np.where(groups.loans.free, own, -1)) > 0
         open_groups &= ~groups.done
-        ambiguous &= open_groups[other]
+        ambiguous &= open_groups[of_page]
     ambiguous[rows] = False
-    return Pairs(loans, rows, np.concatenate(groups.groups or [nothing]), ambiguous)
+    return RowPairs(loans, rows, np.concatenate(groups.groups or [nothing]), ambiguous)

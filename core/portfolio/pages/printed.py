@@ -1,4 +1,4 @@
-"""What a file's printed totals say of its loans as they were read: whether they are all there, what masks hide."""
+"""What a file's printed totals say of its loans: all there, what masks hide."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ AGENCIES: Final[tuple[Agency, ...]] = ("a", "b", "c")
 
 
 def beside_loans(portfolio: AnyPortfolio) -> AnyPortfolio:
-    """The portfolio with what the file's totals say of its loans, one obligor for each family that it shows, and those
-    columns of ratings that its own tests go by.
+    """Return the portfolio with what the file's totals say of its loans.
+
+    It has one obligor for each family that the file shows, and those columns of ratings that its own tests go by.
 
     Whether the loans' par and cash make the printed collateral principal amount stands as an identity where the file
     prints no par of its own. Where ratings are masked or blank and the agency's rating table adds up to the loans' par,
@@ -41,9 +42,9 @@ def beside_loans(portfolio: AnyPortfolio) -> AnyPortfolio:
     cells = dict(portfolio.source_cells)
     for agency in AGENCIES:
         weights = np.where(defaulted, 0.0, par)
-        found = _masked(portfolio, agency, weights, performing, lost)
-        if found is not None:
-            figures[f"masked_ccc_{agency}"], cells[f"deal.masked_ccc_{agency}"] = found
+        masked = _masked_ccc(portfolio, agency, weights, performing, lost)
+        if masked is not None:
+            figures[f"masked_ccc_{agency}"], cells[f"deal.masked_ccc_{agency}"] = masked
         by_rank = _by_rank(portfolio, agency, weights, performing)
         if by_rank is not None:
             figures[f"masked_ratings_{agency}"], cells[f"deal.masked_ratings_{agency}"] = by_rank
@@ -60,7 +61,7 @@ def _tolerance(rows: int) -> float:
 
 
 def _identity(portfolio: PortfolioData, performing: float, lost: float) -> Facts:
-    """The facts, with the identity of the loans' par where no par of the file's own was there to try it with."""
+    """Add the identity of the loans' par where no par of the file was there."""
     facts = portfolio.facts
     total = _total(facts)
     if total is None or facts.identity("collateral_principal_amount") is not None:
@@ -82,12 +83,12 @@ def _identity(portfolio: PortfolioData, performing: float, lost: float) -> Facts
 
 
 def _total(facts: Facts) -> float | None:
-    """The printed collateral principal amount."""
-    return next((one.value for one in facts.of("component", "cpa") if one.value), None)
+    """Return the printed collateral principal amount."""
+    return next((fact.value for fact in facts.of("component", "cpa") if fact.value), None)
 
 
 def _places(portfolio: PortfolioData) -> tuple[str, ...]:
-    total = next(one.place for one in portfolio.facts.of("component", "cpa") if one.value)
+    total = next(fact.place for fact in portfolio.facts.of("component", "cpa") if fact.value)
     cells = portfolio.source_cells
     return (total, *(cells[name] for name in ("par_value", "deal.principal_cash") if name in cells))
 
@@ -95,11 +96,13 @@ def _places(portfolio: PortfolioData) -> tuple[str, ...]:
 # ---- masked ratings ------------------------------------------------------------------------------------------------
 
 
-def _masked(
+def _masked_ccc(
     portfolio: PortfolioData, agency: Agency, par: np.ndarray[Any, np.dtype[np.float64]], performing: float, lost: float
 ) -> tuple[float, str] | None:
-    """(par of CCC+ and below that no row shows, places) by an agency's rating table; None where every row shows its
-    rating, or no table of the agency adds up to the loans' par."""
+    """Return (par of CCC+ and below that no row shows, places) by a rating table.
+
+    None where every row shows its rating, or no table of the agency adds up to the loans' par.
+    """
     field = f"rating_agency_{agency}"
     ranks = portfolio.ranks.get(field)
     hidden = np.ones(portfolio.row_count, np.bool_) if ranks is None else ranks == 0
@@ -108,8 +111,8 @@ def _masked(
     table = ccc_share(portfolio.facts, agency, performing) or ccc_share(portfolio.facts, agency, performing + lost)
     if table is None or table.value is None:
         return None
-    shown = 0.0 if ranks is None else float(par[(ranks >= ratings.CCC) & (ranks < ratings.DEFAULTED)].sum())
-    more = table.value - shown
+    visible = 0.0 if ranks is None else float(par[(ranks >= ratings.CCC) & (ranks < ratings.DEFAULTED)].sum())
+    more = table.value - visible
     if more < -_tolerance(portfolio.row_count) or more > float(par[hidden].sum()) + _tolerance(portfolio.row_count):
         return None
     return round(max(0.0, more), 2), ", ".join((table.place, *table.also))
@@ -118,17 +121,20 @@ def _masked(
 def _by_rank(
     portfolio: PortfolioData, agency: Agency, par: np.ndarray[Any, np.dtype[np.float64]], performing: float
 ) -> tuple[ByRank, str] | None:
-    """(par by rank of the loans that no row rates, places) by an agency's rating table; None where every row shows its
-    rating, or not just one table has at least what the rows show of each rating, and all of the loans."""
+    """Return (par by rank of loans that no row rates, places) by a rating table.
+
+    None where every row shows its rating, or not just one table has at least what the rows show of each rating, and all
+    of the loans.
+    """
     ranks = portfolio.ranks.get(f"rating_agency_{agency}")
     if ranks is None or not float(par[ranks == 0].sum()):
         return None
-    shown = np.bincount(ranks, par, ratings.DEFAULTED + 1)
-    found = []
+    visible = np.bincount(ranks, par, ratings.DEFAULTED + 1)
+    candidates = []
     for table, places in rating_tables(portfolio.facts, agency, performing):
-        rest = np.array([table.get(rank, 0.0) for rank in range(1, ratings.DEFAULTED)]) - shown[1 : ratings.DEFAULTED]
+        rest = np.array([table.get(rank, 0.0) for rank in range(1, ratings.DEFAULTED)]) - visible[1 : ratings.DEFAULTED]
         rest[np.abs(rest) <= LINE_TOLERANCE] = 0.0
         if not (rest < 0).any() and ratings.DEFAULTED not in table:
             amounts = tuple((at + 1, round(amount, 2)) for at, amount in enumerate(rest.tolist()) if amount)
-            found.append((amounts, ", ".join(places)))
-    return found[0] if len({amounts for amounts, _ in found}) == 1 else None
+            candidates.append((amounts, ", ".join(places)))
+    return candidates[0] if len({amounts for amounts, _ in candidates}) == 1 else None

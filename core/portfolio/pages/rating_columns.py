@@ -38,7 +38,7 @@ def with_rating_columns(portfolio: AnyPortfolio, par: Par) -> AnyPortfolio:
 
 
 def with_agency_ratings(portfolio: AnyPortfolio) -> AnyPortfolio:
-    """Let a further column of an agency's ratings stand in where none is the agency's rating of the obligor.
+    """Let a further column stand in for an agency's missing obligor ratings.
 
     Without it a Moody's facility rating would be left out of the rating factor and the CCC bucket, and another agency's
     letters would make both.
@@ -48,35 +48,43 @@ def with_agency_ratings(portfolio: AnyPortfolio) -> AnyPortfolio:
         if field in portfolio.ranks:
             continue
         named = [f"{field}_{kind}" for kind in _KINDS] + [f"facility_rating_agency_{agency}"]
-        other = next((name for name in named if name in portfolio.ranks and portfolio.ranks[name].any()), None)
-        if other is None:
+        stand_in = next((name for name in named if name in portfolio.ranks and portfolio.ranks[name].any()), None)
+        if stand_in is None:
             continue
-        message = f"{_header(portfolio, other)} stands in for {field}: no column is the agency's rating of the obligor"
-        portfolio = _with_column(portfolio, field, other)
+        message = (
+            f"{_header(portfolio, stand_in)} stands in for {field}: no column is the agency's rating of the obligor"
+        )
+        portfolio = _with_column(portfolio, field, stand_in)
         portfolio.notes.warnings.append(DataWarning("column_stands_in", message, fields=(field,)))
     return portfolio
 
 
 def _others(portfolio: PortfolioData, agency: Agency) -> Iterator[tuple[FactorRatings, Ranks]]:
-    """The agency's further columns of ratings."""
+    """Yield the agency's further columns of ratings."""
     for kind in _KINDS:
         ranks = portfolio.ranks.get(f"rating_agency_{agency}_{kind}")
         if ranks is not None:
             yield kind, ranks
 
 
-def _printed(facts: Facts, measure: str, agency: Agency) -> list[Fact]:
-    """The tests of a measure on all loans, by one agency's ratings."""
+def _printed_tests(facts: Facts, measure: str, agency: Agency) -> list[Fact]:
+    """Return the tests of a measure on all loans, by one agency's ratings."""
     return [
-        fact for fact in facts.figures
-        if (said := fact.subject) is not None and said.measure == measure and said.agency == agency
-        and said.detail is None and said.subset is None and not said.is_complement and not fact.conflict
-    ]  # fmt: skip
+        fact
+        for fact in facts.figures
+        if (subject := fact.subject) is not None
+        and subject.measure == measure
+        and subject.agency == agency
+        and subject.detail is None
+        and subject.subset is None
+        and not subject.is_complement
+        and not fact.conflict
+    ]
 
 
 def _by_ccc(portfolio: AnyPortfolio, agency: Agency, par: Par) -> AnyPortfolio:
     field = f"rating_agency_{agency}"
-    amounts = {fact.numerator for fact in _printed(portfolio.facts, "ccc", agency)} - {None}
+    amounts = {fact.numerator for fact in _printed_tests(portfolio.facts, "ccc", agency)} - {None}
     if field not in portfolio.ranks or len(amounts) != 1:
         return portfolio
     (printed,) = amounts
@@ -89,10 +97,10 @@ def _by_ccc(portfolio: AnyPortfolio, agency: Agency, par: Par) -> AnyPortfolio:
     kind = next((kind for kind, ranks in _others(portfolio, agency) if ties(ranks)), None)
     if kind is None:
         return portfolio
-    other = f"{field}_{kind}"
-    said = _header(portfolio, other)
-    message = f"{field} is by {said}: its CCC par is {printed:,.2f} as the file prints it, that of others is not"
-    changed = _with_column(portfolio, field, other)
+    other_text = f"{field}_{kind}"
+    heading = _header(portfolio, other_text)
+    message = f"{field} is by {heading}: its CCC par is {printed:,.2f} as the file prints it, that of others is not"
+    changed = _with_column(portfolio, field, other_text)
     changed.notes.warnings.append(DataWarning("ratings_by_printed", message, fields=(field,)))
     return changed
 
@@ -101,26 +109,26 @@ def _ccc(ranks: Ranks, par: Par) -> float:
     return float(par[(ranks >= CCC) & (ranks < DEFAULTED)].sum())
 
 
-def _with_column(portfolio: AnyPortfolio, field: str, other: str) -> AnyPortfolio:
-    """The portfolio with one column of ratings in another's place."""
-    names = _in_place(dict(portfolio.names), field, other)
-    cells = _in_place(dict(portfolio.source_cells), field, other)
-    ranks = portfolio.ranks | {field: portfolio.ranks[other]}
+def _with_column(portfolio: AnyPortfolio, field: str, source: str) -> AnyPortfolio:
+    """Return the portfolio with one column of ratings in another's place."""
+    names = _in_place(dict(portfolio.names), field, source)
+    cells = _in_place(dict(portfolio.source_cells), field, source)
+    ranks = portfolio.ranks | {field: portfolio.ranks[source]}
     return replace(portfolio, ranks=ranks, names=names, source_cells=cells)
 
 
-Said = TypeVar("Said")
+Entry = TypeVar("Entry")
 
 
-def _in_place(said: dict[str, Said], field: str, other: str) -> dict[str, Said]:
-    """What is said of fields, of one what is said of another."""
-    said.pop(field, None)
-    return said | {field: said[other]} if other in said else said
+def _in_place(entries: dict[str, Entry], field: str, source: str) -> dict[str, Entry]:
+    """Return what is said of fields, of one what is said of another."""
+    entries.pop(field, None)
+    return entries | {field: entries[source]} if source in entries else entries
 
 
 def _by_factor(portfolio: AnyPortfolio, par: Par) -> AnyPortfolio:
-    """The column by which the printed rating factor of Moody's goes, where it is not the one of the CCC bucket."""
-    printed = {(fact.value, fact.tolerance) for fact in _printed(portfolio.facts, "warf", "a")}
+    """Find the column that gives the printed Moody's factor, if not the CCC's."""
+    printed = {(fact.value, fact.tolerance) for fact in _printed_tests(portfolio.facts, "warf", "a")}
     own = portfolio.ranks.get("rating_agency_a")
     has_own_column = "rating" in portfolio.ranks and bool(portfolio.ranks["rating"].any())
     if own is None or has_own_column or len(printed) != 1:
@@ -134,26 +142,26 @@ def _by_factor(portfolio: AnyPortfolio, par: Par) -> AnyPortfolio:
     tied = [] if ties(own) else [kind for kind, ranks in _others(portfolio, "a") if ties(ranks)]
     if not tied:
         return portfolio
-    said = _header(portfolio, f"rating_agency_a_{tied[0]}")
+    heading = _header(portfolio, f"rating_agency_a_{tied[0]}")
     message = (
-        f"the rating factor is by {said}, which gives the printed {value:,.6g}; the CCC bucket is by another column"
+        f"the rating factor is by {heading}, which gives the printed {value:,.6g}; the CCC bucket is by another column"
     )
     portfolio.notes.warnings.append(DataWarning("factor_by_printed", message))
     return replace(portfolio, deal=replace(portfolio.deal, factor_ratings=tied[0]))
 
 
 def _factor(ranks: Ranks, par: Par) -> float:
-    """The weighted average rating factor over the loans that are rated."""
-    rated = (ranks > 0) & (ranks <= len(FACTORS))
-    total = float(par[rated].sum())
+    """Return the weighted average rating factor over the loans that are rated."""
+    has_factor = (ranks > 0) & (ranks <= len(FACTORS))
+    total = float(par[has_factor].sum())
     if not total:
         return float("nan")
-    factors: NDArray[Any] = np.asarray(FACTORS, np.float64)[ranks[rated] - 1]
-    return float((factors * par[rated]).sum()) / total
+    factors: NDArray[Any] = np.asarray(FACTORS, np.float64)[ranks[has_factor] - 1]
+    return float((factors * par[has_factor]).sum()) / total
 
 
 def _header(portfolio: PortfolioData, field: str) -> str:
-    """A column by its header, else by its field."""
+    """Return a column by its header, else by its field."""
     header = portfolio.notes.matched_columns.get(field)
     place = portfolio.source_cells.get(field)
     return f"{header!r} ({place})" if header and place else place or field

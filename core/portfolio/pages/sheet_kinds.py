@@ -1,4 +1,4 @@
-"""Tell what each sheet of a workbook is: the loans, a page of them, a list, an old copy, notes, tests, and why."""
+"""What each sheet is: loans, page, list, old copy, notes, tests; and why."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Final, Literal
 from core.grid.sheet_name import in_quotes
 from core.portfolio.model.facts import Kind as FactKind
 from core.portfolio.model.notes import PageNote
-from core.portfolio.pages.report.read import Report
+from core.portfolio.pages.report.read import PageReport
 from core.portfolio.sheets.columns.vocabulary import kind_weights
-from core.portfolio.sheets.located import Candidate, LocatedBook
+from core.portfolio.sheets.located import LocatedBook, SheetCandidate
 from core.portfolio.sheets.note_tables import is_note_table
 from core.words import counted
 
@@ -52,49 +52,51 @@ class _Printed:
     """What is read there of the deal and its notes: deal.as_of, tranches.current_balance."""
 
 
-def kinds(located: LocatedBook, report: Report, notes: Sequence[PageNote] = ()) -> dict[str, tuple[SheetKind, str]]:
-    """What each of the sheets is, by its name, and why.
+def kinds(located: LocatedBook, report: PageReport, notes: Sequence[PageNote] = ()) -> dict[str, tuple[SheetKind, str]]:
+    """Return what each of the sheets is, by its name, and why.
 
     Args:
         report: what its pages print.
         notes: what became of the other sheets that say something of loans.
     """
     holdings = located.loans
-    printed = _printed(report)
-    told = {note.sheet: note for note in sorted(notes, key=lambda note: note.part != "left out")}
+    printed = _collect_printed(report)
+    by_sheet = {note.sheet: note for note in sorted(notes, key=lambda note: note.part != "left out")}
     return {
         sheet.sheet.name: ("holdings", "its loans are read")
         if holdings is not None and sheet.sheet is holdings.sheet
-        else _kind(sheet, told.get(sheet.sheet.name), printed, is_old=sheet.sheet.index in located.old)
+        else _kind(sheet, by_sheet.get(sheet.sheet.name), printed, is_old=sheet.sheet.index in located.old)
         for sheet in located.sheets
     }
 
 
-def _kind(candidate: Candidate, note: PageNote | None, printed: _Printed, *, is_old: bool) -> tuple[SheetKind, str]:
-    """What a sheet is: the first that holds of what it may be, the surest first."""
-    name, said = in_quotes(candidate.sheet.name), kind_weights(candidate.sheet.name)
+def _kind(
+    candidate: SheetCandidate, note: PageNote | None, printed: _Printed, *, is_old: bool
+) -> tuple[SheetKind, str]:
+    """Return the surest of what a sheet may be."""
+    name, weights = in_quotes(candidate.sheet.name), kind_weights(candidate.sheet.name)
     facts, cells = printed.facts.get(name, Counter[FactKind]()), printed.cells.get(name, [])
     part = "left out" if note is None else note.part
-    is_empty = candidate.found is not None and not candidate.has_rows
-    is_notes = candidate.found is not None and is_note_table(candidate.sheet, candidate.found)
+    is_empty = candidate.header is not None and not candidate.has_rows
+    is_notes = candidate.header is not None and is_note_table(candidate.sheet, candidate.header)
     gives_notes = any(what.startswith("tranches.") for what in cells)
-    able: tuple[tuple[bool, SheetKind, str], ...] = (
-        (part == "list", "list", _joined(note)),
-        (part in ("joined", "added"), "page", _joined(note)),
-        (said.get("template", 0.0) >= NAMED, "template", "its name is that of a template"),
+    candidates: tuple[tuple[bool, SheetKind, str], ...] = (
+        (part == "list", "list", _describe_join(note)),
+        (part in ("joined", "added"), "page", _describe_join(note)),
+        (weights.get("template", 0.0) >= NAMED, "template", "its name is that of a template"),
         (is_old, "old copy", "its name is that of a page of another day"),
         (candidate.sheet.state != "visible", "hidden", "it is hidden"),
-        (said.get("old", 0.0) >= NAMED, "old copy", "its name is that of an older page"),
+        (weights.get("old", 0.0) >= NAMED, "old copy", "its name is that of an older page"),
         (is_empty, "template", "nothing stands below its header"),
         (is_notes or gives_notes, "notes", "it gives the classes of notes"),
         (facts["test"] > 0, "tests", f"it prints {counted(facts['test'], 'test')}"),
         (True, "other", _other_use(note, facts, cells)),
     )
-    return next((kind, why) for holds, kind, why in able if holds)
+    return next((kind, why) for holds, kind, why in candidates if holds)
 
 
-def _joined(note: PageNote | None) -> str:
-    """What was taken from a page."""
+def _describe_join(note: PageNote | None) -> str:
+    """Return what was taken from a page."""
     if note is None:
         return ""
     by = ", ".join(f"{count:,} by {how}" for how, count in note.by.items())
@@ -107,7 +109,7 @@ def _joined(note: PageNote | None) -> str:
 
 
 def _other_use(note: PageNote | None, facts: Counter[FactKind], cells: Sequence[str]) -> str:
-    """What else a sheet is good for, and why no loans are taken from it."""
+    """Return what else a sheet is good for, and why no loans are taken from it."""
     parts = []
     if note is not None:
         parts.append(note.reason)
@@ -119,7 +121,7 @@ def _other_use(note: PageNote | None, facts: Counter[FactKind], cells: Sequence[
     return "; ".join(parts) or "nothing is read from it"
 
 
-def _printed(report: Report) -> _Printed:
+def _collect_printed(report: PageReport) -> _Printed:
     printed = _Printed()
     for fact in report.facts.all:
         kind: FactKind = "figure" if fact.kind == "test" and fact.is_prior else fact.kind

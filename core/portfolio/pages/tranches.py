@@ -15,7 +15,7 @@ from core.grid.address import range_name
 from core.grid.sheet import Sheet, Workbook
 from core.grid.sheet_name import in_quotes
 from core.portfolio.cells import parsing
-from core.portfolio.cells.parsing import Cells, Numbers, Pool, letters_and_digits
+from core.portfolio.cells.parsing import Cells, Numbers, StringPool, letters_and_digits
 from core.portfolio.model.fields import (
     AMORTIZATION_LABELS,
     AMORTIZATION_SHEETS,
@@ -27,7 +27,7 @@ from core.portfolio.model.fields import (
 )
 from core.portfolio.model.portfolio import Amortization, Names, Tranches
 from core.portfolio.sheets import header
-from core.portfolio.sheets.below import Below
+from core.portfolio.sheets.below import RowsBelow
 from core.portfolio.sheets.note_tables import TOTAL, is_named
 
 TRANCHES_MAX: Final = 500
@@ -65,15 +65,15 @@ _AMORTIZATION_MAPPING: Final = _labels("amortization", AMORTIZATION_LABELS)
 class _Table:
     """A small sheet with a header, read by label."""
 
-    def __init__(self, book: Workbook, sheet: Sheet, found: header.Found, rows_max: int) -> None:
-        self.sheet, self.found = sheet, found
-        self.first = found.row + 1
+    def __init__(self, book: Workbook, sheet: Sheet, header_match: header.HeaderMatch, rows_max: int) -> None:
+        self.sheet, self.header = sheet, header_match
+        self.first = header_match.row + 1
         self.last = max(self.first, min(sheet.row_count, self.first + rows_max))
-        pool = Pool(sheet.text, book.number_formats, date_1904=book.date_1904)
-        self._below = Below(sheet, pool, self.first, self.last)
+        pool = StringPool(sheet.text, book.number_formats, date_1904=book.date_1904)
+        self._below = RowsBelow(sheet, pool, self.first, self.last)
 
     def cells(self, label: str) -> Cells | None:
-        places = self.found.columns.get(label)
+        places = self.header.columns.get(label)
         if not places:
             return None
         return self._below.cells(places[0])
@@ -85,15 +85,15 @@ class _Table:
         return parsing.read_numbers(cells, is_spread=label == "spread")
 
     def amounts(self, label: str) -> NDArray[np.float64]:
-        """Amounts in units of currency: those under "(000s)" or "($mm)" are multiplied."""
-        places = self.found.columns.get(label)
-        own = self.found.magnitude(places[0]) if places else 1.0
+        """Return amounts in units of currency, "(000s)" or "($mm)" multiplied."""
+        places = self.header.columns.get(label)
+        own = self.header.magnitude(places[0]) if places else 1.0
         return self.numbers(label).values * (own if own != 1.0 else self._scale)
 
     @cached_property
     def _scale(self) -> float:
-        """What a line above the header says that amounts are to be multiplied by."""
-        for row in range(max(0, self.found.top - TITLE_ROWS), self.found.top):
+        """Return what a line above the header says that amounts are to be multiplied by."""
+        for row in range(max(0, self.header.top - TITLE_ROWS), self.header.top):
             texts = [text for at in range(self.sheet.column_count) if (text := self.sheet.value(row, at)) is not None]
             for text in texts if len(texts) <= TITLE_CELLS else ():
                 if isinstance(text, str) and (scale := header.magnitude_of_title(text[:TITLE_LENGTH])) != 1.0:
@@ -108,18 +108,18 @@ class _Table:
         return [strings[code] for code in column.codes.tolist()]
 
     def unit(self, label: str) -> str:
-        places = self.found.columns.get(label)
-        return self.found.unit(places[0]) if places else ""
+        places = self.header.columns.get(label)
+        return self.header.unit(places[0]) if places else ""
 
 
 def read_tranches(book: Workbook, sheets: Iterable[Sheet]) -> tuple[Tranches | None, dict[str, str]]:
-    """The notes of the first sheet named like one for them, most senior first, and the cells of each column."""
+    """Read the notes of the first sheet named for them, and the columns' cells."""
     for sheet in sheets:
         if not is_named(sheet, TRANCHE_SHEETS):
             continue
-        found = header.find(sheet, _TRANCHE_MAPPING)
-        if found is not None:
-            return _tranches(_Table(book, sheet, found, TRANCHES_MAX))
+        header_match = header.find(sheet, _TRANCHE_MAPPING)
+        if header_match is not None:
+            return _tranches(_Table(book, sheet, header_match, TRANCHES_MAX))
     return None, {}
 
 
@@ -133,11 +133,11 @@ def _tranches(sheet: _Table) -> tuple[Tranches | None, dict[str, str]]:
         return None, {}
     classes = [names[row] for row in rows]
     original = sheet.amounts("original_balance")[rows]
-    if "current_balance" in sheet.found.columns:
+    if "current_balance" in sheet.header.columns:
         current = np.nan_to_num(sheet.amounts("current_balance")[rows])
     else:
         current = original
-    tranches = ordered(
+    tranches = order_tranches(
         classes,
         {
             "current_balance": current,
@@ -155,13 +155,13 @@ def _tranches(sheet: _Table) -> tuple[Tranches | None, dict[str, str]]:
     name = in_quotes(sheet.sheet.name)
     cells = {
         f"tranches.{label}": f"{name}!{range_name(low, places[0], high, places[0])}"
-        for label, places in sheet.found.columns.items()
+        for label, places in sheet.header.columns.items()
     }
     return tranches, cells
 
 
 def _spreads(sheet: _Table) -> NDArray[np.float64]:
-    """The spread column, and what a coupon in words says where it has none: SOFR + 1.30%."""
+    """Read spreads, else coupons in words: SOFR + 1.30%."""
     spread = parsing.spread_bps(sheet.numbers("spread"), sheet.unit("spread"))
     cells = sheet.cells("coupon")
     if cells is None or not cells.seen & parsing.bit(parsing.TEXT):
@@ -173,12 +173,12 @@ def _spreads(sheet: _Table) -> NDArray[np.float64]:
 
 
 def as_percent(triggers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Triggers in percent: one of at most 10 is a ratio (1.216 is 121.6)."""
+    """Return triggers in percent: one of at most 10 is a ratio (1.216 is 121.6)."""
     return np.where(triggers <= 10, np.round(triggers * 100.0, 9), triggers)
 
 
-def ordered(classes: list[str], columns: Dict[str, NDArray[np.float64]]) -> Tranches:
-    """Tranches by rank, then by their order; without ranks by their order, A-1 and A-2 sharing one."""
+def order_tranches(classes: list[str], columns: Dict[str, NDArray[np.float64]]) -> Tranches:
+    """Sort tranches by rank, else by order; A-1 and A-2 share a rank."""
     blank = np.full(len(classes), np.nan)
     rank = columns.get("rank", blank)
     ranks = _ranks_by_letter(classes) if np.isnan(rank).any() else rank.astype(np.int32)
@@ -210,20 +210,20 @@ def _ranks_by_letter(classes: list[str]) -> NDArray[np.int32]:
 
 
 def _row(row_of: Dict[str, int | None], identifier: str) -> int:
-    """The row of an identifier, by its letters and digits where it is written in another way; -1 for none."""
+    """Return the row of an identifier, by letters and digits, too; -1 for none."""
     row = row_of[identifier] if identifier in row_of else row_of.get(letters_and_digits(identifier))
     return -1 if row is None else row
 
 
 def read_amortization(book: Workbook, names: Dict[str, Names]) -> Amortization | None:
-    """The scheduled payments of the loans with these identifiers; None without the sheet. Others are left out."""
+    """Read the scheduled payments of these loans; None without the sheet."""
     for sheet in book.sheets:
         if not is_named(sheet, AMORTIZATION_SHEETS):
             continue
-        found = header.find(sheet, _AMORTIZATION_MAPPING)
-        if found is None or not {"identifier", "date", "amount"} <= found.columns.keys():
+        header_match = header.find(sheet, _AMORTIZATION_MAPPING)
+        if header_match is None or not {"identifier", "date", "amount"} <= header_match.columns.keys():
             continue
-        payments = _Table(book, sheet, found, sheet.row_count)
+        payments = _Table(book, sheet, header_match, sheet.row_count)
         row_of: dict[str, int | None] = {}
         """The loan of an identifier, and of its letters and digits where they are those of one identifier."""
         for target in reversed(IDENTIFIERS):

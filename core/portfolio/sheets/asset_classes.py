@@ -1,4 +1,4 @@
-"""Tell lists of other assets, such as consumers' debts, leases and equities, from those of corporate loans."""
+"""Tell lists of other assets, such as leases and equities, from loans."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from core.grid.sheet import Sheet
 from core.portfolio.cells.parsing import key
 from core.portfolio.sheets.columns import content
-from core.portfolio.sheets.header import Found
+from core.portfolio.sheets.header import HeaderMatch
 
 WORDS_MIN: Final = 2
 """Columns with words of another class from which a list may be of it; one word that nothing else has does."""
@@ -77,40 +77,40 @@ _AGENCY: Final = re.compile(r"\b(?:moodys?|moody s|mdy|s and p|sp|fitch|dbrs|kbr
 _IDS: Final = ("cusip", "isin", "loanx")
 
 
-def refusal(sheet: Sheet, found: Found | None) -> str:
+def refusal(sheet: Sheet, header: HeaderMatch | None) -> str:
     """Say why a sheet is no list of corporate loans; "" where nothing says so.
 
     It is none where its columns have words of another class of assets, and less than two of these: an index or a
     spread, an agency's ratings, liens, identifiers of securities, and companies as borrowers. A list of equities has
     identifiers and companies, and no field of a debt.
     """
-    named = None if found is None else _named(found.texts.values())
-    if found is None or named is None:
+    named = None if header is None else _named_class(header.texts.values())
+    if header is None or named is None:
         return ""
-    name, told = named
+    name, headings = named
     if name == "equities":
-        return "" if _OF_DEBT & found.columns.keys() else _reason(name, told)
-    kinds = set(_kinds(sheet, found))
+        return "" if _OF_DEBT & header.columns.keys() else _reason(name, headings)
+    kinds = set(_kinds(sheet, header))
     if len(kinds) >= KINDS_MIN and kinds - {"rate", "lien"}:
         return ""
-    return _reason(name, told)
+    return _reason(name, headings)
 
 
-def _reason(name: str, told: list[str]) -> str:
-    columns = ", ".join(repr(" ".join(text.split())) for text in told[:WORDS_TOLD])
+def _reason(name: str, headings: list[str]) -> str:
+    columns = ", ".join(repr(" ".join(text.split())) for text in headings[:WORDS_TOLD])
     return (
         f"it is a list of {name}, and no portfolio of a CLO, by its columns ({columns}): a mapping of source type "
         "custom, or standard_servicer, reads it"
     )
 
 
-def _named(headers: Iterable[str]) -> tuple[str, list[str]] | None:
-    """The class whose words most headers have, and these; None where too few have any."""
+def _named_class(headers: Iterable[str]) -> tuple[str, list[str]] | None:
+    """Return the class of most headers with words, and these; None for too few."""
     best: tuple[int, str, list[str]] | None = None
-    said = [(text, classes) for text in headers if (classes := _classes(text[:HEADER_LENGTH_MAX]))]
-    for name in _RULES if said else ():
-        own = [text for text, classes in said if classes.get(name)]
-        more = [text for text, classes in said if classes.get(name) is False]
+    classified = [(text, classes) for text in headers if (classes := _classes(text[:HEADER_LENGTH_MAX]))]
+    for name in _RULES if classified else ():
+        own = [text for text, classes in classified if classes.get(name)]
+        more = [text for text, classes in classified if classes.get(name) is False]
         if own and len(own) + len(more) >= WORDS_MIN and (best is None or len(own) + len(more) > best[0]):
             best = len(own) + len(more), name, own + more
     return None if best is None else best[1:]
@@ -118,7 +118,7 @@ def _named(headers: Iterable[str]) -> tuple[str, list[str]] | None:
 
 @lru_cache(MEMORY_MAX)
 def _classes(text: str) -> dict[str, bool]:
-    """The classes whose words a heading has, each with whether nothing else has these."""
+    """Return the asset classes of a heading, with whether nothing else has them."""
     words = key(_CAMEL.sub(" ", text))
     return {
         name: is_strong
@@ -127,21 +127,22 @@ def _classes(text: str) -> dict[str, bool]:
     }
 
 
-def _kinds(sheet: Sheet, found: Found) -> Iterable[str]:
-    """The kinds of evidence of corporate loans that a sheet's columns are."""
-    first = found.row + 1
-    columns = found.columns
+def _kinds(sheet: Sheet, header: HeaderMatch) -> Iterable[str]:
+    """Yield the kinds of evidence of corporate loans that a sheet's columns are."""
+    first = header.row + 1
+    columns = header.columns
     if columns.keys() & {"spread", "base_rate", "base_rate_level"}:
         yield "rate"
     for target, mark, kind, least in (
-        ("lien_type", "lien", "lien", MOST), ("borrower_name", "legal", "company", FEW),
+        ("lien_type", "lien", "lien", MOST),
+        ("borrower_name", "legal", "company", FEW),
         *((scheme, mark, "identifier", MOST) for scheme in ("cusip", "isin", "loanx_id") for mark in _IDS),
-    ):  # fmt: skip
+    ):
         for place in columns.get(target, [])[:1]:
             if content.features(sheet, sheet.columns[place], first, sheet.row_count).share(mark) >= least:
                 yield kind
-    for place, text in found.texts.items():
+    for place, text in header.texts.items():
         if _AGENCY.search(key(text)):
-            seen = content.features(sheet, sheet.columns[place], first, sheet.row_count)
-            if max(seen.share("moodys"), seen.share("letters")) >= MOST:
+            features = content.features(sheet, sheet.columns[place], first, sheet.row_count)
+            if max(features.share("moodys"), features.share("letters")) >= MOST:
                 yield "rating"

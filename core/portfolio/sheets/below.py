@@ -1,4 +1,4 @@
-"""The rows below a header that are looked at: work and memory go by the cells that are there, not by the last row."""
+"""The rows below a header that are looked at: work goes by filled cells."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet
-from core.portfolio.cells.parsing import Cells, Pool
+from core.portfolio.cells.parsing import Cells, StringPool
 
 BLANK_ROWS: Final = 3
 """Blank rows in a row that end a table; of more that follow one another, the rest says nothing."""
@@ -17,8 +17,8 @@ HEIGHT_LEAST: Final = 4_096
 """Rows of a sheet up to which each is looked at: to leave some out would gain nothing."""
 
 
-class Below:
-    """The rows below a header, told by their places among those that are looked at.
+class RowsBelow:
+    """The rows below a header, by their places among those that are looked at.
 
     These are all rows, or, where most are blank, the rows with a cell and the first `BLANK_ROWS` of each run of blank
     ones: a cell in the millionth row costs one row.
@@ -26,23 +26,23 @@ class Below:
 
     __slots__ = ("_cells", "_rows", "first", "height", "pool", "sheet")
 
-    def __init__(self, sheet: Sheet, pool: Pool, first: int, last: int) -> None:
-        """Rows `first` to `last - 1` of the sheet."""
+    def __init__(self, sheet: Sheet, pool: StringPool, first: int, last: int) -> None:
+        """Look at rows `first` to `last - 1` of the sheet."""
         self.sheet, self.pool, self.first = sheet, pool, first
-        self._rows = _kept(sheet, first, max(first, last))
+        self._rows = _rows_to_look_at(sheet, first, max(first, last))
         """Of the sheet, 0-based."""
         self.height = self._rows.stop - first if isinstance(self._rows, slice) else len(self._rows)
         self._cells: dict[int, Cells] = {}
 
     def cells(self, column: int) -> Cells:
-        """A column's cells in all rows that are looked at."""
+        """Return a column's cells in all rows that are looked at."""
         cells = self._cells.get(column)
         if cells is None:
             cells = self._cells[column] = self.part(column, slice(0, self.height))
         return cells
 
     def part(self, column: int, places: NDArray[np.int64] | slice) -> Cells:
-        """A column's cells in some of the rows, which ascend."""
+        """Return a column's cells in some of the rows, which ascend."""
         stored = self.sheet.columns[column]
         if not isinstance(self._rows, slice):
             return Cells.at(stored, self._rows[places], self.pool)
@@ -51,7 +51,7 @@ class Below:
         return Cells.at(stored, places + self.first, self.pool)
 
     def rows(self, places: NDArray[np.int64] | slice) -> NDArray[np.int64]:
-        """The rows of the sheet, 0-based, at some places."""
+        """Return the rows of the sheet, 0-based, at some places."""
         if not isinstance(self._rows, slice):
             return self._rows[places]
         if isinstance(places, slice):
@@ -59,12 +59,12 @@ class Below:
         return places + self.first
 
     def row(self, place: int) -> int:
-        """The row of the sheet, 0-based, at one place."""
+        """Return the row of the sheet, 0-based, at one place."""
         return self.first + place if isinstance(self._rows, slice) else int(self._rows[place])
 
 
-def _kept(sheet: Sheet, first: int, last: int) -> NDArray[np.int64] | slice:
-    """Which of the rows `first` to `last - 1` are looked at; a slice where it is all of them."""
+def _rows_to_look_at(sheet: Sheet, first: int, last: int) -> NDArray[np.int64] | slice:
+    """Return which rows to look at; a slice where it is all of them."""
     height = last - first
     everything = slice(first, last)
     if height <= HEIGHT_LEAST:
@@ -80,8 +80,8 @@ def _kept(sheet: Sheet, first: int, last: int) -> NDArray[np.int64] | slice:
             filled[stored.rows()[slots] - first] |= stored.dense.kinds[slots] != 0
         if filled.all():
             return everything
-    kept = filled.copy()
-    kept[:BLANK_ROWS] = True
+    is_looked_at = filled.copy()
+    is_looked_at[:BLANK_ROWS] = True
     for distance in range(1, BLANK_ROWS + 1):
-        kept[distance:] |= filled[:-distance]
-    return first + np.flatnonzero(kept) if 2 * np.count_nonzero(kept) < height else everything
+        is_looked_at[distance:] |= filled[:-distance]
+    return first + np.flatnonzero(is_looked_at) if 2 * np.count_nonzero(is_looked_at) < height else everything

@@ -1,4 +1,4 @@
-"""Give columns the captions that a table of user fields has for them: "UserFlag1" is "Cov-Lite"."""
+"""Give columns the captions of a table of user fields: "UserFlag1"."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ Captions = dict[tuple[str, str], str]
 """Table ("" for any) and field -> caption."""
 
 
-def captioned(book: Workbook) -> list[Sheet]:
-    """List the sheets of a book, headings of user fields in the words of their captions."""
+def with_captions(book: Workbook) -> list[Sheet]:
+    """List a book's sheets with headings of user fields as their captions."""
     captions: Captions = {}
     for sheet in book.sheets:
         if sheet.row_count <= ROWS_MAX and 2 <= sheet.column_count <= COLUMNS_MAX:
@@ -75,21 +75,21 @@ def _with(sheet: Sheet, captions: Captions) -> Sheet:
     sizes = np.diff(sheet.text.offsets)
     lengths = {len(field.encode()) for field in own}
     codes = np.flatnonzero(np.isin(sizes, list(lengths)))
-    found = {int(code): own[text] for code in codes if (text := sheet.text[int(code)]) in own}
-    return replace(sheet, text=_replaced(sheet.text, found)) if found else sheet
+    replacements = {int(code): own[text] for code in codes if (text := sheet.text[int(code)]) in own}
+    return replace(sheet, text=_replace_strings(sheet.text, replacements)) if replacements else sheet
 
 
 def _is_table(sheet: Sheet, row: int) -> bool:
-    """Whether a row is the header of a table of captions."""
+    """Return whether a row is the header of a table of captions."""
     names = {key(_text(sheet, row, column)) for column in range(min(sheet.column_count, COLUMNS_MAX))}
     return bool(names & _FIELDS) and bool(names & _CAPTIONS)
 
 
-def _replaced(text: Text, found: dict[int, str]) -> Text:
+def _replace_strings(text: Text, captions: dict[int, str]) -> Text:
     """Give a pool other strings for some codes."""
     pieces, sizes, at = [], np.diff(text.offsets), 0
-    for code in sorted(found):
-        _, own = pool_of([found[code]])
+    for code in sorted(captions):
+        _, own = pool_of([captions[code]])
         pieces += [text.data[text.offsets[at] : text.offsets[code]], own.data]
         sizes[code] = len(own.data)
         at = code + 1

@@ -20,15 +20,15 @@ from core.portfolio.cells.parsing import (
     DATE,
     NUMBER,
     TEXT,
-    decoded,
+    decode,
     key,
     plain,
 )
 from core.portfolio.model.fields import PROFILES, SHARED_TARGETS, STANDARD_TARGETS, Field, Mapping
 from core.portfolio.sheets.columns.aliases import INSTEAD, USUAL, role_of_target
 from core.portfolio.sheets.columns.content import marks
-from core.portfolio.sheets.columns.evidence import Evidence
-from core.portfolio.sheets.columns.roles import Columns, judge
+from core.portfolio.sheets.columns.evidence import RoleEvidence
+from core.portfolio.sheets.columns.roles import HeadedColumns, judge
 from core.portfolio.sheets.columns.vocabulary import heading, tokens_of
 from core.portfolio.sheets.rows.counters import counts_rows
 
@@ -172,7 +172,7 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class HeaderMatch:
     """A header row that names the targets of a mapping."""
 
     row: int
@@ -196,26 +196,26 @@ class Found:
 
     preferences: dict[tuple[str, int], int] = field(default_factory=dict)
     """Target and column -> the place of the header among the target's aliases."""
-    evidence: dict[int, Evidence] = field(default_factory=dict)
+    evidence: dict[int, RoleEvidence] = field(default_factory=dict)
     """Column -> why it has its role; columns of no header without one."""
 
     @property
     def named_row(self) -> int:
-        """The lowest row of names."""
+        """Return the lowest row of names."""
         return self.row - len(self.below)
 
     def unit(self, column: int) -> str:
-        """The unit that a column's header states, by itself or in a row of units: "bps", "%" or ""."""
+        """Return the unit of a column's header or row of units: "bps", "%" or ""."""
         return unit(self.texts.get(column, "")) or unit(self.units.get(column, ""))
 
     def magnitude(self, column: int) -> float:
-        """What the header says a figure is to be multiplied by: 1,000 for thousands, 1,000,000 for millions, else 1."""
-        said = magnitude(self.texts.get(column, ""))
-        return said if said != 1.0 else magnitude(self.units.get(column, ""))
+        """Return what the header multiplies by: 1,000, 1,000,000, else 1."""
+        scale = magnitude(self.texts.get(column, ""))
+        return scale if scale != 1.0 else magnitude(self.units.get(column, ""))
 
 
 def unit(header: str) -> str:
-    """The unit that a header states: "bps", "%" or ""."""
+    """Return the unit that a header states: "bps", "%" or ""."""
     words = key(header).split()
     if "bps" in words or "bp" in words or "basis points" in key(header):
         return "bps"
@@ -223,7 +223,7 @@ def unit(header: str) -> str:
 
 
 def magnitude(header: str) -> float:
-    """1,000 where a header says thousands ("Par ($000s)"), 1,000,000 for millions ("USD mm"), else 1."""
+    """Return 1,000 for thousands ("Par ($000s)"), 1,000,000 for millions, else 1."""
     match = _UNIT_WORDS.search(f" {spelt(without_footnotes(header))}")
     if match is None:
         return 1.0
@@ -233,13 +233,13 @@ def magnitude(header: str) -> float:
 
 
 def magnitude_of_title(title: str) -> float:
-    """The same of a line above a table: "Portfolio (USD thousands)", "All amounts in $000s unless stated"."""
+    """Return the same of a line above a table: "Portfolio (USD thousands)"."""
     match = _TITLE_UNIT.search(f" {spelt(title)} ")
     return 1.0 if match is None else 1_000.0 if match["thousands"] else 1_000_000.0
 
 
 def without_footnotes(header: str) -> str:
-    """A header less the marks of its footnotes: "Par Amount (1)" is "Par Amount"."""
+    """Strip footnote marks of a header: "Par Amount (1)" is "Par Amount"."""
     rest = header.rstrip()
     while match := _FOOTNOTE.search(rest[-_FOOTNOTE_LENGTH_MAX:]):
         rest = rest[: -len(match[0])].rstrip()
@@ -247,12 +247,15 @@ def without_footnotes(header: str) -> str:
 
 
 def without_unit(words: str) -> str:
-    """A key less the words for its unit at the end."""
+    """Return a key less the words for its unit at the end."""
     return _UNIT_WORDS.sub("", words)
 
 
 def spelt(text: str) -> str:
-    """The key of a text with its signs for currencies and percent as words: a second time changes nothing."""
+    """Return the key of a text with currencies and percent as words.
+
+    A second time changes nothing.
+    """
     return key(text.translate(_SIGNS))
 
 
@@ -266,25 +269,27 @@ class Matcher:
     def __init__(self, fields: Sequence[Field], auxiliary: Sequence[Field] = ()) -> None:
         self._main = _alias_table(fields)
         self._auxiliary = _alias_table(auxiliary)
-        self._own = {one.target: one.own for one in (*fields, *auxiliary) if one.own}
+        self._own = {mapped.target: mapped.own for mapped in (*fields, *auxiliary) if mapped.own}
         self._memory: dict[str, Options] = {}
         self._roles: dict[tuple[str, tuple[str, ...], Options], str] = {}
-        self.strings = frozenset(one.target for one in (*fields, *auxiliary) if one.type == "string")
+        self.strings = frozenset(mapped.target for mapped in (*fields, *auxiliary) if mapped.type == "string")
         """Targets that hold text."""
-        self.has_given_names = any(_GIVEN_NAME.search(alias) for one in (*fields, *auxiliary) for alias in one.aliases)
+        self.has_given_names = any(
+            _GIVEN_NAME.search(alias) for mapped in (*fields, *auxiliary) for alias in mapped.aliases
+        )
         """Whether an alias reads like a name that is given to a column without one of its own."""
-        self.is_of_loans = any(one.target == "par_value" for one in fields)
+        self.is_of_loans = any(mapped.target == "par_value" for mapped in fields)
         """Whether words of `words.tsv` name its fields."""
 
     def by_words(self, own: str, groups: tuple[str, ...] = ()) -> Options:
-        """What a heading that nobody lists may feed by the weight of its words; () for other lists than of loans."""
+        """Return what an unlisted heading may feed by its words; () for other lists."""
         if not self.is_of_loans:
             return ()
         role, weight = heading(own, groups).best()
         return self.of_role(role) if weight >= WORDS_MIN else ()
 
     def of_role(self, role: str) -> Options:
-        """What a column of some role may feed: as its usual heading does."""
+        """Return what a column of some role may feed: as its usual heading does."""
         usual = USUAL.get(role)
         if usual is None:
             return ()
@@ -292,14 +297,13 @@ class Matcher:
         return options if options or role not in INSTEAD else self.options(INSTEAD[role])
 
     def names_itself(self, options: Options) -> bool:
-        """Whether a mapping of one's own names a heading itself, for one of the fields that it may feed."""
+        """Return whether a mapping of one's own names a heading for such a field."""
         return any(
             target not in STANDARD_TARGETS or preference < self._own.get(target, 0) for target, preference, _ in options
         )
 
     def role_of(self, text: str, groups: tuple[str, ...], options: Options) -> str:
-        """The role of a heading that is listed: by its words where they name one that feeds the same, else by its
-        first field."""
+        """Return the role of a listed heading: by its words, else its first field."""
         known = self._roles.get((text, groups, options))
         if known is None:
             if len(self._roles) >= ROLES_MAX:
@@ -316,7 +320,10 @@ class Matcher:
         return role_of_target(options[0][0])
 
     def options(self, header: str) -> Options:
-        """What a header may feed, as (target, preference, is auxiliary): by its exact key, else less a unit word."""
+        """Return what a header may feed: (target, preference, is auxiliary).
+
+        By its exact key, else less a unit word.
+        """
         known = self._memory.get(header)
         if known is None:
             if len(self._memory) >= MEMORY_MAX:
@@ -326,39 +333,39 @@ class Matcher:
 
     def _options(self, header: str) -> Options:
         for candidate in _candidates(header):
-            options = [(*found, False) for found in self._main.get(candidate, ())]
-            options += [(*found, True) for found in self._auxiliary.get(candidate, ())]
+            options = [(*option, False) for option in self._main.get(candidate, ())]
+            options += [(*option, True) for option in self._auxiliary.get(candidate, ())]
             if options:
                 return tuple(options)
         return ()
 
 
 def _candidates(header: str) -> Iterator[str]:
-    """The keys that a header may be known by, each once: as it stands, less its unit, less its footnotes' marks."""
+    """Yield a header's keys: as is, less its unit, less footnote marks."""
     plain_header = without_footnotes(header)
     yield from dict.fromkeys(
-        one
+        candidate
         for text in dict.fromkeys((header, plain_header))
-        for one in (key(text), without_unit(key(text)), without_unit(spelt(text)))
+        for candidate in (key(text), without_unit(key(text)), without_unit(spelt(text)))
     )
 
 
 def _alias_table(fields: Iterable[Field]) -> dict[str, list[tuple[str, int]]]:
-    """Key of a header -> (target, preference) of the fields that it may feed; a field's own name yields to aliases."""
+    """Return header's key -> (target, preference); own names yield to aliases."""
     table: dict[str, list[tuple[str, int]]] = {}
     fields = tuple(fields)
-    for one in fields:
-        for preference, alias in enumerate(one.aliases):
+    for mapped in fields:
+        for preference, alias in enumerate(mapped.aliases):
             entry = table.setdefault(key(alias), [])
-            if all(target != one.target for target, _ in entry):
-                entry.append((one.target, preference))
-    for one in fields:
-        table.setdefault(key(one.target), [(one.target, len(one.aliases))])
+            if all(target != mapped.target for target, _ in entry):
+                entry.append((mapped.target, preference))
+    for mapped in fields:
+        table.setdefault(key(mapped.target), [(mapped.target, len(mapped.aliases))])
     return table
 
 
 def matcher(mapping: Mapping) -> Matcher:
-    """The matcher of a mapping, made once for its fields."""
+    """Return the matcher of a mapping, made once for its fields."""
     if PROFILES.get(mapping.id) is not mapping:
         return _matcher(mapping.fields, mapping.auxiliary)
     known = _OF_PROFILES.get(mapping.id)
@@ -377,21 +384,21 @@ def _matcher(fields: tuple[Field, ...], auxiliary: tuple[Field, ...]) -> Matcher
 
 
 def detect(sheet: Sheet) -> Header:
-    """The header of any sheet: the best standard_clo header, else the first row with a cell when it holds only text.
+    """Detect any sheet's header: the best standard_clo one, else a row of text.
 
     Without either `row` is None, the columns are named by their letters, and the data starts at the sheet's first row.
     """
-    found = find(sheet, PROFILES["standard_clo"])
-    if found is not None:
-        return Header(found.row, names(sheet, found), found.row + 1, sheet.row_count)
+    header = find(sheet, PROFILES["standard_clo"])
+    if header is not None:
+        return Header(header.row, names(sheet, header), header.row + 1, sheet.row_count)
     row = _first_row(sheet)
     if row is not None and _is_all_text(sheet, row):
-        return Header(row, names(sheet, Found(row, row, 0)), row + 1, sheet.row_count)
+        return Header(row, names(sheet, HeaderMatch(row, row, 0)), row + 1, sheet.row_count)
     return Header(None, [column_name(column) for column in range(sheet.column_count)], 0, sheet.row_count)
 
 
-def find(sheet: Sheet, mapping: Mapping, first: int = 0) -> Found | None:
-    """The best header for a mapping: most distinct targets among the first rows, then the topmost; None without.
+def find(sheet: Sheet, mapping: Mapping, first: int = 0) -> HeaderMatch | None:
+    """Find the best header for a mapping: most targets, then the topmost.
 
     Up to `STACK_MAX` rows are read as one where that names more than each alone. A row of units or of the columns'
     numbers below belongs to the header. Where the first rows have none, as below a summary on the same sheet, the
@@ -403,9 +410,9 @@ def find(sheet: Sheet, mapping: Mapping, first: int = 0) -> Found | None:
     cells_left = CELLS_MAX
     for start in range(first, max(first + 1, min(sheet.row_count, first + DEEP_ROWS_MAX)), ROWS_MAX):
         scan = _Scan(sheet, matcher(mapping), start, cells_left)
-        found = _best_found(scan, min(SCORE_MIN, len(mapping.fields)), frozenset(mapping.anchors))
-        if found is not None:
-            return found
+        header = _best_match(scan, min(SCORE_MIN, len(mapping.fields)), frozenset(mapping.anchors))
+        if header is not None:
+            return header
         cells_left -= scan.cell_count
         if cells_left <= 0:
             break
@@ -419,9 +426,10 @@ def find_page(
     first: int = 0,
     rows: int = ROWS_MAX,
     before: int | None = None,
-) -> Found | None:
-    """The best header of a sheet that adds to loans of another one: one of the anchors and one more column's target,
-    auxiliary ones included; None without.
+) -> HeaderMatch | None:
+    """Find the best header of a sheet that adds to loans of another one.
+
+    It names one of the anchors and one more column's target, auxiliary ones included; None without.
 
     Args:
         anchors: None for any two columns' targets.
@@ -430,89 +438,101 @@ def find_page(
         before: the row above which its lowest row must stand.
     """
     scan = _Scan(sheet, matcher(mapping), first, rows=rows)
-    found = _best_found(scan, PAGE_COLUMNS_MIN, anchors, by_column=True, before=before)
-    return found if found is not None and (before is None or found.row < before) else None
+    header = _best_match(scan, PAGE_COLUMNS_MIN, anchors, by_column=True, before=before)
+    return header if header is not None and (before is None or header.row < before) else None
 
 
-def _best_found(
+def _best_match(
     scan: _Scan, least: int, anchors: frozenset[str] | None, *, by_column: bool = False, before: int | None = None
-) -> Found | None:
-    """The header of the best candidate that has an anchor; one whose anchor's own heading is blank or unknown where it
-    names more and stands over the same columns: its cells tell the anchor.
+) -> HeaderMatch | None:
+    """Return the best candidate's header that has an anchor.
+
+    One whose anchor's own heading is blank or unknown where it names more and stands over the same columns: its cells
+    tell the anchor.
     """
     best, wider = _best(scan, least, anchors, by_column=by_column)
     if best is not None and before is not None and best.row >= before:
         return None
     is_open = wider is not None and anchors is not None and scan.aliases.is_of_loans
     if wider is not None and is_open and (best is None or _is_part(best, wider)):
-        found = _complete(scan, wider)
-        if anchors is not None and found.columns.keys() & anchors:
-            return found
+        header = _complete(scan, wider)
+        if anchors is not None and header.columns.keys() & anchors:
+            return header
     return None if best is None else _complete(scan, best)
 
 
 def _is_part(best: _Candidate, wider: _Candidate) -> bool:
-    """Whether a candidate has only some rows of another one that names more."""
+    """Return whether a candidate has only some rows of another one that names more."""
     return wider.top <= best.row and best.top <= wider.row and wider.score > best.score + 1
 
 
-def nearest(sheet: Sheet, mapping: Mapping) -> Found | None:
-    """The row that comes nearest to a header of the mapping, to say what a sheet without one has; None without any."""
+def nearest(sheet: Sheet, mapping: Mapping) -> HeaderMatch | None:
+    """Return the row nearest to a header, to say what a sheet without one has."""
     scan = _Scan(sheet, matcher(mapping))
     best, _ = _best(scan, 1, None)
-    return None if best is None else Found(best.row, best.top, best.score, _assigned(best.feeds), best.texts)
+    return (
+        None if best is None else HeaderMatch(best.row, best.top, best.score, _assign_columns(best.feeds), best.texts)
+    )
 
 
 def _best(
     scan: _Scan, least: int, anchors: frozenset[str] | None, *, by_column: bool = False
 ) -> tuple[_Candidate | None, _Candidate | None]:
-    """The candidate with the highest score, then of most targets, then the topmost, then, within its rows, the one of
-    fewest rows; and the same of those with `UNANCHORED_MIN` targets, anchors or none.
+    """Return the best candidate by score, and the best with many targets.
+
+    By score, then most targets, then the topmost, then, within its rows, the one of fewest rows; the second with
+    `UNANCHORED_MIN` targets, anchors or none.
 
     Args:
         least: the score that it must have; the columns that feed anything, where they are counted `by_column`.
     """
     best: _Candidate | None = None
-    able: list[_Candidate] = []
+    candidates: list[_Candidate] = []
     wider: _Candidate | None = None
     for row in scan.rows:
         for height in range(1, min(STACK_MAX, scan.end - row) + 1):
             if height > 1 and scan.has_figures_or_nothing(row + height - 1):
                 break
-            one = scan.stack(row, height)
-            if one is None:
+            candidate = scan.stack(row, height)
+            if candidate is None:
                 break
-            able.append(one)
-            if one.score >= UNANCHORED_MIN and one.is_better(wider):
-                wider = one
-            if (len(one.feeds) if by_column else one.score) < least:
+            candidates.append(candidate)
+            if candidate.score >= UNANCHORED_MIN and candidate.is_better(wider):
+                wider = candidate
+            if (len(candidate.feeds) if by_column else candidate.score) < least:
                 continue
-            if anchors is not None and not one.targets & anchors:
+            if anchors is not None and not candidate.targets & anchors:
                 continue
-            if one.is_better(best):
-                best = one
+            if candidate.is_better(best):
+                best = candidate
     if best is None:
         return None, wider
-    whole = _whole(scan, best, able)
+    whole = _whole(scan, best, candidates)
     return whole if anchors is None or whole.targets & anchors else None, wider
 
 
-def _whole(scan: _Scan, best: _Candidate, able: Sequence[_Candidate]) -> _Candidate:
-    """The heading with rows of it that its own words left out: they tell more of its columns, though fewer fields.
+def _whole(scan: _Scan, best: _Candidate, candidates: Sequence[_Candidate]) -> _Candidate:
+    """Add upper rows that the heading's own words left out.
+
+    They tell more of its columns, though fewer fields.
 
     "S&P" over "Issuer" names one field, where the bare word could be another one as well.
     """
-    for one in able:
+    for candidate in candidates:
         # What stands below "Prior" or "Original" feeds nothing.
-        fewer = SCORE_LOSS_MAX if one.is_dated else 0
-        if one.row == best.row and one.top < best.top and len(one.feeds) >= len(best.feeds) - fewer:
-            is_wrapped = len(one.targets) > len(best.targets) and one.score >= best.score - SCORE_LOSS_MAX
-            if scan.is_below_agencies(one) or (is_wrapped and scan.is_wordy(one.top)):
-                best = one
-    for one in able:
-        is_near = one.row == best.row + 1 and one.top == best.top and one.score >= best.score - SCORE_LOSS_MAX
-        if is_near and len(one.feeds) > len(best.feeds) and scan.is_wordy(one.row):
-            best = one
+        fewer = SCORE_LOSS_MAX if candidate.is_dated else 0
+        if candidate.row == best.row and candidate.top < best.top and len(candidate.feeds) >= len(best.feeds) - fewer:
+            is_wrapped = len(candidate.targets) > len(best.targets) and candidate.score >= best.score - SCORE_LOSS_MAX
+            if scan.is_below_agencies(candidate) or (is_wrapped and scan.is_wordy(candidate.top)):
+                best = candidate
+    for candidate in candidates:
+        is_near = (
+            candidate.row == best.row + 1
+            and candidate.top == best.top
+            and candidate.score >= best.score - SCORE_LOSS_MAX
+        )
+        if is_near and len(candidate.feeds) > len(best.feeds) and scan.is_wordy(candidate.row):
+            best = candidate
     return best
 
 
@@ -540,15 +560,18 @@ class _Candidate:
 
     @property
     def tells(self) -> tuple[int, int, bool, bool]:
-        """Targets of the mapping, then those beside: "S&P Recovery Rate" tells more than its lower row alone; then
-        whether columns of another time, or of an agency, are told from the others."""
+        """Return targets of the mapping and beside it, and if other times stand apart.
+
+        "S&P Recovery Rate" tells more than its lower row alone; so do columns of another time, or of an agency, that
+        are told from the others.
+        """
         return self.score, len(self.targets), self.is_dated, self.has_agencies
 
-    def is_better(self, other: _Candidate | None) -> bool:
-        return other is None or self.tells > other.tells or (self.tells == other.tells and self.is_within(other))
+    def is_better(self, rival: _Candidate | None) -> bool:
+        return rival is None or self.tells > rival.tells or (self.tells == rival.tells and self.is_within(rival))
 
-    def is_within(self, other: _Candidate) -> bool:
-        return other.top < self.top and self.row <= other.row
+    def is_within(self, outer: _Candidate) -> bool:
+        return outer.top < self.top and self.row <= outer.row
 
 
 class _Scan:
@@ -561,7 +584,7 @@ class _Scan:
         self.aliases = aliases
         self._cells: dict[int, dict[int, int]] = {}
         self._numeric: set[int] = set()
-        found: list[tuple[int, int, int]] = []
+        cells: list[tuple[int, int, int]] = []
         height_max = self.end + STACK_MAX + 1
         for column, stored in enumerate(sheet.columns):
             if stored is None or stored.start >= height_max or stored.stop <= first:
@@ -571,17 +594,17 @@ class _Scan:
             kinds, codes = part.kinds.tolist(), part.codes.tolist()
             for row, kind in enumerate(kinds, low):
                 if kind == TEXT:
-                    found.append((row, column, codes[row - low]))
+                    cells.append((row, column, codes[row - low]))
                 elif kind in (NUMBER, DATE, BOOLEAN):
                     self._numeric.add(row)
-        found = sorted(found)[:cells_max]
-        self.cell_count = len(found)
-        distinct = np.array(sorted({code for _, _, code in found}), np.int64)
+        cells = sorted(cells)[:cells_max]
+        self.cell_count = len(cells)
+        distinct = np.array(sorted({code for _, _, code in cells}), np.int64)
         sizes = sheet.text.offsets[1:][distinct] - sheet.text.offsets[distinct]
         distinct = distinct[sizes <= HEADER_BYTES_MAX]
-        self._texts = dict(zip(distinct.tolist(), decoded(sheet.text, distinct), strict=True))
+        self._texts = dict(zip(distinct.tolist(), decode(sheet.text, distinct), strict=True))
         self._options = {code: options for code, text in self._texts.items() if (options := aliases.options(text))}
-        for row, column, code in found:
+        for row, column, code in cells:
             self._cells.setdefault(row, {})[column] = code
         merged = np.array(sheet.merged, np.int64).reshape(-1, 4)
         self._merged = merged[(merged[:, 0] < height_max) & (merged[:, 3] > merged[:, 1])]
@@ -591,47 +614,41 @@ class _Scan:
 
     @property
     def rows(self) -> list[int]:
-        """Rows with text, from the top."""
+        """Return rows with text, from the top."""
         return sorted(row for row in self._cells if row < self.end)
 
     def has_figures_or_nothing(self, row: int) -> bool:
-        """Whether a row can be no lower part of a header."""
+        """Return whether a row can be no lower part of a header."""
         return row in self._numeric or row not in self._cells
 
     def stack(self, top: int, height: int) -> _Candidate | None:
-        """Rows read as one header: a row alone, groups over fields, wrapped words; None where that cannot be.
+        """Read rows as one header: alone, groups over fields, or wrapped words.
+
+        None where that cannot be.
 
         The lower ones have texts and no figures (`has_figures_or_nothing`).
         """
-        rows = range(top, top + height)
         if height == 1:
-            cells = self._cells[top]
-            known = self._options
-            is_none = known.keys().isdisjoint(cells.values())
-            feeds = {} if is_none else {column: known[code] for column, code in cells.items() if code in known}
-            texts = {at: self._texts.get(code, "") for at, code in cells.items()}
-            if not feeds and not self.aliases.has_given_names and not self.is_wordy(top):
-                return _Candidate(top, top, {}, texts, 0, frozenset(), is_dated=False, own=texts)
-            return self._candidate(top, top, feeds, texts, texts, {}, is_dated=False)
+            return self._alone(top)
+        rows = range(top, top + height)
         if not self.is_wordy(rows[-1]) and not any(
             code in self._options for row in rows for code in self._cells[row].values()
         ):
             return None
         layers = [*(self._over(row) for row in rows[:-1]), self._cells[rows[-1]]]
-        feeds, texts = {}, {}
+        feeds: dict[int, Options] = {}
+        texts: dict[int, str] = {}
         group, beside, twice = "", -1, Counter(layers[-1].values())
         by_word: set[int] = set()
         for column in sorted(set[int]().union(*layers)):
             parts = [text for layer in layers if (text := self._texts.get(layer.get(column, -1), "")).strip()]
-            options = self._joined(parts)
+            options = self._join_options(parts)
             if column in layers[0]:
                 # Only what stands over a field is a group; it may be centred over the next columns without a merge.
                 group = self._texts.get(layers[0][column], "") if column in layers[-1] else ""
             elif group and column == beside + 1:
-                if (under := self._grouped(group, parts)) or not options:
-                    options, parts = under, [group, *parts] if under else parts
-                elif twice[layers[-1].get(column, -1)] > 1 and _OF_ANOTHER_TIME.search(key(group)):
-                    options, parts = (), [group, *parts]
+                is_again = twice[layers[-1].get(column, -1)] > 1
+                options, parts = self._beside_group(group, parts, options, is_again=is_again)
             beside = column
             texts[column] = " ".join(parts)
             if options:
@@ -646,8 +663,28 @@ class _Scan:
         is_dated = any(_OF_ANOTHER_TIME.search(key(text)) for text in groups)
         return self._candidate(rows[-1], top, feeds, texts, own, over, is_dated=is_dated, by_word=by_word)
 
+    def _beside_group(
+        self, group: str, parts: list[str], options: Options, *, is_again: bool
+    ) -> tuple[Options, list[str]]:
+        """Return what a column beside a group's own may feed, and its words."""
+        if under := self._group_options(group, parts):
+            return under, [group, *parts]
+        if options and is_again and _OF_ANOTHER_TIME.search(key(group)):
+            return (), [group, *parts]
+        return options, parts
+
+    def _alone(self, row: int) -> _Candidate:
+        """Return a row read as a header by itself."""
+        cells, known = self._cells[row], self._options
+        is_none = known.keys().isdisjoint(cells.values())
+        feeds = {} if is_none else {column: known[code] for column, code in cells.items() if code in known}
+        texts = {at: self._texts.get(code, "") for at, code in cells.items()}
+        if not feeds and not self.aliases.has_given_names and not self.is_wordy(row):
+            return _Candidate(row, row, {}, texts, 0, frozenset(), is_dated=False, own=texts)
+        return self._candidate(row, row, feeds, texts, texts, {}, is_dated=False)
+
     def _own_words(self, rows: range) -> dict[int, str]:
-        """By column the words that stand in it, from the top."""
+        """Return by column the words that stand in it, from the top."""
         own: dict[int, str] = {}
         for row in rows:
             for column, code in self._cells[row].items():
@@ -657,7 +694,7 @@ class _Scan:
         return own
 
     def _group_words(self, rows: range, layers: list[dict[int, int]]) -> dict[int, tuple[str, ...]]:
-        """By column the words of upper rows that merged cells, or words such as an agency, carry over it."""
+        """Return by column the words that upper rows carry over it."""
         carried: dict[int, tuple[str, ...]] = {}
         is_below_agencies = False
         for at, (row, layer) in enumerate(zip(rows[:-1], layers[:-1], strict=True)):
@@ -686,7 +723,7 @@ class _Scan:
         return carried
 
     def group_words(self, row: int, first: int) -> bool:
-        """Whether a row has words that are meant for the columns below, and is no title of the table.
+        """Return whether a row has words for the columns below, and is no title.
 
         Args:
             first: the first column of the header below.
@@ -697,13 +734,15 @@ class _Scan:
         return any(not _GROUP_WORDS.isdisjoint(tokens_of(self._texts.get(code, ""))) for code in cells.values())
 
     def _are_agencies_over(self, row: int, last: int) -> bool:
-        """Whether a row has names of agencies and nothing else but "Prior" or "Original", each over the columns up to
-        the next one: no title alone in the first column, nor first words of headings wrapped down to the last row.
+        """Return whether a row has only names of agencies, "Prior" or "Original".
+
+        Each stands over the columns up to the next one: no title alone in the first column, nor first words of headings
+        wrapped down to the last row.
         """
         cells = self._cells.get(row, {})
         words = [tokens_of(self._texts.get(code, "")) for code in cells.values()]
         agencies = [word for word in words if word & _AGENCY_WORDS and word <= _WORDS_OF_AGENCIES]
-        others = [code for code, one in zip(cells.values(), words, strict=True) if one not in agencies]
+        others = [code for code, word in zip(cells.values(), words, strict=True) if word not in agencies]
         if not agencies or not all(self._is_of_another_time(code) for code in others):
             return False
         if len(cells) == 1 and min(cells) <= min(self._cells[last], default=0):
@@ -715,20 +754,20 @@ class _Scan:
     def _is_of_another_time(self, code: int) -> bool:
         return _OF_ANOTHER_TIME.search(key(self._texts.get(code, ""))) is not None
 
-    def is_below_agencies(self, one: _Candidate) -> bool:
-        """Whether the highest of its rows has names of agencies over its columns."""
-        return one.top < one.row and self._are_agencies_over(one.top, one.row)
+    def is_below_agencies(self, candidate: _Candidate) -> bool:
+        """Return whether the highest of its rows has names of agencies over its columns."""
+        return candidate.top < candidate.row and self._are_agencies_over(candidate.top, candidate.row)
 
     def _follows_agency(self, row: int, column: int) -> bool:
-        """Whether two neighbours of a row name an agency: each is the first word of its own column's heading."""
+        """Return whether two neighbours of a row name an agency, as first words."""
         cells = self._cells[row]
-        return all(self._names_agency(cells.get(one, -1)) for one in (column - 1, column))
+        return all(self._names_agency(cells.get(place, -1)) for place in (column - 1, column))
 
     def _names_agency(self, code: int) -> bool:
         return not tokens_of(self._texts.get(code, "")).isdisjoint(_AGENCY_WORDS)
 
     def is_wordy(self, row: int) -> bool:
-        """Whether a row can be a heading by its words: several texts, no figure, hardly a digit."""
+        """Return whether a row can be a heading: several texts, hardly a digit."""
         known = self._wordy.get(row)
         if known is None:
             cells = self._cells[row]
@@ -754,14 +793,14 @@ class _Scan:
         is_dated: bool,
         by_word: Container[int] = (),
     ) -> _Candidate:
-        """A candidate, with what columns may feed by the names that only `names` gives: "Column 3", "Rating (2)".
+        """Return a candidate, also by names that only `names` gives: "Column 3".
 
         A mapping may use these, since that is how a sheet's columns are listed.
         """
         if self.aliases.has_given_names:
-            given = _distinct(texts.get(column, "") for column in range(self.sheet.column_count))
-            for column, name in enumerate(given):
-                if name != _squeezed(texts.get(column, "")) and (options := self.aliases.options(name)):
+            headings = _distinct(texts.get(column, "") for column in range(self.sheet.column_count))
+            for column, name in enumerate(headings):
+                if name != _squeeze(texts.get(column, "")) and (options := self.aliases.options(name)):
                     feeds[column] = options
                     texts.setdefault(column, name)
         listed = frozenset(column for column in feeds if column not in by_word)
@@ -779,11 +818,11 @@ class _Scan:
     def _over(self, row: int) -> dict[int, int]:
         known = self._groups.get(row)
         if known is None:
-            known = self._groups[row] = self._filled(row)
+            known = self._groups[row] = self._spread_cells(row)
         return known
 
-    def _filled(self, row: int) -> dict[int, int]:
-        """A row's text cells, those of merged cells over all their columns."""
+    def _spread_cells(self, row: int) -> dict[int, int]:
+        """Return a row's text cells, those of merged cells over all their columns."""
         cells = dict(self._cells[row])
         merged = self._merged[(self._merged[:, 0] <= row) & (row <= self._merged[:, 2])]
         merged = merged[np.lexsort((-merged[:, 3], merged[:, 1]))]
@@ -797,8 +836,10 @@ class _Scan:
                 reach = max(reach, last + 1)
         return cells
 
-    def _joined(self, parts: list[str]) -> Options:
-        """What stacked words may feed: all of them, else a field before its group, else those from below.
+    def _join_options(self, parts: list[str]) -> Options:
+        """Return what stacked words may feed: all, else a field before its group.
+
+        Else those from below.
 
         What stands below "Prior Month" or "Original" is not what the file says of today.
         """
@@ -807,7 +848,7 @@ class _Scan:
         self._joins_left -= 1
         if len(parts) == 1:
             return self.aliases.options(parts[0])
-        if options := self._grouped(parts[0], parts[1:]):
+        if options := self._group_options(parts[0], parts[1:]):
             return options
         for start in range(1, len(parts)):
             if _OF_ANOTHER_TIME.search(key(parts[start - 1])):
@@ -816,8 +857,8 @@ class _Scan:
                 return options
         return ()
 
-    def _grouped(self, group: str, below: list[str]) -> Options:
-        """What words under a group may feed together with it, before them or behind."""
+    def _group_options(self, group: str, below: list[str]) -> Options:
+        """Return what words under a group may feed with it, before or behind."""
         rest, group = " ".join(below), group.strip()
         for words in (f"{group} {rest}", f"{rest} {group}", f"{rest} {group.rstrip('sS')}"):
             if options := self.aliases.options(words):
@@ -825,28 +866,28 @@ class _Scan:
         return ()
 
     def units(self, row: int, over: _Candidate) -> dict[int, str]:
-        """The cells of a row that holds units and nothing else; {} for another row.
+        """Return the cells of a row of units alone; {} for another row.
 
         One unit alone above a column of text is a label: "USD" over the loans in dollars.
         """
         if row in self._numeric:
             return {}
-        said: dict[int, str] = {}
+        texts: dict[int, str] = {}
         for column, code in self._cells.get(row, {}).items():
             words = spelt(self._texts.get(code, "?" * HEADER_BYTES_MAX))
             if _UNIT_CELL.fullmatch(words):
-                said[column] = self._texts[code].strip()
+                texts[column] = self._texts[code].strip()
             elif words not in _NO_UNIT:
                 return {}
         measured = [
             column
-            for column in said
-            if any(one not in self.aliases.strings for one, _, _ in over.feeds.get(column, ()))
+            for column in texts
+            if any(target not in self.aliases.strings for target, _, _ in over.feeds.get(column, ()))
         ]
-        return said if measured or len(said) > 1 else {}
+        return texts if measured or len(texts) > 1 else {}
 
     def numbers(self, row: int, over: _Candidate) -> bool:
-        """Whether a row only counts the columns of a header: 1, 2, 3, ... or A, B, C, ..., in brackets or not."""
+        """Return whether a row only counts columns: 1, 2, 3 or A, B, C, in brackets."""
         counted = []
         kinds = set()
         for column in range(self.sheet.column_count):
@@ -865,18 +906,21 @@ class _Scan:
 
 
 def _has_known_words(texts: list[str]) -> bool:
-    """Whether most words of a row are those of headings: names of companies and of industries are not."""
+    """Return whether most words of a row are those of headings, not of companies."""
     texts = texts[:WORDY_CELLS_MAX]
     headings = [heading(text) for text in texts]
-    if sum(one.known for one in headings) < KNOWN_SHARE * sum(one.total for one in headings):
+    if sum(parsed.known for parsed in headings) < KNOWN_SHARE * sum(parsed.total for parsed in headings):
         return False
     units = sum(_UNIT_CELL.fullmatch(words) is not None or words in _NO_UNIT for words in map(spelt, texts))
     values = sum(not _OF_VALUES.isdisjoint(marks(text)) for text in texts)
     return 2 * units <= len(texts) and values < VALUES_SHARE * len(texts)
 
 
-def _complete(scan: _Scan, best: _Candidate) -> Found:
-    """A candidate with the rows below that belong to it; of several columns for one target the one that tells most."""
+def _complete(scan: _Scan, best: _Candidate) -> HeaderMatch:
+    """Add the rows below that belong to a header, and settle its columns.
+
+    Of several columns for one target the one that tells most counts.
+    """
     best = _with_group_above(scan, best)
     row = best.row
     units: dict[int, str] = {}
@@ -891,24 +935,28 @@ def _complete(scan: _Scan, best: _Candidate) -> Found:
         row += 1
     beside = _beside(scan.sheet, best, row + 1)
     feeds = {column: options for column, options in best.feeds.items() if column not in beside}
-    feeds, evidence = _judged(scan, best, feeds, row + 1, beside)
+    feeds, evidence = _judge_columns(scan, best, feeds, row + 1, beside)
     for column in _counters(scan.sheet, best, feeds, row + 1):
         del feeds[column]
         evidence[column] = replace(evidence[column], role=COUNTER_ROLE)
-    columns = _assigned(feeds, evidence=evidence)
-    demoted = _demoted(scan.sheet, columns, row + 1)
+    columns = _assign_columns(feeds, evidence=evidence)
+    demoted = _find_demoted(scan.sheet, columns, row + 1)
     if demoted:
-        columns = _assigned(feeds, demoted, evidence)
+        columns = _assign_columns(feeds, demoted, evidence)
     preferences = {
         (target, column): preference for column, options in feeds.items() for target, preference, _ in options
     }
     texts = dict.fromkeys((place for places in columns.values() for place in places), "") | best.texts
-    return Found(row, best.top, best.score, columns, texts, units, tuple(below), demoted, beside, preferences, evidence)
+    return HeaderMatch(
+        row, best.top, best.score, columns, texts, units, tuple(below), demoted, beside, preferences, evidence
+    )
 
 
 def _with_group_above(scan: _Scan, best: _Candidate) -> _Candidate:
-    """A header with the row of groups right above it, where that says of some columns what else they are: "S&P" below
-    "Country Rating" is no rating of the loan."""
+    """Add a row of groups above a header, where it changes what columns are.
+
+    "S&P" below "Country Rating" is no rating of the loan.
+    """
     if not scan.aliases.is_of_loans or best.row - best.top + 1 >= STACK_MAX:
         return best
     words = scan.group_words(best.top - 1, min(best.own, default=0))
@@ -921,7 +969,7 @@ GROUP_LOSS: Final = 3
 
 
 def _counters(sheet: Sheet, best: _Candidate, feeds: Iterable[int], first: int) -> list[int]:
-    """Columns that number the rows, among those that feed something by their words or cells alone."""
+    """Return columns that number the rows, among those fed by words or cells."""
     return [
         column
         for column in feeds
@@ -929,7 +977,7 @@ def _counters(sheet: Sheet, best: _Candidate, feeds: Iterable[int], first: int) 
     ]
 
 
-def _judged(
+def _judge_columns(
     scan: _Scan,
     best: _Candidate,
     feeds: dict[int, Options],
@@ -937,8 +985,8 @@ def _judged(
     beside: frozenset[int],
     *,
     thorough: bool = False,
-) -> tuple[dict[int, Options], dict[int, Evidence]]:
-    """What the columns of a header feed, by words, cells and relations together, and why.
+) -> tuple[dict[int, Options], dict[int, RoleEvidence]]:
+    """Judge what a header's columns feed, and why, by words, cells and relations.
 
     What the mapping lists keeps its fields unless its cells cannot be meant.
     """
@@ -950,29 +998,31 @@ def _judged(
         for column in best.listed & feeds.keys()
     }
     fixed = frozenset(column for column in known if matcher.names_itself(feeds[column]))
-    columns = Columns(scan.sheet, first, best.own, best.groups, fixed)
-    asked = [
+    columns = HeadedColumns(scan.sheet, first, best.own, best.groups, fixed)
+    places = [
         column
         for column in range(scan.sheet.column_count)
         if column not in beside and (column in best.own or has_cells(scan.sheet.columns[column], first))
     ]
-    evidence = judge(columns, known, asked, thorough=thorough)
-    judged: dict[int, Options] = {}
-    for column, one in evidence.items():
-        if known.get(column) != one.role:
-            options = matcher.of_role(one.role)
+    evidence = judge(columns, known, places, thorough=thorough)
+    options_by_column: dict[int, Options] = {}
+    for column, column_evidence in evidence.items():
+        if known.get(column) != column_evidence.role:
+            options = matcher.of_role(column_evidence.role)
         else:
             options = feeds[column]
             if column not in fixed and columns.heading(column).names_agency:
-                options = _with_shared(options, matcher.of_role(one.role))
+                options = _with_shared(options, matcher.of_role(column_evidence.role))
         if options:
-            judged[column] = options
-    return judged, evidence
+            options_by_column[column] = options
+    return options_by_column, evidence
 
 
 def _with_shared(listed: Options, of_role: Options) -> Options:
-    """What a listed heading may feed, with what its role feeds as well: "S&P Corp" is a rating of S&P and S&P's rating
-    of the issuer; a heading that feeds a field beside alone feeds one of the mapping, too.
+    """Return what a listed heading may feed, with what its role feeds as well.
+
+    "S&P Corp" is a rating of S&P and S&P's rating of the issuer; a heading that feeds a field beside alone feeds one of
+    the mapping, too.
     """
     targets = {target for target, _, _ in listed}
     has_main = not all(auxiliary for _, _, auxiliary in listed)
@@ -987,7 +1037,9 @@ def _with_shared(listed: Options, of_role: Options) -> Options:
 
 
 def _beside(sheet: Sheet, best: _Candidate, first: int) -> frozenset[int]:
-    """Columns of a shorter table beside that of the loans: behind a blank column, with a field that the loans have too.
+    """Return columns of a shorter table beside that of the loans.
+
+    It stands behind a blank column, with a field that the loans have too.
 
     Blank columns within a table are common; a second list of the same things that ends earlier is another table.
     """
@@ -997,7 +1049,7 @@ def _beside(sheet: Sheet, best: _Candidate, first: int) -> frozenset[int]:
         if not blocks or any(not has_cells(sheet.columns[between], best.top) for between in gap):
             blocks.append([])
         blocks[-1].append(column)
-    targets = [{one for column in block for one, _, _ in best.feeds[column]} for block in blocks]
+    targets = [{target for column in block for target, _, _ in best.feeds[column]} for block in blocks]
     if len(blocks) == 1:
         return frozenset()
     main = max(range(len(blocks)), key=lambda at: len(targets[at]))
@@ -1011,15 +1063,15 @@ def _beside(sheet: Sheet, best: _Candidate, first: int) -> frozenset[int]:
 
 
 def _end(column: Column | None) -> int:
-    """One past the last row of a column with a cell that is not blank."""
+    """Return one past the last row of a column with a cell that is not blank."""
     if column is None:
         return 0
     filled = np.flatnonzero(column.kinds)
     return column.start + int(filled[-1]) + 1 if len(filled) else 0
 
 
-def _demoted(sheet: Sheet, columns: dict[str, list[int]], first: int) -> dict[int, Literal["blank", "constant"]]:
-    """Columns that give way to another for the same target: blank ones, and of those for names the deal's own."""
+def _find_demoted(sheet: Sheet, columns: dict[str, list[int]], first: int) -> dict[int, Literal["blank", "constant"]]:
+    """Find columns that give way for a target: blank ones, the deal's own name."""
     demoted: dict[int, Literal["blank", "constant"]] = {}
     for target, places in columns.items():
         if len(places) == 1:
@@ -1034,12 +1086,12 @@ def _demoted(sheet: Sheet, columns: dict[str, list[int]], first: int) -> dict[in
 
 
 def has_cells(column: Column | None, first: int) -> bool:
-    """Whether a column has a cell that is not blank from row `first` (0-based) on."""
+    """Return whether a column has a filled cell from row `first` (0-based)."""
     return column is not None and bool(column.dense.kinds[column.begin(first) :].any())
 
 
 def _is_constant(column: Column | None, first: int) -> bool:
-    """Whether one text fills most of a column's cells below the header, as the deal's name on every row does."""
+    """Return whether one text fills most of a column, as the deal's name does."""
     if column is None:
         return False
     low = max(0, first - column.start)
@@ -1059,34 +1111,45 @@ _STANDS_IN: Final = "asset_type"
 """The role whose columns feed a field (the lien) that they say little of: only where no other column does."""
 
 
-def _assigned(
-    feeds: dict[int, Options], demoted: Container[int] = (), evidence: dict[int, Evidence] | None = None
+_SURE: Final = RoleEvidence("", NAMED_SURELY)
+
+
+def _tier(evidence: RoleEvidence) -> int:
+    """Return 0 for a sure name, 1 for words, 2 for cells; 3 more for stand-ins."""
+    tier = 0 if evidence.score >= NAMED_SURELY else 1 if evidence.words > 0 else 2
+    return tier + 3 * (evidence.role == _STANDS_IN)
+
+
+def _assign_columns(
+    feeds: dict[int, Options], demoted: Container[int] = (), evidence: dict[int, RoleEvidence] | None = None
 ) -> dict[str, list[int]]:
-    """Which columns could feed which target, the best first; a column feeds one target, and any of the shared ones.
+    """Assign columns to targets, the best first.
+
+    A column feeds one target, and any of the shared ones.
 
     That is the target of the mapping which names the column first among its aliases, else an auxiliary one. Of several
     columns for one target those that are surely named go first, and those that cells alone tell last; then the order of
     the aliases decides, then the weight.
     """
-    sure = Evidence("", NAMED_SURELY)
+    known = evidence or {}
 
     def place(column: int, preference: int) -> tuple[bool, int, int, float, int]:
-        one = (evidence or {}).get(column, sure)
-        tier = 0 if one.score >= NAMED_SURELY else 1 if one.words > 0 else 2
-        if one.role == _STANDS_IN:
-            tier += 3
-        return column in demoted, tier, preference, -one.score, column
+        role_evidence = known.get(column, _SURE)
+        return column in demoted, _tier(role_evidence), preference, -role_evidence.score, column
 
-    wanted: dict[str, list[tuple[bool, int, int, float, int]]] = {}
+    places_by_target: dict[str, list[tuple[bool, int, int, float, int]]] = {}
     for column, options in feeds.items():
         own = [(preference, at, target) for at, (target, preference, auxiliary) in enumerate(options) if not auxiliary]
         if own:
             preference, _, target = min(own)
-            wanted.setdefault(target, []).append(place(column, preference))
-    columns = {target: [column for *_, column in sorted(places)] for target, places in wanted.items()}
+            places_by_target.setdefault(target, []).append(place(column, preference))
+    columns = {target: [column for *_, column in sorted(places)] for target, places in places_by_target.items()}
     claimed = {places[0] for places in columns.values()}
     spare: dict[str, list[tuple[bool, int, int, float, int]]] = {}
-    says_both = any({"facility_name", "lien_type"} <= {one for one, _, _ in options} for options in feeds.values())
+    says_both = any(
+        {"facility_name", "lien_type"} <= {option_target for option_target, _, _ in options}
+        for options in feeds.values()
+    )
     shared = SHARED_TARGETS | {"lien_type"} if says_both else SHARED_TARGETS
     for column, options in feeds.items():
         for target, preference, auxiliary in options:
@@ -1102,20 +1165,20 @@ def _assigned(
     return columns
 
 
-def names(sheet: Sheet, found: Found) -> list[str]:
-    """The names of all columns, distinct: "Column N" for an empty header, " (2)" after the second of a kind."""
-    return list(_distinct(_written(sheet, found, column) for column in range(sheet.column_count)))
+def names(sheet: Sheet, header: HeaderMatch) -> list[str]:
+    """Return the columns' names, distinct: "Column N" for blank, " (2)" for seconds."""
+    return list(_distinct(_heading_text(sheet, header, column) for column in range(sheet.column_count)))
 
 
-def _written(sheet: Sheet, found: Found, column: int) -> str:
-    text = found.texts.get(column)
+def _heading_text(sheet: Sheet, header: HeaderMatch, column: int) -> str:
+    text = header.texts.get(column)
     if text is not None:
         return text
-    cell = sheet.value(found.named_row, column)
+    cell = sheet.value(header.named_row, column)
     return "" if cell is None else plain(cell) if isinstance(cell, float) else str(cell)
 
 
-def _squeezed(text: str) -> str:
+def _squeeze(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -1123,7 +1186,7 @@ def _distinct(texts: Iterable[str]) -> Iterator[str]:
     used: set[str] = set()
     count: dict[str, int] = {}
     for column, text in enumerate(texts):
-        name = base = _squeezed(text) or f"Column {column + 1}"
+        name = base = _squeeze(text) or f"Column {column + 1}"
         while name in used:
             count[base] = count.get(base, 1) + 1
             name = f"{base} ({count[base]})"
@@ -1132,7 +1195,7 @@ def _distinct(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _first_row(sheet: Sheet) -> int | None:
-    """The first row with a cell that is not blank."""
+    """Return the first row with a cell that is not blank."""
     first: int | None = None
     for stored in sheet.columns:
         if stored is not None and (first is None or stored.start < first):

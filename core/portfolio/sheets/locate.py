@@ -1,4 +1,4 @@
-"""Which sheets of a workbook hold loans, and which of them is the one that the others add to."""
+"""Which sheets of a workbook have loans, and which one the others add to."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import key
 from core.portfolio.model.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, TRANCHE_SHEETS, Mapping
 from core.portfolio.sheets import asset_classes, header, titles
-from core.portfolio.sheets.captions import captioned
+from core.portfolio.sheets.captions import with_captions
 from core.portfolio.sheets.columns.vocabulary import kind_weights, tokens_of
-from core.portfolio.sheets.located import TELLING, TEMPLATE, Candidate, Located, LocatedBook
+from core.portfolio.sheets.located import TELLING, TEMPLATE, LocatedBook, LocatedTable, SheetCandidate
 from core.portfolio.sheets.note_tables import is_named, is_note_table
 from core.portfolio.sheets.rows import spans
 from core.portfolio.sheets.sections import COLUMNS_MAX, EmptyList, empty_lists, sections, topmost
-from core.portfolio.sheets.stacked import parted
+from core.portfolio.sheets.stacked import split_tables
 
 _AMOUNTS: Final = ("par_value", "principal_balance")
 """Targets for what a loan amounts to."""
@@ -72,7 +72,7 @@ _DATED: Final = re.compile(
 
 
 def earlier(book: Workbook) -> frozenset[int]:
-    """Indexes of the sheets whose name is that of another one but for an earlier month or day: "Notes Oct 24"."""
+    """Return sheets named as another one but for an earlier month: "Notes Oct 24"."""
     dated: dict[str, list[tuple[tuple[int, int, int], int]]] = {}
     for sheet in book.sheets:
         match = _DATED.search(sheet.name)
@@ -83,36 +83,43 @@ def earlier(book: Workbook) -> frozenset[int]:
             stem = key(sheet.name[: match.start()] + " " + sheet.name[match.end() :])
             dated.setdefault(stem, []).append(((year, month, day), sheet.index))
     return frozenset(
-        at for listed in dated.values() for said, at in listed if said < max(said for said, _ in listed)
-    )  # fmt: skip
+        at for listed in dated.values() for stated_day, at in listed if stated_day < max(day for day, _ in listed)
+    )
 
 
-def _candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
-    """Every sheet of a book, with its best header for a mapping."""
-    rated = []
+def _candidates(book: Workbook, mapping: Mapping) -> list[SheetCandidate]:
+    """Return every sheet of a book, with its best header for a mapping."""
+    candidates = []
     old = earlier(book)
     is_of_loans = mapping.source_type == "clo_holdings"
-    for sheet in captioned(book):
-        found = header.find(sheet, mapping)
-        if found is None and is_of_loans:
-            found = _narrow(sheet, mapping)
-        if found is not None and (without_spans := spans.merged(sheet, found)) is not None:
-            sheet, found = without_spans, header.find(without_spans, mapping)
+    for sheet in with_captions(book):
+        header_match = header.find(sheet, mapping)
+        if header_match is None and is_of_loans:
+            header_match = _narrow(sheet, mapping)
+        if header_match is not None and (without_spans := spans.merge_columns(sheet, header_match)) is not None:
+            sheet, header_match = without_spans, header.find(without_spans, mapping)
         for _ in range(NOTE_TABLES_MAX):  # loans may stand below tables of notes
             deeper = None
-            if found is not None and is_note_table(sheet, found):
-                deeper = header.find(sheet, mapping, found.row + 1)
+            if header_match is not None and is_note_table(sheet, header_match):
+                deeper = header.find(sheet, mapping, header_match.row + 1)
             if deeper is None:
                 break
-            found = deeper
-        other = asset_classes.refusal(sheet, found or header.nearest(sheet, mapping)) if is_of_loans else ""
-        if found is None:
-            rated.append(Candidate(sheet, None, has_rows=False, has_figures=False, refused="", other_assets=other))
+            header_match = deeper
+        other_assets = (
+            asset_classes.refusal(sheet, header_match or header.nearest(sheet, mapping)) if is_of_loans else ""
+        )
+        if header_match is None:
+            candidates.append(
+                SheetCandidate(sheet, None, has_rows=False, has_figures=False, refused="", other_assets=other_assets)
+            )
             continue
-        rows, has_figures = _row_count(sheet, found, mapping), _has_figures(sheet, found)
-        refused, adds = other or _refused(sheet, found), _EARLIER if sheet.index in old else _only_adds(sheet, found)
-        rated.append(Candidate(sheet, found, rows > 0, has_figures, refused, other, adds, rows))
-    return rated
+        rows, has_figures = _row_count(sheet, header_match, mapping), _has_figures(sheet, header_match)
+        refused, adds = (
+            other_assets or _refusal(sheet, header_match),
+            _EARLIER if sheet.index in old else _only_adds(sheet, header_match),
+        )
+        candidates.append(SheetCandidate(sheet, header_match, rows > 0, has_figures, refused, other_assets, adds, rows))
+    return candidates
 
 
 NARROW_MIN: Final = 4
@@ -121,14 +128,14 @@ NARROW_MIN: Final = 4
 _NAMED: Final = frozenset(("facility_name", "borrower_name"))
 
 
-def _narrow(sheet: Sheet, mapping: Mapping) -> header.Found | None:
-    """The header of a table of few fields that names par, and what tells loans apart, and their names."""
+def _narrow(sheet: Sheet, mapping: Mapping) -> header.HeaderMatch | None:
+    """Return the header of a small table of par, names and what tells loans apart."""
     page = header.find_page(sheet, mapping, _ANCHORS, titles.first_row(sheet))
     if page is None or len(page.columns) < NARROW_MIN or "par_value" not in page.columns:
         return None
     columns = page.columns.keys()
-    is_told = bool(columns & _NAMED) and bool(columns & _IDENTIFIERS) and not _is_par_told_by_cells(page)
-    return replace(page, score=len(columns)) if is_told else None
+    is_of_loans = bool(columns & _NAMED) and bool(columns & _IDENTIFIERS) and not _is_par_by_cells_alone(page)
+    return replace(page, score=len(columns)) if is_of_loans else None
 
 
 _IDENTIFIERS: Final = frozenset(("cusip", "isin", "loanx_id", "asset_id", "loan_id"))
@@ -176,12 +183,15 @@ _TRADE_WORDS: Final = frozenset(("buy", "sell", "bought", "sold", "side", "proce
 _OF_TRADES: Final = frozenset(("traded", "settled", "sale"))
 
 
-def _left_out(lines: Iterable[str], found: header.Found) -> str:
-    """Why nothing is taken from a list of this title; a title of trades over columns of positions counts nothing."""
-    why = titles.left_out(_joined(lines))
-    if why != titles.TRADES or found.score < HOLDINGS_FIELDS or any(map(_SOLD.search, lines)):
+def _left_out(lines: Iterable[str], header_match: header.HeaderMatch) -> str:
+    """Return why nothing is taken from a list of this title; "" for trades' lists.
+
+    A title of trades over columns of positions counts nothing.
+    """
+    why = titles.left_out(_title_text(lines))
+    if why != titles.TRADES or header_match.score < HOLDINGS_FIELDS or any(map(_SOLD.search, lines)):
         return why
-    headings = [tokens_of(text) for text in found.texts.values()]
+    headings = [tokens_of(text) for text in header_match.texts.values()]
     is_of_trades = any(
         not _TRADE_WORDS.isdisjoint(words) or ("date" in words and not _OF_TRADES.isdisjoint(words))
         for words in headings
@@ -189,80 +199,99 @@ def _left_out(lines: Iterable[str], found: header.Found) -> str:
     return why if is_of_trades else ""
 
 
-def _only_adds(sheet: Sheet, found: header.Found) -> str:
-    """Why a sheet should only add to the loans of another one; "" where nothing speaks against it as the first."""
-    columns = found.columns.keys()
+def _only_adds(sheet: Sheet, header_match: header.HeaderMatch) -> str:
+    """Return why a sheet should only add to another one's loans; "" for none."""
+    columns = header_match.columns.keys()
     if not columns & set(_AMOUNTS) or not columns & {*TELLING, "loan_id"}:
         return "its header names no par, or nothing that tells loans apart"
-    if _is_par_told_by_cells(found) and not columns & {"borrower_name", "facility_name"}:
+    if _is_par_by_cells_alone(header_match) and not columns & {"borrower_name", "facility_name"}:
         return "cells alone tell its par, and no column names borrowers"
-    lines = _title_lines(sheet, found)
+    lines = _title_lines(sheet, header_match)
     if _is_template(sheet) or _is_to_be_filled(lines):
         return TEMPLATE
-    why = _left_out(lines, found)
+    why = _left_out(lines, header_match)
     return why or ("its title is that of a list of some loans" if titles.flag_of(lines) else "")
 
 
-def _is_par_told_by_cells(found: header.Found) -> bool:
-    """Whether the column of par has no heading: it may as well be interest that accrued, or what a loan once was."""
-    place = next((found.columns[target][0] for target in _AMOUNTS if target in found.columns), None)
-    one = None if place is None else found.evidence.get(place)
-    return one is not None and place is not None and one.words <= 0 and not found.texts.get(place, "").strip()
+def _is_par_by_cells_alone(header_match: header.HeaderMatch) -> bool:
+    """Return whether the column of par has no heading.
+
+    It may as well be interest that accrued, or what a loan once was.
+    """
+    place = next((header_match.columns[target][0] for target in _AMOUNTS if target in header_match.columns), None)
+    evidence = None if place is None else header_match.evidence.get(place)
+    return (
+        evidence is not None
+        and place is not None
+        and evidence.words <= 0
+        and not header_match.texts.get(place, "").strip()
+    )
 
 
-def _with_second_price(page: Located, holdings: Located) -> Located:
-    """A page whose prices have no heading has what was paid, where the loans have a column for the price."""
-    columns = page.found.columns
+def _with_second_price(page: LocatedTable, holdings: LocatedTable) -> LocatedTable:
+    """Take a page's prices without heading for the purchase price beside others."""
+    columns = page.header.columns
     place = columns.get("price", [-1])[0]
-    one = page.found.evidence.get(place)
-    if one is None or one.words > 0 or page.found.texts.get(place, "").strip():
+    evidence = page.header.evidence.get(place)
+    if evidence is None or evidence.words > 0 or page.header.texts.get(place, "").strip():
         return page
-    if "price" not in holdings.found.columns or "purchase_price" in columns.keys() | holdings.found.columns.keys():
+    if "price" not in holdings.header.columns or "purchase_price" in columns.keys() | holdings.header.columns.keys():
         return page
     rest = {target: places for target, places in columns.items() if target != "price"} | {"purchase_price": [place]}
-    return replace(page, found=replace(page.found, columns=rest))
+    return replace(page, header=replace(page.header, columns=rest))
 
 
-def _without_open_par(page: Located, holdings: Located) -> Located:
-    """A page less the amounts that cells alone tell to be par, where the loans have a column for par."""
-    columns = page.found.columns
-    if "par_value" not in columns or "par_value" not in holdings.found.columns or not _is_par_told_by_cells(page.found):
+def _without_open_par(page: LocatedTable, holdings: LocatedTable) -> LocatedTable:
+    """Drop a page's amounts that cells alone show, where the loans have par."""
+    columns = page.header.columns
+    if (
+        "par_value" not in columns
+        or "par_value" not in holdings.header.columns
+        or not _is_par_by_cells_alone(page.header)
+    ):
         return page
     rest = {target: places for target, places in columns.items() if target not in _AMOUNTS}
-    return replace(page, found=replace(page.found, columns=rest))
+    return replace(page, header=replace(page.header, columns=rest))
 
 
 def _of_another_day(book: Workbook) -> frozenset[int]:
-    """Indexes of the sheets whose names are those of pages of another day: "Tests Prior", "Tests Oct 24" beside Nov."""
+    """Return sheets of another day by name: "Tests Prior", "Tests Oct 24"."""
     return earlier(book) | {sheet.index for sheet in book.sheets if titles.is_of_another_day(key(sheet.name))}
 
 
-def _pages(rated: Iterable[Candidate], holdings: Located, mapping: Mapping) -> Iterator[Located]:
-    """The other sheets that may say something of the loans, those that name most fields first; none for a mapping
-    that is of something else.
+def _pages(candidates: Iterable[SheetCandidate], holdings: LocatedTable, mapping: Mapping) -> Iterator[LocatedTable]:
+    """Yield other sheets that may say something of the loans, fullest first.
+
+    None for a mapping that is of something else.
     """
     if all(field.target != "par_value" for field in mapping.fields):
         return
-    able: list[tuple[int, Located]] = []
-    for one in rated:
-        if one.sheet is holdings.sheet:
-            able += [(-len(page.found.columns), page) for page in _lists_below(one.sheet, holdings.found, mapping)]
+    ranked_pages: list[tuple[int, LocatedTable]] = []
+    for candidate in candidates:
+        if candidate.sheet is holdings.sheet:
+            ranked_pages += [
+                (-len(page.header.columns), page) for page in _lists_below(candidate.sheet, holdings.header, mapping)
+            ]
             continue
-        if one.refused:
+        if candidate.refused:
             continue
-        found = one.found or header.find_page(one.sheet, mapping, _ANCHORS, titles.first_row(one.sheet))
-        if found is None or not _tells_of_loans(found):
+        header_match = candidate.header or header.find_page(
+            candidate.sheet, mapping, _ANCHORS, titles.first_row(candidate.sheet)
+        )
+        if header_match is None or not _tells_of_loans(header_match):
             continue
-        if refused := _refused(one.sheet, found):
-            able.append((0, Located(one.sheet, found, left_out=refused)))
+        if refused := _refusal(candidate.sheet, header_match):
+            ranked_pages.append((0, LocatedTable(candidate.sheet, header_match, left_out=refused)))
             continue
-        hidden = "" if one.sheet.state == "visible" else "it is hidden"
-        hidden = _EARLIER if one.only_adds == _EARLIER else hidden
-        if _is_template(one.sheet) or _is_to_be_filled(_title_lines(one.sheet, found)):
+        hidden = "" if candidate.sheet.state == "visible" else "it is hidden"
+        hidden = _EARLIER if candidate.only_adds == _EARLIER else hidden
+        if _is_template(candidate.sheet) or _is_to_be_filled(_title_lines(candidate.sheet, header_match)):
             hidden = TEMPLATE
-        able += [(-len(page.found.columns), page) for page in _lists(one.sheet, found, mapping, hidden)]
-    able.sort(key=lambda one: one[0])
-    for at, (_, page) in enumerate(able):
+        ranked_pages += [
+            (-len(page.header.columns), page) for page in _lists(candidate.sheet, header_match, mapping, hidden)
+        ]
+    ranked_pages.sort(key=lambda pair: pair[0])
+    for at, (_, page) in enumerate(ranked_pages):
         page = _with_second_price(_without_open_par(page, holdings), holdings)
         yield _in_units_of_title(page) if at < PAGES_MAX else replace(page, lists="", left_out=TOO_MANY)
 
@@ -270,43 +299,44 @@ def _pages(rated: Iterable[Candidate], holdings: Located, mapping: Mapping) -> I
 _ANCHORS: Final = frozenset(TELLING)
 
 
-def _tells_of_loans(found: header.Found) -> bool:
-    """Whether a header has what tells loans apart, and something more."""
-    columns = found.columns.keys()
+def _tells_of_loans(header_match: header.HeaderMatch) -> bool:
+    """Return whether a header has what tells loans apart, and something more."""
+    columns = header_match.columns.keys()
     return bool(columns & _ANCHORS) and bool(columns - _ANCHORS)
 
 
-def _lists(sheet: Sheet, found: header.Found, mapping: Mapping, hidden: str) -> Iterator[Located]:
-    """The lists of a sheet, each by its own title; the sheet's name counts for the first, and for all that have the
-    first one's header and no title of another list.
+def _lists(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping, hidden: str) -> Iterator[LocatedTable]:
+    """Yield the lists of a sheet, each by its own title.
+
+    The sheet's name counts for the first, and for all that have the first one's header and no title of another list.
     """
     named = key(sheet.name)
-    found = topmost(sheet, found, mapping, _ANCHORS)
-    lines = _title_lines(sheet, found)
+    header_match = topmost(sheet, header_match, mapping, _ANCHORS)
+    lines = _title_lines(sheet, header_match)
     own = titles.flag_of(lines)
     of_name = titles.flag_of([named])
-    for at, section in enumerate(sections(sheet, found, mapping)):
+    for at, section in enumerate(sections(sheet, header_match, mapping)):
         flag = own
         if at:
             is_part = section.is_like_first and not any(map(titles.kinds, section.lines))
             flag = of_name if is_part else titles.flag_of(section.lines)
             lines = [*section.lines, named]
-        left_out = hidden or _left_out(lines, section.found)
-        if _tells_of_loans(section.found):
-            shows_changes = _shows_changes(section.found)
-            yield Located(sheet, section.found, section.title, section.end, flag, left_out, shows_changes)
+        left_out = hidden or _left_out(lines, section.header)
+        if _tells_of_loans(section.header):
+            shows_changes = _shows_changes(section.header)
+            yield LocatedTable(sheet, section.header, section.title, section.end, flag, left_out, shows_changes)
 
 
-def _lists_below(sheet: Sheet, found: header.Found, mapping: Mapping) -> Iterator[Located]:
-    """The lists of some loans below the sheet's own loans, under a header of their own."""
-    for section in sections(sheet, found, mapping)[1:]:
+def _lists_below(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping) -> Iterator[LocatedTable]:
+    """Yield lists below the sheet's own loans, under a header of their own."""
+    for section in sections(sheet, header_match, mapping)[1:]:
         flag = titles.flag_of(section.lines)
-        if flag and section.has_header and not section.is_like_first and _tells_of_loans(section.found):
-            yield Located(sheet, section.found, section.title, section.end, flag)
+        if flag and section.has_header and not section.is_like_first and _tells_of_loans(section.header):
+            yield LocatedTable(sheet, section.header, section.title, section.end, flag)
 
 
 def lists_without_loans(located: LocatedBook) -> Iterator[tuple[str, EmptyList]]:
-    """The lists that pages of the day show to be empty, by flag the first, each with the name of its sheet."""
+    """Yield the lists that pages of the day show to be empty, by flag."""
     flags = set[str]()
     for sheet in located.book.sheets[:EMPTY_SHEETS_MAX]:
         if sheet.state != "visible" or sheet.index in located.old:
@@ -325,17 +355,18 @@ _BEFORE: Final = re.compile(
 )
 
 
-def _shows_changes(found: header.Found) -> bool:
-    """Whether a header names a rating of before."""
-    return any(_BEFORE.search(key(text)) for text in found.texts.values())
+def _shows_changes(header_match: header.HeaderMatch) -> bool:
+    """Return whether a header names a rating of before."""
+    return any(_BEFORE.search(key(text)) for text in header_match.texts.values())
 
 
-def _title_lines(sheet: Sheet, found: header.Found) -> list[str]:
-    """The words above a sheet's header and its name, as keys, the nearest first; lines with a figure or a colon tell no
-    title.
+def _title_lines(sheet: Sheet, header_match: header.HeaderMatch) -> list[str]:
+    """Return the words above a header and the sheet's name, nearest first.
+
+    They are keys; lines with a figure or a colon tell no title.
     """
     lines = [sheet.name]
-    for row in _title_rows(sheet, found):
+    for row in _title_rows(sheet, header_match):
         for column in range(min(sheet.column_count, TITLE_COLUMNS_MAX)):
             value = sheet.value(row, column)
             if isinstance(value, str) and len(value) <= titles.LENGTH_MAX and not _NO_TITLE.search(value):
@@ -343,60 +374,63 @@ def _title_lines(sheet: Sheet, found: header.Found) -> list[str]:
     return [key(line) for line in reversed(lines)]
 
 
-def _joined(lines: Iterable[str]) -> str:
-    """The lines of a title as one, the sheet's name first."""
+def _title_text(lines: Iterable[str]) -> str:
+    """Return the lines of a title as one, the sheet's name first."""
     return " | ".join(reversed([*lines]))
 
 
-def _title_rows(sheet: Sheet, found: header.Found) -> Iterator[int]:
-    """Rows above a header that can be its title: of one far down the few right above it with a single cell."""
-    if found.top <= TITLE_ROWS_MAX:
-        yield from range(found.top)
+def _title_rows(sheet: Sheet, header_match: header.HeaderMatch) -> Iterator[int]:
+    """Yield rows above a header that can be its title.
+
+    Of one far down the few right above it with a single cell.
+    """
+    if header_match.top <= TITLE_ROWS_MAX:
+        yield from range(header_match.top)
         return
-    for row in range(found.top - NEAR_ROWS, found.top):
+    for row in range(header_match.top - NEAR_ROWS, header_match.top):
         if sum(sheet.value(row, column) is not None for column in range(min(sheet.column_count, COLUMNS_MAX))) == 1:
             yield row
 
 
-def _refused(sheet: Sheet, found: header.Found) -> str:
-    if is_named(sheet, TRANCHE_SHEETS | DEAL_SHEETS) and "borrower_name" not in found.columns:
+def _refusal(sheet: Sheet, header_match: header.HeaderMatch) -> str:
+    if is_named(sheet, TRANCHE_SHEETS | DEAL_SHEETS) and "borrower_name" not in header_match.columns:
         return "its name is that of a sheet for notes or accounts, and no header names borrowers"
-    if is_named(sheet, AMORTIZATION_SHEETS) and "par_value" not in found.columns:
+    if is_named(sheet, AMORTIZATION_SHEETS) and "par_value" not in header_match.columns:
         return "its name is that of a sheet for scheduled payments, and no header names par"
-    return "its names are those of classes of notes, not of loans" if is_note_table(sheet, found) else ""
+    return "its names are those of classes of notes, not of loans" if is_note_table(sheet, header_match) else ""
 
 
-def _chosen(rated: Iterable[Candidate]) -> Located | None:
-    """The sheet with the best header score, of equals the first that is not hidden; None when no sheet has a header.
+def _choose(candidates: Iterable[SheetCandidate]) -> LocatedTable | None:
+    """Choose the sheet with the best header, first shown; None without one.
 
     A header with nothing below it counts only where no sheet has more, one with words for figures (a guide to the
     columns) only where none has figures under as many fields. A sheet named like one for notes or accounts is
     one of loans only when it names borrowers.
     """
-    able = (one for one in rated if one.found is not None and not one.refused)
-    best = max(able, key=lambda one: one.rank, default=None)
-    return None if best is None or best.found is None else _in_units_of_title(Located(best.sheet, best.found))
+    usable = (candidate for candidate in candidates if candidate.header is not None and not candidate.refused)
+    best = max(usable, key=lambda candidate: candidate.rank, default=None)
+    return None if best is None or best.header is None else _in_units_of_title(LocatedTable(best.sheet, best.header))
 
 
-def _in_units_of_title(table: Located) -> Located:
-    """A table whose amounts are in what a line above its header says, where their own headers say nothing."""
-    sheet, found = table.sheet, table.found
-    for row in _title_rows(sheet, found):
+def _in_units_of_title(table: LocatedTable) -> LocatedTable:
+    """Multiply amounts by what a line above says, where headers say nothing."""
+    sheet, header_match = table.sheet, table.header
+    for row in _title_rows(sheet, header_match):
         for value in _line(sheet, row):
             scale = header.magnitude_of_title(value)
-            places = [place for target in AMOUNTS for place in found.columns.get(target, ())]
-            units = {place: value for place in places if found.magnitude(place) == 1.0}
-            units |= dict.fromkeys(_sizes(sheet, found, scale), value)
-            if scale != 1.0 and units and _is_small(sheet, found, scale):
+            places = [place for target in AMOUNTS for place in header_match.columns.get(target, ())]
+            units = {place: value for place in places if header_match.magnitude(place) == 1.0}
+            units |= dict.fromkeys(_sizes(sheet, header_match, scale), value)
+            if scale != 1.0 and units and _is_small(sheet, header_match, scale):
                 words = "in thousands" if scale == THOUSANDS else "in millions"
                 units = dict.fromkeys(units, words)
-                line, found = " ".join(value.split()), replace(found, units=found.units | units)
-                return replace(table, found=found, scale_line=line, scale=scale)
+                line, header_match = " ".join(value.split()), replace(header_match, units=header_match.units | units)
+                return replace(table, header=header_match, scale_line=line, scale=scale)
     return table
 
 
 def _line(sheet: Sheet, row: int) -> list[str]:
-    """The texts that may be a title: a row's first ones, and those of a row of few cells wherever they stand."""
+    """Return texts that may be a title: first ones, or those of few cells."""
     cells = [(at, value) for at in range(sheet.column_count) if (value := sheet.value(row, at)) is not None]
     is_line = len(cells) <= TITLE_CELLS_MAX
     return [
@@ -406,39 +440,42 @@ def _line(sheet: Sheet, row: int) -> list[str]:
     ]
 
 
-def _is_small(sheet: Sheet, found: header.Found, scale: float) -> bool:
-    """Whether the figures under par can be multiplied by so much and still be those of loans."""
-    place = next((found.columns[target][0] for target in _AMOUNTS if target in found.columns), None)
-    return place is None or _middle(sheet, found, place) * scale <= LOAN_MAX
+def _is_small(sheet: Sheet, header_match: header.HeaderMatch, scale: float) -> bool:
+    """Return whether par multiplied by so much can still be that of loans."""
+    place = next((header_match.columns[target][0] for target in _AMOUNTS if target in header_match.columns), None)
+    return place is None or _middle(sheet, header_match, place) * scale <= LOAN_MAX
 
 
-def _middle(sheet: Sheet, found: header.Found, place: int) -> float:
-    """The median of the figures of a column's first rows; 0 without any."""
+def _middle(sheet: Sheet, header_match: header.HeaderMatch, place: int) -> float:
+    """Return the median of the figures of a column's first rows; 0 without any."""
     stored = sheet.columns[place]
     if stored is None:
         return 0.0
-    low = max(0, found.row + 1 - stored.start)
+    low = max(0, header_match.row + 1 - stored.start)
     part = slice(low, low + header.SAMPLE_ROWS)
     kinds = stored.kinds[part]
     figures = stored.numbers[part][kinds == parsing.NUMBER]
     if not len(figures) and (kinds == parsing.TEXT).any():
-        figures = parsing.text_numbers(stored.codes[part][kinds == parsing.TEXT], parsing.Pool(sheet.text)).values
+        figures = parsing.text_numbers(stored.codes[part][kinds == parsing.TEXT], parsing.StringPool(sheet.text)).values
         figures = figures[np.isfinite(figures)]
     return float(np.median(np.abs(figures))) if len(figures) else 0.0
 
 
-def _sizes(sheet: Sheet, found: header.Found, scale: float) -> list[int]:
-    """The columns of facilities' sizes that can be in the unit of a title: a size in full would be too large then."""
-    places = found.columns.get("facility_size", [])
+def _sizes(sheet: Sheet, header_match: header.HeaderMatch, scale: float) -> list[int]:
+    """Return columns of facility sizes that can be in the unit of a title.
+
+    A size in full would be too large then.
+    """
+    places = header_match.columns.get("facility_size", [])
     return [
         place
         for place in places
-        if found.magnitude(place) == 1.0 and 0 < _middle(sheet, found, place) * scale <= SIZE_MAX
+        if header_match.magnitude(place) == 1.0 and 0 < _middle(sheet, header_match, place) * scale <= SIZE_MAX
     ]
 
 
 def locate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> LocatedBook:
-    """Match every sheet of a book to a mapping, once: the one with the loans, and those that add to it.
+    """Match every sheet of a book to a mapping, once, and choose the loans.
 
     Args:
         sheet: look for loans on this sheet only, and for no others that add to them.
@@ -447,57 +484,57 @@ def locate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> Loc
         KeyError: no sheet has that name.
     """
     if sheet is not None:
-        rated = _candidates(book, mapping)
-        considered = tuple(one for one in rated if one.sheet.index == book[sheet].index)
-        return LocatedBook(book, mapping, tuple(rated), considered, _chosen(considered), old=_of_another_day(book))
-    book, rated = _with_parts(book, mapping)
-    loans, every = _chosen(rated), tuple(rated)
+        candidates = _candidates(book, mapping)
+        considered = tuple(candidate for candidate in candidates if candidate.sheet.index == book[sheet].index)
+        return LocatedBook(book, mapping, tuple(candidates), considered, _choose(considered), old=_of_another_day(book))
+    book, candidates = _with_parts(book, mapping)
+    loans, every = _choose(candidates), tuple(candidates)
     pages = () if loans is None else tuple(_pages(every, loans, mapping))
     return LocatedBook(book, mapping, every, every, loans, pages, _of_another_day(book))
 
 
-def _with_parts(book: Workbook, mapping: Mapping) -> tuple[Workbook, list[Candidate]]:
-    """List every sheet of a book with its best header, and give the book of these sheets.
+def _with_parts(book: Workbook, mapping: Mapping) -> tuple[Workbook, list[SheetCandidate]]:
+    """List a book's sheets with their best headers, and the book of these.
 
     It is another book where its only sheet, or the one with the loans, has tables below each other, and has then a
     sheet for each: where the loans stand in another table than the one that is found on the whole sheet, or where
     another table has about as many rows that tell loans apart, as parts of a schedule have.
     """
-    rated = _candidates(book, mapping)
-    whole = _chosen(rated)
+    candidates = _candidates(book, mapping)
+    whole = _choose(candidates)
     of_loans = None if whole is None else whole.sheet.index
-    apart = parted(book, of_loans) if mapping.source_type == "clo_holdings" else None
+    apart = split_tables(book, of_loans) if mapping.source_type == "clo_holdings" else None
     if apart is None:
-        return book, rated
+        return book, candidates
     parts = _candidates(apart, mapping)
-    best = _chosen(parts)
+    best = _choose(parts)
     if best is None:
-        return book, rated
-    is_other = whole is None or whole.found.row != best.found.row
-    height = PART_SHARE * (best.sheet.row_count - best.found.row)
+        return book, candidates
+    is_other = whole is None or whole.header.row != best.header.row
+    height = PART_SHARE * (best.sheet.row_count - best.header.row)
     is_parted = any(rows >= height for rows in _rows_of_pages(parts, best, mapping))
-    return (apart, parts) if is_other or is_parted else (book, rated)
+    return (apart, parts) if is_other or is_parted else (book, candidates)
 
 
 PART_SHARE: Final = 0.5
 """Share of the loans' rows that another table has that is a part of their schedule."""
 
 
-def _rows_of_pages(parts: list[Candidate], best: Located, mapping: Mapping) -> Iterator[int]:
+def _rows_of_pages(parts: list[SheetCandidate], best: LocatedTable, mapping: Mapping) -> Iterator[int]:
     """Count the rows of the other tables that tell of loans."""
     for part in parts:
         if part.sheet is best.sheet or part.refused:
             continue
-        found = part.found or header.find_page(part.sheet, mapping, _ANCHORS, titles.first_row(part.sheet))
-        if found is None or not _tells_of_loans(found):
+        header_match = part.header or header.find_page(part.sheet, mapping, _ANCHORS, titles.first_row(part.sheet))
+        if header_match is None or not _tells_of_loans(header_match):
             continue
-        lines = _title_lines(part.sheet, found)
-        if not _left_out(lines, found) and not titles.flag_of(lines):
-            yield part.sheet.row_count - found.row
+        lines = _title_lines(part.sheet, header_match)
+        if not _left_out(lines, header_match) and not titles.flag_of(lines):
+            yield part.sheet.row_count - header_match.row
 
 
 def no_loans(located: LocatedBook) -> str:
-    """Why a book has no sheet of loans, for a message."""
+    """Return why a book has no sheet of loans, for a message."""
     other_sheet = next((sheet for sheet in located.sheets if sheet.other_assets), None)
     if other_sheet is not None:
         return f"sheet {other_sheet.sheet.name!r} is not read: {other_sheet.other_assets}"
@@ -505,18 +542,20 @@ def no_loans(located: LocatedBook) -> str:
 
 
 def header_words(mapping: Mapping) -> str:
-    """What a header does for a mapping, for a message: "names 3 fields of Standard CLO holdings, one of them ..."."""
+    """Return in words what a header does for a mapping, for a message."""
     least = min(header.SCORE_MIN, len(mapping.fields))
     anchors = ", ".join(mapping.anchors[:ANCHORS_TOLD]) + (", ..." if len(mapping.anchors) > ANCHORS_TOLD else "")
     return f"names {least} fields of {mapping.name}, one of them {anchors}"
 
 
-def _row_count(sheet: Sheet, found: header.Found, mapping: Mapping) -> int:
-    """Cells below a header in the column with most of them, of those that make it one of loans."""
-    columns = (sheet.columns[found.columns[target][0]] for target in found.columns.keys() & set(mapping.anchors))
+def _row_count(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping) -> int:
+    """Return the cells below a header in its fullest column of loans."""
+    columns = (
+        sheet.columns[header_match.columns[target][0]] for target in header_match.columns.keys() & set(mapping.anchors)
+    )
     return max(
         (
-            int(np.count_nonzero(column.dense.kinds[column.begin(found.row + 1) :]))
+            int(np.count_nonzero(column.dense.kinds[column.begin(header_match.row + 1) :]))
             for column in columns
             if column is not None
         ),
@@ -524,30 +563,30 @@ def _row_count(sheet: Sheet, found: header.Found, mapping: Mapping) -> int:
     )
 
 
-def _has_figures(sheet: Sheet, found: header.Found) -> bool:
-    """Whether the first rows of the par column have a number, or a text with a digit."""
-    place = next((found.columns[target][0] for target in _AMOUNTS if target in found.columns), None)
+def _has_figures(sheet: Sheet, header_match: header.HeaderMatch) -> bool:
+    """Return whether par's first rows have a number or a text with a digit."""
+    place = next((header_match.columns[target][0] for target in _AMOUNTS if target in header_match.columns), None)
     if place is None:
         return True
     stored = sheet.columns[place]
     if stored is None:
         return False
-    low = max(0, found.row + 1 - stored.start)
+    low = max(0, header_match.row + 1 - stored.start)
     high = low + header.SAMPLE_ROWS
     if np.isin(stored.kinds[low:high], (parsing.NUMBER, parsing.DATE)).any():
         return True
     codes = np.unique(stored.codes[low:high])
-    texts = parsing.decoded(sheet.text, codes[codes >= 0])
+    texts = parsing.decode(sheet.text, codes[codes >= 0])
     return any(sign.isdigit() for text in texts for sign in text[: parsing.FIGURE_BYTES_MAX])
 
 
 def passed_over(located: LocatedBook) -> list[str]:
-    """The other sheets with loans: figures below a header that names all that a loan must have."""
+    """Return the other sheets with loans: all that a loan must have, and figures."""
     needed = {field.target for field in located.mapping.fields if field.required} or set(located.mapping.anchors)
     return [
-        one.sheet.name
-        for one in located.considered
-        if located.loans is None or one.sheet is not located.loans.sheet
-        if one.found is not None and not one.refused
-        if one.has_rows and one.has_figures and needed <= one.found.columns.keys()
+        candidate.sheet.name
+        for candidate in located.considered
+        if located.loans is None or candidate.sheet is not located.loans.sheet
+        if candidate.header is not None and not candidate.refused
+        if candidate.has_rows and candidate.has_figures and needed <= candidate.header.columns.keys()
     ]

@@ -1,4 +1,4 @@
-"""What is known of the sheets of a workbook once each is matched: its header, its loans, what it adds to them."""
+"""What is known of a workbook's sheets once each is matched."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio.model.fields import KEYS, Mapping
-from core.portfolio.sheets.header import Found
+from core.portfolio.sheets.header import HeaderMatch
 
 TELLING: Final = (*KEYS, "borrower_name", "facility_name")
 """Targets that tell which loan a row is about."""
@@ -24,11 +24,11 @@ ROWS_ENOUGH: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class SheetCandidate:
     """What makes a sheet the one with the loans, or not."""
 
     sheet: Sheet
-    found: Found | None
+    header: HeaderMatch | None
     """Its best header; None without one."""
     has_rows: bool
     """Whether a column that makes the header one of loans has a cell below it."""
@@ -47,30 +47,31 @@ class Candidate:
 
     @property
     def rank(self) -> tuple[bool, int, float, bool, bool]:
-        """Rows below the header, then par and no list's title, a template last, then fields and rows together, then
-        figures, then whether it is shown.
+        """Return what ranks a sheet: rows, par and no list, no template, fields.
+
+        Then figures, then whether it is shown.
 
         Ten times the rows count as much as `FIELDS_OF_ROWS` fields, up to `ROWS_ENOUGH`: a sheet of two examples is
         none of the loans, and one of lots has more rows than one of loans.
         """
-        score = 0 if self.found is None else self.found.score
+        score = 0 if self.header is None else self.header.score
         weight = score + FIELDS_OF_ROWS * math.log10(1 + min(self.row_count, ROWS_ENOUGH))
         first = 0 if self.only_adds == TEMPLATE else 1 if self.only_adds else 2
         return self.has_rows, first, weight, self.has_figures, self.sheet.state == "visible"
 
     @property
     def has_loans(self) -> bool:
-        """Whether it lists loans, so that no other table is looked for among them."""
-        named = frozenset[str]() if self.found is None else self.found.columns.keys()
+        """Return whether it lists loans, so that no other table is looked for among them."""
+        named = frozenset[str]() if self.header is None else self.header.columns.keys()
         return self.has_rows and not self.refused and not named.isdisjoint(TELLING)
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
-    """A table with rows of loans: the one that the portfolio is of, or one that says something of its loans."""
+class LocatedTable:
+    """A table with rows of loans: the portfolio's, or one that adds to it."""
 
     sheet: Sheet
-    found: Found
+    header: HeaderMatch
     """Its header, with the evidence for the role of each column."""
     title: str = ""
     """Of a list that stands below another one on its sheet: what its title says."""
@@ -95,18 +96,18 @@ class LocatedBook:
     book: Workbook
     """The workbook, or that of the tables of its only sheet."""
     mapping: Mapping
-    sheets: tuple[Candidate, ...]
+    sheets: tuple[SheetCandidate, ...]
     """Every sheet with its best header."""
-    considered: tuple[Candidate, ...]
+    considered: tuple[SheetCandidate, ...]
     """Those among which the loans were looked for."""
-    loans: Located | None
+    loans: LocatedTable | None
     """The table with the loans; None where no sheet has a header of loans."""
-    pages: tuple[Located, ...] = ()
+    pages: tuple[LocatedTable, ...] = ()
     """The other tables that may say something of the loans, those that name most fields first."""
     old: frozenset[int] = frozenset()
     """Indexes of the sheets whose names are those of pages of another day."""
 
     @property
     def tops(self) -> dict[int, int]:
-        """The first row of the header of each sheet that lists loans, by the sheet's index."""
-        return {sheet.sheet.index: sheet.found.top for sheet in self.sheets if sheet.found and sheet.has_loans}
+        """Return the first header row of each sheet with loans, by sheet index."""
+        return {sheet.sheet.index: sheet.header.top for sheet in self.sheets if sheet.header and sheet.has_loans}

@@ -1,4 +1,4 @@
-"""Tell sheets of notes and accounts, and tables of note classes, from sheets of loans."""
+"""Tell sheets and tables of notes and accounts from sheets of loans."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from core.grid.sheet import Sheet
-from core.portfolio.cells.parsing import TEXT, decoded
+from core.portfolio.cells.parsing import TEXT, decode
 from core.portfolio.model.classes import are_class_names
 from core.portfolio.sheets import header
 
@@ -16,31 +16,33 @@ TOTAL: Final = re.compile(r"\s*(?:grand\s+|sub[\s-]?)?total|\s*sum\b", re.IGNORE
 
 
 def is_named(sheet: Sheet, names: frozenset[str]) -> bool:
-    """Whether the sheet's name, letters only and in lower case, is one of these."""
+    """Return whether the sheet's name, its letters in lower case, is listed."""
     return "".join(sign for sign in sheet.name.lower() if sign.isalpha()) in names
 
 
-def is_note_table(sheet: Sheet, found: header.Found) -> bool:
-    """Whether the names below a header of loans are those of classes of notes, down to the first without a name.
+def is_note_table(sheet: Sheet, header_match: header.HeaderMatch) -> bool:
+    """Return whether the names below a header of loans are those of classes.
+
+    Down to the first without a name.
 
     They stand in the column that names borrowers, else in the first columns of the sheet.
     """
-    named = found.columns.get("borrower_name")
+    named = header_match.columns.get("borrower_name")
     return any(
         are_class_names(names)
         for place in (named[:1] if named else range(min(NAME_COLUMNS_MAX, sheet.column_count)))
-        if (names := _names_below(sheet, found.row + 1, place))
+        if (names := _names_below(sheet, header_match.row + 1, place))
     )
 
 
 def _names_below(sheet: Sheet, first: int, place: int) -> list[str]:
-    """The texts of a column from a row on, up to the first other cell."""
+    """Return the texts of a column from a row on, up to the first other cell."""
     stored = sheet.columns[place] if place < len(sheet.columns) else None
     if stored is None or not stored.start <= first < stored.stop:
         return []
     part = stored.span(first, min(first + NOTE_ROWS_MAX, stored.stop))
     others = np.flatnonzero(part.kinds != TEXT)
-    texts = decoded(sheet.text, part.codes[: others[0]] if len(others) else part.codes)
+    texts = decode(sheet.text, part.codes[: others[0]] if len(others) else part.codes)
     names = [" ".join(text.split()) for text in texts]
     return [name for name in names if not TOTAL.match(name)]
 

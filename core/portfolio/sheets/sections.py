@@ -1,4 +1,4 @@
-"""The lists that stand below one another on a page: where each begins and ends, and what its title says."""
+"""The lists below one another on a page: bounds, and what titles say."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ CONTINUED: Final = ("continued", "cont d", "contd")
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class SheetSection:
     """One list of a page."""
 
-    found: header.Found
+    header: header.HeaderMatch
     """Its header; of a list without one the header of the list above, as if it stood in the title's row."""
     title: str
     """As written; "" of the first one, whose title stands above its header."""
@@ -61,8 +61,8 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Lone:
-    """A row with a single cell, a text; or with words for a list before one other cell, such as a date."""
+class LoneText:
+    """A row with a single text; or with words for a list before one other cell."""
 
     row: int
     column: int
@@ -71,31 +71,38 @@ class Lone:
 
     @property
     def line(self) -> str:
-        """Its key."""
+        """Return its key."""
         return key(self.text)
 
 
-def lone_texts(sheet: Sheet, first: int, last: int) -> list[Lone]:
-    """The rows from `first` to `last - 1` whose only cell is a text of a title's length, from the top, and those with
-    one cell more behind the title of a list."""
+def lone_texts(sheet: Sheet, first: int, last: int) -> list[LoneText]:
+    """Return rows whose only cell is a title-length text, from the top.
+
+    And those with one cell more behind the title of a list.
+    """
     last = min(last, sheet.row_count, first + ROWS_MAX)
     if last <= first:
         return []
     rows, filled, columns = _sparse(sheet, first, last)
-    held = [sheet.columns[column] for column in columns.tolist()]
-    codes = [one.dense.codes[one.slot(first + row)] for one, row in zip(held, rows.tolist(), strict=True) if one]
-    texts = parsing.decoded(sheet.text, np.array(codes, np.int64))
+    stored = [sheet.columns[column] for column in columns.tolist()]
+    codes = [
+        column.dense.codes[column.slot(first + row)]
+        for column, row in zip(stored, rows.tolist(), strict=True)
+        if column
+    ]
+    texts = parsing.decode(sheet.text, np.array(codes, np.int64))
     lones = [
-        Lone(first + row, column, " ".join(text.split()), count == 1)
+        LoneText(first + row, column, " ".join(text.split()), count == 1)
         for row, column, count, text in zip(rows.tolist(), columns.tolist(), filled.tolist(), texts, strict=True)
         if len(text) <= titles.LENGTH_MAX
     ]
-    return [one for one in lones if one.is_alone or titles.is_group(one.line)]
+    return [lone for lone in lones if lone.is_alone or titles.is_group(lone.line)]
 
 
 def _sparse(sheet: Sheet, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """The rows with as many cells as a title's whose first one is a text, from `first`, the number of their cells, and
-    the columns of these texts; at most `TITLES_MAX`.
+    """Return rows with few cells that begin with a text, with their columns.
+
+    At most `TITLES_MAX`, from `first`, with the number of their cells.
     """
     kinds = np.zeros((min(sheet.column_count, COLUMNS_MAX), last - first), np.uint8)
     for own, stored in zip(kinds, sheet.columns[:COLUMNS_MAX], strict=True):
@@ -110,57 +117,61 @@ def _sparse(sheet: Sheet, first: int, last: int) -> tuple[NDArray[np.int64], NDA
     return rows, filled[rows], columns
 
 
-def topmost(sheet: Sheet, found: header.Found, mapping: Mapping, anchors: frozenset[str]) -> header.Found:
-    """The header of the first list of a page, which may stand above the one that names most."""
-    for block in _blocks(sheet, lone_texts(sheet, 0, found.top)):
-        above = header.find_page(sheet, mapping, anchors, block[-1].row + 1, HEADER_DISTANCE, before=found.top - 1)
-        if above is not None and above.row < found.top - 1:
+def topmost(
+    sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping, anchors: frozenset[str]
+) -> header.HeaderMatch:
+    """Return a page's first list's header, which may stand above the fullest."""
+    for block in _blocks(sheet, lone_texts(sheet, 0, header_match.top)):
+        above = header.find_page(
+            sheet, mapping, anchors, block[-1].row + 1, HEADER_DISTANCE, before=header_match.top - 1
+        )
+        if above is not None and above.row < header_match.top - 1:
             return above
-    return found
+    return header_match
 
 
-def sections(sheet: Sheet, found: header.Found, mapping: Mapping) -> list[Section]:
-    """The lists of a page, from the one whose header is given: each title ends the one before.
+def sections(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping) -> list[SheetSection]:
+    """Return the lists of a page from a given header: titles end the list before.
 
     A title is a row with a single text and a header below it, or words for a list of some loans. The titles of the page
     itself, which stand again after a page break, are none, nor are the headings of groups. A header may be that of
     something else than loans, such as a table of industries.
     """
-    below = lone_texts(sheet, found.row + 1, sheet.row_count)
-    listed = [Section(found, "", is_like_first=True)]
+    below = lone_texts(sheet, header_match.row + 1, sheet.row_count)
+    sections_so_far = [SheetSection(header_match, "", is_like_first=True)]
     if not below:
-        return listed
-    seen = {lone_text.line for lone_text in lone_texts(sheet, 0, found.top)}
+        return sections_so_far
+    lines_above = {lone_text.line for lone_text in lone_texts(sheet, 0, header_match.top)}
     for block in _blocks(sheet, below):
-        lines = [one for one in block if _is_title(one, seen)]
-        if not lines or len(listed) == SECTIONS_MAX:
+        lines = [lone for lone in block if _is_title(lone, lines_above)]
+        if not lines or len(sections_so_far) == SECTIONS_MAX:
             continue
-        section = _section(sheet, lines, block, listed[-1].found, mapping)
+        section = _section(sheet, lines, block, sections_so_far[-1].header, mapping)
         if section is None:
             continue
-        if section.has_header and _is_next_page(block, section, listed[-1]):
+        if section.has_header and _is_next_page(block, section, sections_so_far[-1]):
             continue
-        is_like_first = _columns(section.found) == _columns(found)
-        listed[-1] = replace(listed[-1], end=block[0].row)
-        listed.append(replace(section, is_like_first=is_like_first))
-        seen |= {line.line for line in lines}
-    return listed
+        is_like_first = _columns(section.header) == _columns(header_match)
+        sections_so_far[-1] = replace(sections_so_far[-1], end=block[0].row)
+        sections_so_far.append(replace(section, is_like_first=is_like_first))
+        lines_above |= {line.line for line in lines}
+    return sections_so_far
 
 
-def _blocks(sheet: Sheet, lone: Iterable[Lone]) -> Iterator[list[Lone]]:
-    """Rows with a single text that only blank rows part."""
-    block: list[Lone] = []
-    for one in lone:
-        if block and _has_cells(sheet, block[-1].row + 1, one.row):
+def _blocks(sheet: Sheet, lone: Iterable[LoneText]) -> Iterator[list[LoneText]]:
+    """Yield rows with a single text that only blank rows part."""
+    block: list[LoneText] = []
+    for lone_text in lone:
+        if block and _has_cells(sheet, block[-1].row + 1, lone_text.row):
             yield block
             block = []
-        block.append(one)
+        block.append(lone_text)
     if block:
         yield block
 
 
 def _has_cells(sheet: Sheet, first: int, last: int) -> bool:
-    """Whether a row from `first` to `last - 1` has a cell."""
+    """Return whether a row from `first` to `last - 1` has a cell."""
     columns = (column for column in sheet.columns[:COLUMNS_MAX] if column is not None) if first < last else ()
     return any(
         bool(column.span(max(first, column.start), min(last, column.stop)).kinds.any())
@@ -169,38 +180,45 @@ def _has_cells(sheet: Sheet, first: int, last: int) -> bool:
     )
 
 
-def _is_title(lone: Lone, seen: set[str]) -> bool:
+def _is_title(lone: LoneText, lines_above: set[str]) -> bool:
     line = lone.line
-    return bool(line) and line not in seen and not titles.is_empty(lone.text) and not any(map(line.endswith, CONTINUED))
+    return (
+        bool(line)
+        and line not in lines_above
+        and not titles.is_empty(lone.text)
+        and not any(map(line.endswith, CONTINUED))
+    )
 
 
-def _is_next_page(block: list[Lone], section: Section, above: Section) -> bool:
-    """Whether the same header stands again below lines that are the page's own: several, or with a figure, and no words
-    for a list. A date, a page's number, the deal's name and the report's are such lines.
+def _is_next_page(block: list[LoneText], section: SheetSection, above: SheetSection) -> bool:
+    """Return whether the same header stands again on the next page.
+
+    Below lines that are the page's own: several, or with a figure, and no words for a list. A date, a page's number,
+    the deal's name and the report's are such lines.
     """
-    if _columns(section.found) != _columns(above.found) or any(map(titles.kinds, section.lines)):
+    if _columns(section.header) != _columns(above.header) or any(map(titles.kinds, section.lines)):
         return False
     return len(block) > 1 or any(map(str.isdigit, block[0].text))
 
 
 def _section(
-    sheet: Sheet, lines: list[Lone], block: list[Lone], above: header.Found, mapping: Mapping
-) -> Section | None:
-    """The list below a block of titles; None where it is none."""
+    sheet: Sheet, lines: list[LoneText], block: list[LoneText], above: header.HeaderMatch, mapping: Mapping
+) -> SheetSection | None:
+    """Return the list below a block of titles; None where it is none."""
     keys = tuple(line.line for line in reversed(lines))
     below = header.find_page(sheet, mapping, None, block[-1].row + 1, HEADER_DISTANCE)
     if below is not None:
-        return Section(below, lines[-1].text, keys)
-    if not any(one.is_alone and titles.is_group(one.line) for one in lines):
+        return SheetSection(below, lines[-1].text, keys)
+    if not any(line.is_alone and titles.is_group(line.line) for line in lines):
         return None
-    return Section(
+    return SheetSection(
         replace(above, row=block[-1].row, top=block[0].row, below=()), lines[-1].text, keys, has_header=False
     )
 
 
-def _columns(found: header.Found) -> dict[int, str]:
-    """The texts of a header by column."""
-    return {column: key(text) for column, text in found.texts.items() if text.strip()}
+def _columns(header_match: header.HeaderMatch) -> dict[int, str]:
+    """Return the texts of a header by column."""
+    return {column: key(text) for column, text in header_match.texts.items() if text.strip()}
 
 
 # ---- empty lists ---------------------------------------------------------------------------------------------------
@@ -220,29 +238,29 @@ class EmptyList:
 
 
 def empty_lists(sheet: Sheet) -> list[EmptyList]:
-    """The lists of some loans that a page shows to be empty: a title, then words such as "None" with no figure between.
+    """Return lists that a page shows to be empty: a title, then "None".
 
     "There are no defaulted obligations" is both.
     """
-    found: list[EmptyList] = []
+    empty: list[EmptyList] = []
     named: list[str] = []
     lines, since = (key(sheet.name),), 0
     for lone_text in lone_texts(sheet, 0, sheet.row_count):
         title = named[-1] if len(named) > 1 else ""
-        if own := titles.denied(lone_text.line):
-            found += [EmptyList(flag, title, lone_text.row, lone_text.column) for flag in sorted(own)]
+        if own := titles.empty_list_flags(lone_text.line):
+            empty += [EmptyList(flag, title, lone_text.row, lone_text.column) for flag in sorted(own)]
         elif titles.is_empty(lone_text.text):
             flag = titles.flag_of(lines)
             if flag and lone_text.row - since <= EMPTY_DISTANCE and not _has_loans(sheet, since + 1, lone_text.row):
-                found.append(EmptyList(flag, title, lone_text.row, lone_text.column))
+                empty.append(EmptyList(flag, title, lone_text.row, lone_text.column))
         elif titles.kinds(lone_text.line) or titles.left_out(lone_text.line):
             lines, since = (lone_text.line,), lone_text.row
             named.append(lone_text.text)
-    return found
+    return empty
 
 
 def _has_loans(sheet: Sheet, first: int, last: int) -> bool:
-    """Whether a row from `first` to `last - 1` has a number, or two texts with a figure."""
+    """Return whether rows `first` to `last - 1` have a number, or two texts."""
     for row in range(first, last):
         values = [sheet.value(row, column) for column in range(min(sheet.column_count, COLUMNS_MAX))]
         figured = sum(isinstance(value, str) and any(map(str.isdigit, value[: titles.LENGTH_MAX])) for value in values)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.grid.column import Column
 from core.grid.sheet import Sheet, Workbook, no_formulas
-from core.portfolio.cells.parsing import BLANK, ERROR, TEXT, decoded, key
+from core.portfolio.cells.parsing import BLANK, ERROR, TEXT, decode, key
 
 ROWS_MAX: Final = 20_000
 """Rows of a sheet that is looked at; a longer one is a plain list."""
@@ -41,8 +41,8 @@ _FIGURE: Final = re.compile(
 """A text that stands for a figure, a day or an identifier."""
 
 
-def parted(book: Workbook, of_loans: int | None = None) -> Workbook | None:
-    """Part a sheet of a book into its tables, each as a sheet of the same name with its cells in place.
+def split_tables(book: Workbook, of_loans: int | None = None) -> Workbook | None:
+    """Part a sheet into its tables, each as a sheet of the same name.
 
     It is the one with cells, or of several the one with the loans; None where there is none, or it has one table.
 
@@ -60,12 +60,12 @@ def parted(book: Workbook, of_loans: int | None = None) -> Workbook | None:
         return None
     ends = [*starts[1:], sheet.row_count]
     parts = [_part(sheet, at, low, high) for at, (low, high) in enumerate(zip(starts, ends, strict=True))]
-    others = [one for one in book.sheets if one is not sheet and one.row_count]
-    return replace(book, sheets=tuple(replace(one, index=at) for at, one in enumerate([*parts, *others])))
+    others = [neighbour for neighbour in book.sheets if neighbour is not sheet and neighbour.row_count]
+    return replace(book, sheets=tuple(replace(part, index=at) for at, part in enumerate([*parts, *others])))
 
 
 def _may_be_stacked(sheet: Sheet) -> bool:
-    """Whether several rows have texts and no figure: one is the header of a plain list."""
+    """Return whether several rows have texts and no figure, as headers do."""
     texts, values = np.zeros(sheet.row_count, np.int32), np.zeros(sheet.row_count, np.bool_)
     for column in sheet.columns:
         if column is not None:
@@ -77,7 +77,7 @@ def _may_be_stacked(sheet: Sheet) -> bool:
 
 
 def _part(sheet: Sheet, at: int, low: int, high: int) -> Sheet:
-    """Rows of a sheet, in their places."""
+    """Return rows of a sheet, in their places."""
     columns = tuple(None if column is None else _rows(column, low, high) for column in sheet.columns)
     formulas = sheet.formulas if at == 0 else no_formulas()
     return replace(sheet, index=at, columns=columns, row_count=high, formulas=formulas)
@@ -105,7 +105,7 @@ def _starts(sheet: Sheet) -> list[int]:
 
 
 def _counts(sheet: Sheet) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Count the filled cells of each row, and those with a figure, a day or an identifier."""
+    """Count each row's filled cells, and those with a figure, day or identifier."""
     filled, figures = np.zeros(sheet.row_count, np.int32), np.zeros(sheet.row_count, np.int32)
     stands_for_figure = _figure_codes(sheet)
     for column in sheet.columns:
@@ -120,19 +120,19 @@ def _counts(sheet: Sheet) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
 
 
 def _figure_codes(sheet: Sheet) -> NDArray[np.bool_]:
-    """Say of each string of a sheet whether it stands for a figure; the last, of no string, does not."""
+    """Return whether each string stands for a figure; False at the end."""
     sizes = np.diff(sheet.text.offsets)
-    found = np.zeros(len(sizes) + 1, np.bool_)
+    is_figure = np.zeros(len(sizes) + 1, np.bool_)
     short = np.flatnonzero(sizes <= FIGURE_LENGTH_MAX)
-    texts = decoded(sheet.text, short)
-    found[short] = [_FIGURE.fullmatch(text.strip()) is not None for text in texts]
-    return found
+    texts = decode(sheet.text, short)
+    is_figure[short] = [_FIGURE.fullmatch(text.strip()) is not None for text in texts]
+    return is_figure
 
 
 def _headers(filled: NDArray[np.int32], figures: NDArray[np.int32]) -> list[int]:
-    """List the rows that can be the lowest of a header: texts below a blank row or a title, and figures below them."""
+    """List rows that can be a header's lowest: texts, with figures below."""
     is_text = (filled >= HEADER_CELLS_MIN) & (figures == 0)
-    found = []
+    rows = []
     for row in np.flatnonzero(is_text).tolist():
         below = slice(row + 1, row + 1 + VALUES_BELOW)
         if is_text[row + 1 : row + 2].any() or not filled[row + 1 : row + 2].any() or not figures[below].any():
@@ -141,8 +141,8 @@ def _headers(filled: NDArray[np.int32], figures: NDArray[np.int32]) -> list[int]
         while first and is_text[first - 1]:
             first -= 1
         if not first or filled[first - 1] <= 1:
-            found.append(row)
-    return found
+            rows.append(row)
+    return rows
 
 
 def _names(sheet: Sheet, row: int) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ def _names(sheet: Sheet, row: int) -> tuple[str, ...]:
 
 
 def _top(row: int, filled: NDArray[np.int32], figures: NDArray[np.int32], above: int) -> int:
-    """The first row of a table: titles and blank rows above its header, and groups of columns."""
+    """Return a table's first row: titles, blank rows and groups above it."""
     top = row
     while top - 1 > above and row - top < TITLE_ROWS and figures[top - 1] == 0:
         if filled[top - 1] >= HEADER_CELLS_MIN and filled[top - 1] >= filled[row]:

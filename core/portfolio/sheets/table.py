@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from core.grid.sheet import Sheet
 from core.portfolio.cells.parsing import Cells, key, read_numbers
 from core.portfolio.model.fields import KEYS, Mapping
-from core.portfolio.sheets.below import BLANK_ROWS, Below
-from core.portfolio.sheets.header import Found, Matcher, matcher
+from core.portfolio.sheets.below import BLANK_ROWS, RowsBelow
+from core.portfolio.sheets.header import HeaderMatch, Matcher, matcher
 from core.portfolio.sheets.rows import words
-from core.portfolio.sheets.rows.above import industries_above, parted
+from core.portfolio.sheets.rows.above import industries_above, split_column
 from core.portfolio.sheets.rows.counters import counts_rows
-from core.portfolio.sheets.rows.kinds import Kinds, doubt_of, kinds_of
+from core.portfolio.sheets.rows.kinds import RowKinds, doubt_of, kinds_of
 from core.portfolio.sheets.rows.no_loans import equity_rows, under_no_collateral
-from core.portfolio.sheets.rows.odd import Columns, Has, Odd, repeats_header
+from core.portfolio.sheets.rows.odd import OddRows, RowColumns, RowMarks, repeats_header
 from core.portfolio.sheets.rows.sums import find_sums, group_heads, union, without
 
 TITLES_MAX: Final = 3
@@ -48,8 +48,8 @@ TYPES_MAX: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Loans:
-    """The rows of a table that are loans, by their places among those that are looked at (`Below`)."""
+class LoanRows:
+    """The rows of a table that are loans, by places in `RowsBelow`."""
 
     rows: NDArray[np.int64] | slice
     """Ascending; a slice where the loans follow one another."""
@@ -65,31 +65,31 @@ class Loans:
     repeated_headers, unidentified_rows, no_collateral_rows (below a heading that says so), equity_rows (what they say
     of themselves), rows_after_end (of those after the end only what looks like a loan).
     """
-    parted: tuple[Cells, Cells] | None = None
+    name_pair: tuple[Cells, Cells] | None = None
     """Borrowers and facilities where one column has both; over all rows that are looked at."""
     industry: NDArray[np.int32] | None = None
     """The text code of the heading that names each loan's industry, -1 without; None where no headings do."""
 
     @property
     def places(self) -> NDArray[np.int64]:
-        """The rows as an array."""
+        """Return the rows as an array."""
         return np.arange(self.rows.start, self.rows.stop) if isinstance(self.rows, slice) else self.rows
 
 
-def pick(below: Below, found: Found, mapping: Mapping, par: NDArray[np.float64] | None = None) -> Loans:
-    """The rows of a sheet that are loans.
+def pick(below: RowsBelow, header: HeaderMatch, mapping: Mapping, par: NDArray[np.float64] | None = None) -> LoanRows:
+    """Return the rows of a sheet that are loans.
 
     Args:
         par: the numbers of the par column in the rows that are looked at; without it those of a principal balance, if
             any.
     """
     sheet = below.sheet
-    places = {target: columns[0] for target, columns in found.columns.items()}
+    places = {target: columns[0] for target, columns in header.columns.items()}
     cells = {target: below.cells(column) for target, column in places.items()}
     if par is None and "principal_balance" in cells:
         par = read_numbers(cells["principal_balance"]).values
-    headers = [(cells[target], _header_codes(sheet, found, column)) for target, column in places.items()]
-    columns = Columns(
+    headers = [(cells[target], _header_codes(sheet, header, column)) for target, column in places.items()]
+    columns = RowColumns(
         par,
         cells.get("borrower_name"),
         [cells[target] for target in _identifiers(mapping, cells)],
@@ -97,52 +97,55 @@ def pick(below: Below, found: Found, mapping: Mapping, par: NDArray[np.float64] 
         cells.get("maturity_date"),
         [(column, codes) for column, codes in headers if len(codes)],
         places,
-        tuple(below.cells(column) for column in _type_columns(found, places)) if "par_value" in cells else (),
-        _counter_columns(sheet, found, set(places.values())),
+        tuple(below.cells(column) for column in _type_columns(header, places)) if "par_value" in cells else (),
+        _counter_columns(sheet, header, set(places.values())),
     )
-    two = parted(columns)
-    picked = loans(below, columns if two is None else two, matcher(mapping))
-    if two is None or two.borrower is None or two.facility is None:
+    split = split_column(columns)
+    picked = loans(below, columns if split is None else split, matcher(mapping))
+    if split is None or split.borrower is None or split.facility is None:
         return picked
-    return replace(picked, parted=(two.borrower, two.facility))
+    return replace(picked, name_pair=(split.borrower, split.facility))
 
 
-def _type_columns(found: Found, places: dict[str, int]) -> list[int]:
-    """Columns that say what kind of asset a row is: by their heading, their role, or as the facility's name."""
-    named = [column for column, text in found.texts.items() if _TYPE.fullmatch(key(text))]
-    named += [column for column, one in found.evidence.items() if one.role == "asset_type"]
+def _type_columns(header: HeaderMatch, places: dict[str, int]) -> list[int]:
+    """Return columns that say what kind of asset a row is.
+
+    By their heading, their role, or as the facility's name.
+    """
+    named = [column for column, text in header.texts.items() if _TYPE.fullmatch(key(text))]
+    named += [column for column, evidence in header.evidence.items() if evidence.role == "asset_type"]
     named += [places[target] for target in ("facility_name", "is_bond") if target in places]
     return list(dict.fromkeys(named))[:TYPES_MAX]
 
 
-def _counter_columns(sheet: Sheet, found: Found, mapped: set[int]) -> frozenset[int]:
-    """Columns that number the rows: they say nothing of a row."""
+def _counter_columns(sheet: Sheet, header: HeaderMatch, mapped: set[int]) -> frozenset[int]:
+    """Return columns that number the rows: they say nothing of a row."""
     return frozenset(
         column
         for column in range(sheet.column_count)
-        if column not in mapped and counts_rows(sheet, column, found.texts.get(column, ""), found.row + 1)
+        if column not in mapped and counts_rows(sheet, column, header.texts.get(column, ""), header.row + 1)
     )
 
 
 def _identifiers(mapping: Mapping, named: Container[str]) -> list[str]:
-    """Targets that make a row a loan's: identifiers; in a file that is no list of loans whatever is text."""
+    """Return targets that make a row a loan's: identifiers, else any text."""
     known = [target for target in KEYS if target in named]
     if known or any(target in named for target in ("borrower_name", "facility_name")):
         return known
-    fields = [one for one in mapping.fields if one.target in named]
-    return [one.target for one in fields if one.type == "string"] or [one.target for one in fields]
+    fields = [field for field in mapping.fields if field.target in named]
+    return [field.target for field in fields if field.type == "string"] or [field.target for field in fields]
 
 
-def _header_codes(sheet: Sheet, found: Found, column: int) -> NDArray[np.int32]:
-    """The text codes of a column's cells in the rows of the header."""
+def _header_codes(sheet: Sheet, header: HeaderMatch, column: int) -> NDArray[np.int32]:
+    """Return the text codes of a column's cells in the rows of the header."""
     stored = sheet.columns[column]
     if stored is None:
         return np.zeros(0, np.int32)
-    codes = stored.codes[max(0, found.top - stored.start) : max(0, found.row + 1 - stored.start)]
+    codes = stored.codes[max(0, header.top - stored.start) : max(0, header.row + 1 - stored.start)]
     return codes[codes >= 0]
 
 
-def loans(below: Below, columns: Columns, aliases: Matcher | None = None) -> Loans:
+def loans(below: RowsBelow, columns: RowColumns, aliases: Matcher | None = None) -> LoanRows:
     """Sort out the rows below a header.
 
     A row with par, a borrower, and an identifier, facility or maturity is a loan unless its borrower reads like a
@@ -154,14 +157,14 @@ def loans(below: Below, columns: Columns, aliases: Matcher | None = None) -> Loa
     has = _has(below, columns)
     equity = equity_rows(columns.types, below.height)
     if has.plain.all():
-        picked = Loans(slice(0, below.height), below.height, None, {})
+        picked = LoanRows(slice(0, below.height), below.height, None, {})
     else:
-        picked = _sort(columns, Odd(below, np.flatnonzero(~has.plain), aliases, columns.counters), has, equity)
+        picked = _sort(columns, OddRows(below, np.flatnonzero(~has.plain), aliases, columns.counters), has, equity)
     return picked if equity is None else _without_equity(picked, equity)
 
 
-def _has(below: Below, columns: Columns) -> Has:
-    """What each row has of what tells a loan."""
+def _has(below: RowsBelow, columns: RowColumns) -> RowMarks:
+    """Return what each row has of what tells a loan."""
     height, text = below.height, below.pool.text
     has_par = np.ones(height, np.bool_) if columns.par is None else ~np.isnan(columns.par)
     has_id = np.zeros(height, np.bool_)
@@ -191,11 +194,14 @@ def _has(below: Below, columns: Columns) -> Has:
         plain &= ~markers[columns.borrower.codes]
     if columns.par is None:  # a header repeated below has what names a loan, and no par to lack
         plain &= ~repeats_header(columns, np.arange(height)) & ~_says_one_thing(columns, height)
-    return Has(has_par, has_name, has_id, has_detail, is_cash, plain)
+    return RowMarks(has_par, has_name, has_id, has_detail, is_cash, plain)
 
 
-def _says_one_thing(columns: Columns, height: int) -> NDArray[np.bool_]:
-    """Rows of a list without a par with a single mapped cell: the lines of a page break may stand among identifiers."""
+def _says_one_thing(columns: RowColumns, height: int) -> NDArray[np.bool_]:
+    """Return rows of a list without par with a single mapped cell.
+
+    The lines of a page break may stand among identifiers.
+    """
     count = np.zeros(height, np.int32)
     for cells, _ in columns.headers:
         count += cells.present()
@@ -206,16 +212,16 @@ def _present(cells: Cells | None, height: int) -> NDArray[np.bool_]:
     return np.zeros(height, np.bool_) if cells is None else cells.present()
 
 
-def _without_equity(picked: Loans, equity: NDArray[np.bool_]) -> Loans:
-    """The loans without rows that say that they are shares; all of them where every row says so: then it is a word."""
-    chosen = picked.places
-    is_no = equity[chosen]
+def _without_equity(picked: LoanRows, equity: NDArray[np.bool_]) -> LoanRows:
+    """Drop loans that say that they are shares, unless every row says so."""
+    places = picked.places
+    is_no = equity[places]
     if not is_no.any() or is_no.all():
         return picked
-    left_out = picked.left_out | {"equity_rows": chosen[is_no]}
+    left_out = picked.left_out | {"equity_rows": places[is_no]}
     return replace(
         picked,
-        rows=_rows(chosen[~is_no]),
+        rows=_rows(places[~is_no]),
         borrower=None if picked.borrower is None else picked.borrower[~is_no],
         industry=None if picked.industry is None else picked.industry[~is_no],
         counts=picked.counts | {"equity_rows": int(np.count_nonzero(is_no))},
@@ -223,13 +229,13 @@ def _without_equity(picked: Loans, equity: NDArray[np.bool_]) -> Loans:
     )
 
 
-def _rows(chosen: NDArray[np.int64]) -> NDArray[np.int64] | slice:
-    """Some rows, ascending, as a slice where they follow one another."""
-    together = len(chosen) > 0 and int(chosen[-1] - chosen[0]) == len(chosen) - 1
-    return slice(int(chosen[0]), int(chosen[-1]) + 1) if together else chosen
+def _rows(places: NDArray[np.int64]) -> NDArray[np.int64] | slice:
+    """Return some rows, ascending, as a slice where they follow one another."""
+    together = len(places) > 0 and int(places[-1] - places[0]) == len(places) - 1
+    return slice(int(places[0]), int(places[-1]) + 1) if together else places
 
 
-def _sort(columns: Columns, odd: Odd, has: Has, equity: NDArray[np.bool_] | None) -> Loans:
+def _sort(columns: RowColumns, odd: OddRows, has: RowMarks, equity: NDArray[np.bool_] | None) -> LoanRows:
     """Name each odd row, find the end, and keep what is left."""
     rows, height = odd.rows, len(has.plain)
     kinds = kinds_of(columns, odd, has)
@@ -276,12 +282,14 @@ def _sort(columns: Columns, odd: Odd, has: Has, equity: NDArray[np.bool_] | None
     more = {"filled_borrowers": filled, "loans_without_par": unread}
     counts = {reason: len(places) for reason, places in left_out.items()} | {name: n for name, n in more.items() if n}
     industry = industries_above(odd, kinds, subtotals, titles_again, chosen)
-    return Loans(_rows(chosen), stop, borrower, counts, left_out, industry=industry)
+    return LoanRows(_rows(chosen), stop, borrower, counts, left_out, industry=industry)
 
 
-def _above_headers(odd: Odd, kinds: Kinds) -> NDArray[np.bool_]:
-    """Odd rows of words with nothing but such rows and blank ones down to the header again: titles of the next page,
-    which stand above the first one, or again above another. The last company of a page may stand there, too.
+def _above_headers(odd: OddRows, kinds: RowKinds) -> NDArray[np.bool_]:
+    """Return rows of words between the end of a page and the header again.
+
+    With nothing but such rows and blank ones down to it: titles of the next page, which stand above the first one, or
+    again above another. The last company of a page may stand there, too.
     """
     words_alone = kinds.label | kinds.blank
     places = np.arange(len(odd.rows))
@@ -295,18 +303,24 @@ def _above_headers(odd: Odd, kinds: Kinds) -> NDArray[np.bool_]:
     return is_title
 
 
-def _lacks_par(kinds: Kinds, rows: NDArray[np.int64], equity: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-    """Odd rows that have no par and may be loans: no shares, which have none."""
+def _lacks_par(kinds: RowKinds, rows: NDArray[np.int64], equity: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    """Return odd rows that have no par and may be loans: no shares, which have none."""
     lacks = kinds.solid & ~kinds.par
     return lacks if equity is None else lacks & ~equity[rows]
 
 
 def _stop(
-    columns: Columns, odd: Odd, has: Has, kinds: Kinds, heads: NDArray[np.int64], titled: NDArray[np.int64]
+    columns: RowColumns,
+    odd: OddRows,
+    has: RowMarks,
+    kinds: RowKinds,
+    heads: NDArray[np.int64],
+    titled: NDArray[np.int64],
 ) -> tuple[int, list[tuple[int, int]]]:
-    """One past the table's last row, and the gaps in it: three blank rows end it unless its header stands right below
-    them, or below a title there, as on a new page; another table's header does, or a total that no loan follows at
-    once.
+    """Return one past the table's last row, and the gaps in it.
+
+    Three blank rows end it unless its header stands right below them, or below a title there, as on a new page; another
+    table's header does, or a total that no loan follows at once.
 
     A total with a loan as the next row that says anything is a subtotal, and one with the header again before the next
     loan is a page's, with titles in the gap between; anything else after it is a footer, or another table.
@@ -331,32 +345,34 @@ def _stop(
     return int(last[0]) if len(last) else stop, gaps
 
 
-def _nameless_loans(columns: Columns, odd: Odd, has: Has, kinds: Kinds) -> NDArray[np.bool_]:
-    """Rows with a par and a facility or kind and no name of their own, where many loans have none (merged issuers,
-    companies above their investments, names of facilities alone), or most columns say something.
+def _nameless_loans(columns: RowColumns, odd: OddRows, has: RowMarks, kinds: RowKinds) -> NDArray[np.bool_]:
+    """Return rows with par and a facility but no name of their own.
+
+    Where many loans have none (merged issuers, companies above their investments, names of facilities alone), or most
+    columns say something.
     """
-    found = np.zeros(len(has.plain), np.bool_)
+    is_nameless = np.zeros(len(has.plain), np.bool_)
     if columns.facility is None and not columns.types:
-        return found
+        return is_nameless
     nameless = kinds.rest & kinds.detail & ~kinds.name
     count = np.count_nonzero(nameless)
     if count < NAMELESS_SHARE * (np.count_nonzero(has.plain) + count):
         nameless &= odd.filled >= max(FILLED_MIN, FILLED_SHARE * len(columns.places))
-    found[odd.rows[nameless]] = True
-    return found
+    is_nameless[odd.rows[nameless]] = True
+    return is_nameless
 
 
 def _with_titles(headers: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Header rows and the rows of words right above them."""
-    found = above = headers
+    """Return header rows and the rows of words right above them."""
+    rows = above = headers
     for _ in range(TITLES_MAX):
         above = np.intersect1d(above - 1, labels)
-        found = np.union1d(found, above)
-    return found
+        rows = np.union1d(rows, above)
+    return rows
 
 
 def _blank_end(height: int, blank: NDArray[np.int64], headers: NDArray[np.int64]) -> int:
-    """The first of the blank rows that end a table; `height` without such."""
+    """Return the first of the blank rows that end a table; `height` without such."""
     breaks = np.flatnonzero(np.diff(blank) != 1)
     firsts, lasts = blank[np.append(0, breaks + 1)[: len(blank)]], blank[np.append(breaks, -1)[: len(blank)]]
     ends = firsts[(lasts - firsts + 1 >= BLANK_ROWS) & ~np.isin(lasts + 1, headers)]
@@ -364,9 +380,9 @@ def _blank_end(height: int, blank: NDArray[np.int64], headers: NDArray[np.int64]
 
 
 def _borrowers(
-    columns: Columns, chosen: NDArray[np.int64], skipped: NDArray[np.int64]
+    columns: RowColumns, places: NDArray[np.int64], skipped: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64] | None, int]:
-    """The row that each loan takes its borrower from: its own, else the nearest above (merged cells); and how many."""
+    """Return the row of each loan's borrower, own or above, and how many."""
     if columns.borrower is None:
         return None, 0
     named = columns.borrower.present()
@@ -374,10 +390,10 @@ def _borrowers(
     for cells in (*columns.identifiers, columns.facility, *columns.types):
         if cells is not None:
             fillable |= cells.present()
-    needs = ~named[chosen] & fillable[chosen]
+    needs = ~named[places] & fillable[places]
     if not needs.any():
         return None, 0
     named[skipped] = False
     above = np.maximum.accumulate(np.where(named, np.arange(len(named)), -1))
-    source = np.where(needs & (above[chosen] >= 0), above[chosen], chosen)
-    return source, int(np.count_nonzero(source != chosen))
+    source = np.where(needs & (above[places] >= 0), above[places], places)
+    return source, int(np.count_nonzero(source != places))

@@ -36,7 +36,7 @@ class Title:
 
     @property
     def is_list(self) -> bool:
-        """Whether it is the title of a list of some of the loans."""
+        """Return whether it is the title of a list of some of the loans."""
         return not self.left_out
 
 
@@ -95,13 +95,15 @@ _EXCEPT: Final = re.compile(
 
 @remembered(MEMORY_MAX)
 def kinds(line: str) -> tuple[Title, ...]:
-    """The kinds of lists of some loans that a line names, in the order of the table; a key of `cells.parsing.key`."""
+    """Return the kinds of lists that a line's key names, in the table's order."""
     return tuple(title for title in TITLES if title.is_list and title.words.search(line))
 
 
 def flag_of(lines: Iterable[str]) -> str:
-    """The flag that is true of all loans below some lines, keys, the nearest first: the first line that names a kind of
-    list decides. "" where none does, or it names several kinds or their opposite.
+    """Return the flag that is true of all loans below some lines.
+
+    The lines are keys, the nearest first: the first line that names a kind of list decides. "" where none does, or it
+    names several kinds or their opposite.
     """
     for line in lines:
         if named := kinds(line):
@@ -111,16 +113,18 @@ def flag_of(lines: Iterable[str]) -> str:
 
 @remembered(MEMORY_MAX)
 def left_out(title: str) -> str:
-    """Why nothing is taken from a page or a list of this title; "" where something may be.
+    """Return why nothing is taken from a list of this title; "" where it may be.
 
     Args:
         title: keys of its lines, the sheet's name first, with " | " between them.
     """
-    return next((one.left_out for one in TITLES if one.left_out and one.words.search(title)), "")
+    return next(
+        (title_kind.left_out for title_kind in TITLES if title_kind.left_out and title_kind.words.search(title)), ""
+    )
 
 
 def is_of_another_day(name: str) -> bool:
-    """Whether the name of a sheet, a key, is that of a page of another day."""
+    """Return whether the name of a sheet, a key, is that of a page of another day."""
     return TITLES[-1].words.search(name) is not None
 
 
@@ -148,8 +152,10 @@ _HEADING_WORDS: Final = _NO_LOAN | frozenset(
 
 
 def is_no_collateral(heading: str) -> bool:
-    """Whether the heading of a group of rows says that they are no collateral: "Equity (not collateral)", "Warrants",
-    "Assets sold but not yet settled"; not the name of a company with such a word.
+    """Return whether a group's heading says that its rows are no collateral.
+
+    "Equity (not collateral)", "Warrants", "Assets sold but not yet settled"; not the name of a company with such a
+    word.
     """
     line = key(heading[:LENGTH_MAX])
     if _NO_COLLATERAL.search(line):
@@ -172,7 +178,7 @@ _LIST_WORDS: Final = frozenset(
 
 
 def is_group(line: str) -> bool:
-    """Whether a line, a key, without a header below it is the heading of a list of some loans, not a company's name."""
+    """Return whether a key heads a list of some loans, and is no company's name."""
     return bool(kinds(line)) and _LIST_WORDS.issuperset(line.split())
 
 
@@ -190,15 +196,15 @@ _NO_KIND: Final = re.compile(r"(?:there (?:are|were) (?:currently )?)?no (?!non\
 
 
 def is_empty(text: str) -> bool:
-    """Whether a text stands for an empty list: "No data available for this request", "None", "There are no ..."."""
+    """Return whether a text stands for an empty list: "None", "There are no ..."."""
     if len(text) > LENGTH_MAX:
         return False
     line = key(text)
-    return _EMPTY.fullmatch(line) is not None or bool(denied(line))
+    return _EMPTY.fullmatch(line) is not None or bool(empty_list_flags(line))
 
 
-def denied(line: str) -> set[str]:
-    """The flags of the lists that a line, a key, says to be empty: "There are no defaulted obligations"."""
+def empty_list_flags(line: str) -> set[str]:
+    """Return the flags of lists that a line's key says to be empty."""
     if _NO_KIND.fullmatch(line) is None or not _LIST_WORDS.issuperset(set(line.split()) - _DENIAL):
         return set()
     return {kind.flag for kind in kinds(line) if kind.flag}
@@ -211,12 +217,12 @@ _DENIAL: Final = frozenset(
 
 
 def first_row(sheet: Sheet) -> int:
-    """The first row with a cell: a table that was parted from others keeps its place."""
+    """Return the first row with a cell: a parted table keeps its place."""
     return min((column.start for column in sheet.columns if column is not None), default=0)
 
 
 def first_line(sheet: Sheet) -> str:
-    """The text that stands alone in a sheet's first row, as a title does; "" for none."""
+    """Return the lone text of a sheet's first row, as of a title; "" for none."""
     row = first_row(sheet)
     texts = [value for column in range(sheet.column_count) if (value := sheet.value(row, column)) is not None]
     return texts[0] if len(texts) == 1 and isinstance(texts[0], str) and len(texts[0]) <= LENGTH_MAX else ""

@@ -1,4 +1,4 @@
-"""The cache of callers in Redis, filled from PostgreSQL: tenants, API keys, second factors, and totals of use.
+"""Copies of tenants, API keys and second factors in Redis, and totals of use.
 
 A copy is loaded when it is missing and dropped when the truth changes. A drop must reach Redis and is refused while it
 is away; of all else the caller says what happens then.
@@ -80,7 +80,7 @@ redis.call('EXPIRE', KEYS[1], ARGV[1])
 return 1
 """
 
-# Totals that are counted on already stay; a flush takes the ticket of whoever read them before it.
+# Totals that are counted on already stay; a flush takes the ticket of everyone who read them before it.
 _PUT_TOTALS = """
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
 if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('HSET', KEYS[1], unpack(ARGV, 3)) end
@@ -108,7 +108,7 @@ T = TypeVar("T")
 
 
 class CallerCache:
-    """Cached callers, in one Redis: a copy of each record, never truer than PostgreSQL's."""
+    """Copies of callers in one Redis; PostgreSQL has the truth."""
 
     def __init__(
         self, redis: Redis, database: Database, settings: Settings, breaker: RedisBreaker, vault: Vault
@@ -116,20 +116,20 @@ class CallerCache:
         self._redis = redis
         self._vault = vault
         # The same bytes come with every request of a tenant or key.
-        self._opened_tenant = lru_cache(maxsize=4096)(partial(self._opened, _decode_tenant))
-        self._opened_key = lru_cache(maxsize=4096)(partial(self._opened, _decode_key))
+        self._opened_tenant = lru_cache(maxsize=4096)(partial(self._open, _decode_tenant))
+        self._opened_key = lru_cache(maxsize=4096)(partial(self._open, _decode_key))
         self._database = database
         self._settings = settings
         self._breaker = breaker
         self._undropped: set[str] = set()
         self.hits = self.misses = 0
         """Verdicts that found all copies, and those that had to load some."""
-        breaker.owed(self._drop_again)
+        breaker.on_recovery(self._drop_again)
 
     # Read -------------------------------------------------------------------------------------------------------------
 
     async def tenant(self, tenant_id: UUID) -> TenantRecord:
-        """A tenant's record, loaded first where it is missing.
+        """Return a tenant's record; load it first where it is missing.
 
         Raises:
             Unavailable: it was gone as often as it was loaded.
@@ -143,7 +143,7 @@ class CallerCache:
         raise Unavailable
 
     async def totals(self, tenant_id: UUID, month: str) -> dict[str, int]:
-        """What a tenant used in a month, by name, loaded first where it is missing.
+        """Return a tenant's use of a month by name; load it first where it is missing.
 
         Raises:
             Unavailable: it was gone as often as it was loaded.
@@ -158,12 +158,12 @@ class CallerCache:
     # Signed -----------------------------------------------------------------------------------------------------------
 
     def open_tenant(self, tenant_id: UUID, raw: bytes) -> TenantRecord | None:
-        """A tenant's record as Redis had it; None where it is not ours, or has had its time."""
+        """Open a tenant's record from Redis; None where it is not ours or too old."""
         until, record = self._opened_tenant(_tenant_name(tenant_id), raw)
         return record if self._is_good(until) else None
 
     def open_key(self, key_hash: bytes, raw: bytes) -> KeyRecord | None:
-        """A key's record as Redis had it; None where it is not ours, or has had its time."""
+        """Open a key's record from Redis; None where it is not ours or too old."""
         until, record = self._opened_key(_key_name(key_hash), raw)
         return record if self._is_good(until) else None
 
@@ -171,26 +171,26 @@ class CallerCache:
         now = time.time()
         return until > now or (self._database.is_away and until + GRACE_SECONDS > now)
 
-    def _signed(self, name: str, seconds: int, content: bytes) -> bytes:
+    def _sign(self, name: str, seconds: int, content: bytes) -> bytes:
         until = (int(time.time()) + seconds + CLOCKS_APART_SECONDS).to_bytes(UNTIL_BYTES)
         return self._signature(name, until + content) + until + content
 
-    def _opened(self, decode: Callable[[bytes], T], name: str, raw: bytes) -> tuple[int, T | None]:
-        signature, told = raw[:SIGNATURE_BYTES], raw[SIGNATURE_BYTES:]
-        if not hmac.compare_digest(signature, self._signature(name, told)):
+    def _open(self, decode: Callable[[bytes], T], name: str, raw: bytes) -> tuple[int, T | None]:
+        signature, content = raw[:SIGNATURE_BYTES], raw[SIGNATURE_BYTES:]
+        if not hmac.compare_digest(signature, self._signature(name, content)):
             log.error("copy.refused", name=name)
             return 0, None
-        return int.from_bytes(told[:UNTIL_BYTES]), decode(told[UNTIL_BYTES:])
+        return int.from_bytes(content[:UNTIL_BYTES]), decode(content[UNTIL_BYTES:])
 
-    def _signature(self, name: str, told: bytes) -> bytes:
-        return self._vault.sign("copies", b"%s %s" % (name.encode(), told))
+    def _signature(self, name: str, content: bytes) -> bytes:
+        return self._vault.sign("copies", b"%s %s" % (name.encode(), content))
 
     # Loaded -----------------------------------------------------------------------------------------------------------
 
     async def load_tenant(self, tenant_id: UUID) -> None:
-        """Copy a tenant, with the figures of its tier; one that does not exist is cancelled."""
+        """Copy a tenant with its tier's figures; one that does not exist is cancelled."""
         name = _tenant_name(tenant_id)
-        if await self._is_held(name):
+        if await self._can_use_old_copy(name):
             return
         ticket = await self._ticket(name)
         async with self._database.transaction() as tx:
@@ -204,14 +204,14 @@ class CallerCache:
             "per_day": per_day,
             "two_factor": int(record.two_factor_required),
             "timeout_minutes": record.session_timeout_minutes or 0,
-            "record": self._signed(name, TENANT_SECONDS, msgspec.json.encode(record)),
+            "record": self._sign(name, TENANT_SECONDS, msgspec.json.encode(record)),
         }
         await self._put(name, ticket, TENANT_SECONDS, *(part for field in copy.items() for part in field))
 
     async def load_key(self, key_hash: bytes) -> None:
         """Copy an API key, or that there is none, and how often it was used."""
         name = _key_name(key_hash)
-        if await self._is_held(name):
+        if await self._can_use_old_copy(name):
             return
         ticket = await self._ticket(name)
         async with self._database.transaction() as tx:
@@ -221,25 +221,25 @@ class CallerCache:
             return
         at = row.last_used_at.timestamp() if row.last_used_at else 0.0
         await self._put_totals(_key_usage_name(row.id), name, ticket, {"count": row.usage_count, "at": at})
-        await self._put(name, ticket, KEY_SECONDS, self._signed(name, KEY_SECONDS, msgspec.json.encode(row.record())))
+        await self._put(name, ticket, KEY_SECONDS, self._sign(name, KEY_SECONDS, msgspec.json.encode(row.record())))
 
     async def load_two_factor(self, user_id: UUID) -> None:
         """Copy whether a user has enabled two-factor."""
         name = _two_factor_name(user_id)
-        if await self._is_held(name):
+        if await self._can_use_old_copy(name):
             return
         ticket = await self._ticket(name)
         async with self._database.transaction() as tx:
             enabled = await read_two_factor(tx, user_id)
         await self._put(name, ticket, TWO_FACTOR_SECONDS, int(enabled))
 
-    async def _is_held(self, name: str) -> bool:
-        """Whether PostgreSQL is away, and what was kept of a copy holds."""
+    async def _can_use_old_copy(self, name: str) -> bool:
+        """Return whether PostgreSQL is away and an old copy may be used."""
         kept = [name, _kept_name(name), REDIS_LOADED]
         return self._database.is_away and bool(await self._evaluate(_HOLD_COPY, kept, HELD_SECONDS))
 
     async def load_usage(self, tenant_id: UUID, month: str) -> None:
-        """Copy what a tenant used in a month, unless its totals are counted on already."""
+        """Copy a tenant's use of a month, unless its totals are there already."""
         name = _usage_name(tenant_id, month)
         ticket = await self._ticket(name)
         async with self._database.transaction(tenant_id) as tx:
@@ -249,7 +249,7 @@ class CallerCache:
     # Counted on -------------------------------------------------------------------------------------------------------
 
     async def add_usage(self, tenant_id: UUID, month: str, amounts: dict[str, int]) -> None:
-        """Count on in a tenant's month.
+        """Add to a tenant's use of a month.
 
         Raises:
             Unavailable: it was gone as often as it was loaded.
@@ -262,7 +262,9 @@ class CallerCache:
         raise Unavailable
 
     async def add_key_usage(self, key_hash: bytes, times: int, at: float) -> None:
-        """Count on how often a key was used, and when last (epoch seconds); one that is gone has no count.
+        """Add to how often a key was used, and when last (epoch seconds).
+
+        A key that is gone has no count.
 
         Raises:
             Unavailable: it was gone as often as it was loaded.
@@ -282,7 +284,7 @@ class CallerCache:
     # Dropped ----------------------------------------------------------------------------------------------------------
 
     async def drop_keys(self, key_hashes: Sequence[bytes]) -> None:
-        """Forget the copies of keys which, or whose creators, changed.
+        """Drop the copies of keys that changed, or whose creators did.
 
         Raises:
             Unavailable: Redis is away.
@@ -290,7 +292,7 @@ class CallerCache:
         await self._drop(_key_name(key_hash) for key_hash in key_hashes)
 
     async def drop_tenant(self, tenant_id: UUID) -> None:
-        """Forget the copy of a tenant whose status, tier or settings changed: before the commit and after it.
+        """Drop the copy of a tenant that changed: before the commit and after it.
 
         Raises:
             Unavailable: Redis is away.
@@ -298,7 +300,7 @@ class CallerCache:
         await self._drop([_tenant_name(tenant_id)])
 
     async def drop_user(self, user_id: UUID) -> None:
-        """Forget whether a user has two-factor enabled: before the commit of a change and after it.
+        """Drop the copy of a user's second factor: before the commit and after it.
 
         Raises:
             Unavailable: Redis is away.
@@ -306,7 +308,7 @@ class CallerCache:
         await self._drop([_two_factor_name(user_id)])
 
     async def _drop(self, names: Iterable[str]) -> None:
-        """Forget copies, and stop whoever is about to write one.
+        """Drop copies, and stop every process that is about to write one.
 
         Raises:
             Unavailable: Redis is away; they are dropped before this process asks it again.
@@ -315,14 +317,14 @@ class CallerCache:
         if not dropped:
             return
         try:
-            async with self._breaker.changing() as pipe:
+            async with self._breaker.open_pipeline() as pipe:
                 pipe.delete(*dropped)
         except Unavailable:
             self._undropped.update(dropped)
             raise
 
     async def _drop_again(self) -> bool:
-        """Drop what could not be dropped while Redis was away; whether there was any."""
+        """Drop copies that could not be dropped while Redis was away; return if any."""
         if not self._undropped:
             return False
         names = list(self._undropped)

@@ -1,4 +1,4 @@
-"""The status of a caller as the gate knows it, and its verdict: tenant, key, limits; and how PostgreSQL tells it."""
+"""What the gate knows of a caller (tenant, key, limits), and its verdict."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ COUNTED: Final = {
 
 
 class Window(NamedTuple):
-    """A limit of its own: at most `most` calls in each span of `seconds`; -1 is unlimited.
+    """A limit of at most `most` calls in each span of `seconds`; -1 is unlimited.
 
-    What stands before the first colon of its name says what is counted; the rest says whose.
+    What stands before the first colon of its name says what is counted; the rest says for whom.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Window(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The limit as a refusal tells it: 300 requests a minute."""
+        """The limit in a refusal's words: 300 requests a minute."""
         kind = self.name.partition(":")[0]
         return f"{self.most:,} {COUNTED.get(kind, kind)} {SPANS.get(self.seconds, f'in {self.seconds:,} seconds')}"
 
@@ -75,7 +75,7 @@ class Meter(NamedTuple):
     """What an API key needs for its request to be counted."""
 
     def words(self, tier: str) -> str:
-        """The limit and what was asked, as a refusal tells them."""
+        """Return the limit and the amount asked for, in a refusal's words."""
         asked = f"; the request asks for {self.amount:,}" if self.amount > 1 else ""
         return f"the limit is {self.most.of(tier):,} {self.name} a calendar month on the {tier} tier{asked}"
 
@@ -83,7 +83,7 @@ class Meter(NamedTuple):
 NO_METER = Meter("", ByTier(-1, -1, -1, -1), amount=0)
 
 
-class Figures(NamedTuple):
+class RequestLimits(NamedTuple):
     """What a subject may ask: requests a minute, at once, a day (-1 unlimited)."""
 
     per_minute: int
@@ -91,9 +91,9 @@ class Figures(NamedTuple):
     per_day: int
 
 
-def figures_of(settings: Settings, tier: str) -> Figures:
-    """The figures of a tier."""
-    return Figures(
+def figures_of(settings: Settings, tier: str) -> RequestLimits:
+    """Return the request limits of a tier."""
+    return RequestLimits(
         settings.requests_per_minute.of(tier), settings.request_burst.of(tier), settings.requests_per_day.of(tier)
     )
 
@@ -121,7 +121,10 @@ class TenantRecord(Struct, frozen=True, kw_only=True):
     timezone: str = "UTC"
 
     def admits(self, address: str) -> bool:
-        """Whether a caller at this IP address may call; what is no address may only where all may."""
+        """Return whether a caller at this IP address may call.
+
+        A text that is no address may only where all may.
+        """
         if not self.networks:
             return True
         caller = read_address(address)
@@ -142,11 +145,11 @@ class KeyRecord(Struct, frozen=True, kw_only=True):
     expires_at: float | None
 
     def lives_at(self, now: float) -> bool:
-        """Whether the key still opens anything at this moment (epoch seconds)."""
+        """Return whether the key is still good at this moment (epoch seconds)."""
         return self.active and (self.expires_at is None or self.expires_at > now)
 
 
-class Verdict(NamedTuple):
+class GateVerdict(NamedTuple):
     """What the gate says of a request."""
 
     outcome: str
@@ -191,7 +194,7 @@ class Verdict(NamedTuple):
 
 
 def read_address(text: str) -> IPv4Address | IPv6Address | None:
-    """An IP address, IPv4 as such however a socket for both kinds spells it; None for what is none."""
+    """Parse an IP address; None for a text that is none."""
     return _address(text) if len(text) <= ADDRESS_CHARACTERS_MAX else None  # a long text is never cached
 
 
@@ -206,7 +209,10 @@ def _address(text: str) -> IPv4Address | IPv6Address | None:
 
 @lru_cache(maxsize=4096)
 def origin_of(address: str) -> str:
-    """What limits count as one caller: an IPv4 address, or the /64 of an IPv6 one, which is a single household's."""
+    """Return what limits count as one caller.
+
+    An IPv4 address, or the /64 of an IPv6 one, which is a single household's.
+    """
     parsed = read_address(address)
     if parsed is None or parsed.version == 4:
         return address
@@ -214,13 +220,13 @@ def origin_of(address: str) -> str:
 
 
 def is_within(address: IPv4Address | IPv6Address, networks: tuple[str, ...]) -> bool:
-    """Whether an address lies in one of these CIDR ranges."""
-    return any(address in network for network in _parsed(networks))
+    """Return whether an address lies in one of these CIDR ranges."""
+    return any(address in network for network in _parse_networks(networks))
 
 
 @lru_cache(maxsize=1024)
-def _parsed(networks: tuple[str, ...]) -> Sequence[IPv4Network | IPv6Network]:
-    """The ranges; what is no range admits nobody."""
+def _parse_networks(networks: tuple[str, ...]) -> Sequence[IPv4Network | IPv6Network]:
+    """Parse CIDR ranges; a text that is no range admits nobody."""
     parsed: list[IPv4Network | IPv6Network] = []
     for text in networks:
         try:
@@ -234,7 +240,7 @@ def _parsed(networks: tuple[str, ...]) -> Sequence[IPv4Network | IPv6Network]:
     return parsed
 
 
-# How PostgreSQL tells it --------------------------------------------------------------------------------------------
+# From PostgreSQL -----------------------------------------------------------------------------------------------------
 
 
 class _TenantSettings(Struct):
@@ -244,8 +250,8 @@ class _TenantSettings(Struct):
     timezone: str | None = None
 
 
-class TenantRow(Struct):
-    """A tenant as `find_tenant` gives it."""
+class TenantStatusRow(Struct):
+    """A tenant as `find_tenant` returns it."""
 
     id: UUID
     status: str
@@ -254,7 +260,7 @@ class TenantRow(Struct):
     settings: _TenantSettings
 
     def record(self) -> TenantRecord:
-        """What the gate remembers of it."""
+        """Return what the gate remembers of it."""
         return TenantRecord(
             id=self.id,
             status=self.status,
@@ -267,8 +273,8 @@ class TenantRow(Struct):
         )
 
 
-class KeyRow(Struct):
-    """An API key as `find_api_key` gives it."""
+class KeyStatusRow(Struct):
+    """An API key as `find_api_key` returns it."""
 
     tenant_id: UUID
     id: UUID
@@ -283,7 +289,7 @@ class KeyRow(Struct):
     creator_status: str
 
     def record(self) -> KeyRecord:
-        """What the gate remembers of it."""
+        """Return what the gate remembers of it."""
         allowed = SCOPES[self.creator_role]  # a key never exceeds its creator's present role
         return KeyRecord(
             id=self.id,
@@ -297,7 +303,7 @@ class KeyRow(Struct):
         )
 
 
-class UserStatus(TenantRow):
+class UserStatus(TenantStatusRow):
     """A user's token as `user_standing` sees it."""
 
     two_factor_enabled: bool
@@ -309,49 +315,49 @@ class UserStatus(TenantRow):
 class KeyStatus(Struct):
     """An API key as `key_standing` sees it."""
 
-    tenant: TenantRow
-    key: KeyRow
+    tenant: TenantStatusRow
+    key: KeyStatusRow
     amounts: dict[str, int]
 
 
-def nobodys(tenant_id: UUID) -> TenantRecord:
-    """The record of a tenant that does not exist."""
+def unknown_tenant(tenant_id: UUID) -> TenantRecord:
+    """Return the record of a tenant that does not exist."""
     return TenantRecord(id=tenant_id, status="cancelled", tier="free", slug="")
 
 
 async def read_tenant(tx: Transaction, tenant_id: UUID) -> TenantRecord:
-    """A tenant; one that does not exist is cancelled and has no slug."""
-    row = await tx.one_or_none(TenantRow, "SELECT * FROM find_tenant(%s)", [tenant_id])
-    return row.record() if row else nobodys(tenant_id)
+    """Read a tenant; one that does not exist is cancelled and has no slug."""
+    row = await tx.fetch_one_or_none(TenantStatusRow, "SELECT * FROM find_tenant(%s)", [tenant_id])
+    return row.record() if row else unknown_tenant(tenant_id)
 
 
-async def read_key(tx: Transaction, key_hash: bytes) -> KeyRow | None:
-    """An API key."""
-    return await tx.one_or_none(KeyRow, "SELECT * FROM find_api_key(%s)", [key_hash])
+async def read_key(tx: Transaction, key_hash: bytes) -> KeyStatusRow | None:
+    """Read an API key."""
+    return await tx.fetch_one_or_none(KeyStatusRow, "SELECT * FROM find_api_key(%s)", [key_hash])
 
 
 async def read_two_factor(tx: Transaction, user_id: UUID) -> bool:
-    """Whether a user has enabled two-factor; nobody has not."""
-    return bool(await tx.value("SELECT find_two_factor(%s)", [user_id]))
+    """Read whether a user has enabled two-factor; one that does not exist has not."""
+    return bool(await tx.fetch_value("SELECT find_two_factor(%s)", [user_id]))
 
 
 async def read_user_status(
     tx: Transaction, tenant_id: UUID, user_id: UUID, session_id: UUID, month: str
 ) -> UserStatus | None:
-    """What holds of a user's token; None where the tenant does not exist."""
-    return await tx.one_or_none(
+    """Read the status of a user's token; None where the tenant does not exist."""
+    return await tx.fetch_one_or_none(
         UserStatus, "SELECT * FROM user_standing(%s, %s, %s, %s)", [tenant_id, user_id, session_id, month]
     )
 
 
 async def read_key_status(tx: Transaction, key_hash: bytes, month: str) -> KeyStatus | None:
-    """What holds of an API key; None where it does not exist."""
-    return await tx.one_or_none(KeyStatus, "SELECT * FROM key_standing(%s, %s)", [key_hash, month])
+    """Read the status of an API key; None where it does not exist."""
+    return await tx.fetch_one_or_none(KeyStatus, "SELECT * FROM key_standing(%s, %s)", [key_hash, month])
 
 
 async def read_amounts(tx: Transaction, month: str) -> dict[str, int]:
-    """What the transaction's tenant used in a month, by name."""
-    rows = await tx.all(_Amount, "SELECT name, amount FROM tenant_usage WHERE month = %s", [month])
+    """Read what the transaction's tenant used in a month, by name."""
+    rows = await tx.fetch_all(_Amount, "SELECT name, amount FROM tenant_usage WHERE month = %s", [month])
     return {row.name: row.amount for row in rows}
 
 

@@ -1,4 +1,6 @@
-"""The cookie of a browser's session: read only beside a header that no other site's page can send.
+"""The cookie of a browser's session.
+
+It is read only beside a header that no other site's page can send.
 
 A page of another origin needs a preflight for `X-Session`, which is answered to nobody (`application.CORS_HEADERS`).
 """
@@ -22,7 +24,7 @@ Headers = Mapping[bytes, bytes]
 
 
 def check_session_header(headers: Headers) -> None:
-    """Refuse a value of X-Session that would pass for a body's session.
+    """Refuse a value of X-Session other than `cookie`.
 
     Raises:
         ValidationFailed: it is not `cookie`.
@@ -32,24 +34,24 @@ def check_session_header(headers: Headers) -> None:
 
 
 def wants_cookie(headers: Headers) -> bool:
-    """Whether the request is of a browser's session."""
+    """Return whether the request is of a browser's session."""
     return headers.get(SESSION_HEADER) == BY_COOKIE
 
 
 def read_cookie(headers: Headers) -> str | None:
-    """The refresh token of the cookie; None where there is none, or several and nobody knows which is ours."""
+    """Return the refresh token of the cookie; None where there is none, or several."""
     pairs = (pair.partition("=") for pair in headers.get(b"cookie", b"").decode("latin-1").split(";"))
     values = [value.strip() for name, _, value in pairs if name.strip() == NAME]
     return values[0] if len(values) == 1 else None
 
 
 def token_cookie(headers: Headers, token: str, seconds: int) -> tuple[bytes, bytes]:
-    """The header of an answer that sets the cookie."""
+    """Return the header of an answer that sets the cookie."""
     return _cookie(headers, token, seconds)
 
 
 def expired_cookie(headers: Headers) -> tuple[bytes, bytes]:
-    """The header of an answer that removes the cookie."""
+    """Return the header of an answer that removes the cookie."""
     return _cookie(headers, "", 0)
 
 
@@ -60,7 +62,7 @@ def _cookie(headers: Headers, value: str, seconds: int) -> tuple[bytes, bytes]:
 
 
 def _is_loopback_page(headers: Headers) -> bool:
-    """Whether the browser shows a page of its own machine by plain http.
+    """Return whether the browser shows a page of its own machine by plain http.
 
     The browser says so itself in Origin, also where a proxy stands in between; other clients only name the Host.
     """

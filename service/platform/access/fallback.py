@@ -1,4 +1,4 @@
-"""The gate while Redis is away: each process counts for itself and asks PostgreSQL who calls, at every request."""
+"""The gate while Redis is away: each process counts alone and asks PostgreSQL."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from uuid import UUID
 from service.platform.access.caller_status import (
     CALLS,
     NO_METER,
-    Figures,
+    GateVerdict,
     KeyStatus,
     Meter,
+    RequestLimits,
     TenantRecord,
     UserStatus,
-    Verdict,
     Window,
     figures_of,
-    nobodys,
     read_amounts,
     read_key_status,
     read_tenant,
     read_user_status,
+    unknown_tenant,
 )
 from service.platform.clock import Clock
 from service.platform.config import Settings
@@ -48,8 +48,8 @@ class KeyUse(NamedTuple):
     at: float
 
 
-class Owed(NamedTuple):
-    """What was counted here and is not in Redis yet."""
+class UnsentCounts(NamedTuple):
+    """Counts of this process that are not in Redis yet."""
 
     tenants: dict[tuple[UUID, str], dict[str, int]]
     """Amounts by name, of a tenant and month."""
@@ -58,7 +58,10 @@ class Owed(NamedTuple):
 
 
 class Fallback:
-    """Answers as the script does, from this process's own counts; who calls is read from PostgreSQL, and not kept."""
+    """Judges requests as gate.lua does, by this process's own counts.
+
+    Who calls is read from PostgreSQL at every request, and not kept.
+    """
 
     def __init__(self, database: Database, settings: Settings, clock: Clock) -> None:
         self._database = database
@@ -71,7 +74,7 @@ class Fallback:
         self._tokens: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._seen: OrderedDict[UUID, float] = OrderedDict()
         self._amounts: OrderedDict[tuple[UUID, str], dict[str, int]] = OrderedDict()
-        self._owed = Owed({}, {})
+        self._unsent = UnsentCounts({}, {})
 
     # The callers ------------------------------------------------------------------------------------------------------
 
@@ -86,14 +89,14 @@ class Fallback:
         month: str,
         *,
         counted: bool = True,
-    ) -> Verdict:
-        """The verdict on a request with a user's token; not `counted`: no limit concerns it."""
+    ) -> GateVerdict:
+        """Judge a request with a user's token; not `counted`: no limit concerns it."""
         async with self._database.transaction() as tx:
             status = await read_user_status(tx, tenant_id, user_id, session_id, month)
         if status is None:
-            return Verdict("ok", tenant=nobodys(tenant_id))
+            return GateVerdict("ok", tenant=unknown_tenant(tenant_id))
         if status.session_revoked or generation < status.generation:
-            return Verdict("revoked")
+            return GateVerdict("revoked")
         subjects = {f"tenant:{tenant_id}": "requests"}
         verdict = self._tenants(subjects, status, status.record(), windows, meter, month, counted=counted)
         if verdict.outcome == "ok" and verdict.tenant and verdict.tenant.session_timeout_minutes:
@@ -103,57 +106,57 @@ class Fallback:
 
     async def key(
         self, key_hash: bytes, windows: Sequence[Window], meter: Meter, month: str, *, counted: bool = True
-    ) -> Verdict:
-        """The verdict on a request with an API key; not `counted`: it has been counted already."""
+    ) -> GateVerdict:
+        """Judge a request with an API key; not `counted`: it has been counted already."""
         async with self._database.transaction() as tx:
             status = await read_key_status(tx, key_hash, month)
         if status is None:
-            return Verdict("ok")
+            return GateVerdict("ok")
         key, tenant = status.key.record(), status.tenant.record()
         if not key.lives_at(self._now()):
-            return Verdict("ok", key=key)
+            return GateVerdict("ok", key=key)
         meter = meter if meter.scope in key.scopes else NO_METER
         subjects = {f"key:{key.id}": "requests", f"tenant:{tenant.id}": "tenant"}
         verdict = self._tenants(subjects, status, tenant, windows, meter, month, counted=counted)
         if verdict.outcome == "ok" and tenant.status == "active" and counted:
-            before = self._owed.keys.get(key_hash, KeyUse(0, 0.0))
-            self._owed.keys[key_hash] = KeyUse(before.times + 1, self._now())
+            before = self._unsent.keys.get(key_hash, KeyUse(0, 0.0))
+            self._unsent.keys[key_hash] = KeyUse(before.times + 1, self._now())
         return verdict._replace(key=key)
 
-    def system(self, windows: Sequence[Window], *, counted: bool = True) -> Verdict:
-        """The verdict on a request with the deployment's own key."""
+    def system(self, windows: Sequence[Window], *, counted: bool = True) -> GateVerdict:
+        """Judge a request with the deployment's own key."""
         figures = figures_of(self._settings, "enterprise")
         if not counted:
             return self._least_left([SYSTEM], figures)
         return self._admit({SYSTEM: "requests"}, figures, windows)
 
-    def windows(self, windows: Sequence[Window]) -> Verdict:
-        """The verdict of the windows alone."""
+    def windows(self, windows: Sequence[Window]) -> GateVerdict:
+        """Judge by the windows alone."""
         return self._admit({}, None, windows)
 
-    def forgive(self, window: Window, moment: str) -> None:
+    def refund(self, window: Window, moment: str) -> None:
         """Take the call of this moment out of a window again."""
         calls = self._calls_of(window)
         if float(moment) in calls:
             calls.remove(float(moment))
 
-    async def use(self, tenant_id: UUID, figure: int, meter: Meter, month: str) -> Verdict:
-        """The verdict on a use of the month."""
+    async def use(self, tenant_id: UUID, figure: int, meter: Meter, month: str) -> GateVerdict:
+        """Judge a use of the month."""
         used = (await self.amounts(tenant_id, month)).get(meter.name, 0)
         if 0 <= figure < used + meter.amount:
-            return Verdict("used_up")
+            return GateVerdict("used_up")
         self._count(tenant_id, month, meter.name, meter.amount)
-        return Verdict("ok")
+        return GateVerdict("ok")
 
     # What is known ----------------------------------------------------------------------------------------------------
 
     async def tenant(self, tenant_id: UUID) -> TenantRecord:
-        """A tenant's record."""
+        """Read a tenant's record."""
         async with self._database.transaction() as tx:
             return await read_tenant(tx, tenant_id)
 
     async def amounts(self, tenant_id: UUID, month: str) -> dict[str, int]:
-        """What a tenant used of a month: what PostgreSQL has, and what was counted here since.
+        """Return a tenant's use of a month: PostgreSQL's totals and own counts.
 
         PostgreSQL is not asked again where it was for this very request, which may hold a connection by now.
         """
@@ -163,24 +166,24 @@ class Fallback:
                 amounts = await read_amounts(tx, month)
         return self._with_owed(tenant_id, month, amounts)
 
-    def seen(self, session_id: UUID) -> float | None:
-        """When a session was last used while Redis was away (epoch seconds)."""
+    def last_seen(self, session_id: UUID) -> float | None:
+        """Return when a session was last used while Redis was away (epoch seconds)."""
         return self._seen.get(session_id)
 
-    def take_owed(self) -> Owed:
-        """What was counted here, for Redis to have; from here on it is no longer this process's."""
-        owed, self._owed = self._owed, Owed({}, {})
+    def take_unsent(self) -> UnsentCounts:
+        """Hand over what was counted here, for Redis to add."""
+        counts, self._unsent = self._unsent, UnsentCounts({}, {})
         self._amounts.clear()  # PostgreSQL's totals will soon include what was counted here
-        return owed
+        return counts
 
-    def give_back(self, owed: Owed) -> None:
+    def give_back(self, counts: UnsentCounts) -> None:
         """Count again what Redis did not take."""
-        for (tenant_id, month), amounts in owed.tenants.items():
+        for (tenant_id, month), amounts in counts.tenants.items():
             for name, amount in amounts.items():
                 self._count(tenant_id, month, name, amount)
-        for key_hash, use in owed.keys.items():
-            now = self._owed.keys.get(key_hash, KeyUse(0, 0.0))
-            self._owed.keys[key_hash] = KeyUse(now.times + use.times, max(now.at, use.at))
+        for key_hash, use in counts.keys.items():
+            now = self._unsent.keys.get(key_hash, KeyUse(0, 0.0))
+            self._unsent.keys[key_hash] = KeyUse(now.times + use.times, max(now.at, use.at))
 
     # The counts: nothing here awaits, so a request is looked at and counted in one step -------------------------------
 
@@ -194,7 +197,7 @@ class Fallback:
         month: str,
         *,
         counted: bool = True,
-    ) -> Verdict:
+    ) -> GateVerdict:
         figures = figures_of(self._settings, tenant.tier)
         if tenant.status != "active" or not counted:
             return self._least_left(subjects, figures)._replace(tenant=tenant)
@@ -209,9 +212,14 @@ class Fallback:
         return verdict._replace(tenant=tenant)
 
     def _admit(
-        self, subjects: Mapping[str, str], figures: Figures | None, windows: Sequence[Window], *, used_up: bool = False
-    ) -> Verdict:
-        """Whether buckets and windows all permit it; only then it is counted in each of them.
+        self,
+        subjects: Mapping[str, str],
+        figures: RequestLimits | None,
+        windows: Sequence[Window],
+        *,
+        used_up: bool = False,
+    ) -> GateVerdict:
+        """Count a request in its buckets and windows, if all of them permit it.
 
         `subjects`: whose buckets, minutes and days it counts in, and what their limits are called after.
         """
@@ -225,12 +233,12 @@ class Fallback:
             own = [Window(f"minute:{subject}", figures.per_minute, 60)]
             if figures.per_day >= 0:
                 own.append(Window(f"day:{subject}", figures.per_day, 86_400))
-            tokens[subject] = self._filled(subject, figures)
+            tokens[subject] = self._fill(subject, figures)
             if tokens[subject] < 1:
                 seconds = math.ceil((1 - tokens[subject]) * 60 / figures.per_minute)
                 waits.append((seconds, Window(name, figures.burst, 0)))
             waits += (
-                (math.ceil(_ends(window, now) - now), window._replace(name=name))
+                (math.ceil(_end_of(window, now) - now), window._replace(name=name))
                 for window in own
                 if self._used_of(window) >= window.most
             )
@@ -249,13 +257,13 @@ class Fallback:
         else:
             self._take(tokens, bounds, spans, now)
         if figures is not None:
-            told = self._least_left(subjects, figures)
+            verdict = self._least_left(subjects, figures)
         else:
-            told = self._told_of(spans[-1]) if spans else Verdict("ok")
+            verdict = self._report_of(spans[-1]) if spans else GateVerdict("ok")
         if outcome != "limited":
             retry_after, passed = 0, None
         moment = repr(now) if spans else ""
-        return told._replace(outcome=outcome, retry_after_seconds=retry_after, moment=moment, passed=passed)
+        return verdict._replace(outcome=outcome, retry_after_seconds=retry_after, moment=moment, passed=passed)
 
     def _take(self, tokens: Mapping[str, float], bounds: Iterable[Window], spans: Iterable[Window], now: float) -> None:
         for subject, left in tokens.items():
@@ -266,21 +274,21 @@ class Fallback:
             calls = [*self._calls_of(window), now]
             _remember(self._calls, window.name, calls[-window.most :] if window.most else [])
 
-    def _least_left(self, subjects: Iterable[str], figures: Figures) -> Verdict:
-        """What is told of the minutes of subjects: the one with less left."""
-        told = [self._told(Window(f"minute:{subject}", figures.per_minute, 60)) for subject in subjects]
-        return min(told, key=attrgetter("remaining"))
+    def _least_left(self, subjects: Iterable[str], figures: RequestLimits) -> GateVerdict:
+        """Return the figures of the subject's minute with less left."""
+        verdicts = [self._report(Window(f"minute:{subject}", figures.per_minute, 60)) for subject in subjects]
+        return min(verdicts, key=attrgetter("remaining"))
 
-    def _told(self, window: Window) -> Verdict:
+    def _report(self, window: Window) -> GateVerdict:
         left = max(0, window.most - self._used_of(window))
-        return Verdict("ok", window.most, left, int(_ends(window, self._now())))
+        return GateVerdict("ok", window.most, left, int(_end_of(window, self._now())))
 
-    def _told_of(self, window: Window) -> Verdict:
+    def _report_of(self, window: Window) -> GateVerdict:
         calls = self._calls_of(window)
         ends = math.ceil((calls[0] if calls else self._now()) + window.seconds)
-        return Verdict("ok", window.most, max(0, window.most - len(calls)), ends)
+        return GateVerdict("ok", window.most, max(0, window.most - len(calls)), ends)
 
-    def _filled(self, subject: str, figures: Figures) -> float:
+    def _fill(self, subject: str, figures: RequestLimits) -> float:
         tokens, at = self._tokens.get(subject, (float(figures.burst), self._now()))
         return min(float(figures.burst), tokens + max(0.0, self._now() - at) * figures.per_minute / 60)
 
@@ -289,24 +297,24 @@ class Fallback:
         return used if index == int(self._now() // window.seconds) else 0
 
     def _calls_of(self, window: Window) -> list[float]:
-        """The calls that count at this moment."""
+        """Return the calls that count at this moment."""
         calls = self._calls.get(window.name, [])
         del calls[: bisect_right(calls, self._now() - window.seconds)]
         return calls
 
     def _count(self, tenant_id: UUID, month: str, name: str, amount: int) -> None:
-        amounts = self._owed.tenants.setdefault((tenant_id, month), {})
+        amounts = self._unsent.tenants.setdefault((tenant_id, month), {})
         amounts[name] = amounts.get(name, 0) + amount
 
     def _with_owed(self, tenant_id: UUID, month: str, amounts: dict[str, int]) -> dict[str, int]:
-        owed = self._owed.tenants.get((tenant_id, month), {})
-        return {name: amounts.get(name, 0) + owed.get(name, 0) for name in amounts.keys() | owed.keys()}
+        counts = self._unsent.tenants.get((tenant_id, month), {})
+        return {name: amounts.get(name, 0) + counts.get(name, 0) for name in amounts.keys() | counts.keys()}
 
     def _now(self) -> float:
         return self._clock.now().timestamp()
 
 
-def _ends(window: Window, now: float) -> float:
+def _end_of(window: Window, now: float) -> float:
     return (now // window.seconds + 1) * window.seconds
 
 

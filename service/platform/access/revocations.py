@@ -1,6 +1,6 @@
-"""Revocations: written to PostgreSQL, which has the say, and copied into Redis so that they bite at once.
+"""Revocations: written to PostgreSQL, and copied into Redis to work at once.
 
-A marker says that Redis has every live one; while it is gone nobody's token passes before they are copied again.
+A marker says that Redis has every live one. While it is gone no token passes before they are copied again.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class _Revocation(Struct):
 
 
 class Revocations:
-    """Which tokens end before their time: those of a session, or of a user's generations before the present one."""
+    """Tokens that end early: those of a session, or of a user's earlier generations."""
 
     def __init__(self, redis: Redis, database: Database, settings: Settings, breaker: RedisBreaker) -> None:
         self._redis = redis
@@ -68,7 +68,7 @@ class Revocations:
         breaker.first(self._copy_all)
 
     async def record(self, tx: Transaction, tenant_id: UUID, kind: str, subject: UUID, generation: int = 0) -> None:
-        """Write a revocation to the truth; `publish` copies it.
+        """Write a revocation to PostgreSQL; `publish` copies it.
 
         `kind`: session, or user with the first generation that holds again.
         """
@@ -84,28 +84,28 @@ class Revocations:
         )
 
     async def publish(self, kind: str, subject: UUID, generation: int) -> None:
-        """Copy a revocation, so that it bites at once.
+        """Copy a revocation into Redis, so that it works at once.
 
         Raises:
             Unavailable: Redis is away.
         """
-        async with self._breaker.changing() as pipe:
+        async with self._breaker.open_pipeline() as pipe:
             _copy(pipe, kind, subject, generation, self._live_seconds)
 
     async def withdraw(self, kind: str, subject: UUID) -> None:
-        """Take back the copy of a revocation that was not committed; what does hold is loaded again.
+        """Remove the copy of a revocation that was not committed; load those that are.
 
         Raises:
             Unavailable: Redis is away.
         """
-        async with self._breaker.changing() as pipe:
+        async with self._breaker.open_pipeline() as pipe:
             pipe.delete(_name(kind, subject), MARKER, REDIS_LOADED)
 
     async def load(self) -> None:
-        """Copy every revocation that still matters: when the marker is gone, and now and then in case a copy failed.
+        """Copy every revocation that still matters.
 
-        While PostgreSQL is away none is added: the Redis that had them all has them still, for as long as copies of
-        callers are held.
+        When the marker is gone, and now and then in case a copy failed. While PostgreSQL is away none is added: the
+        Redis that had them all has them still, for as long as copies of callers are kept.
 
         Raises:
             Unavailable: PostgreSQL is away, and this Redis is another one, or too much time went by.
@@ -118,7 +118,7 @@ class Revocations:
 
     async def _copy_all(self) -> None:
         async with self._database.transaction() as tx:
-            rows = await tx.all(_Revocation, "SELECT * FROM live_revocations()")
+            rows = await tx.fetch_all(_Revocation, "SELECT * FROM live_revocations()")
         # In one transaction: a flush half-way would leave a marker that promises revocations which are gone.
         async with self._redis.pipeline(transaction=True) as pipe:
             for row in rows:
@@ -128,7 +128,7 @@ class Revocations:
             await pipe.execute()
 
     async def mend(self, stopping: asyncio.Event) -> None:
-        """Until told to stop: copy them again every so often."""
+        """Copy them again every so often, until the process stops."""
         while not stopping.is_set():
             try:
                 await self.load()

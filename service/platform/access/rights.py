@@ -1,4 +1,4 @@
-"""What a request's rights rest on, and the statement that looks at it once more where its transaction commits.
+"""A request's rights, looked at once more where its transaction commits.
 
 The gate decides at the head of a request. Until its body is there, and its work done, a session, a key, a role or a
 tenant may end. So each transaction of a request that changes something asks again right before its COMMIT, under locks
@@ -39,7 +39,7 @@ class Rights(Struct, frozen=True, kw_only=True):
     """What the route asks of its caller."""
 
     def is_own(self, part: Part, id_: UUID) -> bool:
-        """Whether this is what the caller was let in by."""
+        """Return whether this is what the caller was let in by."""
         return id_ == {
             "tenant": self.tenant_id,
             "user": self.user_id,
@@ -49,7 +49,7 @@ class Rights(Struct, frozen=True, kw_only=True):
 
     @property
     def _roles(self) -> list[str] | None:
-        """Of a key: the roles that have what the route asks for; a user's token dies with its role."""
+        """Return the roles of a key that have the route's scope."""
         if self.key_id is None:
             return None
         return [role for role in ROLES if self.access == "any" or self.access in SCOPES[role]]
@@ -58,7 +58,7 @@ class Rights(Struct, frozen=True, kw_only=True):
 def question(
     rights: Rights | None, ending: Collection[UUID], ended: Collection[Part], *, locked: bool
 ) -> dict[str, Any]:
-    """The parameters of CONFIRM.
+    """Return the parameters of CONFIRM.
 
     Args:
         rights: the caller's; None where nobody's are asked for.
@@ -90,5 +90,5 @@ def question(
 
 
 def _lock(id_: UUID) -> int:
-    """The advisory lock of a record: the last half of its identifier, which is drawn by lot."""
+    """Return the advisory lock of a record: the last, random half of its identifier."""
     return int.from_bytes(id_.bytes[8:], signed=True)

@@ -1,4 +1,4 @@
-"""A circuit breaker: a service that fails is left alone, and one call tries it before the others follow."""
+"""A circuit breaker: a failing service is left alone until one call succeeds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     open_seconds_max: float
 
 
-class Figures(Struct, frozen=True, kw_only=True):
+class BreakerFigures(Struct, frozen=True, kw_only=True):
     """What a breaker has counted in its process."""
 
     state: State
@@ -48,7 +48,7 @@ class Figures(Struct, frozen=True, kw_only=True):
 
 
 class Breaker:
-    """What a process knows of a service being well: closed lets all through, open nobody, half-open one who tries.
+    """The state of a service in this process: closed, open, half-open for one call.
 
     A call asks `enter` for a pass and gives it back by exactly one of `succeeded`, `failed` and `abandoned`. A pass is
     good for the state that it was given in: whatever ends later is counted, and changes no state. Of one event loop,
@@ -63,7 +63,7 @@ class Breaker:
         now: Callable[[], float] = time.monotonic,
         changed: Callable[[Breaker, State, State], None] = lambda breaker, before, after: None,
     ) -> None:
-        """`changed` is told when it opens and when it closes again: this breaker, and the states before and after."""
+        """`changed` is called when it opens and closes, with the states before and after."""
         self.service = service
         self.limits = limits
         self._now = now
@@ -94,21 +94,21 @@ class Breaker:
 
     @property
     def seconds_left(self) -> float:
-        """Until a call may try."""
+        """Return after how many seconds a call may try."""
         return 0.0 if self._retry_at is None else max(0.0, self._retry_at - self._now())
 
     @property
     def retry_after_seconds(self) -> int:
-        """When to come again, in whole seconds, one at least."""
+        """Return when to come again, in whole seconds, one at least."""
         return max(1, math.ceil(self.seconds_left))
 
     @property
-    def figures(self) -> Figures:
-        """What was counted here."""
+    def figures(self) -> BreakerFigures:
+        """Return what was counted here."""
         retry_at = None
         if self._retry_at is not None:
             retry_at = datetime.fromtimestamp(time.time() + self._retry_at - self._now(), UTC)
-        return Figures(
+        return BreakerFigures(
             state=self.state,
             successes=self.successes,
             failures=self._failures,
@@ -124,7 +124,7 @@ class Breaker:
     # Calls ------------------------------------------------------------------------------------------------------------
 
     def enter(self) -> int:
-        """A pass for one call; `NO_PASS`, which is false, where none may go out."""
+        """Return a pass for one call; `NO_PASS`, which is false, where none may go out."""
         if self._retry_at is None:
             return self._epoch
         now = self._now()
@@ -139,8 +139,8 @@ class Breaker:
         """Count a call that did not ask for a pass, since the state was known."""
         self._rejected += 1
 
-    def succeeded(self, passed: int) -> None:
-        """The call had its answer."""
+    def succeed(self, passed: int) -> None:
+        """Give a pass back: the call had its answer."""
         self.successes += 1
         if passed != self._epoch:
             return
@@ -150,10 +150,10 @@ class Breaker:
         if self._retry_at is not None:
             self._close()
 
-    def failed(
+    def fail(
         self, passed: int, kind: str, *, whose: tuple[Hashable, ...] = (), pause_seconds: float | None = None
     ) -> None:
-        """The call found the service not well.
+        """Give a pass back: the service failed the call.
 
         Args:
             kind: of the failure, by the name of its class.
@@ -181,14 +181,14 @@ class Breaker:
             self._opened_at = self._failed_at
             self._changed(self, "closed", "open")
 
-    def abandoned(self, passed: int) -> None:
-        """The call ended without saying anything of the service: the next one may try."""
+    def abandon(self, passed: int) -> None:
+        """Give a pass back: the call ended without a result, and the next one may try."""
         if passed == self._epoch and self._probe_until is not None:
             self._probe_until = None
             self._epoch += 1
 
     def reset(self) -> None:
-        """Closed, whatever was; what was counted stays. A call that tries at this moment says nothing any more."""
+        """Close it; counts stay, and a call that tries now changes nothing any more."""
         self._in_row = 0
         self._counted.clear()
         if self._retry_at is not None:

@@ -1,22 +1,52 @@
-"""The circuit breakers of one process, how much of the service is left by them, and what changed when."""
+"""The circuit breakers of one process, and the level of service that they leave."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 from uuid import uuid4
 
-from service.platform.base.breaker import Breaker, Figures, Limits, State
-from service.platform.base.breaker_schema import LEVELS, SERVICES, Change, Level, Service
+from msgspec import Struct
+
+from service.platform.base.breaker import Breaker, BreakerFigures, Limits, State
 
 HISTORY_MAX: Final = 500
 """Changes that are kept, here and in Redis."""
 
 
-class Row(NamedTuple):
-    """A service: when its breaker opens, and what its absence comes to."""
+Service = Literal["database", "cache", "task_queue", "blobs", "mail", "webhooks", "language_model"]
+SERVICES: tuple[Service, ...] = ("database", "cache", "task_queue", "blobs", "mail", "webhooks", "language_model")
+
+Level = Literal["normal", "reduced", "limited", "offline"]
+LEVELS: tuple[Level, ...] = ("normal", "reduced", "limited", "offline")
+"""In this order, the best first."""
+
+SeenBy = Literal["all_processes", "this_process"]
+"""Whose states a view is made of: of every living process, or, while Redis is away, of the one that answers."""
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """A change of a breaker's state, or of a level."""
+
+    at: datetime
+    process: str
+    """The process that saw it, by a name that it made up at its start."""
+    kind: Literal["breaker", "level"]
+    """breaker: of one service; level: of the whole."""
+    service: Service | None
+    """The service of the breaker, or whose breaker changed the level."""
+    before: str
+    """State or level until then."""
+    after: str
+    """State or level from then on."""
+    reason: str | None
+    """Class of the failure that brought it, or reset where somebody closed it. Null: there was none."""
+
+
+class BreakerRow(NamedTuple):
+    """A service: when its breaker opens, and what is lost without it."""
 
     limits: Limits
     level: Level
@@ -25,47 +55,47 @@ class Row(NamedTuple):
     lost: str
 
 
-TABLE: Final[dict[Service, Row]] = {
-    "database": Row(
+TABLE: Final[dict[Service, BreakerRow]] = {
+    "database": BreakerRow(
         # A failure is a look that found nobody, after somebody had a reason to look.
         Limits(failures_max=1, open_seconds=1.0, open_seconds_max=2.0),
         "limited",
         "Formulas with a supplied context are calculated; reads are answered from the fallback cache, marked as stale.",
         "Everything that is written, and what nobody has read here lately: 503 with Retry-After.",
     ),
-    "cache": Row(
-        # All that needs it has another way, and a Redis that hangs costs whoever asks it five seconds.
+    "cache": BreakerRow(
+        # All that needs it has another way, and a Redis that hangs costs each caller five seconds.
         Limits(failures_max=1, open_seconds=1.0, open_seconds_max=1.0),
         "reduced",
         "Each process counts limits by itself and asks PostgreSQL who calls.",
         "Exact limits across processes; logging out, ending a key and other changes of rights: 503 with Retry-After.",
     ),
-    "task_queue": Row(
+    "task_queue": BreakerRow(
         Limits(failures_max=1, open_seconds=5.0, open_seconds_max=5.0),
         "limited",
         "Jobs wait in the outbox of the database; small uploads and exports are worked on by the API itself.",
         "Large uploads, recalculations, reports and deliveries are done later.",
     ),
-    "blobs": Row(
+    "blobs": BreakerRow(
         Limits(failures_max=3, open_seconds=5.0, open_seconds_max=60.0),
         "limited",
         "Workbooks that a process has in its caches are read and calculated.",
         "Uploads, and workbooks that were not used lately: 503 with Retry-After.",
     ),
-    "mail": Row(
+    "mail": BreakerRow(
         Limits(failures_max=3, open_seconds=30.0, open_seconds_max=600.0),
         "reduced",
         "Letters wait, and are sent once the mail server answers.",
         "Invitations, password resets and alerts by e-mail come late.",
     ),
-    "webhooks": Row(
+    "webhooks": BreakerRow(
         # Of several tenants and several receivers, see `Breaker.failed`.
         Limits(failures_max=5, open_seconds=15.0, open_seconds_max=60.0),
         "reduced",
         "Deliveries wait, and are sent once receivers can be reached.",
         "Webhooks and alerts by HTTP come late.",
     ),
-    "language_model": Row(
+    "language_model": BreakerRow(
         Limits(failures_max=3, open_seconds=30.0, open_seconds_max=600.0),
         "reduced",
         "The built-in analyst answers in its own words.",
@@ -83,7 +113,7 @@ DESCRIPTIONS: Final[dict[Level, str]] = {
 
 
 def level_of(states: Mapping[Service, State]) -> Level:
-    """How much of the service is left with breakers in these states."""
+    """Return the level of service with breakers in these states."""
     away = {service for service, state in states.items() if state != "closed"}
     if away >= OFFLINE:
         return "offline"
@@ -95,7 +125,7 @@ class Breakers:
 
     def __init__(self) -> None:
         self.process = uuid4().hex[:12]
-        """A name of chance: it tells processes apart, and nothing of them."""
+        """A random name of the process."""
         self._breakers = {service: Breaker(service, TABLE[service].limits, changed=self._note) for service in SERVICES}
         self.history: deque[Change] = deque(maxlen=HISTORY_MAX)
         """What this process saw, the newest last."""
@@ -107,20 +137,20 @@ class Breakers:
         return self._breakers[service]
 
     def states(self) -> dict[Service, State]:
-        """The state of each in this process."""
+        """Return the state of each in this process."""
         return {service: breaker.state for service, breaker in self._breakers.items()}
 
-    def figures(self) -> dict[Service, Figures]:
-        """What each has counted in this process."""
+    def figures(self) -> dict[Service, BreakerFigures]:
+        """Return what each has counted in this process."""
         return {service: breaker.figures for service, breaker in self._breakers.items()}
 
     @property
     def level(self) -> Level:
-        """How much of the service is left, by this process's breakers."""
+        """Return the level of service, by this process's breakers."""
         return level_of(self.states())
 
     def on_change(self, listen: Callable[[Change], None]) -> None:
-        """Tell of each change as it happens; what is called must not await, nor raise."""
+        """Call a function at each change; it must not await, nor raise."""
         self._listeners.append(listen)
 
     def reset(self, services: tuple[Service, ...]) -> None:

@@ -88,15 +88,15 @@ class Caller(Struct, frozen=True, kw_only=True):
 
     @property
     def member(self) -> bool:
-        """Whether the caller, or the key's creator, is a user of the tenant that the work is for."""
+        """Whether the caller, or the key's creator, is a user of the work's tenant."""
         return self.kind in ("user", "key")
 
     def may_grant(self, scopes: Iterable[str]) -> bool:
-        """Whether the caller may give somebody these scopes, whichever the way: nobody gives what they lack."""
+        """Return whether the caller may give these scopes: nobody gives what they lack."""
         return self.scopes.issuperset(scopes)
 
     def may_make(self, role: Role) -> bool:
-        """Whether the caller may give somebody this role: its scopes are given with it.
+        """Return whether the caller may give somebody this role, and so its scopes.
 
         An owner is made by an owner in person; a lost key would else cost the tenant.
         """
@@ -108,7 +108,7 @@ class Caller(Struct, frozen=True, kw_only=True):
         return self.role == "owner" and self.kind != "key"
 
     def may(self, access: Access) -> bool:
-        """Whether this caller may call a route that asks `access`."""
+        """Return whether this caller may call a route that asks `access`."""
         if self.system:  # it administers, and sees nobody's data
             return access in _ADMINISTRATIVE
         match access:
@@ -128,7 +128,7 @@ class Caller(Struct, frozen=True, kw_only=True):
                 return scope in self.scopes
 
     def lacks(self, access: Access) -> str:
-        """What this caller would need for a route that asks `access`, in words."""
+        """Say what this caller would need for a route that asks `access`."""
         if self.system:
             return "the deployment's own key administers tenants and does nothing else"
         if self.kind == "key" and access in ("user", "role:admin", "role:owner", "operator"):

@@ -25,22 +25,24 @@ EVENT_LOOP = "event_loop"
 
 
 class Compute:
-    """Threads for one kind of work that releases the GIL or waits for a child, shared fairly between those it is for.
+    """Threads for one kind of work, shared fairly between tenants.
 
-    Bounded: past the queue's length load is shed.
+    For work that releases the GIL or waits for a child. Past the queue's length load is shed.
     """
 
     def __init__(self, name: str, *, threads: int, queue: int, nice: int = 0) -> None:
-        """`nice`: how much less urgent the threads are than the process. Only for work that holds no lock of it."""
+        """`nice`: how much less urgent the threads are, for work without a lock."""
         self.name = name
         THREADS.labels(name).set_function(lambda: self._semaphore.in_use)
         THREADS_WAITING.labels(name).set_function(lambda: self._semaphore.waiting)
         self._waited = THREAD_WAIT_SECONDS.labels(name)
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="compute", initializer=partial(_be_nice, nice))
+        self._pool = ThreadPoolExecutor(
+            threads, thread_name_prefix="compute", initializer=partial(_lower_priority, nice)
+        )
         self._semaphore = FairSemaphore(threads, waiting=queue)
 
     async def __call__(self, whose: Hashable, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a function in a thread, for the sake of a tenant or an address.
+        """Run a function in a thread, for a tenant or an address.
 
         Raises:
             Unavailable: too much waits already.
@@ -50,7 +52,7 @@ class Compute:
         self._waited.observe(time.perf_counter() - asked)
         loop = asyncio.get_running_loop()
         timer = KERNEL_SECONDS.labels(self.name, kernel_of(function))
-        running = self._pool.submit(_timed, timer, partial(function, *args, **kwargs))
+        running = self._pool.submit(_time_call, timer, partial(function, *args, **kwargs))
         running.add_done_callback(  # not before it ends, though the caller may long be gone
             lambda _: loop.call_soon_threadsafe(self._semaphore.release, whose)
         )
@@ -61,19 +63,19 @@ class Compute:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _be_nice(nice: int) -> None:
-    """Make this thread, and those that it starts, less urgent: on Linux each thread has a priority of its own."""
+def _lower_priority(nice: int) -> None:
+    """Make this thread, and those that it starts, less urgent."""
     if nice and sys.platform == "linux":
         own = threading.get_native_id()
         os.setpriority(os.PRIO_PROCESS, own, os.getpriority(os.PRIO_PROCESS, own) + nice)
 
 
 def at_once(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a kernel in the event loop: for what takes less time than to hand it to a thread."""
-    return _timed(KERNEL_SECONDS.labels(EVENT_LOOP, kernel_of(function)), partial(function, *args, **kwargs))
+    """Run a kernel in the event loop, where a thread would cost more than its work."""
+    return _time_call(KERNEL_SECONDS.labels(EVENT_LOOP, kernel_of(function)), partial(function, *args, **kwargs))
 
 
-def _timed(timer: Histogram, function: Callable[[], T]) -> T:
+def _time_call(timer: Histogram, function: Callable[[], T]) -> T:
     started = time.perf_counter()
     try:
         return function()

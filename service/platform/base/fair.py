@@ -1,4 +1,4 @@
-"""A fair semaphore: so many pieces of work at a time, and nobody's work stands behind all of another's."""
+"""A fair semaphore: a number of places, shared in turn between tenants."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Turn = asyncio.Future[None]
 
 
 class FairSemaphore:
-    """So many pieces of work at a time, each for somebody: a tenant, or an address where no tenant is known yet.
+    """Places for pieces of work, each for a tenant, or for an address without one.
 
-    Nobody holds more than half of the places, even when the others are free: what runs is not broken off, so whoever
-    comes next would wait for its end. Those who wait are served in turn, one piece of work each. The waiting room is
-    bounded: when it is full, whoever has the most in it loses the last of that. Of one event loop, so nothing is
+    Nobody gets more than half of the places, even when the others are free: work that runs is not broken off, so the
+    next tenant would wait for its end. Those who wait are served in turn, one piece of work each. The waiting room is
+    bounded: when it is full, the tenant with the most in it loses the last of that. Of one event loop, so nothing is
     locked.
     """
 
@@ -24,22 +24,22 @@ class FairSemaphore:
         self._places = self._free = places
         self._most_each = (places + 1) // 2
         self._waiting_most = self._room = waiting
-        self._held: dict[Hashable, int] = {}
+        self._in_use_by: dict[Hashable, int] = {}
         self._waiting: dict[Hashable, deque[Turn]] = {}
-        """By whom they are for; whoever was served goes to the end."""
+        """By key; one that was served goes to the end."""
 
     @property
     def in_use(self) -> int:
-        """Places that somebody holds."""
+        """Places in use."""
         return self._places - self._free
 
     @property
     def waiting(self) -> int:
-        """Pieces of work that wait for one."""
+        """Pieces of work that wait for a place."""
         return self._waiting_most - self._room
 
     async def acquire(self, whose: Hashable, *, seconds: float | None = None) -> None:
-        """Wait for a place; it is held until it is given back.
+        """Wait for a place; `release` gives it back.
 
         Raises:
             Unavailable: too much waits already, or no place came within `seconds`.
@@ -54,11 +54,11 @@ class FairSemaphore:
             raise Unavailable from None
 
     def release(self, whose: Hashable) -> None:
-        """The work has ended: who waits longest for a turn gets the place."""
+        """Give a place back; the next in turn gets it."""
         self._free += 1
-        self._held[whose] -= 1
-        if not self._held[whose]:
-            del self._held[whose]
+        self._in_use_by[whose] -= 1
+        if not self._in_use_by[whose]:
+            del self._in_use_by[whose]
         while (following := next(filter(self._may_begin, self._waiting), None)) is not None:
             turns = self._waiting.pop(following)
             turn = turns.popleft()
@@ -84,11 +84,11 @@ class FairSemaphore:
             raise
 
     def _may_begin(self, whose: Hashable) -> bool:
-        return self._free > 0 and self._held.get(whose, 0) < self._most_each
+        return self._free > 0 and self._in_use_by.get(whose, 0) < self._most_each
 
     def _begin(self, whose: Hashable) -> None:
         self._free -= 1
-        self._held[whose] = self._held.get(whose, 0) + 1
+        self._in_use_by[whose] = self._in_use_by.get(whose, 0) + 1
 
     def _make_room(self, whose: Hashable) -> None:
         if self._room > 0:

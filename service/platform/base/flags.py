@@ -1,4 +1,4 @@
-"""What of the service can be switched off, by tenant too: a row for each feature flag."""
+"""The feature flags: a row for each part that can be switched off, by tenant too."""
 
 from __future__ import annotations
 

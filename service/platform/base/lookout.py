@@ -1,4 +1,4 @@
-"""Looks beside the requests whether a service is there, so that no request tries it, waits for it, or blames it."""
+"""Checks a service beside the requests, so that no request waits for it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from service.platform.base.problem import Away
 
 
 class Lookout:
-    """The looks behind a breaker: somebody's failure is a reason for one, and only what a look finds moves the breaker.
+    """The checks behind a breaker: a failure causes one, and only checks move it.
 
-    A failure may have reasons of its own, some of them a tenant's. While the breaker is not closed one look follows the
-    other, with its pauses between them.
+    A failure may have reasons of its own, some of them a tenant's. While the breaker is not closed checks follow each
+    other, with pauses between them.
     """
 
     def __init__(
@@ -25,8 +25,10 @@ class Lookout:
         failures: tuple[type[Exception], ...],
         opened: Callable[[], None] = lambda: None,
     ) -> None:
-        """`look` raises one of `failures` where the service is not there, or takes longer than `seconds`; `opened` is
-        told of each look that found it so."""
+        """Check by `look`: it raises one of `failures`, or takes over `seconds`, if away.
+
+        `opened` is called at each check that finds it so.
+        """
         self._breaker = breaker
         self._look = look
         self._seconds = seconds
@@ -35,7 +37,7 @@ class Lookout:
         self._looking: asyncio.Task[None] | None = None
 
     def check(self) -> None:
-        """See that calls may go out.
+        """Refuse a call while the service is away.
 
         Raises:
             Away: the service is.
@@ -44,18 +46,18 @@ class Lookout:
             raise self.refusal()
 
     def refusal(self) -> Away:
-        """What a caller reads whose call does not go out; it is counted."""
+        """Return the refusal of a call that does not go out, and count it."""
         self._breaker.reject()
         self.suspect()
         return Away(self._breaker.retry_after_seconds)
 
     def suspect(self) -> None:
-        """Have a look soon: somebody did not get what they asked the service for."""
+        """Check soon: a call to the service failed."""
         if self._looking is None:
             self._looking = asyncio.get_running_loop().create_task(self._run())
 
     def close(self) -> None:
-        """Look no more."""
+        """Check no more."""
         if self._looking is not None:
             self._looking.cancel()
 
@@ -71,12 +73,12 @@ class Lookout:
                         await self._look()
                 except self._failures as error:
                     if breaker.successes == answered:  # else it is there, and takes only nobody new
-                        breaker.failed(passed, type(error).__name__)
+                        breaker.fail(passed, type(error).__name__)
                 except BaseException:
-                    breaker.abandoned(passed)
+                    breaker.abandon(passed)
                     raise
                 else:
-                    breaker.succeeded(passed)
+                    breaker.succeed(passed)
                 if breaker.is_closed:
                     return
                 self._opened()

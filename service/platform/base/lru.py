@@ -1,4 +1,4 @@
-"""An LRU cache, bounded by a number of values and by the bytes that they truly take."""
+"""An LRU cache, bounded by a number of values and by their bytes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 _SHARED: Final = (type, ModuleType, FunctionType, BuiltinFunctionType)
-"""What belongs to the program, whoever refers to it."""
+"""Objects of the program itself, which no value owns."""
 _turns: Final = count()
 _STATM: Final = Path("/proc/self/statm")
 
 
 class Lru(Generic[K, T]):
-    """A bounded cache, the least recently used first out; of one event loop, so nothing is locked.
+    """A bounded cache, least recently used first out; of one event loop, so unlocked.
 
     A key names all that its value is made from, so that no value grows stale, and two tenants share one only where both
     brought the same.
@@ -38,19 +38,19 @@ class Lru(Generic[K, T]):
         self.hits = self.misses = 0
 
     def get(self, key: K) -> T | None:
-        """What was made from this, if it is still here."""
-        found = self._kept.get(key)
-        if found is None:
+        """Return the value of a key, if it is still here."""
+        entry = self._kept.get(key)
+        if entry is None:
             self.misses += 1
             return None
         self.hits += 1
-        value, size_bytes, _ = found
+        value, size_bytes, _ = entry
         self._kept[key] = value, size_bytes, next(_turns)
         self._kept.move_to_end(key)
         return value
 
     def keep(self, key: K, value: T, size_bytes: int) -> None:
-        """Keep a value that takes so many bytes (`bytes_of`), in place of the least recently used ones past a bound."""
+        """Keep a value of so many bytes (`bytes_of`); drop old ones past a bound."""
         if key in self._kept:
             self._drop(key)
         if size_bytes > self._bytes_most:
@@ -61,7 +61,7 @@ class Lru(Generic[K, T]):
             self.drop_oldest()
 
     def drop_oldest(self) -> int:
-        """Forget what was not used for longest; the bytes that it took."""
+        """Drop what was not used for longest; return its bytes."""
         return self._drop(next(iter(self._kept)))
 
     @property
@@ -79,7 +79,7 @@ class Lru(Generic[K, T]):
 
 
 def bytes_of(value: Any) -> int:
-    """The memory that a value keeps, all that it refers to included.
+    """Return the memory that a value keeps, all that it refers to included.
 
     Of a piece of an array it is the whole array; of a mapped file nothing, since its pages are the system's.
     """
@@ -87,18 +87,18 @@ def bytes_of(value: Any) -> int:
     seen: set[int] = set()
     waiting = [value]
     while waiting:
-        fresh = {id(one): one for one in waiting if not isinstance(one, _SHARED)}
+        fresh = {id(item): item for item in waiting if not isinstance(item, _SHARED)}
         for known in seen.intersection(fresh):
             del fresh[known]
         seen.update(fresh)
         size_bytes += sum(map(sys.getsizeof, fresh.values()))
         waiting = gc.get_referents(*fresh.values())
-        waiting += [one.base for one in fresh.values() if isinstance(one, np.ndarray) and one.base is not None]
+        waiting += [item.base for item in fresh.values() if isinstance(item, np.ndarray) and item.base is not None]
     return size_bytes
 
 
 def anonymous_bytes() -> int:
-    """What this process holds of its own: no file's pages, and nothing shared; 0 where the system does not tell."""
+    """Return this process's memory that is no file's and not shared; 0 if unknown."""
     try:
         _, resident, shared, *_ = _STATM.read_text(encoding="ascii").split()
     except OSError:

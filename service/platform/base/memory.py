@@ -1,4 +1,4 @@
-"""The memory of one process: its caches, and the limit above which these go and load is shed."""
+"""The memory of one process: its caches, and the limit above which load is shed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = structlog.get_logger()
 
 
 class Memory:
-    """The caches of a process by their names, and whether it has more memory than it may."""
+    """The caches of a process by name, and whether its memory is short."""
 
     def __init__(self, bytes_most: int) -> None:
         self._bytes_most = bytes_most
@@ -30,20 +30,19 @@ class Memory:
         """Nothing that takes memory is begun."""
 
     def cache(self, name: str, *, most: int, bytes_most: int) -> Lru[Any, Any]:
-        """The cache of that name, made when it is first asked for."""
-        found = self.caches.get(name)
-        if found is None:
-            found = self.caches[name] = Lru(most=most, bytes_most=bytes_most)
-        return found
+        """Return the cache of that name; make it the first time."""
+        lru = self.caches.get(name)
+        if lru is None:
+            lru = self.caches[name] = Lru(most=most, bytes_most=bytes_most)
+        return lru
 
     async def watch(self) -> None:
-        """Look at the process's memory again and again; above its limit forget the least recently used first, and turn
-        callers away for as long as that does not help."""
+        """Watch the process's memory; above its limit drop what was least recently used."""
         relieved = 0.0
         loop = asyncio.get_running_loop()
         while True:
             if anonymous_bytes() > self._bytes_most and loop.time() - relieved >= RELIEF_SECONDS:
-                await self._relieve(anonymous_bytes() - self._bytes_most)
+                await self._free_memory(anonymous_bytes() - self._bytes_most)
                 relieved = loop.time()
             taken = anonymous_bytes()
             if self.is_short != (taken > self._bytes_most):
@@ -51,16 +50,16 @@ class Memory:
                 log.warning("memory.short" if self.is_short else "memory.enough", megabytes=taken >> 20)
             await asyncio.sleep(LOOK_SECONDS)
 
-    async def _relieve(self, excess_bytes: int) -> None:
-        """Forget so much of what is kept, and give what is free back to the system."""
+    async def _free_memory(self, excess_bytes: int) -> None:
+        """Drop cached values, and give what is free back to the system."""
         while excess_bytes > 0 and (filled := [cache for cache in self.caches.values() if len(cache)]):
             excess_bytes -= min(filled, key=lambda cache: cache.oldest).drop_oldest()
         gc.collect()
-        await asyncio.to_thread(_give_back)
+        await asyncio.to_thread(_trim_heap)
 
 
-def _give_back() -> None:
-    """Have the C library return free memory to the system; elsewhere than on Linux it does so by itself."""
+def _trim_heap() -> None:
+    """Have the C library return free memory to the system."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

@@ -14,16 +14,16 @@ Moment = Annotated[str, Meta(max_length=40, description="ISO 8601 date or date-t
 
 
 def moment(loc: Sequence[str], raw: str, *, at: time = time.min) -> datetime:
-    """The moment; for a date alone, that time of its day.
+    """Parse a moment; a date alone gets the time `at`.
 
     Raises:
         ValidationFailed: it is neither a date nor a date-time; `loc` says where it stood.
     """
     try:
-        found = datetime.combine(date.fromisoformat(raw), at)
+        parsed = datetime.combine(date.fromisoformat(raw), at)
     except ValueError:
         try:
-            found = datetime.fromisoformat(raw)
+            parsed = datetime.fromisoformat(raw)
         except ValueError:
             raise ValidationFailed.at(loc, "expected an ISO 8601 date or date-time") from None
-    return found.replace(tzinfo=found.tzinfo or UTC)
+    return parsed.replace(tzinfo=parsed.tzinfo or UTC)

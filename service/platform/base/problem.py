@@ -39,12 +39,12 @@ HELP: Final = "/docs/guide/errors/"
 
 
 def anchor_of(detail: str) -> str:
-    """The paragraph of a refusal's message on that page: workbook_not_found."""
+    """Return the anchor of a refusal's message in the guide: workbook_not_found."""
     return re.sub(r"[^a-z0-9]+", "_", detail.lower()).strip("_")
 
 
-class Limit(Protocol):
-    """A limit that can be told."""
+class CountedLimit(Protocol):
+    """A limit that a refusal can describe."""
 
     @property
     def words(self) -> str:
@@ -89,7 +89,7 @@ class RateLimitBody(Struct, frozen=True, omit_defaults=True):
 
 
 class Problem(Exception):
-    """A refusal. A subclass names its status in the class line; its docstring is the message that the caller reads.
+    """A refusal: its class line has the status, its docstring the callers' message.
 
     `hint` says what to do about it, where the one who raises it says nothing more exact. `constraint` binds it to
     database constraints: the violation of one of them is raised as this problem.
@@ -126,12 +126,12 @@ class Problem(Exception):
     def __init__(self, *errors: Fault, headers: dict[str, str] | None = None) -> None:
         super().__init__(self.detail)
         self.errors = errors or ((Fault([], self.hint),) if self.hint else ())
-        self.headers = headers or self._told()
+        self.headers = headers or self._own_headers()
         self.verdict: Any = None
-        """The gate's verdict, where the answer's limit headers are to tell it."""
+        """The gate's verdict, for the answer's limit headers."""
 
-    def _told(self) -> dict[str, str]:
-        """The headers that every refusal of its status has."""
+    def _own_headers(self) -> dict[str, str]:
+        """Return the headers that every refusal of its status has."""
         if self.status == 503:
             return {"Retry-After": str(RETRY_SECONDS)}
         if self.status == 401:
@@ -141,34 +141,39 @@ class Problem(Exception):
 
     @property
     def all_headers(self) -> list[tuple[str, str]]:
-        """Its headers, with the one that leads to the documentation."""
+        """Its headers, with the link to the documentation."""
         return [*self.headers.items(), ("Link", f'<{self.help}>; rel="help"')]
 
     @property
     def help(self) -> str:
-        """Where the documentation tells of it."""
+        """The page of the documentation about it."""
         return f"{HELP}#{anchor_of(type(self).detail)}"
 
     @classmethod
     def at(cls, loc: Sequence[str], message: str) -> Problem:
-        """This problem with one fault: `raise InvalidBody.at(["body", "name"], "is empty")`."""
+        """Make this problem with one fault: `X.at(["body", "name"], "is empty")`."""
         return cls(Fault(list(loc), message))
 
     @classmethod
-    def past(cls, most_bytes: int, declared_bytes: int | None = None) -> Problem:
-        """This problem with the limit of a body's size, and the size that the request told of, where it did."""
-        told = f"; this one has {declared_bytes:,}" if declared_bytes is not None else ""
-        return cls.at(["body"], f"the limit is {most_bytes:,} bytes{told}")
+    def for_id(cls, id_: Any) -> Problem:
+        """Return this problem for a missing record; a subclass may name it."""
+        return cls()
 
     @classmethod
-    def saying(cls, detail: str, *, retry_after_seconds: int) -> Problem:
-        """This problem in words that somebody chose, and when to come again."""
+    def with_size(cls, most_bytes: int, declared_bytes: int | None = None) -> Problem:
+        """Make this problem with a body's limit, and its declared size where known."""
+        size = f"; this one has {declared_bytes:,}" if declared_bytes is not None else ""
+        return cls.at(["body"], f"the limit is {most_bytes:,} bytes{size}")
+
+    @classmethod
+    def with_message(cls, detail: str, *, retry_after_seconds: int) -> Problem:
+        """Make this problem with a message of an operator, and when to come again."""
         problem = cls(headers={"Retry-After": str(retry_after_seconds)})
         problem.detail = detail  # type: ignore[misc]  # this one's own
         return problem
 
     def body(self, request_id: str) -> ErrorBody | RateLimitBody:
-        """What goes to the caller."""
+        """Return the body of the answer."""
         return ErrorBody(self.detail, self.code, request_id, self.help, list(self.errors) or None)
 
 
@@ -180,8 +185,8 @@ class RateLimited(Problem, status=429):
         self.retry_after_seconds = retry_after_seconds
 
     @classmethod
-    def passing(cls, window: Limit | None, retry_after_seconds: int) -> Self:
-        """This problem with the limit that was passed, where it is known."""
+    def with_limit(cls, window: CountedLimit | None, retry_after_seconds: int) -> Self:
+        """Make this problem with the limit that was passed, where it is known."""
         faults = [Fault([], f"the limit is {window.words}")] if window is not None else []
         return cls(*faults, retry_after_seconds=retry_after_seconds)
 
@@ -262,8 +267,8 @@ class PermissionDenied(
     """Insufficient permissions"""
 
     @classmethod
-    def lacking(cls, caller: Caller, access: str) -> Self:
-        """This problem with what the route asks of its caller, and what this one has."""
+    def with_access(cls, caller: Caller, access: str) -> Self:
+        """Make this problem with what the route asks for and what its caller has."""
         scope = f'{BEARER}, error="insufficient_scope", scope="{access}"'
         is_scope = caller.kind in ("user", "operator") and access in KEY_SCOPES
         fault = Fault([], caller.lacks(access))

@@ -1,4 +1,4 @@
-"""Passwords, API keys, opaque tokens, JSON web tokens: made and checked here, never stored in the clear."""
+"""Passwords, API keys, opaque tokens, JSON web tokens: never stored in the clear."""
 
 from __future__ import annotations
 
@@ -39,22 +39,25 @@ _hasher = PasswordHasher()  # argon2id, the library's present parameters
 
 
 def _nobodys_hash() -> str:
-    """A hash of no password: as much work to try as any other, and none to make, which would delay every start."""
-    salt, made = (base64.b64encode(secrets.token_bytes(size)).rstrip(b"=").decode() for size in (16, 32))
+    """Return a hash of no password: as much work to verify as any other.
+
+    None is made, which would delay every start.
+    """
+    salt, digest_text = (base64.b64encode(secrets.token_bytes(size)).rstrip(b"=").decode() for size in (16, 32))
     costs = f"m={_hasher.memory_cost},t={_hasher.time_cost},p={_hasher.parallelism}"
-    return f"$argon2id$v={ARGON2_VERSION}${costs}${salt}${made}"
+    return f"$argon2id$v={ARGON2_VERSION}${costs}${salt}${digest_text}"
 
 
 _NOBODY = _nobodys_hash()
 
 
 def hash_password(password: str) -> str:
-    """The argon2id hash to store."""
+    """Return the argon2id hash to store."""
     return _hasher.hash(password)
 
 
 def verify_password(password: str, stored: str | None) -> bool:
-    """Whether the password fits; takes as long for a user that does not exist (None)."""
+    """Return whether the password fits; as slow for an unknown user (None)."""
     try:
         return _hasher.verify(stored or _NOBODY, password) and stored is not None
     except (VerificationError, InvalidHashError):
@@ -62,25 +65,27 @@ def verify_password(password: str, stored: str | None) -> bool:
 
 
 def new_api_key(environment: Literal["live", "test"]) -> tuple[str, str, bytes]:
-    """A key of 256 random bits: the secret itself, the part that may be shown, the hash to store."""
+    """Make a key of 256 random bits: the secret, its visible part, the hash to store."""
     prefix = KEY_PREFIXES[environment]
     key = prefix + secrets.token_urlsafe(32)
     return key, key[: len(prefix) + SHOWN_KEY_CHARACTERS], digest(key)
 
 
 def new_token() -> tuple[str, bytes]:
-    """An opaque token (an invitation's) and the hash to store."""
+    """Make an opaque token (an invitation's) and the hash to store."""
     token = secrets.token_urlsafe(32)
     return token, digest(token)
 
 
 def digest(secret: str) -> bytes:
-    """SHA-256. Enough for what holds 256 random bits; passwords take `hash_password`."""
+    """Return the SHA-256. Enough for 256 random bits; passwords take `hash_password`."""
     return hashlib.sha256(secret.encode()).digest()
 
 
 class Vault:
-    """Keeps what must be read back, or compared, out of the database's sight: sealed with keys made of the secret.
+    """Seals texts with keys made of the deployment's secret.
+
+    For what must be read back, or compared, out of the database's sight.
 
     Each use has a key of its own, so that what was sealed for one purpose opens for no other. A new secret key of the
     deployment makes what was sealed unreadable.
@@ -92,11 +97,11 @@ class Vault:
         self._keys: dict[str, bytes] = {}
 
     def seal(self, purpose: str, plain: bytes) -> str:
-        """The sealed form, as text."""
+        """Return the sealed form, as text."""
         return self._box(purpose).encrypt(plain).decode("ascii")
 
     def open(self, purpose: str, sealed: str) -> bytes:
-        """What was sealed for this purpose.
+        """Return a text that was sealed for this purpose.
 
         Raises:
             BadSeal: it was sealed with another secret, for another purpose, or altered.
@@ -107,11 +112,11 @@ class Vault:
             raise BadSeal from error
 
     def fingerprint(self, purpose: str, text: str) -> bytes:
-        """32 bytes that tell two texts apart and, without the deployment's secret, nothing of a short one."""
+        """Return 32 bytes that differ for different texts and do not reveal a short one."""
         return self.sign(purpose, text.encode())
 
     def sign(self, purpose: str, content: bytes) -> bytes:
-        """32 bytes that nobody can tell of this content without the deployment's secret.
+        """Return 32 bytes that only the deployment's secret makes of this content.
 
         Keyed BLAKE2b (RFC 7693). OpenSSL's HMAC lets go of the interpreter's lock and waits for it: 19 us for 1 us.
         """
@@ -132,11 +137,11 @@ class Vault:
 
 
 class BadSeal(Exception):
-    """What was sealed cannot be opened with this deployment's secret."""
+    """A text cannot be opened with this deployment's secret."""
 
 
 class Claims(Struct, frozen=True, kw_only=True):
-    """What a token says. `sid`: the session (family of refresh tokens); `gen`: the generation of the user's tokens."""
+    """The claims of a token: `sid` the session, `gen` the generation of tokens."""
 
     sub: UUID
     tenant_id: UUID
@@ -150,7 +155,7 @@ class Claims(Struct, frozen=True, kw_only=True):
 
 
 class BadToken(Exception):
-    """The token is malformed, expired, of the wrong type, or not signed by this deployment."""
+    """The token is malformed, expired, of the wrong type, or not signed by us."""
 
 
 class Tokens:
@@ -161,7 +166,7 @@ class Tokens:
         self._believed: OrderedDict[str, Claims] = OrderedDict()
 
     def sign(self, claims: Claims) -> str:
-        """The compact form."""
+        """Return the compact form."""
         payload: dict[str, Any] = {
             "sub": str(claims.sub),
             "tenant_id": str(claims.tenant_id),
@@ -177,14 +182,16 @@ class Tokens:
         return jwt.encode(payload, self._key, algorithm=ALGORITHM)
 
     def read(self, token: str, *, expected: Literal["access", "refresh"]) -> Claims:
-        """The claims of a token of that type. One whose signature was checked is believed again until it expires.
+        """Return the claims of a token of that type.
+
+        One whose signature was checked is believed again until it expires.
 
         Raises:
             BadToken: it cannot be believed.
         """
         claims = self._believed.get(token)
         if claims is None:
-            claims = self._verified(token)
+            claims = self._verify(token)
             self._believed[token] = claims
             if len(self._believed) > BELIEVED_MOST:
                 self._believed.popitem(last=False)
@@ -195,7 +202,7 @@ class Tokens:
             raise BadToken
         return claims
 
-    def _verified(self, token: str) -> Claims:
+    def _verify(self, token: str) -> Claims:
         try:
             payload = jwt.decode(
                 token,
@@ -211,13 +218,13 @@ class Tokens:
         return claims
 
 
-def kept_secret_key(path: Path) -> str:
-    """The secret of a one-machine deployment: made at the first start, then read from its file.
+def read_or_make_secret_key(path: Path) -> str:
+    """Return the secret of a one-machine deployment: made once, read from its file.
 
     Raises:
         ValueError: the file holds less than a secret; signing with it would let anybody forge tokens.
     """
-    secret = kept_file(path, lambda: secrets.token_urlsafe(48).encode()).decode("ascii").strip()
+    secret = read_or_make_file(path, lambda: secrets.token_urlsafe(48).encode()).decode("ascii").strip()
     if len(secret) < SECRET_CHARACTERS:
         raise ValueError(
             f"{path} holds less than {SECRET_CHARACTERS} characters: "
@@ -226,8 +233,8 @@ def kept_secret_key(path: Path) -> str:
     return secret
 
 
-def kept_file(path: Path, make: Callable[[], bytes]) -> bytes:
-    """What was made once and is read from its file (mode 0600) from then on.
+def read_or_make_file(path: Path, make: Callable[[], bytes]) -> bytes:
+    """Return a file's content (mode 0600), made at the first call.
 
     Processes may start at once, and one may die halfway: the file appears whole or not at all, and the first counts.
     """
@@ -250,9 +257,9 @@ os.register_at_fork(after_in_child=_random_bytes.clear)  # else parent and child
 
 
 def new_id() -> UUID:
-    """A random identifier (UUID version 4).
+    """Make a random identifier (UUID version 4).
 
-    The system is asked for many at once: each question lets go of the interpreter's lock and waits for it.
+    The system is asked for many at once: each call releases the interpreter's lock and waits for it.
     """
     try:
         return UUID(bytes=_random_bytes.pop(), version=4)

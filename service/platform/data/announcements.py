@@ -1,4 +1,4 @@
-"""State changes as PostgreSQL announces them: one connection of a process listens, and wakes the reads that wait."""
+"""State changes that PostgreSQL announces: one connection wakes the reads."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Announcements:
 
     @contextmanager
     def place(self, tenant_id: UUID, record: str) -> Iterator[asyncio.Event | None]:
-        """An event that is set whenever the record changes its state, or the process stops.
+        """Return an event that is set when the record changes, or the process stops.
 
         None where the process stops already, or as many reads of the tenant wait as may.
         """
@@ -79,7 +79,7 @@ class Announcements:
                         await self._listen(connection)
                 except (psycopg.Error, OSError) as error:
                     if not is_away:
-                        log.warning("announcements.not_heard", error=repr(error))
+                        log.warning("announcements.lost", error=repr(error))
                     is_away = True
                     await asyncio.sleep(PAUSE_SECONDS)
         finally:

@@ -1,10 +1,10 @@
-"""The audit log's chain: an entry as it is appended, its hash, and whether entries that were read back still fit.
+"""The audit log's hash chain: entries, hashes, and whether a chain is whole.
 
 The hash of an entry is SHA-256 over the hash of the one before it (32 zero bytes for a tenant's first) and the entry's
 fields in the order of `Record`, from `tenant_id` to `details`. A field is written as `<octets>:<UTF-8 bytes>`, one that
 is null as `-`; so no two entries are written alike. Identifiers are in lower case, the moment is in UTC with
-microseconds, details are the JSON text as it was first written. The database makes the hash (`audit_hash` in
-migration 0003, held by a lock on the tenant's head); here it is made again, to check.
+microseconds, details are the JSON text as it was first written. The database computes the hash (`audit_hash`,
+under a lock on the tenant's head); here it is computed again, as a check.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 
 APPEND: Final = "SELECT append_audit(%s, %s)"
-"""Append a tenant's entries (`encoded`); the last statement of its transaction, since it locks the tenant's chain."""
+"""Append a tenant's entries (`encode_entries`); last in its transaction, since it locks the tenant's chain."""
 
 REDACTED: Final = "user.redacted"
 """The action of an entry whose details name redacted ones: {"entries": [[sequence, hash], ...]}."""
@@ -29,8 +29,8 @@ START: Final = bytes(32)
 """What stands in for the hash before a tenant's first entry."""
 
 
-class Entry(Struct, frozen=True, kw_only=True):
-    """What happened, as it is appended: the columns of the audit log that a writer gives."""
+class ChainEntry(Struct, frozen=True, kw_only=True):
+    """An event as it is appended: the columns of the audit log that a writer fills."""
 
     id: UUID
     occurred_at: datetime
@@ -48,13 +48,13 @@ class Entry(Struct, frozen=True, kw_only=True):
     """The text of a JSON object."""
 
 
-def encoded(entries: list[Entry]) -> str:
-    """Entries as `append_audit` takes them."""
+def encode_entries(entries: list[ChainEntry]) -> str:
+    """Encode entries as `append_audit` takes them."""
     return msgspec.json.encode(entries).decode()
 
 
 class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An entry as it is kept, each field in the text that is hashed; also a line of an export."""
+    """An entry as it is stored, each field in the text that is hashed."""
 
     tenant_id: str
     sequence: int
@@ -82,7 +82,7 @@ class NoRecord(ValueError):
 
 
 def parse(line: bytes) -> Record:
-    """An entry from a line of an export; spaces between its fields do not matter.
+    """Parse a line of an export; spaces between its fields do not matter.
 
     Raises:
         NoRecord: it is none, or has what the hash does not cover: fields beside the record's, or one given twice.
@@ -101,8 +101,8 @@ def parse(line: bytes) -> Record:
 _decode = msgspec.json.Decoder(Record).decode
 
 
-def chained(previous: bytes, record: Record) -> bytes:
-    """The hash (32 bytes) of an entry that follows the one with the hash `previous`."""
+def hash_entry(previous: bytes, record: Record) -> bytes:
+    """Return the hash (32 bytes) of an entry behind the one with the hash `previous`."""
     fields = (
         record.tenant_id,
         str(record.sequence),
@@ -124,7 +124,7 @@ def chained(previous: bytes, record: Record) -> bytes:
 
 
 def digest(values: Iterable[str | None]) -> str:
-    """SHA-256 over texts that are written as the fields of an entry are, 64 hexadecimal digits."""
+    """Return the SHA-256 over texts written as an entry's fields, in hexadecimal."""
     return hashlib.sha256(b"".join(_field(value) for value in values)).hexdigest()
 
 
@@ -136,58 +136,58 @@ def _field(value: str | bytes | None) -> bytes:
 
 
 class Break(Struct, frozen=True):
-    """Where a chain does not hold."""
+    """Where a chain is broken."""
 
     sequence: int
     reason: str
 
 
 def breaks(records: Iterable[Record], *, gaps: bool = False) -> Iterator[Break]:
-    """Every place where entries in the order of their numbers do not fit; none where the chain is whole.
+    """List every place where a chain of entries is broken.
 
-    Each entry must give its own hash, or the one that a later entry tells as that of its redacted form, and name the
+    Each entry must have its own hash, or the one that a later entry names as that of its redacted form, and name the
     hash of the entry before it. With `gaps` (an export under a filter) numbers may be left out, at the beginning as
-    well, but not go back. Nothing tells of entries that are cut off at the end.
+    well, but not go back. Nothing shows entries that are cut off at the end.
     """
-    chain = Chain(gaps=gaps)
+    chain = AuditChain(gaps=gaps)
     for record in records:
         if reason := chain.fault(record):
             yield Break(record.sequence, reason)
-    yield from chain.unexplained()
+    yield from chain.list_unexplained()
 
 
-class Chain:
-    """Entries that go by one after the other, and whether each fits; `gaps` as in `breaks`."""
+class AuditChain:
+    """Checks entries that pass one after the other; `gaps` as in `breaks`."""
 
     def __init__(self, *, gaps: bool = False) -> None:
         self.gaps = gaps
         self.last: Record | None = None
         """The entry that went by last."""
         self._changed: dict[int, str] = {}
-        """Entries that do not give their hash, with the one that they give: a later one may tell it."""
+        """Entries whose hash is wrong, with the right one: a later entry may name it."""
 
     def fault(self, record: Record) -> str | None:
-        """Why the next entry does not fit where it stands; None where it does."""
+        """Return why the next entry does not fit where it stands; None where it does."""
         reason = _misfit(self.last, record, gaps=self.gaps) or _no_hash(record)
         self.last = record
         if reason:
             return reason
-        given = chained(bytes.fromhex(record.previous_hash), record).hex()
-        if given != record.hash:
-            self._changed[record.sequence] = given
+        computed = hash_entry(bytes.fromhex(record.previous_hash), record).hex()
+        if computed != record.hash:
+            self._changed[record.sequence] = computed
         elif record.action == REDACTED:
-            for sequence, told in redactions(record):
-                if self._changed.get(sequence) == told:
+            for sequence, digest_text in redactions(record):
+                if self._changed.get(sequence) == digest_text:
                     del self._changed[sequence]
         return None
 
-    def unexplained(self) -> list[Break]:
-        """The entries that went by, do not give their hash, and are no redacted ones."""
+    def list_unexplained(self) -> list[Break]:
+        """Return the entries whose hash is wrong and that are no redacted ones."""
         return [Break(sequence, "the entry is not the one that was hashed") for sequence in self._changed]
 
 
 def redactions(record: Record) -> list[tuple[int, str]]:
-    """The entries that an entry tells as redacted, each with the hash that it gives since."""
+    """Return the entries that this entry names as redacted, each with its new hash."""
     try:
         return _decode_redactions(record.details).entries
     except msgspec.DecodeError:

@@ -1,4 +1,4 @@
-"""Which entries of the audit log a caller asks for, as a condition with its values."""
+"""Filters of the audit log, as a condition with its values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Until = Annotated[Moment, Meta(description="Last moment, inclusive, as an ISO 86
 
 
 class AuditFilter(Struct, frozen=True, kw_only=True):
-    """What entries have to match; None is no matter."""
+    """What entries have to match; None matches every one."""
 
     user_id: UUID | None = None
     action: str | None = None
@@ -28,7 +28,7 @@ class AuditFilter(Struct, frozen=True, kw_only=True):
 
     @property
     def where(self) -> str:
-        """The condition on the columns of audit_log; the tenant is row security's.
+        """Return the condition on the columns of audit_log; the tenant is row security's.
 
         Only what is asked stands in it, so that a prepared statement's plan is the one for its index.
         """
@@ -36,9 +36,9 @@ class AuditFilter(Struct, frozen=True, kw_only=True):
 
     @property
     def values(self) -> dict[str, Any]:
-        """The condition's parameters, by name."""
-        given = {name: getattr(self, name) for name in CONDITIONS}
-        return {name: value for name, value in given.items() if value is not None}
+        """Return the condition's parameters, by name."""
+        values = {name: getattr(self, name) for name in CONDITIONS}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 CONDITIONS = {
@@ -58,7 +58,7 @@ def audit_filter(
     start_date: str | None,
     end_date: str | None,
 ) -> AuditFilter:
-    """The filter that a query asks for.
+    """Return the filter that a query asks for.
 
     Raises:
         ValidationFailed: `start_date` or `end_date` is no moment.

@@ -1,6 +1,7 @@
-"""Bytes by key: content-addressed files in a folder, S3, GCS or Azure, streamed both ways, mapped where local.
+"""Bytes by key: content-addressed files in a folder, S3, GCS or Azure.
 
-What was put is durable when `put` returns, and what is given out has the hash that its key says.
+They are streamed both ways, and mapped where the store is local. What was put is durable when `put` returns, and what
+is read has the hash that its key says.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Damaged(Problem, status=503):
 
 
 class Local(NamedTuple):
-    """A blob as a local file that was found whole."""
+    """A blob as a local file whose hash was checked."""
 
     path: Path
     identity: Identity
@@ -73,10 +74,10 @@ class Local(NamedTuple):
 
 
 class _Away(Exception):
-    """The store is not there."""
+    """The store is away."""
 
 
-class Listed(NamedTuple):
+class StoredFile(NamedTuple):
     """A file of the store."""
 
     place: str
@@ -94,7 +95,7 @@ class Listed(NamedTuple):
 
 
 def hash_of(file: BinaryIO) -> str:
-    """SHA-256 of a file from its present position on, in hexadecimal; the position is restored."""
+    """Return the SHA-256 of a file from its position on, in hexadecimal."""
     start = file.tell()
     digest = hashlib.sha256()
     while chunk := file.read(CHUNK_BYTES):
@@ -104,7 +105,7 @@ def hash_of(file: BinaryIO) -> str:
 
 
 class Blobs:
-    """The object store. A blob's key is the SHA-256 of its bytes, so a blob never changes and may be written twice."""
+    """The object store. A blob's key is the SHA-256 of its bytes: it never changes."""
 
     def __init__(self, url: str, scratch: Path, breaker: Breaker | None = None) -> None:
         """Open the store.
@@ -143,52 +144,54 @@ class Blobs:
 
     @property
     def folder(self) -> Path:
-        """Where every `path` lies."""
+        """The folder of every `path`."""
         return self._folder or self.copies
 
     async def put(self, path: Path, key: str | None = None) -> str:
-        """Store a local file; its key. The bytes stream, whatever the size, and no power cut takes them from here on.
+        """Store a local file and return its key.
+
+        The bytes stream, whatever the size, and no power cut takes them from here on.
 
         Raises:
             Unavailable: the store does not answer, or the file is no longer what `key` says.
         """
-        found = key if key is not None and self._folder is not None else await asyncio.to_thread(hash_path, path)
-        if key not in (None, found):
+        digest = key if key is not None and self._folder is not None else await asyncio.to_thread(hash_path, path)
+        if key not in (None, digest):
             raise Unavailable
-        with self._asked():
+        with self._guard():
             if self._folder is not None:
                 self._check_disk()
-                await asyncio.to_thread(_write, path, self._folder / _place(found), found)
+                await asyncio.to_thread(_write, path, self._folder / _place(digest), digest)
             else:
                 size_bytes = (await asyncio.to_thread(path.stat)).st_size
                 use_multipart = size_bytes > 8 * CHUNK_BYTES
                 try:
-                    await obstore.put_async(self._store, _place(found), path, use_multipart=use_multipart)
+                    await obstore.put_async(self._store, _place(digest), path, use_multipart=use_multipart)
                 except FileNotFoundError as error:  # there is no such bucket
                     raise _unavailable(error) from error
-        return found
+        return digest
 
     async def has_room(self) -> bool:
-        """Whether the store's disk takes another file; of a remote store its keeper knows."""
+        """Return whether the store's disk takes another file; True for a remote store."""
         return self._folder is None or await asyncio.to_thread(has_room, self._folder)
 
     async def path(self, key: str) -> Path:
-        """As `locate`, for whoever opens the file at once.
+        """Return the path of a blob's local file, for a caller who opens it at once.
 
         Raises:
             Unavailable: the store is away.
         """
-        found = await self.locate(key)
-        if not found.is_there:
+        local = await self.locate(key)
+        if not local.is_there:
             raise self.away()
-        return found.path
+        return local.path
 
     def away(self) -> Away:
-        """What a caller reads who needs a file while the store is away."""
+        """Return the refusal of a caller who needs a file while the store is away."""
         return self._lookout.refusal()
 
     async def locate(self, key: str) -> Local:
-        """A local, read-only file of the blob: the stored file itself, or a copy fetched once.
+        """Return a local, read-only file of the blob: the stored one, or a copy.
 
         Its hash is checked when this process first gives it out, and again when the file is another one than it was:
         that costs a look at the file's times. While the store is away it may be known all the same: `is_there`.
@@ -201,15 +204,16 @@ class Blobs:
         if known is not None and known.identity == _identity(known.path):
             return known
         try:
-            return await self._found(key)
+            return await self._open_local(key)
         except _Away:
             if known is None:
                 raise self.away() from None
             self._lookout.suspect()
             return known._replace(is_there=False)
 
-    async def _found(self, key: str) -> Local:
-        """
+    async def _open_local(self, key: str) -> Local:
+        """Return the checked local file of a blob, fetched if need be.
+
         Raises:
             _Away: the store is, and with it the whole file; one that was altered is Unavailable.
         """
@@ -228,66 +232,68 @@ class Blobs:
         raise Damaged(key)
 
     async def check(self, key: str) -> int:
-        """Read the stored bytes, whatever is known of them; how many there are.
+        """Read the stored bytes, whatever is known of them, and return how many.
 
         Raises:
             Damaged: they are missing, short or altered.
         """
         digest, size_bytes = hashlib.sha256(), 0
         try:
-            with self._asked():
+            with self._guard():
                 if self._folder is not None:
                     path = self._folder / _place(key)
-                    found = await asyncio.get_running_loop().run_in_executor(self._threads, hash_path, path)
+                    actual = await asyncio.get_running_loop().run_in_executor(self._threads, hash_path, path)
                     size_bytes = path.stat().st_size
                 else:
                     async for chunk in (await obstore.get_async(self._store, _place(key))).stream(CHUNK_BYTES):
                         digest.update(chunk)
                         size_bytes += len(chunk)
-                    found = digest.hexdigest()
+                    actual = digest.hexdigest()
         except FileNotFoundError:
             try:
                 self._check_folder()
             except _Away:
                 raise self.away() from None
             raise Damaged(key) from None
-        if found != key:
+        if actual != key:
             raise Damaged(key)
         return size_bytes
 
     async def delete(self, key: str) -> None:
-        """Remove a blob; one that is not there is fine. Whoever has it mapped reads on."""
-        with suppress(FileNotFoundError), self._asked():
+        """Remove a blob; one that is not there is fine. Who has it mapped reads on."""
+        with suppress(FileNotFoundError), self._guard():
             await obstore.delete_async(self._store, _place(key))
         (self.copies / key).unlink(missing_ok=True)
 
-    async def listed(self, after: str, most: int) -> list[Listed]:
-        """Some `most` of what stands in the store, behind the place `after` in the order of places."""
-        with self._asked():
+    async def list_files(self, after: str, most: int) -> list[StoredFile]:
+        """List some `most` entries of the store behind the place `after`, in order."""
+        with self._guard():
             if self._folder is not None:
                 return await asyncio.to_thread(_list_folder, self._folder, after, most)
-            now, found = time.time(), list[Listed]()
+            now, items = time.time(), list[StoredFile]()
             async for part in obstore.list(self._store, offset=after or None, chunk_size=most):
-                found = [Listed(item["path"], item["size"], now - item["last_modified"].timestamp()) for item in part]
+                items = [
+                    StoredFile(item["path"], item["size"], now - item["last_modified"].timestamp()) for item in part
+                ]
                 break
-        return sorted(found)
+        return sorted(items)
 
     def remove_unfinished(self, place: str) -> None:
-        """Remove what a killed writer left; what else stands in a remote store is none of ours."""
+        """Remove what a killed writer left; other entries of a remote store are not ours."""
         if self._folder is not None:
             remove_if_abandoned(self._folder / place)
 
     async def is_of(self, deployment: str) -> bool:
-        """Whether the store is this deployment's; one that is nobody's becomes it."""
-        with self._asked():
+        """Return whether the store is this deployment's; an unmarked one becomes it."""
+        with self._guard():
             if self._folder is not None:
                 self._check_disk()
             try:
-                found = bytes(await (await obstore.get_async(self._store, DEPLOYMENT)).bytes_async())
+                owner = bytes(await (await obstore.get_async(self._store, DEPLOYMENT)).bytes_async())
             except FileNotFoundError:
                 await obstore.put_async(self._store, DEPLOYMENT, deployment.encode())
                 return True
-        return found == deployment.encode()
+        return owner == deployment.encode()
 
     def close(self) -> None:
         """Take nothing more."""
@@ -301,19 +307,19 @@ class Blobs:
             self._checking[key] = running
             running.add_done_callback(lambda _: self._checking.pop(key, None))
         try:
-            found = await asyncio.shield(running)
+            digest = await asyncio.shield(running)
         except FileNotFoundError:
             return False
         except OSError as error:
             raise _unavailable(error) from error
-        if found == key:
+        if digest == key:
             kept = Local(path, identity)
             self._whole.keep(key, kept, bytes_of(kept))
-        return found == key
+        return digest == key
 
     @contextmanager
-    def _asked(self) -> Iterator[None]:
-        """The store is asked for something.
+    def _guard(self) -> Iterator[None]:
+        """Turn errors of the store into refusals, and have it checked.
 
         Raises:
             Unavailable: it is away, or does not do it.
@@ -324,14 +330,14 @@ class Blobs:
             yield
         except FileNotFoundError:
             if self._folder is None:
-                self._breaker.succeeded(passed)
+                self._breaker.succeed(passed)
             else:  # which may be for want of the whole folder
-                self._breaker.abandoned(passed)
+                self._breaker.abandon(passed)
             raise
         except FAILURES as error:
             self._lookout.suspect()
             raise _unavailable(error) from error
-        self._breaker.succeeded(passed)
+        self._breaker.succeed(passed)
 
     async def _look(self) -> None:
         if self._folder is not None:
@@ -341,7 +347,7 @@ class Blobs:
             await obstore.head_async(self._store, DEPLOYMENT)
 
     def _check_disk(self) -> None:
-        """See that the folder is the one that it was.
+        """Check that the folder is still the same one.
 
         Raises:
             OSError: it is gone, or another one stands in its place: the one where a disk was mounted, say, and what is
@@ -360,14 +366,14 @@ class Blobs:
         self._disk, self._mark = disk, mark
 
     def _found_mark(self) -> bytes | None:
-        """Whose store the folder says that it is."""
+        """Return whose store the folder says that it is."""
         try:
             return (self._folder / DEPLOYMENT).read_bytes() if self._folder is not None else None
         except OSError:
             return None
 
     def _check_folder(self) -> None:
-        """A folder with nothing in it is a disk that is not there, rather than the loss of every blob.
+        """Check that the folder has files: an empty one is a disk that is not mounted.
 
         Raises:
             _Away: it is, or another one stands in its place.
@@ -388,7 +394,7 @@ class Blobs:
         try:
             with os.fdopen(handle, "wb") as file:
                 hold(handle)
-                with self._asked():
+                with self._guard():
                     result = await obstore.get_async(self._store, _place(key))
                     async for chunk in result.stream(min_chunk_size=CHUNK_BYTES):
                         digest.update(chunk)
@@ -410,7 +416,7 @@ class Blobs:
 
 
 def _unavailable(error: Exception) -> Unavailable:
-    """The refusal of a call that the store did not do; what stood in its way is for the log alone."""
+    """Return the refusal of a call that failed at the store; its cause is logged."""
     log.warning("blobs.unavailable", error=type(error).__name__, detail=str(error).splitlines()[:1])
     return Unavailable()
 
@@ -420,7 +426,7 @@ def _place(key: str) -> str:
 
 
 def hash_path(path: Path) -> str:
-    """SHA-256 of a whole file, in hexadecimal."""
+    """Return the SHA-256 of a whole file, in hexadecimal."""
     with path.open("rb") as file:
         return hash_of(file)
 
@@ -433,16 +439,16 @@ def _identity(path: Path) -> Identity | None:
 
 
 def _disk_of(folder: Path) -> tuple[int, int]:
-    found = os.stat(folder)
-    return found.st_dev, found.st_ino
+    status = os.stat(folder)
+    return status.st_dev, status.st_ino
 
 
-def _identity_of(found: os.stat_result) -> Identity:
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+def _identity_of(status: os.stat_result) -> Identity:
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _write(source: Path, target: Path, key: str) -> None:
-    """Copy a file so that a power cut leaves the whole of it or nothing under its name.
+    """Copy a file: a power cut leaves the whole of it or nothing under its name.
 
     What is there already and whole is only made sure of: its writer may not have come that far.
     """
@@ -453,9 +459,9 @@ def _write(source: Path, target: Path, key: str) -> None:
         handle, temporary = tempfile.mkstemp(dir=target.parent)
         digest = hashlib.sha256()
         try:
-            with os.fdopen(handle, "wb") as file, source.open("rb") as given:
+            with os.fdopen(handle, "wb") as file, source.open("rb") as original:
                 hold(handle)
-                while chunk := given.read(CHUNK_BYTES):
+                while chunk := original.read(CHUNK_BYTES):
                     digest.update(chunk)
                     file.write(chunk)
                 if digest.hexdigest() != key:
@@ -478,16 +484,16 @@ def _sync(folder: Path) -> None:
         os.close(handle)
 
 
-def _list_folder(folder: Path, after: str, most: int) -> list[Listed]:
+def _list_folder(folder: Path, after: str, most: int) -> list[StoredFile]:
     return list(islice(_walk(folder, after), most))
 
 
-def _walk(folder: Path, after: str) -> Iterator[Listed]:
-    """The files of the store by shard and name; a shard is one folder, of which few have more than a thousand."""
+def _walk(folder: Path, after: str) -> Iterator[StoredFile]:
+    """Yield the files of the store by shard and name."""
     now = time.time()
     for shard in sorted(entry.name for entry in os.scandir(folder) if _SHARD.fullmatch(entry.name)):
         for entry in sorted(os.scandir(folder / shard), key=lambda entry: entry.name) if shard >= after[:2] else ():
             if f"{shard}/{entry.name}" > after:
                 with suppress(FileNotFoundError):
-                    found = entry.stat()
-                    yield Listed(f"{shard}/{entry.name}", found.st_size, now - found.st_mtime)
+                    status = entry.stat()
+                    yield StoredFile(f"{shard}/{entry.name}", status.st_size, now - status.st_mtime)

@@ -1,4 +1,4 @@
-"""What the processes of a deployment tell each other of their breakers: through Redis, on change and seldom else.
+"""Shares the states of breakers between processes, through Redis.
 
 Each writes what it has counted into one hash, and hears a channel for what all are to do. While Redis is away every
 process has its own state alone.
@@ -18,16 +18,15 @@ from msgspec import Struct
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from service.platform.base.breaker import Figures
-from service.platform.base.breaker_schema import Change, SeenBy, Service
-from service.platform.base.breakers import HISTORY_MAX, Breakers
+from service.platform.base.breaker import BreakerFigures
+from service.platform.base.breakers import HISTORY_MAX, Breakers, Change, SeenBy, Service
 from service.platform.data.fallback_cache import Counts, FallbackCache
 from service.platform.data.pipeline import Pipeline
 
 BEAT_SECONDS: Final = 30.0
 """Between two signs of life of a process where nothing changes."""
 GONE_SECONDS: Final = 75
-"""Silence after which a process is no longer told of."""
+"""Silence after which a process is no longer reported."""
 RETURN_SECONDS: Final = 2.0
 """Between two looks for a Redis that is away."""
 CHANGES_WAITING_MAX: Final = HISTORY_MAX
@@ -38,7 +37,7 @@ HISTORY: Final = "cushion:resilience:history"
 CHANNEL: Final = "cushion:resilience"
 
 # A process's figures behind the second in which they came, by Redis's clock; who has been silent goes.
-_TELL: Final = """
+_REPORT: Final = """
 local now = redis.call('TIME')[1]
 redis.call('HSET', KEYS[1], ARGV[1], now .. ' ' .. ARGV[2])
 local all = redis.call('HGETALL', KEYS[1])
@@ -60,7 +59,7 @@ log = structlog.get_logger()
 
 
 class SyncCounts(Struct, frozen=True, kw_only=True):
-    """What a process tells of the jobs that it ran in place of a worker."""
+    """What a process reports of the jobs that it ran in place of a worker."""
 
     active: bool = False
     running: int = 0
@@ -69,22 +68,22 @@ class SyncCounts(Struct, frozen=True, kw_only=True):
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
-    """What a process tells of itself."""
+    """What a process reports of itself."""
 
     process: str
-    breakers: dict[Service, Figures]
+    breakers: dict[Service, BreakerFigures]
     cache: Counts = Counts()
     sync: SyncCounts = SyncCounts()
 
 
 CLOSING_SECONDS: Final = 1.0
-"""In which a process that ends has told the others what it had to."""
+"""In which a process that ends sends its last reports."""
 TOGETHER_SECONDS: Final = 0.01
 """For which changes are gathered, so that many of them are one message."""
 
 
 class Order(Struct, frozen=True, kw_only=True):
-    """What every process is to do."""
+    """What every process has to do."""
 
     sender: str
     kind: Literal["reset", "clear", "changed"]
@@ -106,23 +105,23 @@ class Sharing:
         self._redis = redis
         self._pipeline = pipeline
         self._breakers = breakers
-        self._untold: list[Change] = []
+        self._unreported: list[Change] = []
         """Changes that Redis does not have yet, the oldest first."""
-        self._telling = False
+        self._is_reporting = False
         self._is_closed = False
         self._tasks: set[asyncio.Task[Any]] = set()
         self._cache = cache
         self._changed: set[UUID] = set()
         """Tenants whose change the other processes have not heard of yet."""
         self.sync: Callable[[], SyncCounts] = SyncCounts
-        """What this process has to tell of jobs in place of a worker."""
+        """What this process reports of jobs in place of a worker."""
         breakers.on_change(self._note)
 
     # Told -------------------------------------------------------------------------------------------------------------
 
     @property
     def own(self) -> Snapshot:
-        """What this process has to tell."""
+        """What this process reports."""
         return Snapshot(
             process=self._breakers.process,
             breakers=self._breakers.figures(),
@@ -130,24 +129,24 @@ class Sharing:
             sync=self.sync(),
         )
 
-    def changed(self, tenant_id: UUID) -> None:
-        """A tenant changed something, or may have: no process is to give what it kept of it.
+    def announce_change(self, tenant_id: UUID) -> None:
+        """Drop cached answers, everywhere, of a tenant that may have changed something.
 
-        The others hear it a moment later, and not while Redis is away: the age of what is given bounds that.
+        Other processes do it a moment later, and not while Redis is away: the age of cached answers bounds that.
         """
-        self._cache.changed(tenant_id)
+        self._cache.drop_tenant(tenant_id)
         if self._cache.most > 0 and self._breakers["cache"].is_closed:
             if not self._changed:
-                self._start(self._tell_changed())
+                self._start(self._report_changed())
             self._changed.add(tenant_id)
 
-    async def _tell_changed(self) -> None:
+    async def _report_changed(self) -> None:
         await asyncio.sleep(TOGETHER_SECONDS)
         tenants, self._changed = tuple(self._changed), set()
         await self.order("changed", tenants=tenants)
 
     async def close(self) -> None:
-        """Say what is to be said, and begin nothing more."""
+        """Send what waits, and begin nothing more."""
         self._is_closed = True
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=CLOSING_SECONDS)
@@ -164,7 +163,7 @@ class Sharing:
         task.add_done_callback(self._tasks.discard)
 
     async def order(self, kind: Literal["reset", "clear", "changed"], **what: Any) -> int | None:
-        """Have every other process do something; how many heard it, None where Redis is away."""
+        """Have all other processes do something; return how many heard it, or None."""
         order = Order(sender=self._breakers.process, kind=kind, **what)
         try:
             heard: int = await self._pipeline("PUBLISH", CHANNEL, _encode(order))
@@ -173,63 +172,61 @@ class Sharing:
         return heard
 
     async def snapshots(self) -> tuple[list[Snapshot], SeenBy]:
-        """What every living process told last, this one's as it is now; this one's alone while Redis is away."""
+        """Return the last report of every living process; without Redis this one's alone."""
         others: list[Snapshot] = []
         try:
             now, _ = await self._pipeline("TIME")
-            told = await self._pipeline("HGETALL", PROCESSES)
+            entries = await self._pipeline("HGETALL", PROCESSES)
         except RedisError:
             return [self.own], "this_process"
-        for name, value in zip(told[::2], told[1::2], strict=True):
-            if name != self._breakers.process.encode() and (found := _living(value, int(now))) is not None:
-                others.append(found)
+        for name, value in zip(entries[::2], entries[1::2], strict=True):
+            if name != self._breakers.process.encode() and (snapshot := _read_living(value, int(now))) is not None:
+                others.append(snapshot)
         return [self.own, *others], "all_processes"
 
     async def changes(self, most: int) -> tuple[list[Change], int, SeenBy]:
-        """The newest changes first, how many are kept, and by whom they were seen."""
+        """Return the newest changes first, how many are kept, and who saw them."""
         own = list(self._breakers.history)[::-1]
         try:
             total = await self._pipeline("LLEN", HISTORY)
             raw = await self._pipeline("LRANGE", HISTORY, 0, most - 1)
         except RedisError:
             return own[:most], len(own), "this_process"
-        told = []
-        for one in raw:
+        known = []
+        for item in raw:
             with suppress(msgspec.MsgspecError):
-                told.append(_decode_change(one))
-        waiting = self._untold[:]
-        found = sorted([*waiting, *told], key=lambda change: change.at, reverse=True)
-        return found[:most], min(total + len(waiting), HISTORY_MAX), "all_processes"
+                known.append(_decode_change(item))
+        waiting = self._unreported[:]
+        newest = sorted([*waiting, *known], key=lambda change: change.at, reverse=True)
+        return newest[:most], min(total + len(waiting), HISTORY_MAX), "all_processes"
 
     def _note(self, change: Change) -> None:
-        self._untold = [*self._untold, change][-CHANGES_WAITING_MAX:]
-        if not self._telling:
-            self._telling = True
-            self._start(self._tell_soon())
+        self._unreported = [*self._unreported, change][-CHANGES_WAITING_MAX:]
+        if not self._is_reporting:
+            self._is_reporting = True
+            self._start(self._report_soon())
 
-    async def _tell_soon(self) -> None:
+    async def _report_soon(self) -> None:
         await asyncio.sleep(0)  # what changes together goes out together
-        self._telling = False
-        with suppress(RedisError):  # the next beat tells it
-            await self.tell()
+        self._is_reporting = False
+        with suppress(RedisError):  # the next beat reports it
+            await self.report()
 
-    async def tell(self) -> None:
-        """Write down what this process has counted, and what changed."""
-        untold, self._untold = self._untold, []
+    async def report(self) -> None:
+        """Report what this process has counted, and what changed."""
+        untold, self._unreported = self._unreported, []
         try:
             own = self.own
-            await self._pipeline(
-                "EVAL", _TELL, 2, PROCESSES, HISTORY, own.process, _encode(own), GONE_SECONDS, HISTORY_MAX,
-                HISTORY_SECONDS, *map(_encode, untold),
-            )  # fmt: skip
+            figures = (own.process, _encode(own), GONE_SECONDS, HISTORY_MAX, HISTORY_SECONDS)
+            await self._pipeline("EVAL", _REPORT, 2, PROCESSES, HISTORY, *figures, *map(_encode, untold))
         except BaseException:
-            self._untold = [*untold, *self._untold][-CHANGES_WAITING_MAX:]
+            self._unreported = [*untold, *self._unreported][-CHANGES_WAITING_MAX:]
             raise
 
     # Heard ------------------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Until it is cancelled: tell now and then that this process lives, and do what others say."""
+        """Report now and then that this process lives, and obey orders, until cancelled."""
         loop = asyncio.get_running_loop()
         try:
             while True:
@@ -239,24 +236,24 @@ class Sharing:
                         beat = loop.time()
                         while True:
                             if loop.time() >= beat:
-                                await self.tell()
+                                await self.report()
                                 beat = loop.time() + BEAT_SECONDS
                             message = await channel.get_message(timeout=max(0.01, beat - loop.time()))
                             if message is not None and message["type"] == "message":
-                                self._obey(message["data"])
+                                self._follow(message["data"])
                 except (RedisError, OSError) as error:
-                    log.debug("resilience.alone", error=type(error).__name__)
+                    log.debug("resilience.redis_away", error=type(error).__name__)
                 await asyncio.sleep(RETURN_SECONDS)
         finally:
             with suppress(RedisError, OSError, asyncio.CancelledError, TimeoutError):
                 async with asyncio.timeout(1):
                     await self._pipeline("HDEL", PROCESSES, self._breakers.process)
 
-    def _obey(self, raw: bytes) -> None:
+    def _follow(self, raw: bytes) -> None:
         try:
             order = _decode_order(raw)
         except msgspec.MsgspecError:
-            log.warning("resilience.strange")
+            log.warning("resilience.unknown_order")
             return
         if order.sender == self._breakers.process:
             return
@@ -265,13 +262,13 @@ class Sharing:
                 self._breakers.reset(order.services)
             case "clear":
                 self._cache.clear()
-                self._start(self._tell_soon())
+                self._start(self._report_soon())
             case "changed":
                 for tenant_id in order.tenants:
-                    self._cache.changed(tenant_id)
+                    self._cache.drop_tenant(tenant_id)
 
 
-def _living(value: bytes, now: int) -> Snapshot | None:
+def _read_living(value: bytes, now: int) -> Snapshot | None:
     at, _, raw = value.partition(b" ")
     try:
         return _decode_snapshot(raw) if now - int(at) <= GONE_SECONDS else None

@@ -1,22 +1,20 @@
-"""PostgreSQL: the pool, the tenant's transaction, rows to structs, a violated constraint to its problem, migrations."""
+"""PostgreSQL: the pool, the tenant's transaction, rows to structs, a violated constraint to its problem."""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from importlib import resources
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
 import msgspec
 import psycopg
 import structlog
-from psycopg import AsyncConnection, AsyncCursor, AsyncPipeline, Connection, sql
+from psycopg import AsyncConnection, AsyncCursor, AsyncPipeline, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.rows import BaseRowFactory, RowMaker, tuple_row
@@ -47,10 +45,10 @@ START_PAUSE_SECONDS = 0.2
 """Between its attempts."""
 
 LOOK_SECONDS = 2.0
-"""In which a server that is there answers whoever connects anew."""
+"""In which a server that is there answers a new connection."""
 
 RECONNECT_SECONDS = 2.0
-"""For which the pool tries to replace a lost connection; then whoever wants one has it try again. Left to itself it
+"""For which the pool tries to replace a lost connection; then the next caller has it try again. Left to itself it
 waits twice as long after each attempt, and so long after the server is back."""
 
 SILENCE_SECONDS = 5
@@ -59,8 +57,6 @@ SILENCE_SECONDS = 5
 WAITING = 1_000
 """Units of work that may wait for one of their tenant's share: what is done within those seconds."""
 
-MIGRATION_LOCK = 0x43555348  # one migrator at a time, whoever else uses advisory locks
-
 set_json_dumps(msgspec.json.encode)
 set_json_loads(msgspec.json.decode)
 
@@ -68,7 +64,7 @@ log = structlog.get_logger()
 
 
 def into(kind: type[T]) -> BaseRowFactory[T]:
-    """A row factory: columns by name to the fields of a Struct, types checked."""
+    """Return a row factory: columns by name to the fields of a Struct, types checked."""
 
     def factory(cursor: Any) -> RowMaker[T]:
         columns = _columns(cursor)
@@ -82,7 +78,7 @@ def into(kind: type[T]) -> BaseRowFactory[T]:
 
 
 def into_counted(kind: type[T]) -> BaseRowFactory[tuple[T, int]]:
-    """A row factory as `into`, of rows whose last column is a number of its own."""
+    """Return a row factory as `into`, for rows whose last column is a number apart."""
 
     def factory(cursor: Any) -> RowMaker[tuple[T, int]]:
         columns = _columns(cursor)
@@ -96,13 +92,13 @@ def into_counted(kind: type[T]) -> BaseRowFactory[tuple[T, int]]:
 
 
 def _columns(cursor: Any) -> list[str]:
-    """Names of a result's columns; `cursor.description` takes 2 us for each of them."""
+    """Return the names of a result's columns; `cursor.description` is slow."""
     result = cursor.pgresult
     return [result.fname(number).decode() for number in range(result.nfields)] if result is not None else []
 
 
-def containing(text: str | None) -> str | None:
-    """A LIKE pattern that finds a text anywhere, its own wildcards taken literally; None where there is no text."""
+def like_pattern(text: str | None) -> str | None:
+    """Return a LIKE pattern that matches a text anywhere; None without a text."""
     if not text:
         return None
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
@@ -111,7 +107,7 @@ def containing(text: str | None) -> str | None:
 
 @contextmanager
 def named_refusals() -> Iterator[None]:
-    """Give the database's refusals their names.
+    """Turn the database's errors into problems.
 
     Raises:
         Problem: the one that a violated constraint is bound to; ConcurrentModification for a lost race, and for a lock
@@ -136,14 +132,14 @@ def named_refusals() -> Iterator[None]:
 
 
 class Transaction:
-    """One transaction of one tenant, in pipeline mode: BEGIN, the tenant and the first statement go out together."""
+    """One transaction of one tenant, in pipeline mode."""
 
     def __init__(self, connection: AsyncConnection[Any], pipeline: AsyncPipeline | None) -> None:
         self._connection = connection
         self._pipeline = pipeline
 
     async def execute(self, sql: str, parameters: Parameters | None = None) -> int:
-        """Run a statement; the number of rows it touched."""
+        """Run a statement; return the number of rows that it touched."""
         with named_refusals():
             cursor = await self._connection.execute(cast(Any, sql), parameters)
             if self._pipeline is not None:
@@ -151,44 +147,46 @@ class Transaction:
         return cursor.rowcount
 
     async def post(self, sql: str, parameters: Parameters | None = None) -> None:
-        """Send a statement without waiting for its outcome; a failure surfaces at the next fetch or at the commit."""
+        """Send a statement without waiting; it fails at the next fetch or commit."""
         with named_refusals():
             await self._connection.execute(cast(Any, sql), parameters)
 
-    async def all(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[T]:
-        """All rows, as `kind`."""
+    async def fetch_all(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[T]:
+        """Return all rows as `kind`."""
         with named_refusals():
             cursor = self._connection.cursor(row_factory=into(kind))
             await cursor.execute(cast(Any, sql), parameters)
             return await cursor.fetchall()
 
-    async def counted(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[tuple[T, int]]:
-        """All rows, as `kind` with the number in the last column."""
+    async def fetch_counted(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[tuple[T, int]]:
+        """Return all rows as `kind`, each with the number in its last column."""
         with named_refusals():
             cursor = self._connection.cursor(row_factory=into_counted(kind))
             await cursor.execute(cast(Any, sql), parameters)
             return await cursor.fetchall()
 
-    async def one_or_none(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> T | None:
-        """The first row, as `kind`, or None."""
+    async def fetch_one_or_none(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> T | None:
+        """Return the first row as `kind`, or None."""
         with named_refusals():
             cursor = self._connection.cursor(row_factory=into(kind))
             await cursor.execute(cast(Any, sql), parameters)
             return await cursor.fetchone()
 
-    async def one(self, kind: type[T], sql: str, parameters: Parameters | None = None, *, missing: type[Problem]) -> T:
-        """The first row, as `kind`.
+    async def fetch_one(
+        self, kind: type[T], sql: str, parameters: Parameters | None = None, *, missing: type[Problem]
+    ) -> T:
+        """Return the first row as `kind`.
 
         Raises:
             missing: there is no row.
         """
-        row = await self.one_or_none(kind, sql, parameters)
+        row = await self.fetch_one_or_none(kind, sql, parameters)
         if row is None:
             raise missing
         return row
 
-    async def value(self, sql: str, parameters: Parameters | None = None) -> Any:
-        """The first column of the first row, or None."""
+    async def fetch_value(self, sql: str, parameters: Parameters | None = None) -> Any:
+        """Return the first column of the first row, or None."""
         with named_refusals():
             cursor = await self._connection.execute(cast(Any, sql), parameters)
             row = await cursor.fetchone()
@@ -196,7 +194,7 @@ class Transaction:
 
 
 class BulkTransaction(Transaction):
-    """One transaction of one tenant that moves many rows; outside pipeline mode, which knows no COPY."""
+    """One transaction of one tenant that moves many rows."""
 
     async def copy(self, sql: str, blocks: Iterable[bytes]) -> None:
         """Send a `COPY ... FROM STDIN` with its data, in blocks of any size.
@@ -211,7 +209,7 @@ class BulkTransaction(Transaction):
 
 
 class _Connection(AsyncConnection[Any]):
-    """A connection that ends once its server has been silent for longer than a statement may take.
+    """A connection that ends when its server is silent for too long.
 
     PostgreSQL's own limit is no help where the way to it, or its host, hangs: nothing of it would arrive.
     """
@@ -229,21 +227,21 @@ class _Connection(AsyncConnection[Any]):
             timer.cancel()
 
     def _give_up(self) -> None:
-        """End it under whoever waits, who reads that it was lost; a cancelled psycopg would wait on."""
-        log.warning("database.silent", seconds=self.silence_seconds)
+        """Close the connection under its user; a cancelled psycopg would wait on."""
+        log.warning("database.no_answer", seconds=self.silence_seconds)
         with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(self.pgconn.socket)) as place:
             place.shutdown(socket.SHUT_RDWR)
 
 
 class Database:
-    """The connections of one process, half at most for one tenant: what is locked may be waited for at many at once."""
+    """The connections of one process, half of them at most for one tenant."""
 
     def __init__(self, url: str, *, connections: int, statement_seconds: int, breaker: Breaker) -> None:
         self._url = url
         self._breaker = breaker
         self._silence_seconds = statement_seconds + SILENCE_SECONDS
         self._lookout = Lookout(
-            breaker, self._look, seconds=LOOK_SECONDS, failures=(psycopg.Error,), opened=self._turn_away
+            breaker, self._look, seconds=LOOK_SECONDS, failures=(psycopg.Error,), opened=self._fail_waiters
         )
         self._was_full = False
         """A statement found no room on the server's disk, and none has found some since."""
@@ -252,7 +250,7 @@ class Database:
         # Two at least for each tenant: a job's heart beats beside its work.
         self._semaphore = FairSemaphore(max(3, connections), waiting=WAITING)
         self.committed: Callable[[UUID | str, int], Awaitable[None]] | None = None
-        """Is told the tenant of each transaction that wrote, and a position of the server's log behind its commit."""
+        """Called with the tenant of each transaction that wrote, and the server's log position behind it."""
         if breaker.service == "database":  # of a replica nothing is told
             DATABASE_WAITING.set_function(lambda: self._semaphore.waiting)
             DATABASE_CONNECTIONS.labels("in_use").set_function(self._in_use)
@@ -289,14 +287,14 @@ class Database:
             ConfigError: the URL logs in as somebody who could do more than the service may.
         """
         await self._pool.open()
-        # The pool gives up soon, and a start may meet a server that starts too: looks tell when it is there.
+        # The pool gives up soon, and a start may meet a server that starts too: checks show when it is there.
         self._lookout.suspect()
         end = time.monotonic() + START_SECONDS
         try:
             while True:
                 try:
                     async with self.transaction() as tx:
-                        _check_login(await tx.value(LOGIN))
+                        check_login(await tx.fetch_value(LOGIN))
                     return
                 except Unavailable:
                     if time.monotonic() > end:
@@ -317,7 +315,7 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self, tenant_id: UUID | str | None = None) -> AsyncIterator[Transaction]:
-        """A transaction that sees this tenant's rows, or no tenant's when None.
+        """Open a transaction that sees this tenant's rows, or no tenant's when None.
 
         It commits at the end and rolls back on an error.
 
@@ -352,7 +350,7 @@ class Database:
                 await self._tell(tenant_id, position)
 
     async def look(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[T]:
-        """All rows of one statement that sees no tenant's, as `kind`; it commits by itself.
+        """Return all rows of one statement that sees no tenant's; it commits by itself.
 
         For what processes ask again and again: half the price of a transaction.
 
@@ -365,10 +363,10 @@ class Database:
                 await cursor.execute(cast(Any, sql), parameters)
                 return await cursor.fetchall()
 
-    async def counted(
+    async def fetch_counted(
         self, tenant_id: UUID | str | None, kind: type[T], sql: str, parameters: Parameters | None = None
     ) -> list[tuple[T, int]]:
-        """The rows of one query that writes nothing, as `Transaction.counted` gives them, in a single round trip.
+        """Return rows as `Transaction.fetch_counted` does, in a single round trip.
 
         Without a BEGIN the statements of a pipeline are one transaction, which ends with the pipeline, and with it the
         tenant whose rows are seen.
@@ -386,7 +384,7 @@ class Database:
 
     @asynccontextmanager
     async def bulk(self, tenant_id: UUID, *, seconds_max: int) -> AsyncIterator[BulkTransaction]:
-        """A transaction as `transaction` gives, for many rows: each of its statements may take `seconds_max`.
+        """Open a transaction for many rows; a statement may take `seconds_max`.
 
         Raises:
             Problem: as `named_refusals` says.
@@ -424,13 +422,13 @@ class Database:
     async def _connection(self, tenant_id: UUID | str | None) -> AsyncIterator[AsyncConnection[Any]]:
         asked = time.perf_counter()
         if tenant_id is None:  # a few look-ups, each of them short
-            async with self._pooled(asked) as connection:
+            async with self._take_connection(asked) as connection:
                 yield connection
             return
         self._lookout.check()
         await self._semaphore.acquire(tenant_id, seconds=CONNECTION_SECONDS)
         try:
-            async with self._pooled(asked) as connection:
+            async with self._take_connection(asked) as connection:
                 yield connection
         finally:
             self._semaphore.release(tenant_id)
@@ -439,12 +437,12 @@ class Database:
         return self._pool.get_stats().get("pool_available", 0)
 
     def _in_use(self) -> int:
-        told = self._pool.get_stats()
-        return max(0, told.get("pool_size", 0) - told.get("pool_available", 0))
+        stats = self._pool.get_stats()
+        return max(0, stats.get("pool_size", 0) - stats.get("pool_available", 0))
 
     @asynccontextmanager
-    async def _pooled(self, asked: float) -> AsyncIterator[AsyncConnection[Any]]:
-        """A connection that was asked for at a moment (`time.perf_counter`)."""
+    async def _take_connection(self, asked: float) -> AsyncIterator[AsyncConnection[Any]]:
+        """Return a connection that was asked for at a moment (`time.perf_counter`)."""
         self._lookout.check()
         passed = self._breaker.enter()
         try:
@@ -470,12 +468,12 @@ class Database:
                 self._lookout.suspect()
             else:
                 self._was_full = self._was_full or _is_full(error)
-                self._breaker.succeeded(passed)
+                self._breaker.succeed(passed)
             raise
-        self._breaker.succeeded(passed)
+        self._breaker.succeed(passed)
 
     async def has_room(self) -> bool:
-        """Whether the server's disk takes more rows: tried again once a statement has found no room.
+        """Return whether the server's disk takes more rows: tried again after a failure.
 
         Raises:
             Unavailable: it does not answer.
@@ -495,7 +493,7 @@ class Database:
 
     @property
     def is_away(self) -> bool:
-        """Whether the server was not there when it was last looked for."""
+        """Whether the server was away when it was last checked."""
         return not self._breaker.is_closed
 
     # Away -------------------------------------------------------------------------------------------------------------
@@ -506,8 +504,8 @@ class Database:
         if not self._breaker.is_closed:
             await self._pool.check()  # what was lost meanwhile is replaced before anybody is given it
 
-    def _turn_away(self) -> None:
-        """The server is away: whoever waits for a connection waits no more."""
+    def _fail_waiters(self) -> None:
+        """Fail everyone who waits for a connection: the server is away."""
         for wait in self._waits:
             wait.reschedule(asyncio.get_running_loop().time())
 
@@ -518,14 +516,14 @@ class Database:
             Unavailable: none came within two seconds.
         """
         try:
-            async with asyncio.timeout(LOOK_SECONDS), self._pooled(time.perf_counter()) as connection:
+            async with asyncio.timeout(LOOK_SECONDS), self._take_connection(time.perf_counter()) as connection:
                 await connection.execute("SELECT 1")
         except (TimeoutError, PoolTimeout, psycopg.Error) as error:
             raise Unavailable from error
 
 
 async def connect_alone(url: str, name: str, *, statement_seconds: int) -> AsyncConnection[Any]:
-    """A connection outside of the pool, by its application name; one whose server falls silent ends.
+    """Open a connection outside of the pool; one whose server falls silent ends.
 
     Raises:
         psycopg.Error: the server cannot be reached.
@@ -542,7 +540,7 @@ async def connect_alone(url: str, name: str, *, statement_seconds: int) -> Async
 
 
 async def readable(file: int, seconds: float) -> bool:
-    """Whether there is something to read within the time; psycopg's own wait looks ten times a second."""
+    """Return whether there is something to read within the time."""
     loop, arrived = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(file, arrived.set)
     try:
@@ -556,8 +554,11 @@ async def readable(file: int, seconds: float) -> bool:
 
 
 def _may_be_away(error: BaseException) -> bool:
-    """Whether an error may come of a server that is not there. What a statement was refused for is none: a time limit,
-    a lock, a constraint, or a transaction that idled; nor is a wait for a tenant's own share."""
+    """Return whether an error may come from a server that is away.
+
+    A refused statement is none (a time limit, a lock, a constraint, an idle transaction); nor is a wait for a tenant's
+    own share.
+    """
     cause = error.__cause__ if isinstance(error, Unavailable) else error
     if isinstance(cause, PoolTimeout):
         return True
@@ -567,7 +568,7 @@ def _may_be_away(error: BaseException) -> bool:
 
 
 def _is_full(error: BaseException) -> bool:
-    """Whether the server's disk has no room for what a statement would write."""
+    """Return whether the server's disk has no room for what a statement would write."""
     return isinstance(error.__cause__ if isinstance(error, Unavailable) else error, psycopg.errors.DiskFull)
 
 
@@ -582,8 +583,10 @@ TRY_ROOM = (
 POSITION = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint"
 
 
-def _check_login(login: str) -> None:
-    """See that the service is logged in as its role, and has not only taken it: SET ROLE NONE would lead back.
+def check_login(login: str) -> None:
+    """Check that the service is logged in as its role, for good.
+
+    SET ROLE NONE would lead back from a role that it has only taken.
 
     Raises:
         ConfigError: it is somebody else.
@@ -595,72 +598,14 @@ def _check_login(login: str) -> None:
         )
 
 
-class MigrationError(RuntimeError):
-    """The database is not one that these migrations can bring up to date."""
-
-
-def migrate(database_url: str, *, report: Callable[[str], None] = lambda name: None, behind: bool = False) -> int:
-    """Apply the numbered migrations that are missing, as the owner, one process at a time; how many were applied.
-
-    Where none is missing, any role that may connect will do. `behind`: a database with later migrations than this
-    version has is fine, as it is while the next one is rolled out.
-
-    Raises:
-        MigrationError: an applied migration differs from the file of its name, or is unknown here.
-    """
-    files = sorted(
-        (entry for entry in resources.files("service.migrations").iterdir() if entry.name.endswith(".sql")),
-        key=lambda entry: entry.name,
-    )
-    scripts = {entry.name: entry.read_text(encoding="utf-8") for entry in files}
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
-        applied = _applied(connection)
-        missing = [name for name in scripts if name not in applied]
-        for name, digest in applied.items():
-            if name not in scripts and behind and name > max(scripts):
-                log.warning("database.ahead", migration=name)
-                continue
-            if name not in scripts:
-                raise MigrationError(f"the database has the migration {name}, which this version does not know")
-            if digest != _digest(scripts[name]):
-                raise MigrationError(f"the migration {name} was changed after it was applied")
-        for name in missing:
-            with connection.transaction():
-                connection.execute(cast(Any, scripts[name]))
-                connection.execute(
-                    "INSERT INTO migrations (name, digest) VALUES (%s, %s)", [name, _digest(scripts[name])]
-                )
-            report(name)
-        return len(missing)
-
-
-def verify(database_url: str) -> None:
-    """See that the service may work on a database of somebody's own: by its role, and with no migration missing.
-
-    That the next release has migrated it already is fine: see CONTRIBUTING.
-
-    Raises:
-        ConfigError: the URL logs in as somebody who could do more than the service may.
-        MigrationError: as `migrate`, or the owner has yet to run it.
-    """
-    with psycopg.connect(database_url) as connection:
-        for (login,) in connection.execute(LOGIN):
-            _check_login(login)
-    try:
-        migrate(database_url, behind=True)
-    except psycopg.errors.InsufficientPrivilege as error:
-        raise MigrationError("run `cushion migrate`, which is the owner's") from error
-
-
 def give_password(owner_url: str, service_url: str) -> bool:
-    """Have the service's role log in by the password of its URL; False where the URL names no password of the role.
+    """Set the role's password from its URL; return False where the URL has none.
 
-    The server is told the password's SCRAM verifier, so that no log of statements holds it.
+    The server gets the password's SCRAM verifier, so that no log of statements holds it.
     """
-    told = conninfo_to_dict(service_url)
-    password = told.get("password")
-    if told.get("user") != SERVICE_ROLE or not password:
+    parts = conninfo_to_dict(service_url)
+    password = parts.get("password")
+    if parts.get("user") != SERVICE_ROLE or not password:
         return False
     with psycopg.connect(owner_url, autocommit=True) as connection:
         verifier = connection.pgconn.encrypt_password(
@@ -672,25 +617,5 @@ def give_password(owner_url: str, service_url: str) -> bool:
 
 
 def as_service(owner_url: str) -> str:
-    """The owner's connection as the service's role: for a database where the role may log in without a password."""
+    """Return the owner's connection URL as the service's role."""
     return make_conninfo(owner_url, user=SERVICE_ROLE)
-
-
-def _applied(connection: Connection[Any]) -> dict[str, str]:
-    known = connection.execute("SELECT to_regclass('migrations')").fetchone()
-    if known == (None,):  # asked first: the service's role may see that nothing is missing, but create nothing
-        connection.execute(
-            """
-            CREATE TABLE migrations (
-                name text PRIMARY KEY,
-                digest text NOT NULL,
-                applied_at timestamptz NOT NULL DEFAULT now()
-            );
-            GRANT SELECT ON migrations TO PUBLIC
-            """
-        )
-    return dict(connection.execute("SELECT name, digest FROM migrations ORDER BY name").fetchall())
-
-
-def _digest(script: str) -> str:
-    return hashlib.sha256(script.encode()).hexdigest()

@@ -1,4 +1,7 @@
-"""Answers that this process gave, for the time in which the database is away: bounded, and none that was changed."""
+"""Answers of this process, for the time in which the database is away.
+
+They are bounded, and none is of a tenant that changed something since.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ Key = tuple[Hashable, ...]
 
 
 def key_of(caller: Caller, path: str, query: bytes) -> Key:
-    """What an answer is kept under: all that a handler may know of who calls, but for their e-mail."""
+    """Return the key of an answer: what a handler may know of a caller, but e-mail."""
     return (
         caller.tenant_id,
         caller.kind,
@@ -40,7 +43,7 @@ def key_of(caller: Caller, path: str, query: bytes) -> Key:
     )
 
 
-class Kept(NamedTuple):
+class CachedAnswer(NamedTuple):
     """An answer as it went out."""
 
     content: bytes
@@ -51,7 +54,7 @@ class Kept(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What a process tells of its cache."""
+    """What a process reports of its cache."""
 
     entries: int = 0
     size_bytes: int = 0
@@ -61,7 +64,7 @@ class Counts(NamedTuple):
     cleared: int = 0
 
 
-class FallbackCache(Lru[Key, Kept]):
+class FallbackCache(Lru[Key, CachedAnswer]):
     """The answers of one process, by caller, path and query.
 
     What a tenant changes drops all that is kept of it. An answer that was begun before that change, and ends after it,
@@ -71,8 +74,7 @@ class FallbackCache(Lru[Key, Kept]):
     def __init__(
         self, *, most: int, bytes_most: int, seconds_most: float, now: Callable[[], float] = time.monotonic
     ) -> None:
-        """`most` and `bytes_most` are entries and bytes, `seconds_most` the oldest answer that is given out; 0 entries
-        keep nothing."""
+        """Keep at most `most` answers of `bytes_most`, no older than `seconds_most`."""
         super().__init__(most=most, bytes_most=bytes_most)
         self.most, self.bytes_most, self.seconds_most = most, bytes_most, seconds_most
         self._now = now
@@ -86,32 +88,32 @@ class FallbackCache(Lru[Key, Kept]):
 
     @property
     def turn(self) -> int:
-        """Where the changes stand: asked before an answer is made, told to `add` behind it."""
+        """The number of changes so far: read before an answer is made, passed to `add`."""
         return self._turn
 
     def add(self, key: Key, content: bytes, headers: tuple[tuple[bytes, bytes], ...], turn: int) -> None:
-        """Keep an answer that was begun at this turn, unless its tenant has changed something since."""
+        """Keep an answer that was begun at this turn, unless its tenant changed since."""
         tenant_id: Any = key[0]
         if self.most == 0 or len(content) > ANSWER_BYTES_MAX or self._changed.get(tenant_id, self._forgotten) > turn:
             return
-        self.keep(key, Kept(content, headers, self._now()), len(content) + ENTRY_BYTES)
+        self.keep(key, CachedAnswer(content, headers, self._now()), len(content) + ENTRY_BYTES)
         if key in self._kept:
             self._of_tenant.setdefault(tenant_id, set()).add(key)
 
-    def find(self, key: Key) -> tuple[Kept, int] | None:
-        """What is kept of this and its age in whole seconds; None where there is nothing that is young enough."""
-        found = self.get(key)
-        if found is not None:
-            age_seconds = self._now() - found.at
+    def find(self, key: Key) -> tuple[CachedAnswer, int] | None:
+        """Return the kept answer and its age in whole seconds; None without a young one."""
+        answer = self.get(key)
+        if answer is not None:
+            age_seconds = self._now() - answer.at
             if age_seconds <= self.seconds_most:
                 self.served += 1
-                return found, int(age_seconds)
+                return answer, int(age_seconds)
             self._drop(key)
         self.missed += 1
         return None
 
-    def changed(self, tenant_id: UUID | None) -> None:
-        """A tenant changed something, or may have: nothing of it is true any more."""
+    def drop_tenant(self, tenant_id: UUID | None) -> None:
+        """Drop all answers of a tenant that changed something, or may have."""
         self._turn += 1
         self._changed[tenant_id] = self._turn
         self._changed.move_to_end(tenant_id)
@@ -123,7 +125,7 @@ class FallbackCache(Lru[Key, Kept]):
                 self.dropped += 1
 
     def clear(self) -> int:
-        """Forget all; how many answers that were."""
+        """Drop all; return how many answers."""
         entries = len(self)
         while len(self):
             self.drop_oldest()
@@ -135,7 +137,7 @@ class FallbackCache(Lru[Key, Kept]):
 
     @property
     def counts(self) -> Counts:
-        """What this process has to tell of it."""
+        """What this process reports of it."""
         return Counts(len(self), self.size_bytes, self.served, self.missed, self.dropped, self.cleared)
 
     def _drop(self, key: Key) -> int:

@@ -1,7 +1,7 @@
-"""Redis commands of concurrent requests, sent together: what comes during one round trip waits for the next.
+"""Sends Redis commands of concurrent requests together, in shared round trips.
 
-A round trip costs the client several times what one more command in it costs, so under load the commands share it; an
-idle process sends each at once.
+A round trip costs the client several times what one more command in it costs. Under load the commands share it; an idle
+process sends each at once.
 """
 
 from __future__ import annotations
@@ -13,52 +13,52 @@ from typing import Any, Final
 import hiredis
 from redis import exceptions
 from redis.asyncio import Redis
-from redis.asyncio.connection import AbstractConnection
+from redis.asyncio.connection import AbstractConnection, DefaultParser
 
 from service.platform import tracing
 from service.platform.metrics import REDIS_SECONDS
 
-TOGETHER_MOST = 128
+COMMANDS_MAX = 128
 """Commands of one round trip."""
 ROUND_TRIP_SECONDS = 5.0
-"""After which Redis counts as gone."""
+"""After which Redis counts as unavailable."""
 
-
-_MORE: Final = object()
-"""What the parser says while an answer is not whole."""
+_INCOMPLETE: Final = object()
+"""What the parser returns while an answer is not complete."""
 
 Waiting = tuple[tuple[Any, ...], asyncio.Future[Any]]
-"""A command, and who waits for its answer."""
+"""A command, and the future of its answer."""
 
 
 class Pipeline(asyncio.Protocol):
-    """A pipeline to Redis that concurrent requests share; of one event loop, so nothing is locked.
+    """A pipeline to Redis that requests share; of one event loop, so unlocked.
 
     It keeps a connection of its own and sets one time limit for a whole round trip: the pool, its checks and a limit
-    for each command take as long again as the commands. redis-py opens the connection; from then on bytes come straight
+    for each command take as long again as the commands. redis-py opens the connection. From then on bytes come straight
     from the event loop, since its streams and a task cost a round trip two more turns of the loop.
     """
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._waiting: list[Waiting] = []
-        self._travelling: list[Waiting] = []
+        self._in_flight: list[Waiting] = []
         self._answers: list[Any] = []
-        """To those that travel, as far as they came."""
+        """To what is in flight, as far as they came."""
         self._is_due = False
         """Whether a round trip is under way, or about to be."""
         self._started = 0.0
         self._limit: asyncio.TimerHandle | None = None
         self._opening: asyncio.Task[None] | None = None
+        self._closing: asyncio.Task[None] | None = None
         self._connection: AbstractConnection | None = None
         self._transport: asyncio.WriteTransport | None = None
         self._reader: hiredis.Reader
 
     async def __call__(self, *command: Any) -> Any:
-        """What Redis answers to one command.
+        """Return Redis's answer to one command.
 
         Raises:
-            RedisError: Redis refused the command, or is not there.
+            RedisError: Redis refused the command, or is unavailable.
         """
         if tracing.is_on():
             with tracing.step(f"redis {command[0]}", "redis"):
@@ -71,32 +71,32 @@ class Pipeline(asyncio.Protocol):
         self._waiting.append((command, answer))
         if not self._is_due:
             self._is_due = True
-            loop.call_soon(self._depart)  # with what else this turn of the loop brings
+            loop.call_soon(self._flush)  # with what else this turn of the loop brings
         return answer
 
     # A round trip -----------------------------------------------------------------------------------------------------
 
-    def _depart(self) -> None:
-        """Begin a round trip, where anybody waits."""
+    def _flush(self) -> None:
+        """Begin a round trip if a command waits."""
         loop = asyncio.get_running_loop()
         if self._waiting and self._transport is None:
             self._opening = loop.create_task(self._open())
             return
         packed = []
-        while self._waiting and not self._travelling:
-            batch, self._waiting = self._waiting[:TOGETHER_MOST], self._waiting[TOGETHER_MOST:]
+        while self._waiting and not self._in_flight:
+            batch, self._waiting = self._waiting[:COMMANDS_MAX], self._waiting[COMMANDS_MAX:]
             for command, answer in batch:
                 try:
                     packed.append(hiredis.pack_command(command))  # redis-py's own way takes seven times as long
                 except Exception as error:
-                    _tell(answer, error)
+                    _settle(answer, error)
                 else:
-                    self._travelling.append((command, answer))
-        self._is_due = bool(self._travelling)
+                    self._in_flight.append((command, answer))
+        self._is_due = bool(self._in_flight)
         if self._is_due:
             assert self._transport is not None
             self._started = time.perf_counter()
-            self._limit = loop.call_later(ROUND_TRIP_SECONDS, self._late)
+            self._limit = loop.call_later(ROUND_TRIP_SECONDS, self._on_timeout)
             self._transport.write(b"".join(packed))
 
     async def _open(self) -> None:
@@ -108,72 +108,74 @@ class Pipeline(asyncio.Protocol):
             async with asyncio.timeout(ROUND_TRIP_SECONDS):
                 await connection.connect()  # type: ignore[no-untyped-call]
         except TimeoutError:
-            self._fail(exceptions.TimeoutError("Redis did not answer in time"))
+            self._on_timeout()
         except Exception as error:
             self._fail(error)
         else:
+            # redis-py has no public way to the transport of a connection; everything else here is public.
             assert connection._writer is not None
-            faults: Any = {"protocolError": exceptions.InvalidResponse, "replyError": connection._parser.parse_error}
-            self._reader = hiredis.Reader(notEnoughData=_MORE, **faults)
             self._connection, self._transport = connection, connection._writer.transport
-            connection._writer.transport.set_protocol(self)
-            self._depart()
+            errors: Any = {"protocolError": exceptions.InvalidResponse, "replyError": DefaultParser.parse_error}
+            self._reader = hiredis.Reader(notEnoughData=_INCOMPLETE, **errors)
+            self._transport.set_protocol(self)
+            self._flush()
 
     def data_received(self, data: bytes) -> None:
-        """Part of the answers came."""
+        """Parse what came; once every answer of the round trip is there, hand them out."""
         try:
             self._reader.feed(data)
-            while (answer := self._reader.gets()) is not _MORE:
+            while (answer := self._reader.gets()) is not _INCOMPLETE:
                 if isinstance(answer, exceptions.ConnectionError):
                     raise answer
                 self._answers.append(answer)
         except exceptions.RedisError as error:
             self._fail(error)
             return
-        if len(self._answers) < len(self._travelling) or not self._travelling:
+        if len(self._answers) < len(self._in_flight) or not self._in_flight:
             return
         answers, self._answers = self._answers, []
-        for (_, waiter), answer in zip(self._ended(), answers, strict=True):
-            _tell(waiter, answer)
-        asyncio.get_running_loop().call_soon(self._depart)  # with what those who have their answers ask next
+        for (_, waiter), answer in zip(self._end_round_trip(), answers, strict=True):
+            _settle(waiter, answer)
+        asyncio.get_running_loop().call_soon(self._flush)  # with what those who have their answers ask next
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Redis closed the connection."""
+        """Fail every caller: Redis closed the connection."""
         self._fail(exceptions.ConnectionError("Connection closed by server."))
 
-    def _late(self) -> None:
+    def _on_timeout(self) -> None:
         self._fail(exceptions.TimeoutError("Redis did not answer in time"))
 
-    def _ended(self) -> list[Waiting]:
-        """The round trip is over; who was on it."""
+    def _end_round_trip(self) -> list[Waiting]:
+        """Stop the clock of the round trip and return what was in flight."""
         if self._limit is not None:
             self._limit.cancel()
             self._limit = None
             REDIS_SECONDS.observe(time.perf_counter() - self._started)
-        travelled, self._travelling = self._travelling, []
-        return travelled
+        in_flight, self._in_flight = self._in_flight, []
+        return in_flight
 
     def _fail(self, error: Exception) -> None:
-        """Give the connection up: what was half sent or half read is no use to anybody else, and who waits already
-        would wait as long for the same."""
-        waiting, self._waiting = self._ended() + self._waiting, []
+        """Drop the connection and fail every caller, who would wait for the same error."""
+        waiting, self._waiting = self._end_round_trip() + self._waiting, []
         self._answers, self._is_due = [], False
         connection, transport = self._connection, self._transport
         self._connection = self._transport = None
         if connection is not None and transport is not None:
             transport.set_protocol(asyncio.Protocol())  # its end is no news of the next connection
-            connection._close()  # type: ignore[no-untyped-call]
+            self._closing = asyncio.get_running_loop().create_task(connection.disconnect(nowait=True))
         for _, waiter in waiting:
-            _tell(waiter, error)
+            _settle(waiter, error)
 
     async def close(self) -> None:
-        """Give the connection up; the next command makes another."""
+        """Close the connection; the next command opens another."""
         if self._opening is not None:
             self._opening.cancel()
         self._fail(exceptions.ConnectionError("Connection closed."))
+        if self._closing is not None:
+            await self._closing
 
 
-def _tell(waiter: asyncio.Future[Any], answer: Any) -> None:
+def _settle(waiter: asyncio.Future[Any], answer: Any) -> None:
     if waiter.done():  # its request was cancelled
         return
     if isinstance(answer, Exception):

@@ -1,4 +1,4 @@
-"""The circuit breaker of Redis: what a process does while it is away, and what comes before it is asked again."""
+"""The circuit breaker of Redis, and what is done before Redis is asked again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = structlog.get_logger()
 
 
 class RedisBreaker:
-    """What one process knows of Redis being there, from its own requests."""
+    """Whether Redis is there, by this process's own requests."""
 
     def __init__(self, redis: Redis, breaker: Breaker) -> None:
         self._redis = redis
@@ -29,33 +29,33 @@ class RedisBreaker:
         self._is_behind = False
         """Whether Redis may lack something of this process; who resets the breaker does not give it that."""
         self._first: list[Callable[[], Awaitable[None]]] = []
-        self._owed: list[Callable[[], Awaitable[bool]]] = []
+        self._recoveries: list[Callable[[], Awaitable[bool]]] = []
 
     @property
     def away(self) -> bool:
-        """Whether Redis was not there when it was last asked, or lacks what it then missed."""
+        """Whether Redis was away when it was last asked, or lacks what it then missed."""
         return self._is_behind or not self._breaker.is_closed
 
     def first(self, load: Callable[[], Awaitable[None]]) -> None:
         """Do this once before Redis is asked again. Where it fails, Redis stays away."""
         self._first.append(load)
 
-    def owed(self, catch_up: Callable[[], Awaitable[bool]]) -> None:
-        """Do this before Redis is asked again, until none says any more that there was something to do.
+    def on_recovery(self, catch_up: Callable[[], Awaitable[bool]]) -> None:
+        """Do this before Redis is asked again, until it returns that nothing was left.
 
         Where nothing is to do it must not await, lest more come up after it looked. Where it fails, Redis stays away.
         """
-        self._owed.append(catch_up)
+        self._recoveries.append(catch_up)
 
-    async def either(self, ask: Callable[[], Awaitable[T]], otherwise: Callable[[], Awaitable[T]]) -> T:
-        """What Redis says, or while it is away what this process does."""
+    async def choose(self, ask: Callable[[], Awaitable[T]], otherwise: Callable[[], Awaitable[T]]) -> T:
+        """Return Redis's answer, or this process's own while Redis is away."""
         if passed := self._pass():
             try:
                 answer = await ask()
             except RedisError as error:
-                self._lost(passed, error)
+                self._note_loss(passed, error)
             else:
-                self._breaker.succeeded(passed)
+                self._breaker.succeed(passed)
                 return answer
         self._look()
         answer = await otherwise()
@@ -64,8 +64,8 @@ class RedisBreaker:
         return answer
 
     @asynccontextmanager
-    async def changing(self) -> AsyncIterator[Any]:
-        """A pipeline for what must reach Redis, sent at the end.
+    async def open_pipeline(self) -> AsyncIterator[Any]:
+        """Open a pipeline for commands that must reach Redis, sent at the end.
 
         Raises:
             Unavailable: Redis is away.
@@ -79,22 +79,22 @@ class RedisBreaker:
                 yield pipe
                 await pipe.execute()
         except RedisError as error:
-            self._lost(passed, error)
+            self._note_loss(passed, error)
             raise Unavailable from error
-        self._breaker.succeeded(passed)
+        self._breaker.succeed(passed)
 
     def _pass(self) -> int:
-        """A pass while Redis is there; else none, since no request tries one that is away."""
+        """Return a pass while Redis is there; no request tries one that is away."""
         if not self.away:
             return self._breaker.enter()
         self._breaker.reject()
         return NO_PASS
 
-    def _lost(self, passed: int, error: RedisError) -> None:
+    def _note_loss(self, passed: int, error: RedisError) -> None:
         if not self.away:
             log.warning("cache.unavailable", error=type(error).__name__, detail=str(error)[:200])
         self._is_behind = True
-        self._breaker.failed(passed, type(error).__name__)
+        self._breaker.fail(passed, type(error).__name__)
 
     def _look(self) -> None:
         """Try Redis when it is time, beside the request: it may take its time to fail."""
@@ -106,16 +106,16 @@ class RedisBreaker:
             await self._redis.ping()
             for load in self._first:
                 await load()
-            while any([await catch_up() for catch_up in self._owed]):
+            while any([await catch_up() for catch_up in self._recoveries]):
                 pass
             self._is_behind = False
-            self._breaker.succeeded(passed)
+            self._breaker.succeed(passed)
             log.info("cache.back")
         except (RedisError, Problem) as error:
             log.debug("cache.still_away", error=type(error).__name__)
-            self._breaker.failed(passed, type(error).__name__)
+            self._breaker.fail(passed, type(error).__name__)
         except BaseException:
-            self._breaker.abandoned(passed)
+            self._breaker.abandon(passed)
             raise
         finally:
             self._returning = None

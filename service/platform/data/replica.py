@@ -1,4 +1,4 @@
-"""A read replica: which reads it may answer, so that nobody misses what they wrote, whichever process took that.
+"""A read replica, and which reads it may answer.
 
 Each commit of a tenant is noted in Redis with the primary's position in its log. A replica answers a tenant's reads
 once it has replayed past that note, and is behind by no more than a bound; in every other case the primary does.
@@ -52,7 +52,7 @@ class _Place(Struct):
 
 
 class Replica:
-    """What one process knows of the replica, by a look now and then beside the requests that it serves."""
+    """The state of the replica, by a check now and then beside the requests."""
 
     def __init__(
         self, database: Database, primary: Database, ask: Ask, breaker: RedisBreaker, lag_seconds: int
@@ -71,9 +71,9 @@ class Replica:
         self._state = ""
         """What was last logged of it."""
         self._unnoted = -1
-        """The last position that Redis was not there to be told."""
+        """The last position that Redis was not there to take."""
         primary.committed = self._note
-        breaker.owed(self._catch_up)
+        breaker.on_recovery(self._catch_up)
 
     async def open(self) -> None:
         """Begin to connect; a replica that is away keeps nobody waiting."""
@@ -86,20 +86,20 @@ class Replica:
         await self._database.close()
 
     async def for_reads(self, tenant_id: UUID) -> Database | None:
-        """The replica where it has all that this tenant wrote; None: the primary is to be asked."""
+        """Return the replica where it has all that this tenant wrote, else None."""
         now = time.monotonic()
         if self._looking is None and now >= self._looked_at + LOOK_SECONDS:
             self._looking = asyncio.get_running_loop().create_task(self._look())
         if now >= self._holds_until:
             return None
-        needed = await self._breaker.either(lambda: self._needed(tenant_id), _unknown)
+        needed = await self._breaker.choose(lambda: self._needed_position(tenant_id), _unknown)
         return self._database if needed is not None and needed <= self._replayed else None
 
     def avoid(self) -> None:
-        """It did not answer: the next look decides."""
+        """Ask the primary until the next check: the replica did not answer."""
         self._holds_until = 0.0
 
-    async def _needed(self, tenant_id: UUID) -> float | None:
+    async def _needed_position(self, tenant_id: UUID) -> float | None:
         everybody, own = await self._ask("ZMSCORE", NOTES, EVERYBODY, str(tenant_id))
         return None if everybody is None else max(float(everybody), float(own or 0))
 
@@ -107,7 +107,7 @@ class Replica:
         async def missed() -> None:
             self._unnoted = max(self._unnoted, position)
 
-        await self._breaker.either(lambda: self._ask("ZADD", NOTES, "GT", position, str(tenant_id)), missed)
+        await self._breaker.choose(lambda: self._ask("ZADD", NOTES, "GT", position, str(tenant_id)), missed)
 
     async def _catch_up(self) -> bool:
         if self._unnoted < 0:
@@ -123,26 +123,26 @@ class Replica:
     async def _look(self) -> None:
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                whole = await self._breaker.either(lambda: self._ask("ZSCORE", NOTES, EVERYBODY), _unknown) is not None
+                whole = await self._breaker.choose(lambda: self._ask("ZSCORE", NOTES, EVERYBODY), _unknown) is not None
                 now = time.monotonic()
                 async with self._primary.transaction() as tx:
-                    there = await tx.one_or_none(_Place, _PRIMARY)
+                    there = await tx.fetch_one_or_none(_Place, _PRIMARY)
                 async with self._database.transaction() as tx:
-                    here = await tx.one_or_none(_Place, _REPLICA)
+                    here = await tx.fetch_one_or_none(_Place, _REPLICA)
                 assert there is not None
                 assert there.position is not None
                 if not whole:  # Redis lost its notes: whatever they said lies before this position
-                    await self._breaker.either(
+                    await self._breaker.choose(
                         lambda: self._ask("ZADD", NOTES, "GT", there.position, EVERYBODY), _unknown
                     )
-            self._found(now, there, here)
+            self._note_place(now, there, here)
         except (Problem, TimeoutError) as error:
             self._unused("unavailable", error=type(error).__name__)
         finally:
             self._looked_at = time.monotonic()
             self._looking = None
 
-    def _found(self, now: float, there: _Place, here: _Place | None) -> None:
+    def _note_place(self, now: float, there: _Place, here: _Place | None) -> None:
         if here is None or here.position is None or here.cluster != there.cluster or here.login != SERVICE_ROLE:
             self._unused("unfit", login=None if here is None else here.login)
             return

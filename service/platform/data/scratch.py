@@ -1,4 +1,4 @@
-"""Files on their way: folders that are their owner's while it lives, and nothing left of one that was killed."""
+"""Files on their way: folders that exist while their owner lives."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
 
 
 def has_room(folder: Path) -> bool:
-    """Whether a folder's disk takes another file, found out as whoever writes one does: the figures of a disk tell
-    nothing of quotas, nor of what is kept back for root. A folder that is not there is no full one."""
+    """Return whether a folder's disk takes another file, by writing one.
+
+    The figures of a disk leave out quotas and what is reserved for root. A folder that is not there is no full one.
+    """
     try:
         with TemporaryFile(dir=folder) as file:
             os.posix_fallocate(file.fileno(), 0, ROOM_BYTES)
@@ -31,13 +33,13 @@ def has_room(folder: Path) -> bool:
 
 
 def hold(handle: int) -> None:
-    """Say that the open file or folder is in use until it is closed: the system closes a dead process's."""
+    """Mark an open file or folder as in use until it is closed, or its process dies."""
     with suppress(OSError):  # a file system without locks: then nobody takes it for abandoned either
         fcntl.flock(handle, fcntl.LOCK_EX)
 
 
 def remove_if_abandoned(path: Path, *, older_than_seconds: float = 0) -> bool:
-    """Remove a file or folder that nobody holds; whether it was so.
+    """Remove a file or folder that nobody uses; return whether it was so.
 
     The age is only for the moment between its making and its owner's hold on it.
     """
@@ -62,7 +64,7 @@ def remove_if_abandoned(path: Path, *, older_than_seconds: float = 0) -> bool:
 
 @contextmanager
 def folder_for(scratch: Path, work: str) -> Iterator[Path]:
-    """A folder of this work alone, removed at its end."""
+    """Make a folder for this work alone, removed at its end."""
     with TemporaryDirectory(prefix=_prefix(work), dir=scratch, ignore_cleanup_errors=True) as folder:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -74,20 +76,20 @@ def folder_for(scratch: Path, work: str) -> Iterator[Path]:
 
 @contextmanager
 def folder_of(scratch: Path, work: str) -> Iterator[Path]:
-    """The same for a run of a job: what a killed run of the same work left behind goes first."""
+    """Make the folder of a run of a job; what a killed run left in it goes first."""
     clear(scratch, work)
     with folder_for(scratch, work) as folder:
         yield folder
 
 
 def clear(scratch: Path, work: str) -> None:
-    """Remove what killed runs of this work left behind: for work that is given up."""
+    """Remove what killed runs of this work left, for work that is given up."""
     for left in scratch.glob(_prefix(work) + "*"):
         remove_if_abandoned(left)
 
 
 def sweep(scratch: Path, *, older_than_seconds: float, keep: Path) -> list[str]:
-    """Remove what killed processes left behind; the names. `keep` is no such thing."""
+    """Remove what killed processes left, except `keep`; return the names."""
     return [
         left.name
         for left in scratch.iterdir()

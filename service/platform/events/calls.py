@@ -1,4 +1,6 @@
-"""Calls that come by the thousand: counted by caller, record and minute, until the minute is an entry of the audit log.
+"""Calls that come by the thousand, counted by caller, record and minute.
+
+A minute becomes one entry of the audit log.
 
 The counts are in PostgreSQL, in the transaction that notes which events arrived: one that arrives twice counts once.
 """
@@ -16,7 +18,7 @@ from msgspec import Struct
 
 from service.platform.base.problem import Unavailable
 from service.platform.base.secrets import new_id
-from service.platform.data.audit import APPEND, Entry, encoded
+from service.platform.data.audit import APPEND, ChainEntry, encode_entries
 from service.platform.data.database import Transaction
 from service.platform.unit.context import Resources, Unit
 
@@ -73,20 +75,20 @@ async def count(tx: Transaction, tenant_id: UUID, events: Iterable[Event], secon
     """Count events of a tenant, `seconds` of them together."""
     groups: dict[tuple[datetime, str, str, str], Counted] = {}
     for event in events:
-        one = _counted(event, seconds)
-        key = (one.since, one.action, one.caller, one.resource_id)
-        known = groups.setdefault(key, one)
-        if known is not one:
+        group = _group_of(event, seconds)
+        key = (group.since, group.action, group.caller, group.resource_id)
+        known = groups.setdefault(key, group)
+        if known is not group:
             known.calls += 1
-            known.formulas += one.formulas
-            known.first_at, known.last_at = min(known.first_at, one.first_at), max(known.last_at, one.last_at)
-            known.ip_addresses = list(dict.fromkeys(known.ip_addresses + one.ip_addresses))[:ADDRESSES_MAX]
-            known.user_agent, known.request_id = one.user_agent, one.request_id
+            known.formulas += group.formulas
+            known.first_at, known.last_at = min(known.first_at, group.first_at), max(known.last_at, group.last_at)
+            known.ip_addresses = list(dict.fromkeys(known.ip_addresses + group.ip_addresses))[:ADDRESSES_MAX]
+            known.user_agent, known.request_id = group.user_agent, group.request_id
     if groups:
         await tx.execute(_COUNT, [tenant_id, msgspec.json.encode(list(groups.values())).decode(), ADDRESSES_MAX])
 
 
-def _counted(event: Event, seconds: int) -> Counted:
+def _group_of(event: Event, seconds: int) -> Counted:
     subject, at = event.subject, event.occurred_at
     return Counted(
         since=datetime.fromtimestamp(at.timestamp() // seconds * seconds, UTC),
@@ -108,8 +110,8 @@ def _counted(event: Event, seconds: int) -> Counted:
     )
 
 
-async def tell_calls(resources: Resources) -> None:
-    """Make entries of what was counted in stretches of time that are over."""
+async def write_calls(resources: Resources) -> None:
+    """Write audit entries for the counts of minutes that are over."""
     seconds = resources.settings.calls_together_seconds + LATE_SECONDS
     before = resources.clock.now() - timedelta(seconds=seconds)
     tenants = await resources.database.look(_Tenant, "SELECT calls_before(%s) AS tenant_id", [before])
@@ -119,7 +121,7 @@ async def tell_calls(resources: Resources) -> None:
         except Unavailable:
             raise
         except Exception as error:  # one tenant's fault keeps no other back
-            log.error("calls.untold", tenant_id=tenant.tenant_id, error=repr(error))
+            log.error("calls.not_written", tenant_id=tenant.tenant_id, error=repr(error))
 
 
 class _Tenant(Struct):
@@ -128,43 +130,43 @@ class _Tenant(Struct):
 
 async def _tell_of(resources: Resources, tenant_id: UUID, before: datetime) -> None:
     async with resources.database.transaction(tenant_id) as tx:
-        ended = await tx.all(Counted, _ENDED, [tenant_id, before])
+        ended = await tx.fetch_all(Counted, _ENDED, [tenant_id, before])
         if ended:  # else another worker was faster
-            emails = await emails_of(tx, {one.user_id for one in ended if one.user_email is None})
-            await tx.execute(APPEND, [tenant_id, encoded([_entry(one, emails) for one in ended])])
+            emails = await emails_of(tx, {group.user_id for group in ended if group.user_email is None})
+            await tx.execute(APPEND, [tenant_id, encode_entries([_entry(group, emails) for group in ended])])
 
 
-async def is_untold(unit: Unit, moment: datetime) -> bool:
-    """Whether calls up to a moment are counted that are no entries of the tenant's audit log yet."""
-    return bool(await unit.value("SELECT EXISTS (SELECT FROM calls WHERE since <= %s)", [moment]))
+async def has_unwritten(unit: Unit, moment: datetime) -> bool:
+    """Return whether calls up to a moment are counted that are no audit entries yet."""
+    return bool(await unit.fetch_value("SELECT EXISTS (SELECT FROM calls WHERE since <= %s)", [moment]))
 
 
-def _entry(one: Counted, emails: dict[UUID | None, str]) -> Entry:
-    told = {"calls": one.calls, "formulas": one.formulas, "first_at": one.first_at}
-    return Entry(
+def _entry(group: Counted, emails: dict[UUID | None, str]) -> ChainEntry:
+    details = {"calls": group.calls, "formulas": group.formulas, "first_at": group.first_at}
+    return ChainEntry(
         id=new_id(),
-        occurred_at=one.last_at,
-        user_id=one.user_id,
-        user_email=one.user_email or emails.get(one.user_id),
-        api_key_id=one.api_key_id,
-        action=one.action,
-        resource_type=one.resource_type,
-        resource_id=one.resource_id or None,
-        resource_name=one.resource_name,
-        ip_address=", ".join(one.ip_addresses) or None,  # where an erasure takes them out
-        user_agent=one.user_agent,
-        request_id=one.request_id,
-        details=msgspec.Raw(msgspec.json.encode(told)),
+        occurred_at=group.last_at,
+        user_id=group.user_id,
+        user_email=group.user_email or emails.get(group.user_id),
+        api_key_id=group.api_key_id,
+        action=group.action,
+        resource_type=group.resource_type,
+        resource_id=group.resource_id or None,
+        resource_name=group.resource_name,
+        ip_address=", ".join(group.ip_addresses) or None,  # where an erasure takes them out
+        user_agent=group.user_agent,
+        request_id=group.request_id,
+        details=msgspec.Raw(msgspec.json.encode(details)),
     )
 
 
 async def emails_of(tx: Transaction, wanted: set[UUID | None]) -> dict[UUID | None, str]:
-    """The e-mails of users of whom only the identifier is known."""
+    """Return the e-mails of users of whom only the identifier is known."""
     known = [user_id for user_id in wanted if user_id is not None]
     if not known:
         return {}
-    found = await tx.all(_Email, "SELECT id, email FROM users WHERE id = ANY(%s)", [known])
-    return {user.id: user.email for user in found}
+    users = await tx.fetch_all(_Email, "SELECT id, email FROM users WHERE id = ANY(%s)", [known])
+    return {user.id: user.email for user in users}
 
 
 class _Email(Struct):

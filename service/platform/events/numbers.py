@@ -1,4 +1,4 @@
-"""Events are numbered by the process that they happen in, so that one that is lost on its way leaves a gap.
+"""Numbers of events by process: one that is lost on its way leaves a gap.
 
 A process counts for each tenant from 1 on, and tells PostgreSQL how far it has counted. The drain notes what arrived;
 what has not for a while becomes an entry in the tenant's audit log.
@@ -20,14 +20,14 @@ from msgspec import Struct
 
 from service.platform.base.problem import Unavailable
 from service.platform.base.secrets import new_id
-from service.platform.data.audit import APPEND, Entry, encoded
+from service.platform.data.audit import APPEND, ChainEntry, encode_entries
 from service.platform.data.database import Transaction
 from service.platform.unit.context import Resources
 
 MOST_TENANTS = 10_000
 """That a process keeps count of; the one that was silent for longest begins anew, as another source."""
 TIMES_A_GAP = 12
-"""How often counts are told, and gaps looked for, within the time that an event may be missing."""
+"""How often counts are reported, and gaps looked for, within the time that an event may be missing."""
 GAPS_TOLD = 100
 MISSING: Final = "audit.events_missing"
 
@@ -60,7 +60,7 @@ log = structlog.get_logger()
 
 
 class EventNumber(Struct, frozen=True):
-    """Which event of a process this is, among its tenant's: the process's count of them."""
+    """The number of an event among its tenant's, in its process."""
 
     source: UUID
     number: int
@@ -70,7 +70,7 @@ class _Count(Struct):
     tenant_id: UUID
     source: UUID
     highest: int = 0
-    told: int = 0
+    reported: int = 0
 
 
 class Numbers:
@@ -82,7 +82,7 @@ class Numbers:
         """Of tenants that it keeps no count of any more."""
 
     def next(self, tenant_id: UUID) -> EventNumber:
-        """The number of a tenant's next event."""
+        """Return the number of a tenant's next event."""
         count = self._counts.get(tenant_id)
         if count is None:
             count = self._counts[tenant_id] = _Count(tenant_id, new_id())
@@ -92,14 +92,16 @@ class Numbers:
         count.highest += 1
         return EventNumber(count.source, count.highest)
 
-    async def tell(self, resources: Resources) -> None:
-        """Tell PostgreSQL how far this process has counted.
+    async def report(self, resources: Resources) -> None:
+        """Report to PostgreSQL how far this process has counted.
 
         Raises:
-            Unavailable: it is to be told again.
+            Unavailable: it is to be reported again.
         """
         left, self._untold = self._untold, []
-        changed = [(count, count.highest) for count in (*left, *self._counts.values()) if count.highest > count.told]
+        changed = [
+            (count, count.highest) for count in (*left, *self._counts.values()) if count.highest > count.reported
+        ]
         if not changed:
             return
         rows = [{"tenant_id": count.tenant_id, "source": count.source, "highest": number} for count, number in changed]
@@ -110,7 +112,7 @@ class Numbers:
             self._untold += left
             raise
         for count, number in changed:
-            count.told = number
+            count.reported = number
 
 
 def _numbers(resources: Resources) -> Numbers:
@@ -118,13 +120,13 @@ def _numbers(resources: Resources) -> Numbers:
 
 
 def numbers_of(resources: Resources) -> Numbers:
-    """The counts of this process: there from the first event on."""
+    """Return the counts of this process."""
     return resources.once(_numbers)
 
 
 @asynccontextmanager
-async def telling(resources: Resources) -> AsyncIterator[None]:
-    """Tell the counts now and then, and at the end."""
+async def report_counts(resources: Resources) -> AsyncIterator[None]:
+    """Report the counts now and then, and at the end."""
     task = asyncio.create_task(_tell_forever(resources))
     try:
         yield
@@ -133,32 +135,32 @@ async def telling(resources: Resources) -> AsyncIterator[None]:
         with suppress(asyncio.CancelledError):
             await task
         with suppress(Unavailable):
-            await numbers_of(resources).tell(resources)
+            await numbers_of(resources).report(resources)
 
 
 async def _tell_forever(resources: Resources) -> None:
     while True:
         await asyncio.sleep(resources.settings.event_gap_seconds / TIMES_A_GAP)
         try:
-            await numbers_of(resources).tell(resources)
+            await numbers_of(resources).report(resources)
         except Exception as error:
-            log.warning("events.untold", error=repr(error))
+            log.warning("events.not_reported", error=repr(error))
 
 
 async def note_arrived(tx: Transaction, tenant_id: UUID, numbers: list[EventNumber]) -> None:
-    """Note that events are in the audit log, in the transaction that puts them there."""
-    await tx.execute(_ARRIVED, [tenant_id, [one.source for one in numbers], [one.number for one in numbers]])
+    """Note that events are in the audit log, in the transaction that writes them."""
+    await tx.execute(_ARRIVED, [tenant_id, [event.source for event in numbers], [event.number for event in numbers]])
 
 
 async def not_arrived(tx: Transaction, tenant_id: UUID, numbers: list[EventNumber]) -> set[EventNumber]:
-    """Those of these events that are not noted yet; until this transaction ends nobody else asks of this tenant."""
+    """Return those of these events that are not noted yet, under the tenant's lock."""
     await tx.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"events {tenant_id}"])
-    given = [[one.source for one in numbers], [one.number for one in numbers], tenant_id]
-    return set(await tx.all(EventNumber, _NOT_ARRIVED, given))
+    parameters = [[event.source for event in numbers], [event.number for event in numbers], tenant_id]
+    return set(await tx.fetch_all(EventNumber, _NOT_ARRIVED, parameters))
 
 
-async def tell_missing(resources: Resources, waiting_since: datetime | None) -> None:
-    """Write into the audit logs which events have been missing for so long that they will not come.
+async def report_missing(resources: Resources, waiting_since: datetime | None) -> None:
+    """Write audit entries for events that have been missing for too long.
 
     `waiting_since`: when the oldest event came that still waits to be drained; what may be among those is not missing.
     """
@@ -166,21 +168,21 @@ async def tell_missing(resources: Resources, waiting_since: datetime | None) -> 
     ripe = await resources.database.look(_Source, "SELECT * FROM suspect_events(%s, %s)", figures)
     for source in ripe:
         async with resources.database.transaction(source.tenant_id) as tx:
-            gaps = await tx.all(_Gap, _TAKE_MISSING, [source.tenant_id, source.source])
+            gaps = await tx.fetch_all(_Gap, _TAKE_MISSING, [source.tenant_id, source.source])
             if not gaps:  # another worker was faster
                 continue
             missing = sum(gap.last - gap.first + 1 for gap in gaps)
             log.error("events.missing", tenant_id=source.tenant_id, source=source.source, missing=missing)
-            told = {"missing": missing, "gaps": [[gap.first, gap.last] for gap in gaps[:GAPS_TOLD]]}
-            entry = Entry(
+            details = {"missing": missing, "gaps": [[gap.first, gap.last] for gap in gaps[:GAPS_TOLD]]}
+            entry = ChainEntry(
                 id=new_id(),
                 occurred_at=resources.clock.now(),
                 action=MISSING,
                 resource_type="process",
                 resource_id=str(source.source),
-                details=msgspec.Raw(msgspec.json.encode(told)),
+                details=msgspec.Raw(msgspec.json.encode(details)),
             )
-            await tx.execute(APPEND, [source.tenant_id, encoded([entry])])
+            await tx.execute(APPEND, [source.tenant_id, encode_entries([entry])])
 
 
 class _Source(Struct):

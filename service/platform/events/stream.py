@@ -1,4 +1,6 @@
-"""High-rate events: out through a Redis stream before the answer, drained by a worker into the audit log in batches.
+"""High-rate events: through a Redis stream, by a worker, into the audit log.
+
+An event is on the stream before the answer goes out.
 
 Redis is not trusted: an entry is signed, and one that is not becomes no audit row. Nor does it keep what it is given:
 entries are numbered (`numbers`), and what is missing is told.
@@ -9,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -21,15 +24,15 @@ from redis.exceptions import ResponseError
 from service.platform.base.caller import NOBODY
 from service.platform.base.problem import Unavailable
 from service.platform.base.secrets import new_id
-from service.platform.data.audit import APPEND, Entry, encoded
-from service.platform.events.calls import LOOKS, count, emails_of, tell_calls
+from service.platform.data.audit import APPEND, ChainEntry, encode_entries
+from service.platform.events.calls import LOOKS, count, emails_of, write_calls
 from service.platform.events.numbers import (
     TIMES_A_GAP,
     EventNumber,
     not_arrived,
     note_arrived,
     numbers_of,
-    tell_missing,
+    report_missing,
 )
 from service.platform.unit.context import Context, Resources, Subject
 
@@ -64,7 +67,7 @@ class Event(Struct, frozen=True, kw_only=True):
     user_agent: str | None = None
     subject: Subject | None = None
     counted: bool = False
-    """Whether it is told as one of many: see `calls`."""
+    """Whether it is counted with others of its kind: see `calls`."""
 
 
 class Sent(Struct, frozen=True):
@@ -75,7 +78,7 @@ class Sent(Struct, frozen=True):
 
 
 def event_of(ctx: Context, action: str, *, counted: bool = False) -> Event:
-    """The event of a request, with who called from where about which record."""
+    """Return the event of a request: who called from where about which record."""
     caller = ctx.caller
     return Event(
         occurred_at=ctx.now(),
@@ -93,7 +96,7 @@ def event_of(ctx: Context, action: str, *, counted: bool = False) -> Event:
 
 
 async def publish(resources: Resources, event: Event) -> None:
-    """Put an event on the stream; where Redis does not take it, straight into the audit log.
+    """Put an event on the stream; where Redis does not take it, into the audit log.
 
     Once this returns, a crash of this process loses nothing.
 
@@ -110,7 +113,7 @@ async def publish(resources: Resources, event: Event) -> None:
             )
             return
     except Exception as error:
-        log.warning("event.past_the_stream", action=event.action, request_id=event.request_id, error=repr(error))
+        log.warning("event.written_directly", action=event.action, request_id=event.request_id, error=repr(error))
     try:
         await _write(resources, event.tenant_id, [sent])
     except Exception as error:
@@ -119,39 +122,29 @@ async def publish(resources: Resources, event: Event) -> None:
 
 
 async def drain(resources: Resources, consumer: str, *, claiming: bool = True, block_milliseconds: int = 1000) -> int:
-    """Move one batch from the stream into the audit log, `claiming` of what another consumer left first; how many
-    events it held.
+    """Move a batch from the stream into the audit log; return how many events.
 
-    An entry is acknowledged after its commit, so a crash in between hands it out again; the audit row has the event's
-    identifier, so it is written once.
+    `claiming`: what another consumer left comes first. An entry is acknowledged after its commit, so a crash in between
+    hands it out again; the audit row has the event's identifier, so it is written once.
     """
-    redis = resources.redis
     try:
-        entries = []
-        if claiming:
-            claimed = await redis.xautoclaim(STREAM, GROUP, consumer, min_idle_time=ABANDONED_MILLISECONDS, count=BATCH)
-            entries = [
-                entry for entry in claimed[1] if entry[0] is not None
-            ]  # Redis 6 hands out trimmed entries as nothing
-        if not entries:
-            answer = await redis.xreadgroup(GROUP, consumer, {STREAM: ">"}, count=BATCH, block=block_milliseconds)
-            entries = answer[0][1] if answer else []
+        entries = await _read(resources.redis, consumer, claiming, block_milliseconds)
     except ResponseError as error:
         if "NOGROUP" not in str(error):
             raise
-        await redis.xgroup_create(STREAM, GROUP, id="0", mkstream=True)
+        await resources.redis.xgroup_create(STREAM, GROUP, id="0", mkstream=True)
         return 0
     by_tenant: dict[UUID, list[tuple[bytes, Sent]]] = {}
     refused: list[bytes] = []
     for entry_id, fields in entries:
-        sent = _believed(resources, fields)
+        sent = _verify(resources, fields)
         if sent is None:
             refused.append(entry_id)
         else:
             by_tenant.setdefault(sent.event.tenant_id, []).append((entry_id, sent))
     if refused:  # must not stand in the way of all that follow
         log.error("events.refused", entries=len(refused), first=refused[0].decode())
-        await _done(redis, refused)
+        await _acknowledge(resources.redis, refused)
     for tenant_id, events in by_tenant.items():
         try:
             await _write_all(resources, tenant_id, [sent for _, sent in events])
@@ -160,18 +153,28 @@ async def drain(resources: Resources, consumer: str, *, claiming: bool = True, b
         except Exception as error:  # one tenant's fault keeps no other back; these are handed out again later
             log.error("events.write_failed", tenant_id=tenant_id, events=len(events), error=repr(error))
             continue
-        await _done(redis, [entry_id for entry_id, _ in events])
+        await _acknowledge(resources.redis, [entry_id for entry_id, _ in events])
     return len(entries)
 
 
+async def _read(redis: Redis, consumer: str, claiming: bool, block_milliseconds: int) -> list[tuple[bytes, Any]]:
+    if claiming:
+        claimed = await redis.xautoclaim(STREAM, GROUP, consumer, min_idle_time=ABANDONED_MILLISECONDS, count=BATCH)
+        entries = [entry for entry in claimed[1] if entry[0] is not None]  # Redis 6 gives trimmed entries as nothing
+        if entries:
+            return entries
+    answer = await redis.xreadgroup(GROUP, consumer, {STREAM: ">"}, count=BATCH, block=block_milliseconds)
+    return list(answer[0][1]) if answer else []
+
+
 async def waiting_since(resources: Resources) -> datetime | None:
-    """When the oldest event came that no worker is done with; an entry's identifier begins with its milliseconds."""
+    """Return when the oldest event came that no worker is done with."""
     oldest = await resources.redis.xrange(STREAM, count=1)
     return datetime.fromtimestamp(int(oldest[0][0].partition(b"-")[0]) / 1000, UTC) if oldest else None
 
 
-def _believed(resources: Resources, fields: dict[bytes, bytes]) -> Sent | None:
-    """What an entry says; None where this deployment has not signed it."""
+def _verify(resources: Resources, fields: dict[bytes, bytes]) -> Sent | None:
+    """Return the event of an entry; None where this deployment has not signed it."""
     raw = fields.get(b"event", b"")
     if not hmac.compare_digest(fields.get(b"signature", b""), resources.vault.sign(SIGNED, raw)):
         return None
@@ -181,7 +184,7 @@ def _believed(resources: Resources, fields: dict[bytes, bytes]) -> Sent | None:
         return None
 
 
-async def _done(redis: Redis, entry_ids: list[bytes]) -> None:
+async def _acknowledge(redis: Redis, entry_ids: list[bytes]) -> None:
     async with redis.pipeline() as pipe:
         pipe.xack(STREAM, GROUP, *entry_ids)
         pipe.xdel(STREAM, *entry_ids)
@@ -189,7 +192,7 @@ async def _done(redis: Redis, entry_ids: list[bytes]) -> None:
 
 
 async def _write_all(resources: Resources, tenant_id: UUID, events: list[Sent]) -> None:
-    """Write a batch; one that the database cannot hold must not keep back the others for ever."""
+    """Write a batch; an event that the database cannot hold does not stop the others."""
     try:
         await _write(resources, tenant_id, events)
     except psycopg.DataError as error:
@@ -210,12 +213,12 @@ async def _write(resources: Resources, tenant_id: UUID, events: list[Sent]) -> N
         await count(tx, tenant_id, counted.values(), resources.settings.calls_together_seconds)
         await note_arrived(tx, tenant_id, [sent.place for sent in events])
         if alone:
-            await tx.execute(APPEND, [tenant_id, encoded([_entry(event, emails) for event in alone])])
+            await tx.execute(APPEND, [tenant_id, encode_entries([_entry(event, emails) for event in alone])])
 
 
-def _entry(event: Event, emails: dict[UUID | None, str]) -> Entry:
+def _entry(event: Event, emails: dict[UUID | None, str]) -> ChainEntry:
     subject = event.subject
-    return Entry(
+    return ChainEntry(
         id=event.id,
         occurred_at=event.occurred_at,
         user_id=event.user_id,
@@ -233,20 +236,20 @@ def _entry(event: Event, emails: dict[UUID | None, str]) -> Entry:
 
 
 async def drain_forever(resources: Resources, consumer: str, stopping: asyncio.Event) -> None:
-    """Drain until told to stop, through failures; in between tell what was counted, and what is missing."""
+    """Drain until the process stops; in between report counts and missing events."""
     loop = asyncio.get_running_loop()
     look_at = count_at = claim_at = 0.0
     while not stopping.is_set():
         try:
             if loop.time() >= count_at:  # without Redis, too
-                await tell_calls(resources)
+                await write_calls(resources)
                 count_at = loop.time() + resources.settings.calls_together_seconds / LOOKS
             claiming = loop.time() >= claim_at
             drained = await drain(resources, consumer, claiming=claiming)
             if claiming and drained < BATCH:  # else there may be more of it
                 claim_at = loop.time() + CLAIM_SECONDS
             if drained < BATCH and loop.time() >= look_at:  # else much waits, and is not missing
-                await tell_missing(resources, await waiting_since(resources))
+                await report_missing(resources, await waiting_since(resources))
                 look_at = loop.time() + resources.settings.event_gap_seconds / TIMES_A_GAP
             if 0 < drained < BATCH:
                 await asyncio.sleep(PAUSE_SECONDS)

@@ -1,4 +1,7 @@
-"""Who calls, for whom, and whether they may: by token, API key, the deployment's own key, or an operator's token."""
+"""Admission: who calls, for whom, and whether they may.
+
+By a user's token, an API key, the deployment's own key, or an operator's token.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from uuid import UUID
 
 import msgspec
 
-from service.platform.access.caller_status import NO_METER, KeyRecord, Meter, TenantRecord, Verdict
+from service.platform.access.caller_status import NO_METER, GateVerdict, KeyRecord, Meter, TenantRecord
 from service.platform.access.rights import Rights
 from service.platform.access.switches import may_operate
 from service.platform.base import problem as problems
@@ -23,8 +26,8 @@ TENANT: Final = ("header", "x-tenant-id")
 ANOTHERS: Final = "only who runs the deployment names another tenant than their own"
 
 
-async def admit(ctx: Context, route: Route) -> Verdict:
-    """Let the caller of a request in, and tell `ctx` who it is; what the gate said of them.
+async def admit(ctx: Context, route: Route) -> GateVerdict:
+    """Admit the caller of a request into `ctx`; return the gate's verdict.
 
     Raises:
         Problem: the deployment is under maintenance, the caller is nobody, has too many requests behind them or may not
@@ -38,22 +41,16 @@ async def admit(ctx: Context, route: Route) -> Verdict:
         )  # all that is said then, else clients would give up their tokens
         raise
     try:
-        _check_maintenance(ctx, route, verdict)  # of which the gate may just have told
+        _check_maintenance(ctx, route, verdict)  # which the gate may just have reported
         _check_flag(ctx, route)
     except Problem as refusal:
         raise _with(refusal, verdict) from None
     return verdict
 
 
-async def _admit(ctx: Context, route: Route) -> Verdict:
-    resources = ctx.resources
+async def _admit(ctx: Context, route: Route) -> GateVerdict:
     if route.access == "public":
-        _check_maintenance(ctx, route)
-        _check_flag(ctx, route)
-        if not route.limited or route.windows is None:
-            return Verdict("ok")
-        verdict = await resources.gate.windows(route.windows(resources.settings, ctx.origin, ""))
-        return _passed(verdict)
+        return await _admit_anybody(ctx, route)
     authorization, key = ctx.headers.get(b"authorization"), ctx.headers.get(b"x-api-key")
     if authorization is not None:
         verdict, caller, rights = await _user(ctx, route, authorization)
@@ -66,16 +63,7 @@ async def _admit(ctx: Context, route: Route) -> Verdict:
         raise problems.Unauthenticated
     try:
         ctx.admit(caller)
-        home = _home(ctx, verdict)
-        named = _named_tenant(ctx)
-        if route.access == "operator":
-            caller = await _operator(ctx, caller, home, named)
-            ctx.admit(caller)
-        elif named is not None and named != str(caller.tenant_id):
-            caller = await _in_tenant(ctx, caller, home, named)
-            ctx.admit(caller)
-        elif route.everywhere and _operates(ctx, caller, home):
-            ctx.admit(msgspec.structs.replace(caller, runs_deployment=True))
+        ctx.admit(await _in_its_tenant(ctx, route, caller, _home(ctx, verdict)))
         _check_rights(ctx, route, verdict)
     except Problem as refusal:
         raise _with(refusal, verdict) from None
@@ -85,8 +73,29 @@ async def _admit(ctx: Context, route: Route) -> Verdict:
     return verdict
 
 
+async def _admit_anybody(ctx: Context, route: Route) -> GateVerdict:
+    """Let a request to a public route in, within the route's limits."""
+    _check_maintenance(ctx, route)
+    _check_flag(ctx, route)
+    if not route.limited or route.windows is None:
+        return GateVerdict("ok")
+    return _check_verdict(await ctx.resources.gate.windows(route.windows(ctx.resources.settings, ctx.origin, "")))
+
+
+async def _in_its_tenant(ctx: Context, route: Route, caller: Caller, home: TenantRecord) -> Caller:
+    """Return the caller as of the tenant that the request is for."""
+    named = _named_tenant(ctx)
+    if route.access == "operator":
+        return await _operator(ctx, caller, home, named)
+    if named is not None and named != str(caller.tenant_id):
+        return await _in_tenant(ctx, caller, home, named)
+    if route.everywhere and _operates(ctx, caller, home):
+        return msgspec.structs.replace(caller, runs_deployment=True)
+    return caller
+
+
 async def admit_again(ctx: Context, route: Route) -> None:
-    """Look at the caller again once a body is there that was waited for: much may have ended meanwhile.
+    """Look at the caller again after a wait for the body: rights may have ended.
 
     By the gate, as at the head, and by PostgreSQL, which remembers for longer what ended. Nothing is counted twice, and
     an access token that ran out by itself was good when the request began.
@@ -120,8 +129,8 @@ async def admit_again(ctx: Context, route: Route) -> None:
         raise _with(refusal, verdict) from None
 
 
-def _home(ctx: Context, verdict: Verdict) -> TenantRecord:
-    """The tenant that the caller is at home in.
+def _home(ctx: Context, verdict: GateVerdict) -> TenantRecord:
+    """Return the caller's own tenant.
 
     Raises:
         TenantSuspended, AddressNotAllowed: it is not active, or lets nobody in from there.
@@ -133,20 +142,22 @@ def _home(ctx: Context, verdict: Verdict) -> TenantRecord:
     return verdict.tenant
 
 
-def _check_rights(ctx: Context, route: Route, verdict: Verdict) -> None:
-    """See that the caller may call this route.
+def _check_rights(ctx: Context, route: Route, verdict: GateVerdict) -> None:
+    """Check that the caller may call this route.
 
     Raises:
         PermissionDenied, EnrolmentRequired: they may not.
     """
     if not ctx.caller.may(route.access):
-        raise problems.PermissionDenied.lacking(ctx.caller, route.access)
+        raise problems.PermissionDenied.with_access(ctx.caller, route.access)
     if verdict.must_enroll and not route.enrolling:
         raise problems.EnrolmentRequired
 
 
-def _check_maintenance(ctx: Context, route: Route, verdict: Verdict | None = None) -> None:
-    """See that the route answers now. Until it is known who calls, `verdict` is None, and nobody is an operator.
+def _check_maintenance(ctx: Context, route: Route, verdict: GateVerdict | None = None) -> None:
+    """Check that the route answers now.
+
+    Until it is known who calls, `verdict` is None, and nobody is an operator.
 
     Raises:
         UnderMaintenance: it does not, for this caller.
@@ -164,14 +175,14 @@ def _check_flag(ctx: Context, route: Route) -> None:
         ctx.resources.switches.check(route.flag, ctx.tenant_id)
 
 
-def _passes(ctx: Context, caller: Caller, verdict: Verdict) -> bool:
-    """Whether the caller goes on working during maintenance; `verdict` is on the tenant that they are at home in."""
+def _passes(ctx: Context, caller: Caller, verdict: GateVerdict) -> bool:
+    """Return whether the caller works on during maintenance."""
     home = verdict.tenant
     return home is not None and caller.kind in ("user", "operator") and _is_operators(ctx, caller.role, home)
 
 
 def shows_system_key(ctx: Context) -> bool:
-    """Whether a request shows the deployment's own key, also on a route that asks for no caller."""
+    """Return whether a request has the deployment's own key, on any route."""
     key = ctx.headers.get(b"x-api-key")
     return key is not None and _is_system_key(ctx, key)
 
@@ -181,10 +192,10 @@ def _is_system_key(ctx: Context, key: bytes) -> bool:
     return known is not None and hmac.compare_digest(digest(known), digest(key.decode("latin-1")))
 
 
-async def _system(ctx: Context, route: Route) -> Verdict:
-    """The deployment's own key: it administers the tenant that it names, whatever that one's status."""
+async def _system(ctx: Context, route: Route) -> GateVerdict:
+    """Admit the deployment's own key, which administers the tenant that it names."""
     windows = route.windows(ctx.settings, ctx.origin, SYSTEM_EMAIL) if route.windows else ()
-    verdict = _passed(await ctx.resources.gate.system(windows, counted=route.limited))
+    verdict = _check_verdict(await ctx.resources.gate.system(windows, counted=route.limited))
     try:
         caller = Caller(
             kind="system",
@@ -197,7 +208,7 @@ async def _system(ctx: Context, route: Route) -> Verdict:
         )
         ctx.admit(caller)
         if not caller.may(route.access):
-            raise problems.PermissionDenied.lacking(caller, route.access)
+            raise problems.PermissionDenied.with_access(caller, route.access)
         named = _named_tenant(ctx)
         if named is None and route.everywhere:
             ctx.admit(msgspec.structs.replace(caller, runs_deployment=True))
@@ -212,7 +223,7 @@ async def _system(ctx: Context, route: Route) -> Verdict:
 
 
 async def _in_tenant(ctx: Context, caller: Caller, home: TenantRecord, named: str) -> Caller:
-    """An admin of an operator tenant, as an admin of the tenant that they named."""
+    """Return an operator's admin as an admin of the tenant that they named."""
     if not _operates(ctx, caller, home):
         raise problems.PermissionDenied.at(TENANT, ANOTHERS)
     tenant = await _tenant_named(ctx, named)
@@ -231,8 +242,10 @@ async def _in_tenant(ctx: Context, caller: Caller, home: TenantRecord, named: st
 
 
 async def _operator(ctx: Context, caller: Caller, home: TenantRecord, named: str | None) -> Caller:
-    """The caller of what concerns the whole deployment. It is done as an act of their own tenant, whichever they name:
-    another one's log is no place for it."""
+    """Return the caller of what concerns the whole deployment.
+
+    It is done as an act of their own tenant, whichever they name: another one's log is no place for it.
+    """
     runs_deployment = _operates(ctx, caller, home)
     if named is not None and named != str(caller.tenant_id):
         if not runs_deployment:
@@ -250,7 +263,7 @@ def _is_operators(ctx: Context, role: Role, home: TenantRecord) -> bool:
     return role in ("owner", "admin") and home.slug in ctx.settings.operator_tenants
 
 
-async def _user(ctx: Context, route: Route, authorization: bytes) -> tuple[Verdict, Caller, Rights]:
+async def _user(ctx: Context, route: Route, authorization: bytes) -> tuple[GateVerdict, Caller, Rights]:
     scheme, _, token = authorization.partition(b" ")
     if scheme.lower() != b"bearer":
         raise problems.InvalidToken.at(["header", "authorization"], "expected Bearer and an access token")
@@ -292,7 +305,7 @@ async def _user(ctx: Context, route: Route, authorization: bytes) -> tuple[Verdi
     return verdict, caller, rights
 
 
-async def _key(ctx: Context, route: Route, key: bytes) -> tuple[Verdict, Caller, Rights]:
+async def _key(ctx: Context, route: Route, key: bytes) -> tuple[GateVerdict, Caller, Rights]:
     windows = route.windows(ctx.settings, ctx.origin, "") if route.windows else ()
     key_hash = digest(key.decode("latin-1"))
     verdict = await ctx.resources.gate.key(key_hash, windows, _meter(ctx, route))
@@ -319,8 +332,8 @@ async def _key(ctx: Context, route: Route, key: bytes) -> tuple[Verdict, Caller,
     return verdict, caller, rights
 
 
-def _living_key(ctx: Context, verdict: Verdict) -> KeyRecord:
-    """The key that the gate found.
+def _living_key(ctx: Context, verdict: GateVerdict) -> KeyRecord:
+    """Return the key of a verdict.
 
     Raises:
         InvalidKey: there is none, or it has ended.
@@ -332,7 +345,7 @@ def _living_key(ctx: Context, verdict: Verdict) -> KeyRecord:
 
 
 def _meter(ctx: Context, route: Route) -> Meter:
-    """What the call uses of the month, where that does not depend on its body.
+    """Return what the call uses of the month, where that does not depend on its body.
 
     Nothing yet where it may be a repetition, which uses nothing.
     """
@@ -341,17 +354,17 @@ def _meter(ctx: Context, route: Route) -> Meter:
     return route.metered[0](ctx.settings)._replace(scope=route.access)
 
 
-def _pass_metered(ctx: Context, route: Route, verdict: Verdict) -> None:
+def _pass_metered(ctx: Context, route: Route, verdict: GateVerdict) -> None:
     if verdict.outcome == "used_up":
         assert route.metered is not None
         seconds = ctx.resources.gate.seconds_left_of_month()
-        told = Fault([], route.metered[0](ctx.settings).words(verdict.tier))
-        raise _with(route.metered[1](told, retry_after_seconds=seconds), verdict)
-    _passed(verdict)
+        fault = Fault([], route.metered[0](ctx.settings).words(verdict.tier))
+        raise _with(route.metered[1](fault, retry_after_seconds=seconds), verdict)
+    _check_verdict(verdict)
 
 
 def _named_tenant(ctx: Context) -> str | None:
-    """The tenant of X-Tenant-ID."""
+    """Return the tenant of X-Tenant-ID."""
     named = ctx.headers.get(b"x-tenant-id")
     return None if named is None else named.decode("latin-1").strip().lower()
 
@@ -366,12 +379,12 @@ async def _tenant_named(ctx: Context, named: str) -> TenantRecord:
     return tenant
 
 
-def _passed(verdict: Verdict) -> Verdict:
+def _check_verdict(verdict: GateVerdict) -> GateVerdict:
     if verdict.outcome == "limited":
-        raise _with(problems.RateLimited.passing(verdict.passed, verdict.retry_after_seconds), verdict)
+        raise _with(problems.RateLimited.with_limit(verdict.passed, verdict.retry_after_seconds), verdict)
     return verdict
 
 
-def _with(refusal: Problem, verdict: Verdict) -> Problem:
+def _with(refusal: Problem, verdict: GateVerdict) -> Problem:
     refusal.verdict = verdict  # the answer carries the limits even when it refuses
     return refusal

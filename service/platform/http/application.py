@@ -1,4 +1,4 @@
-"""The ASGI application of all rows: which of them a request is for, and what becomes of those that are for none."""
+"""The ASGI application: finds a request's row, and answers where there is none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from starlette.routing import Route as StarletteRoute
 from starlette.types import ASGIApp
 
 from service.platform import tracing
-from service.platform.access.caller_status import Verdict
+from service.platform.access.caller_status import GateVerdict
 from service.platform.base import problem as problems
 from service.platform.base.problem import Problem, TooManyConnections
 from service.platform.http.connections import Connections
@@ -39,15 +39,14 @@ ANYWHERE: frozenset[type[Problem]] = frozenset(
 
 
 CORS_HEADERS: Final = (
-    "Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-Range", "Range", "X-API-Key", "X-Request-ID",
-    "X-Tenant-ID",
-)  # fmt: skip
+    *("Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-Range", "Range", "X-API-Key"),
+    *("X-Request-ID", "X-Tenant-ID"),
+)
 """Headers that a page of another origin may send; no cookie is one of them, and none is let in."""
 CORS_EXPOSED: Final = (
-    "Age", "Content-Disposition", "Content-Range", "ETag", "Idempotent-Replayed", "Link", "Retry-After",
-    "WWW-Authenticate", "X-Cushion-Stale", "X-Request-ID",
-    *RATE_HEADERS,
-)  # fmt: skip
+    *("Age", "Content-Disposition", "Content-Range", "ETag", "Idempotent-Replayed", "Link", "Retry-After"),
+    *("WWW-Authenticate", "X-Cushion-Stale", "X-Request-ID", *RATE_HEADERS),
+)
 """Headers of an answer that it may read."""
 CORS_SECONDS: Final = 600
 """For which a browser may remember what it was allowed."""
@@ -84,8 +83,9 @@ class Resource:
 def build(
     routes: list[Route], lifespan: Any, connections: Connections, cors_origins: tuple[str, ...] = ()
 ) -> Starlette:
-    """The ASGI application of these routes, for requests that get a connection of their address. Pages of
-    `cors_origins` may read its answers.
+    """Return the ASGI application of these routes.
+
+    Each request gets a connection of its address. Pages of `cors_origins` may read its answers.
 
     Matched by prefix first: with a hundred routes in a row the last costs 0.1 ms.
     """
@@ -125,8 +125,11 @@ def build(
 
 
 class _Application(Starlette):
-    """Starlette, asked only where a path has parameters or no route has it: an endpoint answers for its own faults, and
-    passing the layers in front of it costs a small request a tenth of its time."""
+    """Starlette, asked only for paths with parameters and unknown ones.
+
+    An endpoint answers for its own faults, and passing the layers in front of it costs a small request a tenth of its
+    time.
+    """
 
     literal: dict[str, Resource]
     paths: list[re.Pattern[str]]
@@ -142,11 +145,11 @@ class _Application(Starlette):
             await (self.serve if self.cors is None else self.cors)(scope, receive, send)
 
     def knows(self, path: str) -> bool:
-        """Whether a route has this path, whatever the method."""
+        """Return whether a route has this path, whatever the method."""
         return any(pattern.match(path) for pattern in self.paths)
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Serve one request."""
         if ENCODED_SLASH.search(scope.get("raw_path") or b""):
             scope = {**scope, "path": "/%2f"}  # a path that no route has
         scope["app"] = self
@@ -168,7 +171,7 @@ class _Application(Starlette):
 
 
 def _without_body(receive: Receive, send: Send) -> tuple[Receive, Send]:
-    """For an answer of which only the head goes out: whoever streams the rest is told that the caller has left."""
+    """Send only the head of an answer: a stream then learns that the caller has left."""
     started = asyncio.Event()
 
     async def receive_until_started() -> Any:
@@ -197,12 +200,12 @@ def _prefix(path: str) -> str:
 
 
 async def _http_exception(request: Request, error: Exception) -> Response:
-    """Unknown paths, wrong methods and what no route caught, in the shape of every other refusal."""
+    """Answer unknown paths, wrong methods and uncaught errors as every other refusal."""
     status = error.status_code if isinstance(error, HTTPException) else 500
-    place = _without_slash(request) if status == 404 else None
+    place = _redirect_slash(request) if status == 404 else None
     if place is not None:
         moved = Response(b"", 308, headers={"location": place})
-        return _dressed(moved, request, request_id_of(dict(request.scope["headers"])))
+        return _add_headers(moved, request, request_id_of(dict(request.scope["headers"])))
     kind = {404: problems.NotFound, 405: problems.MethodNotAllowed}.get(status, problems.InternalError)
     headers = error.headers if isinstance(error, HTTPException) else None
     return _refused(kind(headers=dict(headers or {})), request)
@@ -212,11 +215,11 @@ def _refused(refusal: Problem, request: Request) -> Response:
     request_id = request_id_of(dict(request.scope["headers"]))
     response = Response(encode(refusal.body(request_id)), refusal.status, media_type="application/json")
     response.raw_headers += [(name.lower().encode(), value.encode()) for name, value in refusal.all_headers]
-    return _dressed(response, request, request_id)
+    return _add_headers(response, request, request_id)
 
 
-def _without_slash(request: Request) -> str | None:
-    """Where a path that ends with a slash too many leads: to the same one without it, if a route has that."""
+def _redirect_slash(request: Request) -> str | None:
+    """Redirect a path with a slash too many to the route without it, if there is one."""
     scope = request.scope
     path, raw = scope["path"], scope.get("raw_path") or quote(scope["path"]).encode()
     # The routes' paths begin with one slash, so none of them names another host (//host).
@@ -226,14 +229,14 @@ def _without_slash(request: Request) -> str | None:
     return str((raw[:-1] + (b"?" + query if query else b"")).decode("latin-1"))
 
 
-def _dressed(response: Response, request: Request, request_id: str) -> Response:
-    """The answer with the headers of every other one."""
+def _add_headers(response: Response, request: Request, request_id: str) -> Response:
+    """Return the answer with the headers that every answer has."""
     WITHOUT_ROUTE.labels(f"{response.status_code}").inc()
     if request.app.state.resources.stopping.is_set():
         response.headers["connection"] = "close"
     response.raw_headers += [
         (b"x-request-id", request_id.encode("ascii")),
         (b"x-content-type-options", b"nosniff"),
-        *limit_headers(Verdict("ok"), request.app.state.resources),
+        *limit_headers(GateVerdict("ok"), request.app.state.resources),
     ]
     return response

@@ -1,4 +1,4 @@
-"""What a request says, as its row's types: path, query, form or body."""
+"""A request's path, query, form or body as its row's types."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NO_CODINGS = frozenset({b"", b"identity", b"utf-8"})
 
 
 class Binding:
-    """How the requests of one route are understood."""
+    """Binds the requests of one route."""
 
     def __init__(self, route: Route, records: Sequence[Any] = ()) -> None:
         """`records`: types of the record that the route makes or changes, as it is read."""
@@ -50,9 +50,10 @@ class Binding:
     async def arguments(
         self, ctx: Context, scope: Scope, receive: Receive, arrived: Callable[[], Awaitable[None]]
     ) -> tuple[dict[str, Any], bytes | dict[str, Any], Callable[[], Awaitable[None]] | None]:
-        """The handler's arguments, the body or the form's fields that they were made of, what closes its files.
+        """Return the handler's arguments, their source, and what closes its files.
 
-        `arrived` is called when the body is there, before anything is said of it.
+        The source is the body or the form's fields. `arrived` is called when the body is there, before anything is
+        refused of it.
 
         Raises:
             Problem: what it says is not of the row's types, too large, or of another content type.
@@ -93,11 +94,11 @@ class Binding:
             elif len(content) <= LARGE_BYTES:
                 arguments["body"] = self._bind_body(content)
             else:
-                arguments["body"] = await ctx.resources.bodies(ctx.payer, self._bind_body, content)
+                arguments["body"] = await ctx.resources.bodies(ctx.tenant_key, self._bind_body, content)
         return arguments, content, closing
 
     def _parameters(self, raw: bytes) -> list[tuple[str, str]]:
-        """The names and values of a query; pages and health views take others than their own, too.
+        """Return the names and values of a query; some pages take unknown names.
 
         Raises:
             ValidationFailed: it is malformed, or has a parameter that the route does not have.
@@ -151,7 +152,7 @@ class Binding:
 
 
 def _check_coding(headers: Mapping[bytes, bytes]) -> None:
-    """Refuse a body that is compressed: what it unpacks to could not be bounded by its size.
+    """Refuse a compressed body: its unpacked size could not be bounded.
 
     Raises:
         UnsupportedMediaType: it is coded.
@@ -172,7 +173,7 @@ def _check_coding(headers: Mapping[bytes, bytes]) -> None:
 async def _read(headers: Mapping[bytes, bytes], receive: Receive, most_bytes: int) -> bytes:
     declared = headers.get(b"content-length", b"0")
     if declared.isdigit() and int(declared) > most_bytes:
-        raise problems.PayloadTooLarge.past(most_bytes, int(declared))
+        raise problems.PayloadTooLarge.with_size(most_bytes, int(declared))
     chunks = bytearray()
     while True:
         message = await receive()
@@ -180,7 +181,7 @@ async def _read(headers: Mapping[bytes, bytes], receive: Receive, most_bytes: in
             raise problems.ValidationFailed.at(["body"], "the request broke off")
         chunks += message.get("body", b"")
         if len(chunks) > most_bytes:
-            raise problems.PayloadTooLarge.past(most_bytes)
+            raise problems.PayloadTooLarge.with_size(most_bytes)
         if not message.get("more_body"):
             return bytes(chunks)
 
@@ -192,15 +193,15 @@ def _list_fields(kind: type | None) -> frozenset[str]:
 
 
 def _text_fields(kind: type | None) -> frozenset[str]:
-    """The fields that take any text."""
+    """Return the fields that take any text."""
     if kind is None:
         return frozenset()
-    found = set()
+    names = set()
     for field in msgspec.structs.fields(kind):
         shape = msgspec.inspect.type_info(field.type)
         for part in getattr(shape, "types", (shape,)):
             while isinstance(part, msgspec.inspect.Metadata):
                 part = part.type
             if isinstance(part, msgspec.inspect.StrType):
-                found.add(field.encode_name)
-    return frozenset(found)
+                names.add(field.encode_name)
+    return frozenset(names)

@@ -1,4 +1,4 @@
-"""A JSON body as its row's type: read by the service itself, or where it is large by a child."""
+"""A JSON body as its row's type: read here, or where it is large by a child."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ OBJECTS_MAX: Final = 100_000
 
 
 class Unread(Struct, frozen=True):
-    """A large body in place of its struct, for a row that is `deferred`: its handler has a child read it."""
+    """A large body in place of its struct, for a `deferred` row: a child reads it."""
 
     content: bytes
 
 
 class BodyReader:
-    """How the bodies of one type are read."""
+    """Reads the bodies of one type."""
 
     def __init__(self, kind: Any, records: Sequence[Any] = (), empty: bytes = b"") -> None:
-        """`records`: types of the record that the route makes or changes; `empty`: what stands for no body at all."""
+        """Read bodies of `kind`; `empty` stands for no body.
+
+        `records`: types of the record that the route makes or changes.
+        """
         self._kind = kind
         self._records = records
         self._empty = empty
@@ -36,7 +39,7 @@ class BodyReader:
         self._decode: Callable[[bytes], Any] = msgspec.json.Decoder(kind).decode
 
     def __call__(self, raw: bytes) -> Any:
-        """The body's struct.
+        """Return the body's struct.
 
         Raises:
             ValidationFailed: it is malformed, or not of the type.
@@ -56,7 +59,7 @@ class BodyReader:
         finally:
             gc.enable()
         try:
-            given = msgspec.json.decode(raw or self._empty)
+            body = msgspec.json.decode(raw or self._empty)
         except (msgspec.DecodeError, RecursionError, UnicodeError):
             raise ValidationFailed.at(["body"], "malformed JSON") from None
-        return read(given, self._kind, ["body"], records=self._records)
+        return read(body, self._kind, ["body"], records=self._records)

@@ -1,4 +1,4 @@
-"""Answers as gzip, for callers who take it: text above a kilobyte, and no secrets, parts of files or events.
+"""Answers as gzip: text above a kilobyte; no secrets, parts of files or events.
 
 Compressing what an attacker may add to, beside a secret, tells the secret by its length (BREACH). That needs requests
 that somebody else's page can have a victim's browser send with its credentials; here they stand in headers, which no
@@ -35,10 +35,10 @@ _LEVEL: Final = 1  # higher ones take longer for an eighth less
 
 
 def is_compressible(status: int, media_type: str, headers: list[tuple[bytes, bytes]]) -> bool:
-    """Whether an answer of that kind is compressed for who takes it.
+    """Return whether an answer of that kind is compressed for callers who take gzip.
 
-    One with a strong tag is not: such a tag tells bytes apart (RFC 9110, 8.8.3), so that of the compressed ones had to
-    be another, and a record's tag is its version, which callers compare and send back. A weak one tells content apart.
+    One with a strong tag is not: such a tag identifies bytes (RFC 9110, 8.8.3), so that of the compressed ones had to
+    be another, and a record's tag is its version, which callers compare and send back. A weak one identifies content.
     """
     if status not in _WHOLE or _TEXT.match(media_type) is None:
         return False
@@ -49,7 +49,7 @@ def is_compressible(status: int, media_type: str, headers: list[tuple[bytes, byt
 
 
 def takes_gzip(asked: bytes) -> bool:
-    """Whether a value of Accept-Encoding permits gzip (RFC 9110, 12.5.3): none permits nothing here."""
+    """Return whether a value of Accept-Encoding permits gzip (RFC 9110, 12.5.3)."""
     return len(asked) <= ASKED_MAX and _takes_gzip(asked)
 
 
@@ -64,15 +64,15 @@ def _takes_gzip(asked: bytes) -> bool:
     return named > 0 and named >= shares.get(b"identity", 0.0)
 
 
-async def gzipped(content: bytes, *, constant: bool) -> bytes:
-    """The same as gzip; of what is the same for everybody the result is kept, so it may take longer and be smaller."""
+async def gzip_bytes(content: bytes, *, constant: bool) -> bytes:
+    """Compress an answer; a constant one is kept, and so may take longer."""
     if constant:
-        return await asyncio.to_thread(_kept, content)
+        return await asyncio.to_thread(_compress_constant, content)
     return _quick(content) if len(content) <= AT_ONCE_BYTES else await asyncio.to_thread(_quick, content)
 
 
-async def gzipped_chunks(chunks: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
-    """The same as gzip, while it is made."""
+async def gzip_chunks(chunks: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    """Compress an answer while it is made."""
     squeeze = _squeeze()
     async with aclosing(chunks):
         async for chunk in chunks:
@@ -93,5 +93,5 @@ def _quick(content: bytes) -> bytes:
 
 
 @lru_cache(maxsize=KEPT_ANSWERS)
-def _kept(content: bytes) -> bytes:
+def _compress_constant(content: bytes) -> bytes:
     return zlib.compress(content, 9, _GZIP_WINDOW)

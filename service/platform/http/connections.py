@@ -1,4 +1,4 @@
-"""The connections of an API process: how many one address may hold, and how long a body may keep one waiting."""
+"""The connections of an API process: limits by address, and by a body's pace."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ log = structlog.get_logger()
 
 
 class Connections:
-    """The connections of one process, as its requests take them and as one look a quarter of a second finds them.
+    """The connections of one process: its requests, and its sockets as they are seen.
 
-    The server accepts whoever comes, and tells of a connection only when a head is complete. So the requests of an
+    The server accepts every connection, and reports one only when a head is complete. So the requests of an
     address are counted as they come, which is what counts behind a trusted proxy; connections that have not asked for
     anything are found among the process's own files. A look takes the place of timers and tasks for each request.
     """
@@ -68,7 +68,7 @@ class Connections:
         self._requests.add(intake)
 
     def leave(self, intake: Intake, address: str) -> None:
-        """End a request that was begun."""
+        """End a request."""
         origin = origin_of(address)
         self._requests.discard(intake)
         intake.end()
@@ -82,12 +82,12 @@ class Connections:
         return len(self._requests)
 
     @asynccontextmanager
-    async def watched(self) -> AsyncIterator[None]:
-        """Within, one look after the other."""
+    async def watch(self) -> AsyncIterator[None]:
+        """Watch the connections while the context is open."""
         needed = FILES_OF_THE_PROCESS + 2 * self._connections
         permitted = room_for(needed)
         if permitted < needed:
-            log.warning("places.few_files", needed=needed, permitted=permitted)
+            log.warning("connections.few_files", needed=needed, permitted=permitted)
         watch = asyncio.create_task(self._watch())
         try:
             yield
@@ -95,7 +95,7 @@ class Connections:
             watch.cancel()
 
     def drain_at_sigterm(self, stopping: asyncio.Event, seconds: int) -> None:
-        """From here on SIGTERM sets `stopping`, and stops the server so many seconds later, once no request runs.
+        """Set `stopping` at SIGTERM; stop the server some seconds later, when idle.
 
         The server itself would close its socket at once, while a balancer still sends to it. It stops on SIGINT as on
         SIGTERM, so SIGINT is what ends the draining; a second SIGTERM does so at once. Without seconds the server
@@ -135,39 +135,39 @@ class Connections:
                     # Counted in looks, not by the clock: while this process stood still nobody could bring it anything.
                     request.wait(WATCH_SECONDS, self._pace)
                 if len(os.listdir(OWN_FILES)) > self._share:
-                    self._part()
+                    self._close_idle()
                 else:
                     self._idle.clear()
             except Exception as error:  # it goes on: without these looks an address may hold every connection
-                log.error("places.watch_failed", exc_info=error)
+                log.error("connections.watch_failed", exc_info=error)
 
-    def _part(self) -> None:
-        """End connections of addresses that hold more than their share: of those without a request now and before."""
+    def _close_idle(self) -> None:
+        """Close idle connections of addresses that have more than their share."""
         asking = {(read_address(request.peer[0]), request.peer[1]) for request in self._requests}
         before, self._idle = self._idle, set()
-        held: dict[str, int] = {}
+        counts: dict[str, int] = {}
         idle: dict[str, list[Connection]] = {}
-        for connection in _accepted():
+        for connection in _list_connections():
             _, (host, port) = connection
             address = read_address(host)
             if address is None or is_within(address, self.trusted_proxies):
                 continue
             origin = origin_of(str(address))
-            held[origin] = held.get(origin, 0) + 1
+            counts[origin] = counts.get(origin, 0) + 1
             if (address, port) not in asking:
                 self._idle.add(connection)
                 if connection in before:
                     idle.setdefault(origin, []).append(connection)
         for origin, connections in idle.items():
-            if held[origin] > self._share:
-                ended = connections[: held[origin] - self._share]
+            if counts[origin] > self._share:
+                ended = connections[: counts[origin] - self._share]
                 for file, peer in ended:
                     _end(file, peer)
-                log.warning("places.parted", origin=origin, connections=held[origin], ended=len(ended))
+                log.warning("connections.closed", origin=origin, connections=counts[origin], ended=len(ended))
 
 
 def room_for(files: int) -> int:
-    """Raise this process's limit of open files so far, as far as it may; the limit."""
+    """Raise this process's limit of open files as far as it may; return the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < files:
         soft = files if hard == resource.RLIM_INFINITY else min(files, hard)
@@ -175,30 +175,30 @@ def room_for(files: int) -> int:
     return files if soft == resource.RLIM_INFINITY else soft
 
 
-def _accepted() -> list[Connection]:
-    """Connections that somebody opened to this process: its files whose port one of its sockets listens on."""
+def _list_connections() -> list[Connection]:
+    """Return connections to this process: files on a port that it listens on."""
     listening = set()
-    found = []
+    sockets = []
     for name in os.listdir(OWN_FILES):
-        for own in _opened(int(name)):
+        for own in _duplicate(int(name)):
             place: Any = own.getsockname()
             try:
-                found.append((int(name), own.getpeername()[:2], place[1:2]))
+                sockets.append((int(name), own.getpeername()[:2], place[1:2]))
             except OSError:  # not connected
                 if own.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
                     listening.add(place[1:2])
-    return [(file, peer) for file, peer, port in found if port in listening]
+    return [(file, peer) for file, peer, port in sockets if port in listening]
 
 
 def _end(file: int, peer: Peer) -> None:
-    for own in _opened(file):
+    for own in _duplicate(file):
         with suppress(OSError):
             if own.getpeername()[:2] == peer:  # else the server has closed it, and another has its number
                 own.shutdown(socket.SHUT_RDWR)
 
 
-def _opened(file: int) -> Iterator[socket.socket]:
-    """A second handle on a socket, which so stays the same one; none where the file is closed by now, or no socket."""
+def _duplicate(file: int) -> Iterator[socket.socket]:
+    """Return a second handle on a socket; None where the file is closed or no socket."""
     try:
         handle = os.dup(file)
     except OSError:

@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ import structlog
 from prometheus_client import Histogram
 
 from service.platform import tracing
-from service.platform.access.caller_status import Verdict, is_within, read_address
+from service.platform.access.caller_status import GateVerdict, is_within, read_address
 from service.platform.access.cookies import SESSION_HEADER, check_session_header
 from service.platform.base import problem as problems
 from service.platform.base.memory import RETRY_SECONDS
@@ -33,19 +34,19 @@ from service.platform.http.binding import Binding
 from service.platform.http.compression import (
     LEAST_BYTES,
     VARY,
-    gzipped,
-    gzipped_chunks,
+    gzip_bytes,
+    gzip_chunks,
     is_compressible,
     takes_gzip,
 )
-from service.platform.http.idempotency import Claim, claim_of
+from service.platform.http.idempotency import IdempotencyClaim, claim_of
 from service.platform.http.intake import Intake, Receive, Scope, Send
 from service.platform.http.waiting import read_and_wait
 from service.platform.log import log_request
 from service.platform.metrics import REQUEST_SECONDS
 from service.platform.route.api import Raw, Route, Streamed
 from service.platform.unit.context import Context, Resources
-from service.platform.unit.storage import report
+from service.platform.unit.storage import report_damage
 
 REQUEST_ID = re.compile(rb"[\x21-\x7e]{1,128}")
 ONCE = frozenset(
@@ -64,8 +65,22 @@ JSON = "application/json"
 SESSIONS = frozenset(f"/api/v1/auth/{name}" for name in ("login", "logout", "refresh"))
 """Who comes and goes all day long: it changes nothing that others read but the moment of somebody's last login."""
 
+ADMITTED = GateVerdict("ok")
+
 log = structlog.get_logger()
 encode = msgspec.json.Encoder(decimal_format="number").encode
+
+
+@dataclass(slots=True)
+class _Call:
+    """How far a request has come."""
+
+    verdict: GateVerdict = ADMITTED
+    closing: Callable[[], Awaitable[None]] | None = None
+    """Closes the files of a form."""
+    claim: IdempotencyClaim | None = None
+    cached_as: tuple[Key, int] | None = None
+    """Where the answer is kept for the time in which the database is away, and the turn of that cache."""
 
 
 class Endpoint:
@@ -101,65 +116,27 @@ class Endpoint:
             headers=headers,
         )
         if scope["method"] == "HEAD":
-            ctx.changed_nothing()  # nobody has what is told of
-        verdict = Verdict("ok")
-        closing: Callable[[], Awaitable[None]] | None = None
-        claim: Claim | None = None
-        kept_as: tuple[Key, int] | None = None
+            ctx.skip_event()  # nobody reads what the event is about
+        call = _Call()
         try:
-            if resources.memory.is_short and not self.route.essential:
-                raise problems.Unavailable(headers={"Retry-After": str(RETRY_SECONDS)})
-            if len(headers) != len(scope["headers"]):
-                _check_once(scope["headers"])
-            if self.route.browser:
-                check_session_header(headers)
-            verdict = await admit(ctx, self.route)
-            if self._falls_back and ctx.flag("fallback_cache"):
-                kept_as = (
-                    key_of(ctx.caller, scope["path"], scope["query_string"]),
-                    resources.fallback_cache.turn,
-                )
-            arrived = partial(self._look_again, ctx, scope["intake"])
-            arguments, content, closing = await self._binding.arguments(ctx, scope, receive, arrived)
-            claim = await claim_of(ctx, self.route, scope["path"], scope["query_string"], content)
-            kept = await claim.take() if claim is not None else None
-            answer = self._encode_answer(kept) if kept else await self._perform(ctx, arguments, claim, receive)
-            if (
-                kept_as is not None
-                and answer.status == 200
-                and answer.media_type == JSON
-                and isinstance(answer.content, bytes)
-            ):
-                resources.fallback_cache.add(kept_as[0], answer.content, tuple(answer.headers), kept_as[1])
+            answer = await self._serve(ctx, scope, receive, call)
         except Exception as error:
-            await ctx.rollback(error)
-            if claim is not None:
-                await claim.release()
-            if isinstance(error, Damaged):
-                await report(resources, error.key, request_id)
-            stale = _stale(resources, kept_as[0]) if kept_as and isinstance(error, problems.Unavailable) else None
-            if stale is not None:
-                answer = stale
-            else:
-                refusal = self._refusal(error, strict=resources.settings.strict)
-                body = encode(refusal.body(request_id))
-                answer = _Answer(refusal.status, JSON, body, _headers(refusal.all_headers))
-                verdict = refusal.verdict or verdict
+            answer = await self._refuse(ctx, call, error)
         except BaseException as error:
             self._observe("left", started + ctx.waited_seconds)
             await ctx.rollback(error)
             raise
         finally:
             if self._changes and ctx.has_begun and ctx.tenant_id is not None:
-                resources.sharing.changed(ctx.tenant_id)  # whatever came of it: a commit's answer may be lost
-            if closing is not None:
-                await closing()
+                resources.sharing.announce_change(ctx.tenant_id)  # whatever came of it: a commit's answer may be lost
+            if call.closing is not None:
+                await call.closing()
         answer.headers.extend(self._headers)
         if self.route.compressed and not self.route.tells_secrets and _may_compress(answer):
-            answer = await _compressed(answer, headers.get(b"accept-encoding", b""))
-        await _send(send, receive, answer, request_id, verdict, resources)
+            answer = await _compress(answer, headers.get(b"accept-encoding", b""))
+        await _send(send, receive, answer, request_id, call.verdict, resources)
         self._observe(f"{answer.status // 100}xx", started + ctx.waited_seconds)
-        tracing.answered(answer.status, request_id)
+        tracing.end_request(answer.status, request_id)
         log_request(
             method=self.route.method,
             path=self.route.path,
@@ -170,8 +147,51 @@ class Endpoint:
         )
         await ctx.finish()
 
+    async def _serve(self, ctx: Context, scope: Scope, receive: Receive, call: _Call) -> _Answer:
+        """Admit, bind and handle a request; `call` knows how far it came."""
+        resources = ctx.resources
+        if resources.memory.is_short and not self.route.essential:
+            raise problems.Unavailable(headers={"Retry-After": str(RETRY_SECONDS)})
+        if len(ctx.headers) != len(scope["headers"]):
+            _check_once(scope["headers"])
+        if self.route.browser:
+            check_session_header(ctx.headers)
+        call.verdict = await admit(ctx, self.route)
+        if self._falls_back and ctx.flag("fallback_cache"):
+            key = key_of(ctx.caller, scope["path"], scope["query_string"])
+            call.cached_as = (key, resources.fallback_cache.turn)
+        arrived = partial(self._look_again, ctx, scope["intake"])
+        arguments, content, call.closing = await self._binding.arguments(ctx, scope, receive, arrived)
+        call.claim = await claim_of(ctx, self.route, scope["path"], scope["query_string"], content)
+        kept = await call.claim.take() if call.claim is not None else None
+        answer = self._encode_answer(kept) if kept else await self._perform(ctx, arguments, call.claim, receive)
+        if (
+            call.cached_as is not None
+            and answer.status == 200
+            and answer.media_type == JSON
+            and isinstance(answer.content, bytes)
+        ):
+            key, turn = call.cached_as
+            resources.fallback_cache.add(key, answer.content, tuple(answer.headers), turn)
+        return answer
+
+    async def _refuse(self, ctx: Context, call: _Call, error: Exception) -> _Answer:
+        """Undo a request; return its refusal, or a cached answer without a database."""
+        await ctx.rollback(error)
+        if call.claim is not None:
+            await call.claim.release()
+        if isinstance(error, Damaged):
+            await report_damage(ctx.resources, error.key, ctx.request_id)
+        if call.cached_as and isinstance(error, problems.Unavailable):
+            stale = _cached_answer(ctx.resources, call.cached_as[0])
+            if stale is not None:
+                return stale
+        refusal = self._refusal(error, strict=ctx.resources.settings.strict)
+        call.verdict = refusal.verdict or call.verdict
+        return _Answer(refusal.status, JSON, encode(refusal.body(ctx.request_id)), _headers(refusal.all_headers))
+
     async def _look_again(self, ctx: Context, intake: Intake) -> None:
-        """Look at the caller again where their body was waited for; the gate has just done so where it was there."""
+        """Look at the caller again where their body was waited for."""
         if intake.waited_seconds > LATE_SECONDS:
             await admit_again(ctx, self.route)
 
@@ -181,15 +201,20 @@ class Endpoint:
             timer = self._timers[status] = REQUEST_SECONDS.labels(self.route.method, self.route.path, status)
         timer.observe(time.perf_counter() - started)
 
-    async def _perform(self, ctx: Context, arguments: dict[str, Any], claim: Claim | None, receive: Receive) -> _Answer:
-        """Handle the request, record it, and commit; the answer is encoded before, since it may have to be kept."""
+    async def _perform(
+        self, ctx: Context, arguments: dict[str, Any], claim: IdempotencyClaim | None, receive: Receive
+    ) -> _Answer:
+        """Handle the request, record it, and commit.
+
+        The answer is encoded before, since it may have to be kept.
+        """
         if claim is not None and self.route.metered is not None:
             await ctx.use(self.route.metered[0](ctx.settings), self.route.metered[1])
         if self.route.waits is not None and arguments["query"].wait:
-            given = await read_and_wait(ctx, self.route, arguments, receive)
+            result = await read_and_wait(ctx, self.route, arguments, receive)
         else:
-            given = await self._handle(ctx, arguments)
-        answer = self._encode_answer(given)
+            result = await self._handle(ctx, arguments)
+        answer = self._encode_answer(result)
         answer.headers.extend(ctx.answer_headers)
         if claim is not None:
             assert isinstance(answer.content, bytes), "a streamed answer cannot be kept"
@@ -209,10 +234,10 @@ class Endpoint:
             await publish(ctx.resources, event_of(ctx, event, counted=self.route.counted))
         if isinstance(answer.content, bytes):
             return answer
-        return answer._replace(content=await _begun(answer.content))  # while a refusal can still be told
+        return answer._replace(content=await _begin(answer.content))  # while a refusal can still be told
 
     async def _handle(self, ctx: Context, arguments: dict[str, Any]) -> Any:
-        """What the handler gives, read from the replica where that will do."""
+        """Return the handler's result, read from the replica where that will do."""
         replica = ctx.resources.replica if self.route.lags else None
         reads = await replica.for_reads(ctx.tenant) if replica is not None and ctx.flag("read_replica") else None
         if replica is not None and reads is not None and not ctx.has_begun:
@@ -225,7 +250,7 @@ class Endpoint:
         return await self.route.handler(ctx, **arguments)
 
     def _refusal(self, error: Exception, *, strict: bool) -> Problem:
-        """What the caller reads of an error; a refusal that the row does not list passes only when not strict."""
+        """Return the problem of an error; strictly, an unlisted one is an internal error."""
         if type(error) is problems.Unavailable and error.__traceback__ is not None:  # a breaker tells of its own
             *_, (at, line) = traceback.walk_tb(error.__traceback__)
             log.warning(
@@ -259,7 +284,7 @@ class Endpoint:
 
 
 class _Answer(NamedTuple):
-    """What goes out."""
+    """An answer, ready to be sent."""
 
     status: int
     media_type: str
@@ -274,27 +299,27 @@ def _may_compress(answer: _Answer) -> bool:
     return is_compressible(answer.status, answer.media_type, answer.headers)
 
 
-async def _compressed(answer: _Answer, asked: bytes) -> _Answer:
-    """The answer in the coding that `asked` for: as it is, or as gzip."""
+async def _compress(answer: _Answer, asked: bytes) -> _Answer:
+    """Return the answer as `asked` permits: as it is, or as gzip."""
     if not takes_gzip(asked):
         return answer._replace(headers=[*answer.headers, VARY])
     content = answer.content
     return answer._replace(
-        content=await gzipped(content, constant=answer.constant)
+        content=await gzip_bytes(content, constant=answer.constant)
         if isinstance(content, bytes)
-        else gzipped_chunks(content),
+        else gzip_chunks(content),
         headers=[*answer.headers, VARY, (b"content-encoding", b"gzip")],
     )
 
 
-def _stale(resources: Resources, key: Key) -> _Answer | None:
-    """The answer that was kept of a request which the database is needed for, while it is away."""
+def _cached_answer(resources: Resources, key: Key) -> _Answer | None:
+    """Return the cached answer of a request, while the database is away."""
     if resources.breakers["database"].is_closed:
         return None
-    found = resources.fallback_cache.find(key)
-    if found is None:
+    answer = resources.fallback_cache.find(key)
+    if answer is None:
         return None
-    kept, age_seconds = found
+    kept, age_seconds = answer
     headers = [*kept.headers, (b"age", b"%d" % age_seconds), (b"x-cushion-stale", b"true")]
     return _Answer(200, JSON, kept.content, headers)
 
@@ -303,8 +328,8 @@ def _headers(pairs: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
     return [(name.lower().encode(), value.encode()) for name, value in pairs]
 
 
-async def _begun(chunks: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
-    """The same chunks, the first of them made already."""
+async def _begin(chunks: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    """Return the same chunks, the first of them made already."""
     first = await anext(chunks, None)
 
     async def rest() -> AsyncGenerator[bytes, None]:
@@ -318,7 +343,7 @@ async def _begun(chunks: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, N
 
 
 def _check_once(headers: Sequence[tuple[bytes, bytes]]) -> None:
-    """Refuse a request that says twice who it is from, for whom, or what it is."""
+    """Refuse a request that has a header twice that must be there once."""
     seen = set()
     for name, _ in headers:
         if name in seen and name in ONCE:
@@ -327,7 +352,7 @@ def _check_once(headers: Sequence[tuple[bytes, bytes]]) -> None:
 
 
 async def _send(
-    send: Send, receive: Receive, answer: _Answer, request_id: str, verdict: Verdict, resources: Resources
+    send: Send, receive: Receive, answer: _Answer, request_id: str, verdict: GateVerdict, resources: Resources
 ) -> None:
     headers = [
         (b"x-request-id", request_id.encode("ascii")),
@@ -351,9 +376,11 @@ async def _send(
 
 
 async def _send_chunks(send: Send, receive: Receive, content: AsyncGenerator[bytes, None]) -> None:
-    """Send what is made while it is sent, and make no more of it once the caller has left: the server does not say so
-    when it is given the next chunk."""
-    left = asyncio.ensure_future(_left(receive))
+    """Send chunks while they are made, until the caller leaves.
+
+    The server does not say so when it is given the next chunk.
+    """
+    left = asyncio.ensure_future(_wait_until_left(receive))
     try:
         async with aclosing(content) as chunks:
             async for chunk in chunks:
@@ -365,29 +392,29 @@ async def _send_chunks(send: Send, receive: Receive, content: AsyncGenerator[byt
     await send({"type": "http.response.body", "body": b""})
 
 
-async def _left(receive: Receive) -> None:
-    """Returns when the caller has left."""
+async def _wait_until_left(receive: Receive) -> None:
+    """Return when the caller has left."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-def limit_headers(verdict: Verdict, resources: Resources) -> list[tuple[bytes, bytes]]:
-    """The rate-limit headers; where nothing was counted they carry the figure that a new tenant would have."""
+def limit_headers(verdict: GateVerdict, resources: Resources) -> list[tuple[bytes, bytes]]:
+    """Return the rate-limit headers; without a count, those of a new tenant."""
     if verdict.limit:
         return verdict.headers
     settings = resources.settings
     figure = settings.requests_per_minute.of(settings.tier_of_new_tenant)
-    return Verdict("ok", figure, figure, (int(resources.clock.now().timestamp()) // 60 + 1) * 60).headers
+    return GateVerdict("ok", figure, figure, (int(resources.clock.now().timestamp()) // 60 + 1) * 60).headers
 
 
 def request_id_of(headers: Mapping[bytes, bytes]) -> str:
-    """The caller's X-Request-ID where it is printable and short, else a new one."""
-    given = headers.get(b"x-request-id", b"")
-    return given.decode("ascii") if REQUEST_ID.fullmatch(given) else str(new_id())
+    """Return the caller's X-Request-ID if it is printable and short, else a new one."""
+    value = headers.get(b"x-request-id", b"")
+    return value.decode("ascii") if REQUEST_ID.fullmatch(value) else str(new_id())
 
 
 def address_of(scope: Scope, trusted: tuple[str, ...]) -> str:
-    """The caller's address: behind trusted proxies the last address of X-Forwarded-For that is none of theirs."""
+    """Return the caller's address; behind proxies the last that is none of theirs."""
     peer = str(scope["client"][0]) if scope.get("client") else "127.0.0.1"
     hops = [peer]
     if trusted:  # each proxy adds to the line that it finds, or writes one below it

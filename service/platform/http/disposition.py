@@ -1,4 +1,4 @@
-"""The name of a form's field and of its file, from the Content-Disposition header of a part."""
+"""The names of a form's field and of its file, from a part's Content-Disposition."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _UNUSUAL: Final = re.compile(rb"[*/\\]|=\?")
 
 
 def plain_disposition(header: bytes) -> bytes:
-    """The header with plain parameters: `filename*` (RFC 2231) in place of `filename` where both are there, encoded
-    words (RFC 2047) decoded, and of a path only its last part, whichever slash parts it. One that cannot be understood
-    stays as it is.
+    """Rewrite the header with plain parameters; an unreadable one stays as it is.
+
+    `filename*` (RFC 2231) takes the place of `filename`, encoded words (RFC 2047) are decoded, and of a path only its
+    last part stays, whichever slash parts it.
     """
     if not _UNUSUAL.search(header):
         return header
@@ -38,18 +39,18 @@ def plain_disposition(header: bytes) -> bytes:
 def _parameters(text: str) -> dict[str, str]:
     message = Message()
     message["content-disposition"] = text
-    found: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     extended: dict[str, str] = {}
     for name, value in message.get_params([], "content-disposition")[1:]:
         if isinstance(value, tuple):
             extended.setdefault(name.lower(), collapse_rfc2231_value(value))
         else:
-            found.setdefault(name.lower(), value)
-    return found | extended
+            parameters.setdefault(name.lower(), value)
+    return parameters | extended
 
 
 def _decode_words(text: str) -> str:
-    """The text with its encoded words decoded; as it is where they cannot be."""
+    """Decode a text's encoded words; return it as it is where they cannot be."""
     if not _ENCODED_WORD.search(text):
         return text
     try:

@@ -1,4 +1,4 @@
-"""Every fault of what a request says, in words for people: the decoder stops at the first one, and speaks of types."""
+"""All faults of a request in plain words: msgspec stops at the first one."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ BLANK: Final = r"\S"
 """The pattern of a text that has more than blanks."""
 
 
-def read(given: Any, kind: Any, loc: Sequence[str], *, records: Sequence[Any] = (), strict: bool = True) -> Any:
-    """What was given, as JSON or a form has it, in its type.
+def read(value: Any, kind: Any, loc: Sequence[str], *, records: Sequence[Any] = (), strict: bool = True) -> Any:
+    """Convert a value of JSON or of a form to its type.
 
     Args:
         records: types of the record that is changed or made: the names of their fields are passed over where the type
@@ -61,7 +61,7 @@ def read(given: Any, kind: Any, loc: Sequence[str], *, records: Sequence[Any] = 
         ValidationFailed: with every fault, up to `FAULTS_MAX`.
     """
     search = _Search(strict=strict)
-    kept = search.kept(given, kind, tuple(records), list(loc))
+    kept = search.check(value, kind, tuple(records), list(loc))
     if search.faults:
         raise ValidationFailed(*search.faults)
     try:
@@ -71,16 +71,16 @@ def read(given: Any, kind: Any, loc: Sequence[str], *, records: Sequence[Any] = 
 
 
 def fault_of(loc: Sequence[str], error: msgspec.ValidationError) -> Fault:
-    """What msgspec tells of a fault, with its place behind `loc`."""
-    told = str(error)
-    message, at, path = told.rpartition(" - at `")  # the last one: what was sent may hold such words, too
+    """Return msgspec's error as a fault, with its place behind `loc`."""
+    text = str(error)
+    message, at, path = text.rpartition(" - at `")  # the last one: what was sent may hold such words, too
     steps = [step for step in re.split(r"[.\[\]`]", path.removeprefix("$") if at else "") if step]
-    return Fault([*loc, *(step[:SHOWN_MAX] for step in steps)], (message if at else told)[:SHOWN_MAX])
+    return Fault([*loc, *(step[:SHOWN_MAX] for step in steps)], (message if at else text)[:SHOWN_MAX])
 
 
 @cache
 def has_checks(kind: Any) -> bool:
-    """Whether a type has checks of its own, somewhere within."""
+    """Return whether a type has checks of its own, somewhere within."""
     bare, metas = _bare(kind)
     if any((meta.extra or {}).get("checks") for meta in metas):
         return True
@@ -100,12 +100,12 @@ class _Search:
         self.faults: list[Fault] = []
         self._strict = strict
 
-    def kept(self, given: Any, kind: Any, records: tuple[Any, ...], loc: list[str]) -> Any:
-        """The value without what of a record was sent back."""
+    def check(self, value: Any, kind: Any, records: tuple[Any, ...], loc: list[str]) -> Any:
+        """Return the value without fields of a record that were sent back."""
         try:
-            return self._look(given, kind, records, loc)
+            return self._look(value, kind, records, loc)
         except _Enough:
-            return given
+            return value
 
     def _add(self, loc: Sequence[str], message: str) -> None:
         if len(self.faults) == FAULTS_MAX:
@@ -113,60 +113,60 @@ class _Search:
             raise _Enough
         self.faults.append(Fault([step[:SHOWN_MAX] for step in loc], message))
 
-    def _fits(self, given: Any, kind: Any) -> bool:
+    def _fits(self, value: Any, kind: Any) -> bool:
         try:
-            msgspec.convert(given, _settled(kind), strict=self._strict)
+            msgspec.convert(value, _without_unset(kind), strict=self._strict)
         except msgspec.ValidationError:
             return False
         return not has_checks(kind)
 
-    def _look(self, given: Any, kind: Any, records: tuple[Any, ...], loc: list[str]) -> Any:
-        if self._fits(given, kind):
-            return given
-        bare, metas = _branch(given, kind, strict=self._strict)
+    def _look(self, value: Any, kind: Any, records: tuple[Any, ...], loc: list[str]) -> Any:
+        if self._fits(value, kind):
+            return value
+        bare, metas = _branch(value, kind, strict=self._strict)
         if bare is None:
-            self._add(loc, f"expected {_wanted(kind)}, got {_shown(given)}")
+            self._add(loc, f"expected {_describe(kind)}, got {_show(value)}")
         elif _is_struct(bare) and bare is not Upload:
-            return self._struct(given, bare, records, loc)
+            return self._struct(value, bare, records, loc)
         elif get_origin(bare) is dict:
-            self._bounds(len(given), "entries", metas, loc)
+            self._bounds(len(value), "entries", metas, loc)
             (key, part), within = get_args(bare), _values_of(records)
-            for name in given:
+            for name in value:
                 self._look(name, key, (), [*loc, name])
-            return {name: self._look(value, part, within, [*loc, name]) for name, value in given.items()}
+            return {name: self._look(inner, part, within, [*loc, name]) for name, inner in value.items()}
         elif get_origin(bare) is list:
-            self._bounds(len(given), "items", metas, loc)
+            self._bounds(len(value), "items", metas, loc)
             (part,), within = get_args(bare), _values_of(records)
-            return [self._look(value, part, within, [*loc, str(place)]) for place, value in enumerate(given)]
+            return [self._look(inner, part, within, [*loc, str(place)]) for place, inner in enumerate(value)]
         else:
-            self._leaf(given, bare, metas, loc)
-        return given
+            self._leaf(value, bare, metas, loc)
+        return value
 
-    def _struct(self, given: dict[str, Any], kind: type[Struct], records: tuple[Any, ...], loc: list[str]) -> Any:
+    def _struct(self, record: dict[str, Any], kind: type[Struct], records: tuple[Any, ...], loc: list[str]) -> Any:
         fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
         known, kept = _fields_of(records), {}
-        for name, value in given.items():
+        for name, value in record.items():
             if name in fields:
                 kept[name] = self._look(value, fields[name].type, known.get(name, ()), [*loc, name])
             elif name not in known and kind.__struct_config__.forbid_unknown_fields:
                 self._add(
-                    [*loc, name], f"there is no field {_shown(name)}{_nearest(name, list(fields), 'the fields are')}"
+                    [*loc, name], f"there is no field {_show(name)}{_nearest(name, list(fields), 'the fields are')}"
                 )
         for name, field in fields.items():
-            if field.required and name not in given:
+            if field.required and name not in record:
                 self._add([*loc, name], "is required")
         return kept
 
-    def _leaf(self, given: Any, bare: Any, metas: list[Meta], loc: list[str]) -> None:
+    def _leaf(self, raw: Any, bare: Any, metas: list[Meta], loc: list[str]) -> None:
         if get_origin(bare) is Literal:
             words = [str(word) for word in get_args(bare)]
-            if given not in get_args(bare):
-                self._add(loc, f"{_shown(given)} is none of its values{_nearest(str(given), words, 'they are')}")
+            if raw not in get_args(bare):
+                self._add(loc, f"{_show(raw)} is none of its values{_nearest(str(raw), words, 'they are')}")
             return
         try:
-            value = msgspec.convert(given, bare, strict=self._strict)
+            value = msgspec.convert(raw, bare, strict=self._strict)
         except msgspec.ValidationError:
-            self._add(loc, f"expected {_wanted(bare)}, got {_shown(given)}")
+            self._add(loc, f"expected {_describe(bare)}, got {_show(raw)}")
             return
         before = len(self.faults)
         for meta in metas:
@@ -203,12 +203,12 @@ class _Search:
                 (meta.max_length is None or length <= meta.max_length, "at most", meta.max_length),
             ):
                 if not within:
-                    one = {"characters": "character", "items": "item", "entries": "entry"}[what]
-                    self._add(loc, f"expected {words} {bound:,} {one if bound == 1 else what}, got {length:,}")
+                    singular = {"characters": "character", "items": "item", "entries": "entry"}[what]
+                    self._add(loc, f"expected {words} {bound:,} {singular if bound == 1 else what}, got {length:,}")
 
 
 def _bare(kind: Any) -> tuple[Any, list[Meta]]:
-    """A type without its annotations, and these."""
+    """Return a type without its annotations, and these."""
     metas: list[Meta] = []
     while get_origin(kind) is Annotated:
         kind, *more = get_args(kind)
@@ -217,7 +217,7 @@ def _bare(kind: Any) -> tuple[Any, list[Meta]]:
 
 
 def _branches(kind: Any) -> Iterator[tuple[Any, list[Meta]]]:
-    """The types that a union is of, or the type itself."""
+    """Yield the types of a union, or the type itself."""
     bare, metas = _bare(kind)
     if get_origin(bare) in _UNIONS:
         for part in get_args(bare):
@@ -226,31 +226,31 @@ def _branches(kind: Any) -> Iterator[tuple[Any, list[Meta]]]:
         yield bare, metas
 
 
-def _branch(given: Any, kind: Any, *, strict: bool) -> tuple[Any, list[Meta]]:
-    """The type, of those that may stand there, whose faults are told: the one that such a value is of."""
-    found = ((bare, metas) for bare, metas in _branches(kind) if _is_like(given, bare, strict=strict))
-    return next(found, (None, []))
+def _branch(value: Any, kind: Any, *, strict: bool) -> tuple[Any, list[Meta]]:
+    """Return the type of a union that a value is of: its faults are listed."""
+    branches = ((bare, metas) for bare, metas in _branches(kind) if _is_like(value, bare, strict=strict))
+    return next(branches, (None, []))
 
 
-def _is_like(given: Any, bare: Any, *, strict: bool) -> bool:
-    """Whether the value is of the sort that JSON, or a form where all is text, has for the type."""
+def _is_like(value: Any, bare: Any, *, strict: bool) -> bool:
+    """Return whether the value is of the JSON (or form) kind of the type."""
     sort = get_origin(bare) or bare
     if bare is Any:
         return True
-    if isinstance(given, Upload):
+    if isinstance(value, Upload):
         return sort is Upload
-    if isinstance(given, dict):
+    if isinstance(value, dict):
         return sort is dict or (_is_struct(bare) and sort is not Upload)
-    if isinstance(given, list):
+    if isinstance(value, list):
         return sort is list
-    if isinstance(given, str):
+    if isinstance(value, str):
         others = (bool, int, float) if strict else ()
         return sort not in (dict, list, type(None), *others) and not _is_struct(bare)
-    if isinstance(given, bool):
+    if isinstance(value, bool):
         return sort is bool
-    if isinstance(given, int | float):
+    if isinstance(value, int | float):
         return sort in (int, float)
-    return given is None and sort is type(None)
+    return value is None and sort is type(None)
 
 
 def _is_struct(bare: Any) -> TypeGuard[type[Struct]]:
@@ -258,24 +258,24 @@ def _is_struct(bare: Any) -> TypeGuard[type[Struct]]:
 
 
 @cache
-def _settled(kind: Any) -> Any:
-    """A field's type without what stands for a field that is not given."""
+def _without_unset(kind: Any) -> Any:
+    """Return a field's type without UNSET."""
     parts = [bare for bare in get_args(kind) if bare is not UnsetType] if get_origin(kind) in _UNIONS else [kind]
     return Union[tuple(parts)]  # noqa: UP007  # of parts that are known here only
 
 
 def _fields_of(records: Iterable[Any]) -> dict[str, tuple[Any, ...]]:
-    """The fields of records, each with its types."""
-    found: dict[str, tuple[Any, ...]] = {}
+    """Return the fields of records, each with its types."""
+    fields: dict[str, tuple[Any, ...]] = {}
     for bare in _each(records):
         if _is_struct(bare):
             for field in msgspec.structs.fields(bare):
-                found[field.encode_name] = (*found.get(field.encode_name, ()), field.type)
-    return found
+                fields[field.encode_name] = (*fields.get(field.encode_name, ()), field.type)
+    return fields
 
 
 def _values_of(records: Iterable[Any]) -> tuple[Any, ...]:
-    """What stands in the lists and under the keys of records."""
+    """Return the types in the lists and under the keys of records."""
     return tuple(get_args(bare)[-1] for bare in _each(records) if get_origin(bare) in (list, dict))
 
 
@@ -283,10 +283,10 @@ def _each(kinds: Iterable[Any]) -> Iterator[Any]:
     return (bare for kind in kinds for bare, _ in _branches(kind))
 
 
-def _wanted(kind: Any) -> str:
-    """A type in words."""
-    told = dict.fromkeys(_word(bare) for bare, _ in _branches(kind))
-    return " or ".join(told)
+def _describe(kind: Any) -> str:
+    """Describe a type."""
+    words = dict.fromkeys(_word(bare) for bare, _ in _branches(kind))
+    return " or ".join(words)
 
 
 def _word(bare: Any) -> str:
@@ -297,17 +297,17 @@ def _word(bare: Any) -> str:
     return WORDS.get(get_origin(bare) or bare, "another value")
 
 
-def _shown(given: Any) -> str:
-    """What was given, in words; a short text itself."""
-    if isinstance(given, str):
-        return repr(given) if len(given) <= SHOWN_MAX else f"text of {len(given):,} characters"
-    if isinstance(given, int | float):  # true and false among them
-        return json.encode(given).decode()[:SHOWN_MAX]
-    return next(word for sort, word in WORDS.items() if isinstance(given, sort))
+def _show(value: Any) -> str:
+    """Describe a value; a short text is shown itself."""
+    if isinstance(value, str):
+        return repr(value) if len(value) <= SHOWN_MAX else f"text of {len(value):,} characters"
+    if isinstance(value, int | float):  # true and false among them
+        return json.encode(value).decode()[:SHOWN_MAX]
+    return next(word for sort, word in WORDS.items() if isinstance(value, sort))
 
 
 def _words_of(meta: Meta) -> str:
-    """What a text's pattern asks for."""
+    """Return the words of a text's pattern."""
     words: str = (meta.extra or {})["words"]
     return words
 
@@ -317,19 +317,19 @@ def _figure(value: Any) -> str:
 
 
 def unknown_parameters(names: Iterable[str], known: Sequence[str]) -> list[Fault]:
-    """A fault for each name of a query that is none of its parameters."""
+    """Return a fault for each name of a query that is none of its parameters."""
     strange = [name for name in dict.fromkeys(names) if name not in known]
     return [
         Fault(
             ["query", name[:SHOWN_MAX]],
-            f"there is no parameter {_shown(name)}{_nearest(name, known, 'the parameters are') or '; it takes none'}",
+            f"there is no parameter {_show(name)}{_nearest(name, known, 'the parameters are') or '; it takes none'}",
         )
         for name in strange[:FAULTS_MAX]
     ]
 
 
 def _nearest(name: str, known: Sequence[str], otherwise: str) -> str:
-    """The end of a sentence about a word that there is not; upper and lower case are alike in it."""
+    """Suggest a known word for an unknown one; case does not matter."""
     near = (
         get_close_matches(name, known, 1) or get_close_matches(name.lower(), known, 1) if len(name) <= NEAR_MAX else []
     )

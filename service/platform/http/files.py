@@ -1,4 +1,4 @@
-"""A file as an answer: the whole of it, or the one range of it that the request asks for (RFC 9110, 14)."""
+"""A file as an answer: the whole of it, or one range (RFC 9110, 14)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NOT_PLAIN: Final = re.compile(r"[^ !#$&+.0-9=@A-Z^_`a-z{}~()\[\],-]")
 def file_answer(
     headers: Mapping[bytes, bytes], path: Path, *, size_bytes: int, tag: str, name: str, kind: str
 ) -> Streamed:
-    """The answer that gives a file out as an attachment.
+    """Return an answer with a file as an attachment.
 
     Args:
         headers: the request's.
@@ -34,7 +34,7 @@ def file_answer(
     """
     asked = _range(headers, size_bytes, b'"%b"' % tag.encode())
     start, stop = asked or (0, size_bytes)
-    told = [
+    answer_headers = [
         ("accept-ranges", "bytes"),
         ("cache-control", "no-store"),
         ("content-disposition", disposition(name)),
@@ -42,12 +42,12 @@ def file_answer(
         ("etag", f'"{tag}"'),
     ]
     if asked is not None:
-        told.append(("content-range", f"bytes {start}-{stop - 1}/{size_bytes}"))
-    return Streamed(_chunks(path, start, stop), kind, told, status=200 if asked is None else 206)
+        answer_headers.append(("content-range", f"bytes {start}-{stop - 1}/{size_bytes}"))
+    return Streamed(_chunks(path, start, stop), kind, answer_headers, status=200 if asked is None else 206)
 
 
 def disposition(name: str) -> str:
-    """The Content-Disposition of a download of that name (RFC 6266): in UTF-8, and as plain letters for old clients."""
+    """Return the Content-Disposition of a download of that name (RFC 6266)."""
     name = re.sub(r"[\x00-\x1f\x7f/\\]", "_", name)
     plain = _NOT_PLAIN.sub("_", name)
     extended = "" if plain == name else f"; filename*=UTF-8''{quote(name, safe='')}"
@@ -55,19 +55,19 @@ def disposition(name: str) -> str:
 
 
 def _range(headers: Mapping[bytes, bytes], size_bytes: int, tag: bytes) -> tuple[int, int] | None:
-    """The first byte that is asked for and the one behind the last; None for the whole file.
+    """Return the first byte asked for and the one behind the last; None for all.
 
     The whole is also for whoever has a part of other bytes (If-Range), asks for several ranges, or in no way that is
     known.
     """
-    found = _ONE_RANGE.fullmatch(headers.get(b"range", b""))
-    if found is None or headers.get(b"if-range", tag).strip() != tag or not (found[1] or found[2]):
+    match = _ONE_RANGE.fullmatch(headers.get(b"range", b""))
+    if match is None or headers.get(b"if-range", tag).strip() != tag or not (match[1] or match[2]):
         return None
-    if not found[1]:  # so many at the end
-        start, stop = max(0, size_bytes - int(found[2])), size_bytes
+    if not match[1]:  # so many at the end
+        start, stop = max(0, size_bytes - int(match[2])), size_bytes
     else:
-        start, stop = int(found[1]), min(int(found[2] or size_bytes) + 1, size_bytes)
-        if found[2] and int(found[2]) < start:
+        start, stop = int(match[1]), min(int(match[2] or size_bytes) + 1, size_bytes)
+        if match[2] and int(match[2]) < start:
             return None
     if start >= size_bytes:
         raise RangeNotSatisfiable(headers={"Content-Range": f"bytes */{size_bytes}"})

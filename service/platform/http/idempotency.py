@@ -1,4 +1,4 @@
-"""Idempotency-Key: the answer to a POST is kept with its effect, and given again to whoever repeats the request."""
+"""Idempotency-Key: the answer to a POST is kept with its effect, for repetitions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Kept(Struct):
     content: bytes | None
 
 
-class Claim:
+class IdempotencyClaim:
     """The right of one request to be the first with its key."""
 
     def __init__(self, ctx: Context, caller: str, key: bytes, request_hash: bytes) -> None:
@@ -53,7 +53,7 @@ class Claim:
         }
 
     async def take(self) -> Raw | None:
-        """None when this request is the first, else the answer that the first one got.
+        """Return None when this request is the first, else the first one's answer.
 
         Raises:
             KeyUsed: the first request was another one.
@@ -61,9 +61,9 @@ class Claim:
             AlreadyProcessed: its answer was not kept.
         """
         async with self._ctx.resources.database.transaction(self._tenant) as tx:
-            if await tx.value(_CLAIM, self._row) is not None:
+            if await tx.fetch_value(_CLAIM, self._row) is not None:
                 return None
-            kept = await tx.one_or_none(_Kept, _READ, self._row)
+            kept = await tx.fetch_one_or_none(_Kept, _READ, self._row)
         if kept is None:  # the first request was refused, or its answer expired, in between
             raise StillProcessing
         if kept.request_hash != self._row["request"]:
@@ -78,7 +78,7 @@ class Claim:
     async def keep(
         self, route: Route, status: int, media_type: str, content: bytes, headers: Sequence[tuple[bytes, bytes]]
     ) -> None:
-        """Write the answer in the transaction of its effect; one with a secret in it is only said to have been given.
+        """Write the answer with its effect; of one with a secret only that it was.
 
         Where the effect belongs to a tenant that was not known before, the answer is written after its commit.
 
@@ -100,7 +100,7 @@ class Claim:
             self._ctx.after_commit(lambda: self._alone(_KEEP, answer))
 
     async def release(self) -> None:
-        """Give the key back: a request that was refused may be mended and sent again.
+        """Give the key back: a refused request may be corrected and sent again.
 
         Never raises: a key that could not be given back is free after CLAIM_SECONDS.
         """
@@ -116,14 +116,14 @@ class Claim:
 
 
 def is_keyed(ctx: Context, route: Route) -> bool:
-    """Whether a request may be the repetition of another."""
+    """Return whether a request may be the repetition of another."""
     return route.method == "POST" and HEADER in ctx.headers
 
 
 async def claim_of(
     ctx: Context, route: Route, path: str, query: bytes, content: bytes | dict[str, Any]
-) -> Claim | None:
-    """The claim of a request; None for one that wants none. `content`: the body, or the fields of a form.
+) -> IdempotencyClaim | None:
+    """Return the claim of a request; None without a key.
 
     Raises:
         ValidationFailed: the key is empty, too long, or not printable.
@@ -136,7 +136,7 @@ async def claim_of(
     digest = await ctx.compute(_hash, f"{path}?".encode() + query, content)
     # With the deployment's secret: who reads the table alone cannot try passwords against the hash of a login.
     request_hash = ctx.resources.vault.fingerprint("idempotent request", digest.hex())
-    return Claim(ctx, _name(ctx), key, request_hash)
+    return IdempotencyClaim(ctx, _name(ctx), key, request_hash)
 
 
 def _name(ctx: Context) -> str:
@@ -147,25 +147,25 @@ def _name(ctx: Context) -> str:
 
 
 def _hash(place: bytes, content: bytes | dict[str, Any]) -> bytes:
-    digest = hashlib.sha256(_framed(place))
+    digest = hashlib.sha256(_frame(place))
     if isinstance(content, bytes):
         digest.update(content)
         return digest.digest()
     for name in sorted(content):  # not the bytes of a form: each sender draws a new boundary
-        digest.update(_framed(name.encode()))
-        given = content[name]
-        for value in given if isinstance(given, list) else [given]:
+        digest.update(_frame(name.encode()))
+        values = content[name]
+        for value in values if isinstance(values, list) else [values]:
             if not isinstance(value, Upload):
-                digest.update(_framed(value.encode()))
+                digest.update(_frame(value.encode()))
                 continue
-            digest.update(_framed(value.file_name.encode()) + b"%d:" % value.size_bytes)
+            digest.update(_frame(value.file_name.encode()) + b"%d:" % value.size_bytes)
             while chunk := value.file.read(READ_BYTES):
                 digest.update(chunk)
             value.file.seek(0)
     return digest.digest()
 
 
-def _framed(part: bytes) -> bytes:
+def _frame(part: bytes) -> bytes:
     return b"%d:%s," % (len(part), part)
 
 

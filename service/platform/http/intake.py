@@ -1,4 +1,4 @@
-"""A request's body as it arrives; what is late, or unread when the answer is ready, ends the connection."""
+"""A request's body as it arrives; a late or unread one ends the connection."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Intake:
     """The two ends of a connection while a request with a body is on it.
 
     A server closes a connection whose request it did not read to the end. A client that is still sending may then miss
-    the answer, and one that is not told may send its next request into the closing connection.
+    the answer, and one that does not know of it may send its next request into the closing connection.
     """
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -62,7 +62,7 @@ class Intake:
         """What the body did not keep up with, for the refusal; empty while it does."""
 
     async def receive(self) -> Message:
-        """The next part of the request.
+        """Return the next part of the request.
 
         Raises:
             BodyTooSlow: it was waited for too long.
@@ -85,7 +85,7 @@ class Intake:
         return message
 
     def wait(self, seconds: float, pace: Pace) -> None:
-        """Count so many seconds in which the body, if any, was waited for, and end that when it is late.
+        """Count seconds of waiting for the body; end the connection when it is late.
 
         A small body must be whole in its time. An upload must keep up: bring the least bytes in any span, so that a
         fast beginning does not pay for a long silence.
@@ -106,7 +106,7 @@ class Intake:
             self._waiting.cancel()
 
     async def send(self, message: Message) -> None:
-        """The next part of the answer; before the first one, the rest of a small body is taken in."""
+        """Send the next part of the answer; first read the rest of a small body."""
         if self._pending and message["type"] == "http.response.start":
             if self._declared <= DRAINED_BYTES and not self._late:
                 await self._drain()
@@ -117,7 +117,7 @@ class Intake:
         await self._send(message)
 
     def end(self) -> None:
-        """Let go of the connection: the server closes one with an unread body once nobody refers to its ends any more.
+        """Let go of the connection, so that the server closes one with an unread body.
 
         A refusal and the frames of its traceback refer to each other, and so to this object, until the garbage
         collector runs; therefore the ends are deleted here.

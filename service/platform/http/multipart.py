@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 from python_multipart.multipart import parse_options_header
-from starlette.datastructures import Headers, UploadFile
+from starlette.datastructures import FormData, Headers, UploadFile
 from starlette.formparsers import FormParser, MultiPartException, MultiPartParser
 
 from service.platform.base.problem import Fault, PayloadTooLarge, Problem, UnsupportedMediaType, ValidationFailed
@@ -30,7 +30,7 @@ async def read_form(
     most_bytes: int,
     too_large: type[Problem] = PayloadTooLarge,
 ) -> tuple[dict[str, Any], Callable[[], Awaitable[None]]]:
-    """The fields of a form, files as `Upload`, and what closes (and so removes) the files.
+    """Return a form's fields, files as `Upload`, and what closes the files.
 
     `kinds` are the types of the fields that are read: one of them may be there once only, but for `Uploads`, which come
     as a list. Of other fields the last one counts.
@@ -40,65 +40,73 @@ async def read_form(
         too_large: more bytes arrive than may.
         ValidationFailed: the form is malformed.
     """
-    kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
     ceiling = most_bytes + FORM_OVERHEAD_BYTES
     declared = headers.get(b"content-length", b"")
     if declared.isdigit() and int(declared) > ceiling:
-        raise too_large.past(most_bytes, int(declared))
-
-    async def body() -> AsyncGenerator[bytes, None]:
-        arrived = 0
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise ValidationFailed.at(["body"], "the upload broke off")
-            chunk = message.get("body", b"")
-            arrived += len(chunk)
-            if arrived > ceiling:
-                raise too_large.past(most_bytes)
-            if chunk:
-                yield chunk
-            if not message.get("more_body"):
-                yield b""
-                return
-
-    parser: MultiPartParser | FormParser
-    if kind == b"multipart/form-data":
-        parser = _PartParser(
-            Headers(raw=list(headers.items())),
-            _without_preamble(body(), headers[b"content-type"]),
-            max_files=FILES_MAX if Uploads in kinds.values() else 4,
-            max_fields=FIELDS,
-            max_part_size=FIELD_BYTES,
-        )
-    elif kind == b"application/x-www-form-urlencoded":
-        parser = FormParser(Headers(raw=list(headers.items())), body(), max_fields=FIELDS, max_part_size=FIELD_BYTES)
-    else:
-        raise UnsupportedMediaType.at(["header", "content-type"], "expected a form")
+        raise too_large.with_size(most_bytes, int(declared))
+    files_max = FILES_MAX if Uploads in kinds.values() else 4
+    parser = _parser(headers, _chunks(receive, most_bytes, too_large), files_max)
     try:
         form = await parser.parse()
     except MultiPartException as error:
         raise ValidationFailed.at(["body"], error.message) from None
     except (KeyError, UnicodeError, ValueError, AttributeError):
         raise ValidationFailed.at(["body"], "malformed form") from None
+    try:
+        return _fields(form, kinds), form.close
+    except ValidationFailed:
+        await form.close()
+        raise
+
+
+def _parser(
+    headers: dict[bytes, bytes], chunks: AsyncGenerator[bytes, None], files_max: int
+) -> MultiPartParser | FormParser:
+    kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+    raw = Headers(raw=list(headers.items()))
+    if kind == b"multipart/form-data":
+        chunks = _without_preamble(chunks, headers[b"content-type"])
+        return _PartParser(raw, chunks, max_files=files_max, max_fields=FIELDS, max_part_size=FIELD_BYTES)
+    if kind == b"application/x-www-form-urlencoded":
+        return FormParser(raw, chunks, max_fields=FIELDS, max_part_size=FIELD_BYTES)
+    raise UnsupportedMediaType.at(["header", "content-type"], "expected a form")
+
+
+async def _chunks(receive: Receive, most_bytes: int, too_large: type[Problem]) -> AsyncGenerator[bytes, None]:
+    """Yield the body as it arrives, an empty chunk at its end."""
+    count = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ValidationFailed.at(["body"], "the upload broke off")
+        chunk = message.get("body", b"")
+        count += len(chunk)
+        if count > most_bytes + FORM_OVERHEAD_BYTES:
+            raise too_large.with_size(most_bytes)
+        if chunk:
+            yield chunk
+        if not message.get("more_body"):
+            yield b""
+            return
+
+
+def _fields(form: FormData, kinds: dict[str, Any]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for name, value in form.multi_items():
         if "\x00" in ((value.filename or "") if isinstance(value, UploadFile) else value):
-            await form.close()
             raise ValidationFailed(Fault(["body", name], "null character"))
-        taken = Upload(value.filename or "", value.size or 0, value.file) if isinstance(value, UploadFile) else value
+        item = Upload(value.filename or "", value.size or 0, value.file) if isinstance(value, UploadFile) else value
         if kinds.get(name) is Uploads:
-            fields.setdefault(name, []).append(taken)
+            fields.setdefault(name, []).append(item)
         elif name in fields and name in kinds:  # of two files, say, one would be lost without a word
-            await form.close()
             raise ValidationFailed(Fault(["body", name], "given twice"))
         else:
-            fields[name] = taken
-    return fields, form.close
+            fields[name] = item
+    return fields
 
 
 class _PartParser(MultiPartParser):
-    """Starlette's parser, for the names of fields and files in whichever form clients send them."""
+    """Starlette's parser, for the names of fields and files in any client's form."""
 
     def on_headers_finished(self) -> None:
         self._current_part.content_disposition = plain_disposition(self._current_part.content_disposition or b"")
@@ -106,7 +114,7 @@ class _PartParser(MultiPartParser):
 
 
 async def _without_preamble(chunks: AsyncGenerator[bytes, None], content_type: bytes) -> AsyncGenerator[bytes, None]:
-    """The body from its first boundary on: text before it is to be ignored (RFC 2046, 5.1.1).
+    """Yield the body from its first boundary on (RFC 2046, 5.1.1).
 
     Raises:
         ValidationFailed: the boundary is nowhere.
@@ -133,7 +141,7 @@ async def _without_preamble(chunks: AsyncGenerator[bytes, None], content_type: b
 
 
 def to_struct(fields: dict[str, Any], kind: type, records: Sequence[Any] = ()) -> Any:
-    """The fields as the form's struct; an empty one that has a default counts as not given.
+    """Convert the fields to the form's struct; empty optional ones are missing.
 
     Args:
         records: types of the record that is made: the names of their fields may stand there, as in a body.

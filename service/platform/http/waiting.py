@@ -1,4 +1,4 @@
-"""A status read with `?wait=`: read, wait without a connection to the database, and read once more as the caller."""
+"""A status read with `?wait=`: it waits without a connection to the database."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Receive = Callable[[], Awaitable[Any]]
 
 
 async def read_and_wait(ctx: Context, route: Route, arguments: dict[str, Any], receive: Receive) -> Any:
-    """The handler's answer once its state has changed or is final, else the present one when the seconds are over.
+    """Return the answer once its state has changed, is final, or the time is over.
 
     The caller is looked at again after each pause, and the record is read under their tenant like by any other read.
 
@@ -35,7 +35,7 @@ async def read_and_wait(ctx: Context, route: Route, arguments: dict[str, Any], r
             return answer
         first = waits.states(answer)
         ctx.rights = ctx.let_in_by  # from here on each commit asks whether the caller still has them
-        left = asyncio.create_task(_left(receive))
+        left = asyncio.create_task(_wait_until_left(receive))
         try:
             while (seconds := end - time.monotonic()) > 0 and not ctx.resources.stopping.is_set():
                 await _pause(ctx, woken, left, min(seconds, waits.look_seconds))
@@ -52,7 +52,7 @@ async def read_and_wait(ctx: Context, route: Route, arguments: dict[str, Any], r
 
 
 async def _pause(ctx: Context, woken: asyncio.Event, left: asyncio.Task[None], seconds: float) -> None:
-    """Wait for a change, the caller's leaving, or so many seconds; no transaction is open meanwhile."""
+    """Wait for a change, the caller's leaving, or so long, without a transaction."""
     await ctx.commit()
     began = time.perf_counter()
     change = asyncio.ensure_future(woken.wait())
@@ -64,7 +64,7 @@ async def _pause(ctx: Context, woken: asyncio.Event, left: asyncio.Task[None], s
     woken.clear()  # before the record is read: what changes from now on is another wake
 
 
-async def _left(receive: Receive) -> None:
+async def _wait_until_left(receive: Receive) -> None:
     """Return when the caller has left, or what is read of them is no longer of use."""
     with suppress(Exception):
         while (await receive())["type"] != "http.disconnect":
@@ -72,7 +72,7 @@ async def _left(receive: Receive) -> None:
 
 
 def announcements_of(resources: Resources) -> Announcements:
-    """Those of a process, for `Resources.once`."""
+    """Return the announcements of a process, for `Resources.once`."""
     settings = resources.settings
     assert settings.database_url is not None
     return Announcements(

@@ -1,4 +1,7 @@
-"""A route is a row: method, path, access, refusals and a typed function; everything else is derived from it."""
+"""A route is a row: method, path, access, refusals and a typed function.
+
+Everything else is derived from it.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ Offset = Annotated[int, Meta(ge=0, le=100_000_000, description="Items to pass ov
 
 
 Secret = Annotated[str, Meta(extra={"secret": True}, description="Shown in this answer only")]
-"""A field of an answer that whoever reads it could act with: the answer is never stored."""
+"""A secret in an answer: its reader could act with it, so the answer is never stored."""
 
 
 class PageQuery(Struct, kw_only=True, frozen=True):
@@ -54,7 +57,7 @@ class Page(Struct, Generic[T], frozen=True):
 
 
 def page_of(items: list[T], total: int, query: Any) -> Page[T]:
-    """The page that `query` (page, page_size) asked for."""
+    """Return the page that `query` (page, page_size) asked for."""
     return Page(items, total, query.page, query.page_size, -(-total // query.page_size))
 
 
@@ -114,7 +117,7 @@ class Waits:
     look_seconds: float = LOOK_SECONDS
 
     def is_moving(self, answer: Any) -> bool:
-        """Whether another state will follow."""
+        """Return whether another state will follow."""
         return not self.moving.isdisjoint(self.states(answer))
 
 
@@ -147,7 +150,10 @@ class Raw:
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """An answer that is made while it is sent, after the commit; what goes wrong in its midst breaks it off."""
+    """An answer that is made while it is sent, after the commit.
+
+    An error on the way breaks it off.
+    """
 
     chunks: AsyncGenerator[bytes, None]
     media_type: str
@@ -161,7 +167,7 @@ REPEATED = {"repeated": True}
 
 
 def repeated_fields(kind: type[Struct] | None) -> frozenset[str]:
-    """The fields of a query that are given once for each value: `?filter=a&filter=b`."""
+    """Return the fields of a query that stand once a value: `?filter=a&filter=b`."""
     if kind is None:
         return frozenset()
     fields = ((field.encode_name, inspect_types.type_info(field.type)) for field in msgspec.structs.fields(kind))
@@ -177,7 +183,7 @@ Metered = tuple[Callable[[Settings], Meter], type[RateLimited]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """One endpoint, with all that its row and its handler's signature say."""
+    """One endpoint: its row and its handler's signature."""
 
     method: str
     path: str
@@ -191,12 +197,14 @@ class Route:
     streamed: bool = False
     """The event goes through the stream that a worker drains, not into the request's transaction."""
     counted: bool = False
-    """The event is told as one of many: see `events/calls.py`."""
+    """The event is counted with others of its kind: see `events/calls.py`."""
     windows: Windows | None = None
     metered: Metered | None = None
     body_bytes: Callable[[Settings], int] | None = None
     """Most bytes of a request body, from the settings; None: the figure of every other route."""
     tag: str
+    summary: str = ""
+    """Two to four words for the operation; empty: the words of its handler's name."""
     media_type: str = "application/json"
     """Of a successful answer."""
     also_media: tuple[str, ...] = ()
@@ -229,7 +237,7 @@ class Route:
     waits: Waits | None = None
     """What its query's `wait` waits for."""
     versioned: bool = False
-    """The answer tells the record's version as its ETag, and a change heeds If-Match."""
+    """The answer has the record's version as its ETag, and a change checks If-Match."""
     parameters: dict[str, type]
     """Path parameters by name."""
     query: type | None
@@ -239,18 +247,23 @@ class Route:
 
     @property
     def body_may_lack(self) -> bool:
-        """Whether a request without any body is one whose fields all have their defaults."""
+        """Whether a request without a body is one with all defaults."""
         return self.body is not None and not any(field.required for field in msgspec.structs.fields(self.body))
 
     @property
     def tells_secrets(self) -> bool:
-        """Whether the answer holds what its reader could act with."""
+        """Whether the answer has a secret that its reader could act with."""
         return _tells_secrets(self.answer)
 
     @property
     def name(self) -> str:
         """The operation's name: the handler's."""
         return self.handler.__name__
+
+    @property
+    def title(self) -> str:
+        """The operation's summary, such as "List deals"."""
+        return self.summary or re.sub(r"\bapi\b", "API", self.name.replace("_", " ").capitalize())
 
     @property
     def missing(self) -> type[Problem]:
@@ -260,7 +273,7 @@ class Route:
 
 @dataclass(slots=True)
 class Area:
-    """The routes under one prefix; from `scope` comes their access: `scope:read` for GET, else `scope:write`."""
+    """The routes under one prefix, with `scope:read` for GET and else `scope:write`."""
 
     prefix: str
     tag: str
@@ -298,7 +311,7 @@ class Area:
         errors: Sequence[type[Problem]] = (),
         **row: Any,
     ) -> Callable[[Handler], Handler]:
-        """A row; what is not named here are columns of `Route` under the same names."""
+        """Declare a row; other arguments are columns of `Route` under the same names."""
 
         def declare(handler: Handler) -> Handler:
             where = f"{method} {self.prefix}{path}"
@@ -330,7 +343,7 @@ class Area:
                 query=hints.get("query"),
                 body=hints.get("body"),
                 form=hints.get("form"),
-                answer=_stated(answer),
+                answer=_described_type(answer),
                 **row,
             )
             assert not route.lags or (method == "GET" and route.access != "public" and not route.event), where
@@ -344,19 +357,20 @@ class Area:
 
 
 def records_of(route: Route, routes: Iterable[Route]) -> list[Any]:
-    """The types of the record that a route makes (201) or changes, as its answer and the GET of the record tell it.
+    """Return the types of the record that a route makes (201) or changes.
 
-    A client may send back what it read. Other routes have none: a misspelt option of an act must not pass for a field.
+    As its answer and the GET of the record have it. A client may send back what it read. Other routes have none: a
+    misspelt option of an act must not pass for a field.
     """
     if route.method == "POST" and route.status != 201:
         return []
     own = re.escape(route.path) + (r"/{\w+}" if route.method == "POST" else "")
-    found = [other.answer for other in routes if other.method == "GET" and re.fullmatch(own, other.path)]
-    return [route.answer, *found]
+    answers = [row.answer for row in routes if row.method == "GET" and re.fullmatch(own, row.path)]
+    return [route.answer, *answers]
 
 
-def _stated(answer: Any) -> Any:
-    """What is described of an answer that a handler may also give encoded: `SheetData | Raw` is a SheetData."""
+def _described_type(answer: Any) -> Any:
+    """Return the described type of an answer that may be raw: `SheetData | Raw`."""
     kinds = [kind for kind in get_args(answer) if kind is not Raw]
     return kinds[0] if isinstance(answer, UnionType) and len(kinds) == 1 else answer
 
@@ -371,7 +385,7 @@ def _tells_secrets(answer: Any) -> bool:
 
 
 def parts_of(*kinds: Any, into_structs: bool = True) -> Iterator[inspect_types.Type]:
-    """The types that make up these (or what msgspec says of them), themselves among them; a struct once."""
+    """Yield the types that make up these, themselves included; a struct once."""
     known = [kind for kind in kinds if isinstance(kind, inspect_types.Type)]
     waiting = known or list(inspect_types.multi_type_info(kinds))
     seen = set()
@@ -389,7 +403,7 @@ def parts_of(*kinds: Any, into_structs: bool = True) -> Iterator[inspect_types.T
 
 
 def parse_parameter(raw: str, kind: type) -> Any:
-    """A path parameter in its type.
+    """Parse a path parameter as its type.
 
     Raises:
         ValueError: it is malformed.

@@ -1,10 +1,11 @@
-"""The rows as an OpenAPI 3.0.3 document, and the pages that show it without the internet."""
+"""The rows as an OpenAPI 3.0.3 document, and the pages that show it offline."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from http import HTTPStatus
 from importlib.util import find_spec
@@ -39,34 +40,14 @@ RATE_HEADERS = {
     "X-RateLimit-Remaining": "Requests left in this minute",
     "X-RateLimit-Reset": "When the minute ends, in epoch seconds",
 }
-REPLAYED = "`true` where the answer is that of an earlier request with the same key"
-HEADERS: Final[dict[str, dict[str, Any]]] = {
-    **{name: {"description": text, "schema": {"type": "integer"}} for name, text in RATE_HEADERS.items()},
-    "X-Request-ID": {"description": "Identifier of the request", "schema": {"type": "string"}},
-    "Retry-After": {"description": "Seconds after which to try again", "schema": {"type": "integer"}},
-    "WWW-Authenticate": {
-        "description": "How to say who calls, and what was wrong with what was said",
-        "schema": {"type": "string"},
-    },
-    "Link": {"description": "Where the documentation tells of the refusal", "schema": {"type": "string"}},
-    "ETag": {
-        "description": "The record's version, or what tells these bytes from all others",
-        "schema": {"type": "string"},
-    },
-    "Idempotent-Replayed": {"description": REPLAYED, "schema": {"type": "string", "enum": ["true"]}},
-    "Accept-Encoding": {
-        "description": "`identity` where the body's Content-Encoding is refused",
-        "schema": {"type": "string"},
-    },
-    "Content-Disposition": {"description": "The file's name", "schema": {"type": "string"}},
-    "Content-Range": {"description": "Which bytes these are, and of how many", "schema": {"type": "string"}},
-    "Set-Cookie": {
-        "description": "With `X-Session: cookie`: the refresh token as `cushion_refresh`, or its end",
-        "schema": {"type": "string"},
-    },
-    "Accept-Ranges": {"description": "`bytes`: parts may be asked for", "schema": {"type": "string"}},
-}
+_COMPONENTS: Final = json.loads(Path(__file__).with_name("components.json").read_text(encoding="utf-8"))
+HEADERS: Final[dict[str, dict[str, Any]]] = _COMPONENTS["headers"]
 """The headers of answers."""
+PARAMETERS: Final[dict[str, dict[str, Any]]] = _COMPONENTS["parameters"]
+"""The optional headers that a route may heed. X-Tenant-ID has no format: generated clients would send what they make of
+it, and a header takes texts only."""
+SECURITY_SCHEMES: Final[dict[str, dict[str, Any]]] = _COMPONENTS["securitySchemes"]
+"""How to say who calls: each by itself will do."""
 REFUSED: Final = {
     401: ["WWW-Authenticate", "Link"],
     415: ["Accept-Encoding", "Link"],
@@ -77,33 +58,8 @@ REFUSED: Final = {
 SCHEMAS: Final = "#/components/schemas/"
 
 
-SECURITY_SCHEMES: Final[dict[str, dict[str, Any]]] = {
-    "password": {
-        "type": "oauth2",
-        "flows": {"password": {"tokenUrl": "/api/v1/auth/login", "scopes": {}}},
-        "description": (
-            "Sign in with e-mail and password; client id and secret stay empty. With two-factor login on, send the code"
-            " as `otp_code` to POST /api/v1/auth/login, and paste the access token under `bearer`"
-        ),
-    },
-    "bearer": {
-        "type": "http",
-        "scheme": "bearer",
-        "bearerFormat": "JWT",
-        "description": "The access token of POST /api/v1/auth/login",
-    },
-    "api_key": {
-        "type": "apiKey",
-        "in": "header",
-        "name": "X-API-Key",
-        "description": "A key of POST /api/v1/admin/api-keys, or the deployment's own",
-    },
-}
-"""How to say who calls: each by itself will do."""
-
-
 class Examples(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """An operation's body, of a form the texts, and the answer to it, as it comes from a tenant with some records."""
+    """An operation's example body (of a form the texts) and answer."""
 
     body: Any = msgspec.UNSET
     answer: Any = msgspec.UNSET
@@ -121,24 +77,27 @@ def document(
     tags: dict[str, str],
     examples: dict[str, Examples],
 ) -> dict[str, Any]:
-    """The OpenAPI document of these routes; `tags` says what each tag is about, `examples` are by the routes' names."""
+    """Return the OpenAPI document of these routes.
+
+    `tags` says what each tag is about, `examples` are by the routes' names.
+    """
     types = _types(routes)
     schemas, components = msgspec.json.schema_components(types, ref_template=SCHEMAS + "{name}")
-    _say_more(types, components, given=_structs(kind for route in routes for kind in _asked_types(route)))
-    for struct in _structs(kind for route in routes for kind in _asked_types(route) if kind is not route.query):
-        _tell_defaults(components[_component_name(struct)]["properties"])
+    _complete(types, components, asked=_structs(kind for route in routes for kind in _request_types(route)))
+    for struct in _structs(kind for route in routes for kind in _request_types(route) if kind is not route.query):
+        _describe_defaults(components[_component_name(struct)]["properties"])
     by_type = {id(kind): to_3_0(schema) for kind, schema in zip(types, schemas, strict=True)}
     queries = {
         route.query: _parameters(components[route.query.__name__], repeated_fields(route.query))
         for route in routes
         if route.query is not None
     }
-    named = {_published(name): _component(schema) for name, schema in components.items()}
+    named = {_publish_name(name): _component(schema) for name, schema in components.items()}
     anywhere = sorted(always, key=lambda problem: (problem.status, problem.__name__))  # a set has no order of its own
     paths: dict[str, Any] = {}
     for route in routes:
         operation = _operation(route, by_type, queries, anywhere, named)
-        _show(route, operation, examples.get(route.name, Examples()))
+        _add_examples(route, operation, examples.get(route.name, Examples()))
         paths.setdefault(route.path, {})[route.method.lower()] = operation
     shared = _shared_responses(paths)
     return {
@@ -155,8 +114,8 @@ def document(
         "paths": paths,
         "components": {
             "responses": shared,
-            "schemas": _used(named, [paths, shared]),
-            "parameters": {name: _header(name) for name in HEEDED},
+            "schemas": _keep_used(named, [paths, shared]),
+            "parameters": PARAMETERS,
             "headers": HEADERS,
             "securitySchemes": SECURITY_SCHEMES,
         },
@@ -167,25 +126,28 @@ def _structs(types: Iterable[Any]) -> set[Any]:
     return {part.cls for part in parts_of(*types) if isinstance(part, inspect.StructType)}
 
 
-def _asked_types(route: Route) -> list[Any]:
-    """The types of what a request says."""
+def _request_types(route: Route) -> list[Any]:
+    """Return the types of a request."""
     return [kind for kind in (route.query, route.body, *_form_fields(route).values()) if kind is not None]
 
 
-def _say_more(types: Iterable[Any], components: dict[str, Any], *, given: set[Any]) -> None:
-    """Write into these schemas what their fields are; which texts are moments, since msgspec says that only of those
-    whose offset it checks; and that what only answers have is always there, default or not. Requests have `given`."""
+def _complete(types: Iterable[Any], components: dict[str, Any], *, asked: set[Any]) -> None:
+    """Complete these schemas: descriptions, moments, fields that are always there.
+
+    msgspec marks only moments whose offset it checks. What only answers have is always there, default or not. Requests
+    have `asked`.
+    """
     for struct in parts_of(*types):
         if not isinstance(struct, inspect.StructType | inspect.DataclassType):
             continue
         schema = components[_component_name(struct.cls)]
         schema["description"], properties = sentence(schema["description"]), schema["properties"]
         config = getattr(get_origin(struct.cls) or struct.cls, "__struct_config__", None)  # a dataclass has none
-        if struct.cls not in given and not (config and config.omit_defaults):
-            told = [field.encode_name for field in struct.fields if field.required or _has_default(field)]
-            required = [*schema["required"], *(name for name in told if name not in schema["required"])]
+        if struct.cls not in asked and not (config and config.omit_defaults):
+            present = [field.encode_name for field in struct.fields if field.required or _has_default(field)]
+            required = [*schema["required"], *(name for name in present if name not in schema["required"])]
             schema["required"] = [name for name in required if name != "default"]  # examples leave it out where null
-            for name in told:
+            for name in present:
                 properties[name].pop("default", None)
         if config and config.tag_field:
             properties[config.tag_field]["description"] = f"{config.tag}: the answer is of this form."
@@ -198,9 +160,11 @@ def _say_more(types: Iterable[Any], components: dict[str, Any], *, given: set[An
                     text.setdefault("format", "date-time")
 
 
-def _tell_defaults(properties: dict[str, Any]) -> None:
-    """Say the defaults of a body's fields in words: generators of clients take a field with a `default` for one that
-    is always there."""
+def _describe_defaults(properties: dict[str, Any]) -> None:
+    """Move the defaults of a body's fields into words.
+
+    Generators of clients take a field with a `default` for one that is always there.
+    """
     for schema in properties.values():
         default = schema.pop("default", None)
         if isinstance(default, str | bool | int | float) and default != "":
@@ -210,19 +174,19 @@ def _tell_defaults(properties: dict[str, Any]) -> None:
 
 
 def _has_default(field: inspect.Field) -> bool:
-    """Whether a field that is not given is still told: one that may be unset is not."""
+    """Return whether a missing field is still in the answer: an unset one is not."""
     return field.default is not msgspec.NODEFAULT or field.default_factory is not msgspec.NODEFAULT
 
 
 def _component_name(kind: Any) -> str:
-    """The name that msgspec gives a struct's schema."""
+    """Return the name that msgspec gives a struct's schema."""
     arguments = ", ".join(each.__name__ for each in getattr(kind, "__args__", ()))
     name = f"{kind.__origin__.__name__}[{arguments}]" if arguments else kind.__name__
     return re.sub(r"[^a-zA-Z0-9.\-_]", "_", name)
 
 
 def _texts(schema: Any) -> Iterator[dict[str, Any]]:
-    """The schemas of texts in this one."""
+    """Yield the schemas of texts in this one."""
     if isinstance(schema, dict):
         if schema.get("type") == "string":
             yield schema
@@ -233,12 +197,12 @@ def _texts(schema: Any) -> Iterator[dict[str, Any]]:
 
 
 def _component(schema: dict[str, Any]) -> Any:
-    """A schema that has a name of its own already, for which its title would stand a second time."""
+    """Return a named schema without its title, which would repeat the name."""
     return {name: value for name, value in to_3_0(schema).items() if name != "title"}
 
 
-def _used(schemas: dict[str, Any], by: Any) -> dict[str, Any]:
-    """Those of these schemas that are referred to `by` something, by way of each other, too."""
+def _keep_used(schemas: dict[str, Any], by: Any) -> dict[str, Any]:
+    """Return those of these schemas that something refers to, by other ones too."""
     used: set[str] = set()
     waiting = _references(by)
     while waiting:
@@ -251,18 +215,18 @@ def _used(schemas: dict[str, Any], by: Any) -> dict[str, Any]:
 def _references(value: Any) -> set[str]:
     if isinstance(value, dict):
         own = value.get("$ref")
-        found = {own.removeprefix(SCHEMAS)} if isinstance(own, str) and own.startswith(SCHEMAS) else set()
+        names = {own.removeprefix(SCHEMAS)} if isinstance(own, str) and own.startswith(SCHEMAS) else set()
         value = list(value.values())
     else:
-        found = set()
+        names = set()
     if isinstance(value, list):
         for inner in value:
-            found |= _references(inner)
-    return found
+            names |= _references(inner)
+    return names
 
 
 def _shared_responses(paths: dict[str, Any]) -> dict[str, Any]:
-    """The refusal that most operations have of a status, by the status' phrase; it is replaced by a reference there."""
+    """Replace the most common refusal of each status by a reference; return them."""
     answers = [
         (status, answers)
         for operations in paths.values()
@@ -277,10 +241,10 @@ def _shared_responses(paths: dict[str, Any]) -> dict[str, Any]:
         most, count = max(((text, n) for (each, text), n in times.items() if each == status), key=lambda pair: pair[1])
         if count > 1:
             name = _phrase(int(status))
-            for each, found in answers:
-                if each == status and repr(found[status]) == most:
-                    shared[name] = found[status]
-                    found[status] = {"$ref": f"#/components/responses/{name}"}
+            for each, responses in answers:
+                if each == status and repr(responses[status]) == most:
+                    shared[name] = responses[status]
+                    responses[status] = {"$ref": f"#/components/responses/{name}"}
     return shared
 
 
@@ -289,48 +253,65 @@ def _phrase(status: int) -> str:
 
 
 def to_3_0(schema: Any) -> Any:
-    """A JSON Schema of 2020-12, as msgspec writes it, in the dialect of OpenAPI 3.0."""
+    """Translate a JSON Schema of 2020-12, as msgspec writes it, to OpenAPI 3.0."""
     if isinstance(schema, list):
         return [to_3_0(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    result = {name: to_3_0(value) for name, value in schema.items() if name not in ("$defs",)}
+    result = {name: to_3_0(value) for name, value in schema.items() if name != "$defs"}
     if "anyOf" in result:
-        _say_null(result)
+        _mark_nullable(result)
     if result.get("type") == "null":
         return NOTHING
-    if "const" in result:
-        result["enum"] = [result.pop("const")]
-    if "enum" in result and "type" not in result:
-        values = [value for value in result.pop("enum") if value is not None]
-        one = {"type": _type_of(values), "enum": values}
-        result |= one if len(values) == len(schema.get("enum", values)) else {"anyOf": [one, NOTHING]}
-    for name, plain in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        if name in result and not isinstance(result[name], bool):
-            result[plain] = result[name]
-            result[name] = True
-    if "prefixItems" in result:
-        items = result.pop("prefixItems")
-        result["items"] = {"anyOf": items} if items else {}
-    if result.get("items") is False or (result.get("type") == "array" and "items" not in result):
-        result["items"] = {}
+    for translate in (_translate_values, _translate_bounds, _translate_items):
+        translate(result)
     if isinstance(result.get("default"), tuple):
         result["default"] = list(result["default"])
     if result.get("required") == []:
         del result["required"]
-    if "$ref" in result:
-        result["$ref"] = SCHEMAS + _published(result["$ref"].removeprefix(SCHEMAS))
-    if "$ref" in result and len(result) > 1:
-        result = {"allOf": [{"$ref": result.pop("$ref")}], **result}
-    if "allOf" in result and isinstance(result.get("default"), dict):
-        del result["default"]  # its fields say their own; generators of clients do not take an object for one
-        if len(result) == 1:
-            return result["allOf"][0]
-    return result
+    return _translate_reference(result)
 
 
-def _say_null(schema: dict[str, Any]) -> None:
-    """Say of a schema with branches that it may be null, where one of them does."""
+def _translate_values(schema: dict[str, Any]) -> None:
+    if "const" in schema:
+        schema["enum"] = [schema.pop("const")]
+    if "enum" in schema and "type" not in schema:
+        values = schema.pop("enum")
+        texts = [value for value in values if value is not None]
+        branch = {"type": _type_of(texts), "enum": texts}
+        schema |= branch if len(texts) == len(values) else {"anyOf": [branch, NOTHING]}
+
+
+def _translate_bounds(schema: dict[str, Any]) -> None:
+    for name, plain in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        if name in schema and not isinstance(schema[name], bool):
+            schema[plain] = schema[name]
+            schema[name] = True
+
+
+def _translate_items(schema: dict[str, Any]) -> None:
+    if "prefixItems" in schema:
+        items = schema.pop("prefixItems")
+        schema["items"] = {"anyOf": items} if items else {}
+    if schema.get("items") is False or (schema.get("type") == "array" and "items" not in schema):
+        schema["items"] = {}
+
+
+def _translate_reference(schema: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" in schema:
+        schema["$ref"] = SCHEMAS + _publish_name(schema["$ref"].removeprefix(SCHEMAS))
+    if "$ref" in schema and len(schema) > 1:
+        schema = {"allOf": [{"$ref": schema.pop("$ref")}], **schema}
+    if "allOf" in schema and isinstance(schema.get("default"), dict):
+        del schema["default"]  # its fields say their own; generators of clients do not take an object for one
+        if len(schema) == 1:
+            (branch,) = schema["allOf"]
+            return dict(branch)
+    return schema
+
+
+def _mark_nullable(schema: dict[str, Any]) -> None:
+    """Mark a schema with branches as nullable, where one of them is null."""
     branches = [branch for branch in schema["anyOf"] if branch != NOTHING]
     if len(branches) == len(schema["anyOf"]):
         return
@@ -347,7 +328,7 @@ def _say_null(schema: dict[str, Any]) -> None:
 
 
 def _type_of(values: Sequence[Any]) -> str:
-    """The type of these values, all of one."""
+    """Return the type of these values, all of one."""
     names = {bool: "boolean", int: "integer", float: "number", str: "string"}
     (name,) = {names[type(value)] for value in values}
     return name
@@ -383,7 +364,7 @@ def _form_fields(route: Route) -> dict[str, Any]:
 
 @cache  # a type is known by its identity, and some are made anew each time that they are asked for
 def _plain_fields(form: type) -> dict[str, Any]:
-    """The types of a form's fields that are no files."""
+    """Return the types of a form's fields that are no files."""
     fields = msgspec.structs.fields(form)
     return {field.encode_name: field.type for field in fields if field.type not in _FILES}
 
@@ -395,12 +376,11 @@ def _operation(
     always: list[type[Problem]],
     named: dict[str, Any],
 ) -> dict[str, Any]:
-    description = cleandoc(route.handler.__doc__ or "")
     operation: dict[str, Any] = {
         "operationId": route.name,
         "tags": [route.tag],
-        "summary": description.partition("\n")[0].rstrip("."),
-        "description": f"{description.partition(chr(10))[2]}\n\n{_access(route)}".strip(),
+        "summary": route.title,
+        "description": f"{cleandoc(route.handler.__doc__ or '')}\n\n{_access(route)}",
         "parameters": [
             {
                 "name": name,
@@ -412,7 +392,7 @@ def _operation(
             for name, kind in route.parameters.items()
         ]
         + (queries[route.query] if route.query is not None else [])
-        + [{"$ref": f"#/components/parameters/{name}"} for name in _heeded(route)],
+        + [{"$ref": f"#/components/parameters/{name}"} for name in _optional_headers(route)],
         "responses": _responses(route, schemas, always, named),
         "security": []
         if route.access == "public"
@@ -428,7 +408,7 @@ def _operation(
     return operation
 
 
-def _show(route: Route, operation: dict[str, Any], examples: Examples) -> None:
+def _add_examples(route: Route, operation: dict[str, Any], examples: Examples) -> None:
     """Write the examples of an operation into it."""
     if examples.body is not msgspec.UNSET:
         (content,) = operation["requestBody"]["content"].values()
@@ -442,8 +422,10 @@ def _show(route: Route, operation: dict[str, Any], examples: Examples) -> None:
 
 
 def _without_null_defaults(example: Any) -> Any:
-    """An example without fields `default` that are null: with a `type` beside it a linter takes the record that has
-    one for a schema."""
+    """Return an example without fields `default` that are null.
+
+    With a `type` beside it a linter takes the record that has one for a schema.
+    """
     if isinstance(example, dict):
         kept = {name: value for name, value in example.items() if not (name == "default" and value is None)}
         return {name: _without_null_defaults(value) for name, value in kept.items()}
@@ -461,21 +443,21 @@ def _access(route: Route) -> str:
         "user": "Needs a user's token.",
         "role:admin": "Needs the owner or admin role.",
         "role:owner": "Needs the owner role.",
-        "operator": "For who runs the deployment: the owner or an admin of an operator tenant, the system key; on the "
+        "operator": "For who runs the deployment: the owner or an admin of an operator tenant, the system key. On the "
         "embedded default, while it listens on a loopback address, the owner or an admin of any tenant.",
     }
     return words.get(route.access, f"Needs the scope `{route.access}`.")
 
 
 def _parameters(struct: dict[str, Any], repeated: frozenset[str]) -> list[dict[str, Any]]:
-    """A query's fields; none of them can be null, which a query has no word for."""
+    """Return a query's parameters; none can be null, which a query cannot say."""
     own = to_3_0(struct)
     parameters = []
     for name, schema in own["properties"].items():
         schema.pop("nullable", None)
         if NOTHING in schema.get("anyOf", ()):
-            (one,) = (branch for branch in schema.pop("anyOf") if branch != NOTHING)
-            schema |= one
+            (branch,) = (branch for branch in schema.pop("anyOf") if branch != NOTHING)
+            schema |= branch
         words = schema.pop("description")
         if schema.get("default", ...) is None:
             del schema["default"]
@@ -488,40 +470,8 @@ def _parameters(struct: dict[str, Any], repeated: frozenset[str]) -> list[dict[s
     return parameters
 
 
-HEEDED: Final[dict[str, tuple[str, dict[str, Any]]]] = {
-    "X-Tenant-ID": (
-        "The tenant that the request is for, where it is not the caller's own: for operators and the system key",
-        # No format: generated clients would send what they make of it, and a header takes texts only.
-        {"type": "string", "pattern": "^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"},
-    ),
-    "Idempotency-Key": (
-        "A repetition with the same key and body is given the first answer again, for a day",
-        {"type": "string", "pattern": r"^[\x21-\x7e]{1,255}$"},
-    ),
-    "X-Session": (
-        "`cookie`: the session is a browser's, whose refresh token is a cookie and stays out of the body",
-        {"type": "string", "enum": ["cookie"]},
-    ),
-    "Range": ("The bytes that are asked for: one range, such as bytes=0-1023", {"type": "string"}),
-    "If-Range": (
-        "The ETag of the bytes that are there already: with another one the whole is sent",
-        {"type": "string"},
-    ),
-    "If-Match": (
-        "The ETag that was read: the change is refused where the record has another by now",
-        {"type": "string"},
-    ),
-}
-"""The optional headers that a route may heed."""
-
-
-def _header(name: str) -> dict[str, Any]:
-    description, schema = HEEDED[name]
-    return {"name": name, "in": "header", "required": False, "description": sentence(description), "schema": schema}
-
-
-def _heeded(route: Route) -> list[str]:
-    """The optional headers that a route heeds."""
+def _optional_headers(route: Route) -> list[str]:
+    """Return the optional headers of a route."""
     heeded = ["X-Tenant-ID"] if _crosses_tenants(route) else []
     if route.method == "POST":
         heeded.append("Idempotency-Key")
@@ -561,12 +511,12 @@ def _responses(
         more.append("Set-Cookie")
     if route.method == "POST" and not route.tells_secrets:
         more.append("Idempotent-Replayed")
-    success: dict[str, Any] = {"description": "Success", "headers": _told(*more)}
+    success: dict[str, Any] = {"description": "Success", "headers": _header_references(*more)}
     if route.status != 204:
         success["content"] = _answer_content(route, schemas)
     responses = {str(route.status): success}
     if route.ranged:
-        headers = _told(*more, "Content-Range")
+        headers = _header_references(*more, "Content-Range")
         responses["206"] = success | {"description": HTTPStatus(206).phrase, "headers": headers}
     refusals: dict[int, dict[str, str]] = {}
     for problem in [*route.errors, *(problem for problem in always if _applies(problem, route))]:
@@ -574,26 +524,26 @@ def _responses(
     if route.flag is not None:
         refusals[SwitchedOff.status][FLAGS[route.flag].refusal] = SwitchedOff.code
     for status in sorted({*refusals, *route.also}):
-        said = refusals.get(status, {})
+        messages = refusals.get(status, {})
         kind = route.also.get(status)
-        schema = _error(status, set(said.values()), schemas, named) if kind is None else schemas[id(kind)]
+        schema = _error(status, set(messages.values()), schemas, named) if kind is None else schemas[id(kind)]
         responses[str(status)] = {
-            "description": "; ".join(said) or HTTPStatus(status).phrase,
-            "headers": _told(*(REFUSED.get(status, ["Link"]) if kind is None else [])),
+            "description": "; ".join(messages) or HTTPStatus(status).phrase,
+            "headers": _header_references(*(REFUSED.get(status, ["Link"]) if kind is None else [])),
             "content": {"application/json": {"schema": schema}},
         }
     return responses
 
 
-def _told(*more: str) -> dict[str, Any]:
-    """The headers of an answer: those of each, and these."""
+def _header_references(*more: str) -> dict[str, Any]:
+    """Return references to an answer's headers: those of each, and these."""
     return {name: {"$ref": f"#/components/headers/{name}"} for name in (*RATE_HEADERS, "X-Request-ID", *more)}
 
 
 def _answer_content(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
-    """The media types of a success with their schemas.
+    """Return the media types of a success with their schemas.
 
-    A file is bytes, whatever its format. That is said first: of several types generators of clients take the first that
+    A file is bytes, whatever its format. That comes first: of several types generators of clients take the first that
     they know, and would read a file of JSON as an object.
     """
     if route.answer not in (Raw, Streamed, None, Any):
@@ -610,7 +560,7 @@ def _answer_content(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
 
 
 def _error(status: int, codes: set[str], schemas: dict[int, Any], named: dict[str, Any]) -> dict[str, Any]:
-    """A reference to the body of a refusal with one of these codes, which joins the `named` schemas."""
+    """Return a reference to the body of a refusal, which joins the `named` schemas."""
     general = schemas[id(RateLimitBody if status == RateLimited.status else ErrorBody)]
     words = [code.removesuffix("_ERROR").replace("_", " ").title().replace(" ", "") for code in sorted(codes)]
     name = ("Or".join(words) if len(words) < 3 else _phrase(status)) + "Error"
@@ -624,44 +574,46 @@ def _error(status: int, codes: set[str], schemas: dict[int, Any], named: dict[st
 
 
 def _crosses_tenants(route: Route) -> bool:
-    """Whether an operator or the system key may call it for a tenant that they name."""
+    """Return whether an operator or the system key may call it for a named tenant."""
     return route.access not in ("public", "any", "user")
 
 
+def _has_body(route: Route) -> bool:
+    return route.body is not None or route.form is not None
+
+
+def _is_for_callers(route: Route) -> bool:
+    return route.access != "public"
+
+
+_APPLIES: Final[dict[type[Problem] | int, Callable[[Route], bool]]] = {
+    AlreadyProcessed: lambda route: route.method == "POST",
+    KeyUsed: lambda route: route.method == "POST",
+    StillProcessing: lambda route: route.method == "POST",
+    UnderMaintenance: lambda route: not route.in_maintenance,
+    SwitchedOff: lambda _: False,  # the flag's own words say it
+    ConcurrentModification: lambda route: route.versioned and route.method in ("PATCH", "PUT"),
+    TenantNotFound: _crosses_tenants,
+    EnrolmentRequired: lambda route: _is_for_callers(route) and not route.enrolling,
+    401: _is_for_callers,
+    403: _is_for_callers,
+    **dict.fromkeys((404, 405, 409), lambda _: False),  # each route lists which of these it gives
+    413: _has_body,
+    415: _has_body,
+    416: lambda route: route.ranged,
+    422: lambda route: _has_body(route) or route.query is not None or route.method == "POST" or _crosses_tenants(route),
+    429: lambda route: route.limited and (_is_for_callers(route) or route.windows is not None),
+}
+"""Whether a route can give a refusal that any route may give; by its class, else by its status; others it can."""
+
+
 def _applies(problem: type[Problem], route: Route) -> bool:
-    """Whether a refusal that any route may give can come from this one."""
-    if problem in (AlreadyProcessed, KeyUsed, StillProcessing):
-        return route.method == "POST"
-    if problem is UnderMaintenance:
-        return not route.in_maintenance
-    if problem is SwitchedOff:
-        return False  # told in the flag's own words
-    if problem is ConcurrentModification:
-        return route.versioned and route.method in ("PATCH", "PUT")
-    if problem is TenantNotFound:
-        return _crosses_tenants(route)
-    if problem is EnrolmentRequired:
-        return route.access != "public" and not route.enrolling
-    match problem.status:
-        case 401 | 403:
-            return route.access != "public"
-        case 413 | 415:
-            return route.body is not None or route.form is not None
-        case 422:
-            reads = route.body is not None or route.form is not None or route.query is not None
-            return reads or route.method == "POST" or _crosses_tenants(route)
-        case 416:
-            return route.ranged
-        case 429:
-            return route.limited and (route.access != "public" or route.windows is not None)
-        case 404 | 405 | 409:
-            return False  # each route lists which of these it gives
-        case _:
-            return True
+    applies = _APPLIES.get(problem) or _APPLIES.get(problem.status)
+    return applies is None or applies(route)
 
 
-def _published(name: str) -> str:
-    """A generic's name as people read it: Page_Workbook_ becomes WorkbookPage."""
+def _publish_name(name: str) -> str:
+    """Return a generic's published name: Page_Workbook_ becomes WorkbookPage."""
     match = re.fullmatch(r"(\w+?)_(\w+)_", name)
     return f"{match[2]}{match[1]}" if match else name
 
@@ -672,21 +624,15 @@ GUIDE = """<p style="margin: 0; padding: .5em 1.5em; font-family: sans-serif; ba
 <a href="/console/">Console</a> · <a href="/docs/guide/">Guide</a>: tutorial, how to, errors, settings, functions, tests
 · <a href="/docs">Try the API</a> · <a href="/redoc">Reference</a></p>"""
 
-SWAGGER_PAGE = f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Cushion API</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="/docs/assets/swagger-ui.css"><link rel="icon" href="data:,"></head>
-<body>{GUIDE}<div id="ui"></div><script src="/docs/assets/swagger-ui-bundle.js"></script>
-<script src="/docs/assets/start.js"></script></body></html>"""
 
+def _page(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8").rstrip().replace("{guide}", GUIDE)
+
+
+SWAGGER_PAGE = _page("swagger.html")
 SWAGGER_START = 'SwaggerUIBundle({url: "/openapi.json", dom_id: "#ui", deepLinking: true, validatorUrl: null});'
 
-REDOC_PAGE = f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Cushion API reference</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,"></head>
-<body>{GUIDE}<redoc spec-url="/openapi.json" disable-google-font="true"></redoc>
-<script src="/docs/assets/redoc.standalone.js"></script></body></html>"""
-
+REDOC_PAGE = _page("redoc.html")
 
 PAGE_HEADERS = [
     (
@@ -708,7 +654,7 @@ _PLACES: Final = {
 
 
 def asset(name: str) -> bytes | None:
-    """A viewer's file, or None for a name that is none of them."""
+    """Return a viewer's file, or None for an unknown name."""
     return _asset(name) if name in _PLACES else None
 
 

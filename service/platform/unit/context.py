@@ -1,4 +1,4 @@
-"""Who calls, for whom, with what: the transaction, the gate, blobs, kernels' threads, the clock."""
+"""A unit of work and a request: transaction, gate, blobs, threads, clock."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from service.platform.base.compute import Compute
 from service.platform.base.memory import Memory
 from service.platform.base.problem import ConcurrentModification, Fault, Problem, RateLimited
 from service.platform.base.secrets import Tokens, Vault, new_id
-from service.platform.clock import Clock, there, zone_of
+from service.platform.clock import Clock, local_time, zone_of
 from service.platform.config import Settings
-from service.platform.data.audit import APPEND, Entry, encoded
+from service.platform.data.audit import APPEND, ChainEntry, encode_entries
 from service.platform.data.blobs import Blobs
 from service.platform.data.breaker_sharing import Sharing
 from service.platform.data.database import Database, Parameters, Transaction
@@ -52,7 +52,7 @@ _chance = SystemRandom()
 
 
 class Resources(Struct, frozen=True, kw_only=True):
-    """What a process opens once and every unit of work shares."""
+    """What a process opens once, for all units of work."""
 
     settings: Settings
     database: Database
@@ -66,7 +66,7 @@ class Resources(Struct, frozen=True, kw_only=True):
     breakers: Breakers
     """Those of all services, the cache's among them."""
     sharing: Sharing
-    """What this process tells the others of them, and hears."""
+    """Shares their states with the other processes."""
     fallback_cache: FallbackCache
     """Answers for the time in which the database is away."""
     enqueued: asyncio.Event
@@ -92,7 +92,7 @@ class Resources(Struct, frozen=True, kw_only=True):
     scratch: Path
     """A local folder for uploads on their way and copies of remote blobs."""
     stopping: asyncio.Event
-    """Set once the process is told to stop: it serves what comes, and takes up nothing new."""
+    """Set once the process has to stop: it serves what comes, and begins nothing new."""
     closing: ExitStack
     """What an area opened for the whole process is closed from here, first of all."""
     opened: dict[Callable[[Resources], Any], Any] = {}
@@ -101,12 +101,11 @@ class Resources(Struct, frozen=True, kw_only=True):
     """What of this process cannot work for now, such as its calculators, and why: readiness names it."""
 
     def once(self, make: Callable[[Resources], T]) -> T:
-        """What a function makes of these resources: made by the first call for this process, the same for each later
-        one."""
+        """Return a function's result for these resources; it runs at the first call only."""
         if make not in self.opened:
             self.opened[make] = make(self)
-        made: T = self.opened[make]
-        return made
+        value: T = self.opened[make]
+        return value
 
 
 class Subject(Struct, frozen=True):
@@ -127,7 +126,7 @@ class Actor(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Unit:
-    """A unit of work of one tenant: at most one transaction, begun by its first statement."""
+    """A unit of work of one tenant: one transaction, begun by its first statement."""
 
     def __init__(
         self, resources: Resources, tenant_id: UUID | None, *, request_id: str, asked_by: Actor | None = None
@@ -141,7 +140,7 @@ class Unit:
         self._reads: Database | None = None
         self.has_begun = False
         """Whether it ever had a transaction."""
-        self._entries: list[Entry] = []
+        self._entries: list[ChainEntry] = []
         self._after_commit: list[Callable[[], Awaitable[None]]] = []
         self._on_rollback: list[Callable[[], Awaitable[None]]] = []
         self._afterwards: list[Callable[[], Awaitable[None]]] = []
@@ -152,48 +151,48 @@ class Unit:
 
     @property
     def tenant(self) -> UUID:
-        """The tenant that the work is for."""
+        """The tenant of the work."""
         assert self.tenant_id is not None, "no tenant is known yet"
         return self.tenant_id
 
     @property
-    def payer(self) -> Hashable:
-        """Whose work this is where places are shared."""
+    def tenant_key(self) -> Hashable:
+        """The key for fair scheduling."""
         return self.tenant_id
 
     @property
     def user_id(self) -> UUID | None:
-        """Who has the work done, where anybody asked for it."""
+        """The user who asked for the work, if any."""
         return self._asked_by.user_id
 
     async def compute(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a kernel in a thread."""
-        return await self.resources.compute(self.payer, function, *args, **kwargs)
+        return await self.resources.compute(self.tenant_key, function, *args, **kwargs)
 
     def now(self) -> datetime:
-        """The present moment, in UTC."""
+        """Return the present moment, in UTC."""
         return self.resources.clock.now()
 
     async def zone(self) -> ZoneInfo:
-        """The tenant's time zone: whose clocks NOW, TODAY, days and messages go by."""
+        """Return the tenant's time zone, for NOW, TODAY, days and messages."""
         return zone_of(
-            await self.value(
+            await self.fetch_value(
                 "SELECT coalesce(settings ->> 'timezone', 'UTC') FROM tenants WHERE id = %s", [self.tenant]
             )
         )
 
-    async def there(self, moment: datetime) -> datetime:
-        """A moment as the tenant's clocks show it."""
-        return there(moment, await self.zone())
+    async def local_time(self, moment: datetime) -> datetime:
+        """Convert a moment to the tenant's time zone."""
+        return local_time(moment, await self.zone())
 
     def flag(self, name: str) -> bool:
-        """Whether a feature is switched on, for the tenant where one is known."""
+        """Return whether a feature is switched on, for the tenant where one is known."""
         return self.resources.switches.state.is_on(name, self.tenant_id)
 
     # The transaction ----------------------------------------------------------------------------------------------
 
     async def begin(self) -> Transaction:
-        """The transaction of this unit."""
+        """Return the transaction of this unit."""
         if self._transaction is None:
             database = self._reads or self.resources.database
             self._transaction = await self._stack.enter_async_context(database.transaction(self.tenant_id))
@@ -201,7 +200,7 @@ class Unit:
         return self._transaction
 
     async def read_from(self, replica: Database, read: Callable[[], Awaitable[T]]) -> T:
-        """What is read of a replica, in a transaction of its own."""
+        """Read from a replica, in a transaction of its own."""
         assert self._transaction is None
         self._reads = replica
         try:
@@ -212,42 +211,44 @@ class Unit:
             self._reads = None
 
     async def enter_tenant(self, tenant_id: UUID) -> None:
-        """From here on the work is this tenant's: for the few calls that find their tenant on the way."""
+        """Work for this tenant from here on, for calls that look their tenant up."""
         assert self.tenant_id is None
         await self.commit()
         self.tenant_id = tenant_id
 
-    async def one(self, kind: type[T], sql: str, parameters: Parameters | None = None, *, missing: type[Problem]) -> T:
-        """The first row as `kind`, or the problem `missing`."""
-        return await (await self.begin()).one(kind, sql, parameters, missing=missing)
+    async def fetch_one(
+        self, kind: type[T], sql: str, parameters: Parameters | None = None, *, missing: type[Problem]
+    ) -> T:
+        """Return the first row as `kind`, or raise the problem `missing`."""
+        return await (await self.begin()).fetch_one(kind, sql, parameters, missing=missing)
 
-    async def one_or_none(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> T | None:
-        """The first row as `kind`, or None."""
-        return await (await self.begin()).one_or_none(kind, sql, parameters)
+    async def fetch_one_or_none(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> T | None:
+        """Return the first row as `kind`, or None."""
+        return await (await self.begin()).fetch_one_or_none(kind, sql, parameters)
 
-    async def all(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[T]:
-        """All rows as `kind`."""
-        return await (await self.begin()).all(kind, sql, parameters)
+    async def fetch_all(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[T]:
+        """Return all rows as `kind`."""
+        return await (await self.begin()).fetch_all(kind, sql, parameters)
 
-    async def counted(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[tuple[T, int]]:
-        """All rows of a query that writes nothing, as `kind` with the number in the last column.
+    async def fetch_counted(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[tuple[T, int]]:
+        """Return the rows of a read-only query as `kind`, with their last column.
 
         Where the unit has no transaction yet, none is begun: the query is a single round trip of its own.
         """
         if self._transaction is not None:
-            return await self._transaction.counted(kind, sql, parameters)
-        return await (self._reads or self.resources.database).counted(self.tenant_id, kind, sql, parameters)
+            return await self._transaction.fetch_counted(kind, sql, parameters)
+        return await (self._reads or self.resources.database).fetch_counted(self.tenant_id, kind, sql, parameters)
 
-    async def value(self, sql: str, parameters: Parameters | None = None) -> Any:
-        """The first column of the first row, or None."""
-        return await (await self.begin()).value(sql, parameters)
+    async def fetch_value(self, sql: str, parameters: Parameters | None = None) -> Any:
+        """Return the first column of the first row, or None."""
+        return await (await self.begin()).fetch_value(sql, parameters)
 
     async def execute(self, sql: str, parameters: Parameters | None = None) -> int:
-        """Run a statement; the number of rows that it touched."""
+        """Run a statement; return the number of rows that it touched."""
         return await (await self.begin()).execute(sql, parameters)
 
     async def commit(self) -> None:
-        """Commit what was done, then what was to follow the commit."""
+        """Commit, then run what was to follow the commit."""
         await self._confirm()
         await self._append()
         stack, self._stack, self._transaction = self._stack, AsyncExitStack(), None
@@ -258,7 +259,7 @@ class Unit:
             await follow()
 
     async def rollback(self, error: BaseException) -> None:
-        """Undo what was done, then what was done outside the database."""
+        """Undo the transaction, then what was done outside the database."""
         self._entries.clear()
         stack, self._stack, self._transaction = self._stack, AsyncExitStack(), None
         try:
@@ -273,23 +274,23 @@ class Unit:
                 log.warning("undo.failed", error=repr(raised))
 
     def after_commit(self, follow: Callable[[], Awaitable[None]]) -> None:
-        """Run this once the transaction is safe: copies into Redis, and nothing that must not be lost."""
+        """Run this after the commit: copies into Redis, nothing that must not be lost."""
         self._after_commit.append(follow)
 
-    async def forget(self, drop: Callable[[], Awaitable[None]]) -> None:
-        """Have the gate forget its copy of what changes.
+    async def drop_copies(self, drop: Callable[[], Awaitable[None]]) -> None:
+        """Have the gate drop its copy of a record that changes.
 
-        Before the commit, so that there is no commit without it, and once more after it, should a copy of what was have
-        been made in between.
+        Before the commit, so that there is no commit without it, and once more after it, should an old copy have been
+        made in between.
         """
         await drop()
         self.after_commit(drop)
 
-    def afterwards(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Run this when the answer is out, if there is one: what must not show in the time that the answer takes, nor,
-        after a pause of chance, in that of the caller's next one.
+    def after_answer(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Run this when the answer is out, if there is one, after a random delay.
 
-        It is lost with its process, and what goes wrong is only logged. It finds no transaction of this unit.
+        For work that must not show in the time of this answer, nor in that of the caller's next one. It is lost with
+        its process, and an error is only logged. It has no transaction of this unit.
         """
         self._afterwards.append(work)
 
@@ -302,29 +303,29 @@ class Unit:
             try:
                 await work()
             except Exception as error:
-                log.error("afterwards.failed", exc_info=error)
+                log.error("after_answer.failed", exc_info=error)
 
     def on_rollback(self, undo: Callable[[], Awaitable[None]]) -> None:
-        """Run this should the transaction fail: what was written outside of the database goes again."""
+        """Run this if the transaction fails, to remove what was written outside of it."""
         self._on_rollback.append(undo)
 
     # What work may leave behind -------------------------------------------------------------------------------------
 
     async def actor(self) -> Actor:
-        """Who has this work done: of a job, whoever asked for it."""
+        """Return who asked for this work."""
         return self._asked_by
 
     async def enqueue(
         self, name: str, *, queue: str, arguments: dict[str, Any], delay_seconds: float = 0.0, small: bool = False
     ) -> str:
-        """Write a job in this transaction; it is handed to the queue once the transaction is safe, and so many seconds
-        have gone by. Its identifier.
+        """Write a job in this transaction; return its identifier.
 
-        `small`: the API may work on it itself while no worker does.
+        It is dispatched once the transaction is safe and `delay_seconds` are over. `small`: the API may run it itself
+        while no worker does.
         """
         self.resources.enqueued.set()
         job_id = f"task_{new_id().hex}"
-        documents = [msgspec.json.encode(one).decode() for one in (arguments, await self.actor())]
+        documents = [msgspec.json.encode(part).decode() for part in (arguments, await self.actor())]
         await (await self.begin()).post(
             """
             INSERT INTO jobs (tenant_id, id, queue, name, arguments, asked_by, request_id, traceparent, ready_at, small)
@@ -344,8 +345,8 @@ class Unit:
         )
         return job_id
 
-    async def hasten(self, name: str, *, queue: str, arguments: dict[str, Any]) -> None:
-        """Jobs with these arguments, or more, that wait for their time are due now."""
+    async def make_due(self, name: str, *, queue: str, arguments: dict[str, Any]) -> None:
+        """Make waiting jobs with these arguments, or more, due now."""
         await self.execute(
             """
             UPDATE jobs SET ready_at = now()
@@ -355,12 +356,12 @@ class Unit:
         )
 
     async def audit(self, action: str, subject: Subject | None, **who: Any) -> None:
-        """Write an audit row in this transaction: sent right before its COMMIT, since it locks the tenant's chain.
+        """Write an audit row right before this transaction's COMMIT: it locks the chain.
 
         `who`: user_id, user_email, api_key_id, ip_address, user_agent, request_id; else whoever asked for a job.
         """
         self._entries.append(
-            Entry(
+            ChainEntry(
                 **{"request_id": self.request_id, **msgspec.structs.asdict(self._asked_by), **who},
                 id=new_id(),
                 occurred_at=self.now(),
@@ -373,13 +374,13 @@ class Unit:
         )
 
     async def _confirm(self) -> None:
-        """Send what must be known right before the COMMIT: a job's rights are nobody's."""
+        """Send checks right before the COMMIT; a job has none."""
 
     async def _append(self) -> None:
         """Send what `audit` gathered; it travels with the COMMIT."""
         entries, self._entries = self._entries, []
         if entries:
-            await (await self.begin()).post(APPEND, [self.tenant, encoded(entries)])
+            await (await self.begin()).post(APPEND, [self.tenant, encode_entries(entries)])
 
 
 class Context(Unit):
@@ -409,33 +410,33 @@ class Context(Unit):
 
     @property
     def caller(self) -> Caller:
-        """Who calls; every route but the public ones has one."""
+        """The caller; every route but the public ones has one."""
         assert self._caller is not None, "a public route has no caller"
         return self._caller
 
     @property
     def user_id(self) -> UUID | None:
-        """Who calls."""
+        """The user who calls."""
         return self.caller.user_id
 
     @property
     def origin(self) -> str:
-        """Whom limits of an address count."""
+        """The caller's address, as limits count it."""
         return origin_of(self.ip_address)
 
     async def zone(self) -> ZoneInfo:
-        """The tenant's time zone, as the gate knows it; of a tenant that was found on the way, as its record says."""
+        """Return the tenant's time zone, as the gate knows it."""
         caller = self._caller
         return await super().zone() if caller is None or caller.runs_deployment else zone_of(caller.timezone)
 
     @property
-    def payer(self) -> Hashable:
-        """The tenant; before one is known the caller's address."""
+    def tenant_key(self) -> Hashable:
+        """The tenant; before it is known the caller's address."""
         return self.tenant_id or self.origin
 
     @property
     def known_caller(self) -> Caller | None:
-        """Who calls, where anybody is known to."""
+        """The caller, or None."""
         return self._caller
 
     @property
@@ -444,12 +445,12 @@ class Context(Unit):
         return self.headers.get(b"user-agent", b"").decode("latin-1")[:500] or None
 
     def admit(self, caller: Caller) -> None:
-        """The dispatcher knows who calls."""
+        """Set the caller."""
         self._caller = caller
         self.tenant_id = caller.tenant_id
 
     async def end_rights(self, part: Part, id_: UUID, *, user_id: UUID | None = None) -> None:
-        """Say, before it is written, that this transaction ends rights: no request that rests on them commits after it.
+        """Declare that this transaction ends rights: no request with them commits later.
 
         A caller may end their own. Those are looked at now, since what is written next is no reason to refuse it.
 
@@ -467,7 +468,7 @@ class Context(Unit):
         self._ending.add(id_ if user_id is None else user_id)
 
     async def confirm_rights(self) -> None:
-        """See, in this transaction, that the caller still has the rights that they were let in by.
+        """Check, in this transaction, that the caller still has their rights.
 
         Raises:
             TokenRevoked, InvalidKey, TenantSuspended, PermissionDenied: they have not.
@@ -481,31 +482,31 @@ class Context(Unit):
         self._ending.clear()
 
     async def act_for(self, tenant_id: UUID) -> None:
-        """From here on the work is this tenant's: for who runs the deployment, once the record is found."""
+        """Work for this tenant from here on, for a caller who runs the deployment."""
         assert self.caller.runs_deployment or tenant_id == self.tenant_id
         await self.email()  # which the caller's own tenant knows
         await self.commit()
         self.admit(msgspec.structs.replace(self.caller, tenant_id=tenant_id))
 
     async def email(self) -> str:
-        """The caller's e-mail (for a key: its creator's)."""
+        """Return the caller's e-mail (for a key: its creator's)."""
         if self.caller.email is None:
-            email = await self.value("SELECT email FROM users WHERE id = %s", [self.caller.user_id])
+            email = await self.fetch_value("SELECT email FROM users WHERE id = %s", [self.caller.user_id])
             self._caller = msgspec.structs.replace(self.caller, email=email or "")
         return self.caller.email or ""
 
-    def knows_email(self, email: str) -> None:
-        """The caller's e-mail came along with another query, so `email` need not ask for it."""
+    def set_email(self, email: str) -> None:
+        """Set the caller's e-mail, known from another query."""
         self._caller = msgspec.structs.replace(self.caller, email=email)
 
     async def hash(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Hash a password in a thread: for the sake of an address, whoever it says that it is."""
+        """Hash a password in a thread, in fair shares by address."""
         return await self.resources.passwords(self.origin, function, *args, **kwargs)
 
     async def limit(
         self, windows: Sequence[Window], problem: type[RateLimited] = RateLimited
     ) -> Callable[[], Awaitable[None]]:
-        """Count this call in limits of its own; what takes it out of them again.
+        """Count this call in limits of its own; return what takes it out of them again.
 
         Raises:
             problem: one of them is used up.
@@ -513,18 +514,18 @@ class Context(Unit):
         gate = self.resources.gate
         verdict = await gate.windows(windows)
         if verdict.outcome == "limited":
-            refusal = problem.passing(verdict.passed, verdict.retry_after_seconds)
-            refusal.verdict = verdict if self._caller is None else None  # a caller's answer tells the request limit
+            refusal = problem.with_limit(verdict.passed, verdict.retry_after_seconds)
+            refusal.verdict = verdict if self._caller is None else None  # a caller's answer has the request limit
             raise refusal
 
         async def give_back() -> None:
             for window in windows if verdict.moment else ():
-                await gate.forgive(window, verdict.moment)
+                await gate.refund(window, verdict.moment)
 
         return give_back
 
     async def use(self, meter: Meter, problem: type[RateLimited]) -> None:
-        """Count what this call uses of the tenant's month, where only its body tells how much.
+        """Count a use of the tenant's month whose amount only the body has.
 
         Raises:
             problem: less is left.
@@ -535,12 +536,12 @@ class Context(Unit):
             used = Fault([], meter.words(self.caller.tier))
             raise problem(used, retry_after_seconds=gate.seconds_left_of_month())
 
-    def concerns(self, type_: str, id_: object, name: str | None = None, /, **details: Any) -> None:
+    def set_subject(self, type_: str, id_: object, name: str | None = None, /, **details: Any) -> None:
         """Name the record that the route's event is about."""
         self.subject = Subject(type_, str(id_), name, details)
 
-    def changed_nothing(self) -> None:
-        """All is as the call asks for already: the route's event is not written."""
+    def skip_event(self) -> None:
+        """Do not write the route's event: nothing changed."""
         self.is_eventful = False
 
     async def audit_event(self, action: str) -> None:
@@ -549,7 +550,7 @@ class Context(Unit):
         await self.audit(action, self.subject, **who, ip_address=self.ip_address, user_agent=self.user_agent)
 
     async def actor(self) -> Actor:
-        """Who calls; on a public route the user whom the call is about: of a login, say."""
+        """Return the caller; on a public route the user whom the call is about."""
         caller, subject = self._caller, self.subject
         if caller is not None:
             user_id = None if caller.user_id == NOBODY else caller.user_id
@@ -560,12 +561,12 @@ class Context(Unit):
 
     # Versions of a record ---------------------------------------------------------------------------------------------
 
-    def tag(self, version: int) -> None:
+    def set_etag(self, version: int) -> None:
         """Send the record's version as its ETag."""
         self.answer_headers.append((b"etag", b'"%d"' % version))
 
-    def match(self, version: int) -> None:
-        """Compare If-Match, when given, with the record's version.
+    def check_if_match(self, version: int) -> None:
+        """Compare If-Match, if present, with the record's version.
 
         Raises:
             ConcurrentModification: somebody else changed the record since the caller read it.

@@ -1,4 +1,4 @@
-"""Which blobs a tenant keeps: named and counted with the record that needs them, given up where they are damaged."""
+"""The blobs of a tenant: stored, counted, released, and given up where damaged."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ import structlog
 from msgspec import Struct
 
 from service.platform.base.problem import Problem
-from service.platform.data.backup_store import BACKUP_LOCK
 from service.platform.unit.context import Resources, Unit
 
 CHECK: Final = "blobs.check"
 """The job that looks again at a blob that was found damaged."""
+BACKUP_LOCK: Final = 0x4241434B
+"""The advisory lock of a backup: what it has read the names of stays in the store until it has the bytes."""
 
 CLEAR_DAMAGE: Final = "SELECT clear_blob_damage(%s)"
 """The stored bytes are right: no tenant's row says otherwise any more."""
@@ -27,13 +28,13 @@ log = structlog.get_logger()
 # Keeping --------------------------------------------------------------------------------------------------------------
 
 
-async def keep(unit: Unit, path: Path, key: str) -> None:
-    """Store a file as a blob of the unit's tenant; the record that names it belongs into the same transaction.
+async def store_blob(unit: Unit, path: Path, key: str) -> None:
+    """Store a file as a blob of the tenant, in its record's transaction.
 
-    Should that fail the blob goes again, unless somebody else has the same one.
+    Should that fail the blob is removed again, unless another record names it.
     """
     await unit.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))", [key])  # nobody removes it now
-    unit.on_rollback(partial(drop, unit.resources, key))
+    unit.on_rollback(partial(drop_unused, unit.resources, key))
     size_bytes = (await asyncio.to_thread(path.stat)).st_size
     await unit.resources.blobs.put(path, key)
     await unit.execute(
@@ -46,8 +47,8 @@ async def keep(unit: Unit, path: Path, key: str) -> None:
     await unit.execute(CLEAR_DAMAGE, [key])
 
 
-async def leave(unit: Unit, keys: list[str]) -> None:
-    """A record ceases to name these: what no other one names is freed in a while, when nobody reads it any more."""
+async def release(unit: Unit, keys: list[str]) -> None:
+    """Release blobs of a record; what no other record names is freed in a while."""
     await unit.execute(
         """
         UPDATE blobs SET left_at = now()
@@ -57,26 +58,26 @@ async def leave(unit: Unit, keys: list[str]) -> None:
     )
 
 
-async def drop(resources: Resources, key: str) -> None:
+async def drop_unused(resources: Resources, key: str) -> None:
     """Remove a blob that no committed record of any tenant names.
 
     Not where an open transaction holds it: that one names it, or drops it itself. Nor while a backup is made: a later
     sweep finds it.
     """
     async with resources.database.transaction() as tx:
-        if not await tx.value("SELECT pg_try_advisory_xact_lock_shared(%s)", [BACKUP_LOCK]):
+        if not await tx.fetch_value("SELECT pg_try_advisory_xact_lock_shared(%s)", [BACKUP_LOCK]):
             return
-        alone = await tx.value("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [key])
-        if alone and not await tx.value("SELECT blob_is_used(%s)", [key]):
+        alone = await tx.fetch_value("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [key])
+        if alone and not await tx.fetch_value("SELECT blob_is_used(%s)", [key]):
             await resources.blobs.delete(key)
             log.info("blob.removed", key=key)
 
 
-async def keep_again(unit: Unit, keys: list[str]) -> bool:
-    """Whether the tenant still has all of these blobs, which a record of this transaction names anew."""
+async def reclaim(unit: Unit, keys: list[str]) -> bool:
+    """Name blobs anew in this transaction; return whether the tenant still has all."""
     wanted = sorted(set(keys))
     for key in wanted:
-        await unit.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))", [key])  # as `keep`
+        await unit.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))", [key])  # as `store_blob`
     return await unit.execute("UPDATE blobs SET left_at = NULL WHERE key = ANY (%s)", [wanted]) == len(wanted)
 
 
@@ -87,16 +88,16 @@ class _Holder(Struct):
     tenant_id: UUID
 
 
-async def report(resources: Resources, key: str, request_id: str) -> None:
-    """Somebody met bytes that are not those of their key: everyone who has them is to know, once.
+async def report_damage(resources: Resources, key: str, request_id: str) -> None:
+    """Report damaged bytes to every tenant that has them, once.
 
-    A job of each of these tenants looks again, and gives up what is made of the blob. Where the database is away,
-    whoever meets them next tells it.
+    A job of each of these tenants looks again, and gives up what is made of the blob. Where the database is away, the
+    next reader reports them.
     """
     log.error("blob.damaged", key=key)
     try:
         async with resources.database.transaction() as tx:
-            holders = await tx.all(_Holder, "SELECT * FROM blob_holders(%s)", [key])
+            holders = await tx.fetch_all(_Holder, "SELECT * FROM blob_holders(%s)", [key])
         for holder in holders:
             await _mark(Unit(resources, holder.tenant_id, request_id=request_id), key)
     except Problem as error:

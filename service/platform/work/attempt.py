@@ -1,4 +1,4 @@
-"""One request to an address that a user gave, as a log of deliveries tells it, and the pause before the next one."""
+"""One request to a user's address, its log entry, and the pause before the next."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class Attempt(Struct, frozen=True, kw_only=True):
     """How long the answer took. Null: none came."""
 
 
-def unanswered(at: datetime, error: str | None) -> Attempt:
-    """An attempt without an HTTP answer."""
+def failed_attempt(at: datetime, error: str | None) -> Attempt:
+    """Return an attempt without an HTTP answer."""
     return Attempt(at=at, status_code=None, answer=None, error=error, milliseconds=None)
 
 
 async def attempt(unit: Unit, method: str, url: str, *, headers: Mapping[str, str], content: bytes) -> Attempt:
-    """Send once. Any status but one of success is a failure: a redirection is not followed.
+    """Send once. Any status but one of success is a failure; redirections too.
 
     The way outwards counts as lost where receivers of several tenants, each at a host of its own, do not answer, and
     none does between them: one tenant, or one receiver, holds up nobody else.
@@ -68,15 +68,15 @@ async def attempt(unit: Unit, method: str, url: str, *, headers: Mapping[str, st
             answer_bytes=ANSWER_BYTES,
         )
     except outgoing.NoAnswer as failed:
-        breaker.failed(passed, type(failed).__name__, whose=(unit.tenant, urlsplit(url).netloc))
-        return unanswered(at, str(failed))
+        breaker.fail(passed, type(failed).__name__, whose=(unit.tenant, urlsplit(url).netloc))
+        return failed_attempt(at, str(failed))
     except outgoing.UnfitTarget as failed:
-        breaker.abandoned(passed)
-        return unanswered(at, str(failed))
+        breaker.abandon(passed)
+        return failed_attempt(at, str(failed))
     except BaseException:
-        breaker.abandoned(passed)
+        breaker.abandon(passed)
         raise
-    breaker.succeeded(passed)
+    breaker.succeed(passed)
     return Attempt(
         at=at,
         status_code=answer.status,
@@ -93,13 +93,15 @@ TRIED: Final = """
 """What an attempt changes in a table of deliveries."""
 
 
-def tried_with(made: Attempt, status: str, error: str | None, next_at: datetime | None) -> dict[str, Any]:
-    """The parameters of `TRIED`."""
-    return {"attempt": msgspec.json.encode([made]).decode(), "status": status, "error": error, "next": next_at}
+def attempt_parameters(attempt: Attempt, status: str, error: str | None, next_at: datetime | None) -> dict[str, Any]:
+    """Return the parameters of `TRIED`."""
+    return {"attempt": msgspec.json.encode([attempt]).decode(), "status": status, "error": error, "next": next_at}
 
 
 def pause_seconds(settings: Settings, tries: int) -> float:
-    """How long to wait after so many attempts: four times as long after each, within a fifth either way, so that what
-    failed together does not come back together."""
+    """Return the pause after so many attempts: four times as long after each.
+
+    Within a fifth either way, so that what failed together does not come back together.
+    """
     grown: float = min(settings.webhook_backoff_seconds * 4 ** (tries - 1), LONGEST_PAUSE_SECONDS)
     return grown * _chance.uniform(0.8, 1.2)

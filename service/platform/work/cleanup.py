@@ -1,4 +1,4 @@
-"""Stored bytes over time: what nothing names is freed, what a killed process left is swept, what rots is noticed."""
+"""Stored bytes over time: unused ones are freed, damaged ones are noticed."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from service.platform.base.secrets import new_id
 from service.platform.data.blobs import Damaged
 from service.platform.data.scratch import remove_if_abandoned, sweep
 from service.platform.unit.context import Resources, Subject, Unit
-from service.platform.unit.storage import CHECK, CLEAR_DAMAGE, drop, report
-from service.platform.work.jobs import JobTable, nothing_to_lift
+from service.platform.unit.storage import CHECK, CLEAR_DAMAGE, drop_unused, report_damage
+from service.platform.work.jobs import JobTable, accept_retry
 
 LONGEST_PAUSE_SECONDS: Final = 30
 LISTED_AT_A_TIME: Final = 10_000
@@ -37,7 +37,7 @@ log = structlog.get_logger()
 
 
 def pause_seconds(resources: Resources) -> float:
-    """Between two rounds."""
+    """Return the pause between two rounds."""
     return min(LONGEST_PAUSE_SECONDS, resources.settings.storage_pause_seconds)
 
 
@@ -45,7 +45,7 @@ def pause_seconds(resources: Resources) -> float:
 
 
 async def sweep_scratch_forever(resources: Resources) -> None:
-    """Remove what killed processes left in the scratch folder, and copies of blobs that are no longer stored."""
+    """Remove leftovers of killed processes, and copies of blobs that are gone."""
     while True:
         try:
             swept = await asyncio.to_thread(
@@ -65,18 +65,18 @@ async def sweep_scratch_forever(resources: Resources) -> None:
 async def _sweep_copies(resources: Resources) -> None:
     names = sorted(path.name for path in await asyncio.to_thread(lambda: list(resources.blobs.copies.iterdir())))
     least = resources.settings.storage_pause_seconds
-    for name in await _unused(resources, names, [None] * len(names)):  # one that is still being fetched is held
+    for name in await _find_unused(resources, names, [None] * len(names)):  # one that is still being fetched is held
         await asyncio.to_thread(remove_if_abandoned, resources.blobs.copies / name, older_than_seconds=least)
 
 
-async def _unused(resources: Resources, keys: list[str], sizes: list[int] | list[None]) -> set[str]:
-    class Row(Struct):
+async def _find_unused(resources: Resources, keys: list[str], sizes: list[int] | list[None]) -> set[str]:
+    class Key(Struct):
         key: str
 
     if not keys:
         return set()
     async with resources.database.transaction() as tx:
-        rows = await tx.all(Row, "SELECT key FROM unused_blobs(%s::text[], %s::bigint[]) AS key", [keys, sizes])
+        rows = await tx.fetch_all(Key, "SELECT key FROM unused_blobs(%s::text[], %s::bigint[]) AS key", [keys, sizes])
     return {row.key for row in rows}
 
 
@@ -92,7 +92,7 @@ class Cleanup:
         """How far the store was listed."""
 
     async def round(self) -> None:
-        """Some of everything.
+        """Do some of everything.
 
         Raises:
             Unavailable: the database or the store is away.
@@ -104,14 +104,16 @@ class Cleanup:
 
     async def _is_ours(self) -> bool:
         async with self._resources.database.transaction() as tx:
-            deployment = str(await tx.value("SELECT id FROM deployment"))
+            deployment = str(await tx.fetch_value("SELECT id FROM deployment"))
         if await self._resources.blobs.is_of(deployment):
             return True
-        log.warning("storage.foreign", detail="another deployment's database owns the blob store: nothing is removed")
+        log.warning(
+            "storage.other_deployment", detail="another deployment's database owns the blob store: nothing is removed"
+        )
         return False
 
     async def _free(self) -> None:
-        """Take what records have left, and nothing names now, off their tenants; what is nobody's then goes."""
+        """Take unused blobs off their tenants; those of nobody are deleted."""
 
         class Left(Struct):
             tenant_id: UUID
@@ -120,10 +122,10 @@ class Cleanup:
         resources = self._resources
         async with resources.database.transaction() as tx:
             parameters = [resources.settings.storage_pause_seconds, FREED_AT_A_TIME]
-            left = await tx.all(Left, "SELECT * FROM left_blobs(%s, %s)", parameters)
+            left = await tx.fetch_all(Left, "SELECT * FROM left_blobs(%s, %s)", parameters)
         for blob in left:
             async with resources.database.transaction(blob.tenant_id) as tx:
-                if not await tx.value("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [blob.key]):
+                if not await tx.fetch_value("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [blob.key]):
                     continue  # it is being named anew
                 freed = await tx.execute(
                     "DELETE FROM blobs WHERE key = %s AND NOT EXISTS (SELECT FROM named_blobs WHERE key = %s)",
@@ -132,29 +134,31 @@ class Cleanup:
                 if not freed:
                     await tx.execute(_LOOK_AGAIN, [blob.key, blob.key])
             if freed:
-                await drop(resources, blob.key)
+                await drop_unused(resources, blob.key)
 
     async def _sweep(self) -> None:
-        """Remove what stands in the store and no record names: uploads that were killed before their commit."""
+        """Remove stored bytes that no record names: uploads killed before commit."""
         blobs, least = self._resources.blobs, self._resources.settings.storage_pause_seconds
-        listed = await blobs.listed(self._place, LISTED_AT_A_TIME)
+        listed = await blobs.list_files(self._place, LISTED_AT_A_TIME)
         self._place = listed[-1].place if len(listed) == LISTED_AT_A_TIME else ""
         stored = [item for item in listed if item.is_blob]
-        unused = await _unused(self._resources, [item.name for item in stored], [item.size_bytes for item in stored])
+        unused = await _find_unused(
+            self._resources, [item.name for item in stored], [item.size_bytes for item in stored]
+        )
         for item in listed:
             if item.seconds_old < least:
                 continue
             if not item.is_blob:
                 await asyncio.to_thread(blobs.remove_unfinished, item.place)
             elif item.name in unused:
-                await drop(self._resources, item.name)
+                await drop_unused(self._resources, item.name)
 
     async def _check(self) -> None:
-        """Read again what was not looked at for longest."""
+        """Read again what was not checked for longest."""
         resources, read_bytes = self._resources, 0
         while read_bytes < CHECKED_BYTES_AT_A_TIME:
             async with resources.database.transaction() as tx:
-                key = await tx.value("SELECT claim_blob_check(%s)", [resources.settings.blob_check_seconds])
+                key = await tx.fetch_value("SELECT claim_blob_check(%s)", [resources.settings.blob_check_seconds])
             if key is None:
                 return
             try:
@@ -162,17 +166,17 @@ class Cleanup:
                 async with resources.database.transaction() as tx:
                     await tx.execute(CLEAR_DAMAGE, [key])
             except Damaged:
-                await report(resources, key, str(new_id()))
+                await report_damage(resources, key, str(new_id()))
 
 
 async def clean_up_forever(resources: Resources, stopping: asyncio.Event) -> None:
-    """Until told to stop, through failures."""
+    """Clean up until the process stops, through failures."""
     cleanup = Cleanup(resources)
     while not stopping.is_set():
         try:
             await cleanup.round()
         except (Problem, OSError) as error:
-            log.warning("storage.tidying_failed", error=repr(error))
+            log.warning("storage.cleanup_failed", error=repr(error))
         with suppress(TimeoutError):
             await asyncio.wait_for(stopping.wait(), pause_seconds(resources))
 
@@ -189,12 +193,12 @@ class _GivenUp(Struct):
 
 async def give_up(unit: Unit, arguments: dict[str, Any], _: str) -> None:
     """Leave in error what is read from the damaged blob."""
-    for lost in await unit.all(_GivenUp, "SELECT * FROM give_up_blob(%s)", [arguments["key"]]):
+    for lost in await unit.fetch_all(_GivenUp, "SELECT * FROM give_up_blob(%s)", [arguments["key"]]):
         await unit.audit(f"{lost.kind}.check_failed", Subject(lost.kind, lost.id, lost.name, {"error": lost.reason}))
 
 
-@jobs.job(CHECK, failed=give_up, lifted=nothing_to_lift)
+@jobs.job(CHECK, on_failure=give_up, on_retry=accept_retry)
 async def check(unit: Unit, arguments: dict[str, Any]) -> None:
-    """Look at a blob that was found damaged; that it is so makes the job a dead letter."""
+    """Check a blob that was reported damaged; a damaged one fails the job for good."""
     await unit.resources.blobs.check(arguments["key"])
     await unit.execute(CLEAR_DAMAGE, [arguments["key"]])

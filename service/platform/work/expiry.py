@@ -1,4 +1,4 @@
-"""What has had its time goes: by the days of its kind, evidence by its retention, a tenant after its grace."""
+"""Expiry: rows by age, evidence by retention, tenants after their grace."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ERASED: Final = "erased"
 log = structlog.get_logger()
 
 
-class Kept(NamedTuple):
+class RetentionRule(NamedTuple):
     """How a table grows, and what bounds it."""
 
     by: str
@@ -42,71 +42,95 @@ class Kept(NamedTuple):
     why: str
 
 
-_OWN: Final = Kept(
+_OWN: Final = RetentionRule(
     "its user, or the tenant's end", "while it is there", "users make it, within a limit of their number"
 )
 _WITH: Final = "with its {}"
-KEPT: Final[dict[str, Kept]] = {
-    "alert_deliveries": Kept("forget_alert_history", "alert_history_days", "goes with its trigger"),
-    "alert_figures": Kept("forget_alert_figures", "alert_history_days", "trends look back so far"),
-    "alert_history": Kept("forget_alert_history", "alert_history_days", "a year of triggers can be compared"),
+KEPT: Final[dict[str, RetentionRule]] = {
+    "alert_deliveries": RetentionRule("forget_alert_history", "alert_history_days", "goes with its trigger"),
+    "alert_figures": RetentionRule("forget_alert_figures", "alert_history_days", "trends look back so far"),
+    "alert_history": RetentionRule("forget_alert_history", "alert_history_days", "a year of triggers can be compared"),
     "alerts": _OWN,
-    "api_keys": Kept("the tenant's end", "while it is there", "says who could call; a rotation adds one"),
-    "audit_heads": Kept("forget_tenant", "as audit_log", "one row a tenant"),
-    "audit_log": Kept(
+    "api_keys": RetentionRule("the tenant's end", "while it is there", "says who could call; a rotation adds one"),
+    "audit_heads": RetentionRule("forget_tenant", "as audit_log", "one row a tenant"),
+    "audit_log": RetentionRule(
         "forget_tenant", "without an end", "the proof of all else; old years can be moved, none is dropped"
     ),
-    "blobs": Kept("cleanup", "storage_pause_seconds", "while a record names the bytes, or evidence needs them"),
-    "calls": Kept("tell_calls", "calls_together_seconds", "then they are an entry of the audit log"),
-    "compliance_runs": Kept("expired_runs", "the stream's retention", "evidence; without a stream or profile it stays"),
-    "dead_letters": Kept("forget_dead_letters", "dead_letter_days", "settled ones; one that waits for somebody stays"),
-    "deal_definitions": Kept("its deal", _WITH.format("deal"), "runs and readers go by every version"),
+    "blobs": RetentionRule(
+        "cleanup", "storage_pause_seconds", "while a record names the bytes, or evidence needs them"
+    ),
+    "calls": RetentionRule("tell_calls", "calls_together_seconds", "then they are an entry of the audit log"),
+    "compliance_runs": RetentionRule(
+        "expired_runs", "the stream's retention", "evidence; without a stream or profile it stays"
+    ),
+    "dead_letters": RetentionRule(
+        "forget_dead_letters", "dead_letter_days", "settled ones; one that waits for somebody stays"
+    ),
+    "deal_definitions": RetentionRule("its deal", _WITH.format("deal"), "runs and readers go by every version"),
     "deals": _OWN,
-    "deployment": Kept("nothing", "for good", "one row"),
-    "documents": Kept(
+    "deployment": RetentionRule("nothing", "for good", "one row"),
+    "documents": RetentionRule(
         "forget_documents", "export_days", "bytes go when they expire, the row with its export or report"
     ),
-    "event_numbers": Kept("forget_event_numbers", "7 days", "nothing of a process is on its way after that"),
-    "evidence_books": Kept("forget_tenant", "while its tenant is there", "a few kB each; bytes go with their last run"),
-    "evidence_sheets": Kept("forget_tenant", "while its tenant is there", "goes with its book"),
-    "exports": Kept("forget_exports", "export_days", "an exported file is verified by its record"),
+    "event_numbers": RetentionRule("forget_event_numbers", "7 days", "nothing of a process is on its way after that"),
+    "evidence_books": RetentionRule(
+        "forget_tenant", "while its tenant is there", "a few kB each; bytes go with their last run"
+    ),
+    "evidence_sheets": RetentionRule("forget_tenant", "while its tenant is there", "goes with its book"),
+    "exports": RetentionRule("forget_exports", "export_days", "an exported file is verified by its record"),
     "formula_configs": _OWN,
-    "formula_runs": Kept("forget_formula_runs", "formula_run_days", "what it did is in the workbook and the audit log"),
-    "formula_versions": Kept("its configuration", _WITH.format("configuration"), "the newest one is built on them"),
-    "idempotency_keys": Kept("forget_idempotency_keys", "idempotency_seconds", "nobody repeats a request later"),
-    "insight_questions": Kept("forget_insight_questions", "insight_days", "a year can be looked up"),
-    "insight_sessions": Kept("forget_insight_sessions", "insight_days", "a year can be looked up"),
-    "insights": Kept("forget_insight_sessions", "insight_days", "goes with its session"),
-    "invitations": Kept("forget_invitations", "invitation_days", "accepted ones; an open one goes with its user"),
-    "jobs": Kept("drop_partitions", "job_days", "what a job did is in the records that it wrote"),
-    "known_origins": Kept("forget_origins", "origin_days", "ten of a user at most; an old one vouches for nobody"),
+    "formula_runs": RetentionRule(
+        "forget_formula_runs", "formula_run_days", "what it did is in the workbook and the audit log"
+    ),
+    "formula_versions": RetentionRule(
+        "its configuration", _WITH.format("configuration"), "the newest one is built on them"
+    ),
+    "idempotency_keys": RetentionRule(
+        "forget_idempotency_keys", "idempotency_seconds", "nobody repeats a request later"
+    ),
+    "insight_questions": RetentionRule("forget_insight_questions", "insight_days", "a year can be looked up"),
+    "insight_sessions": RetentionRule("forget_insight_sessions", "insight_days", "a year can be looked up"),
+    "insights": RetentionRule("forget_insight_sessions", "insight_days", "goes with its session"),
+    "invitations": RetentionRule(
+        "forget_invitations", "invitation_days", "accepted ones; an open one goes with its user"
+    ),
+    "jobs": RetentionRule("drop_partitions", "job_days", "what a job did is in the records that it wrote"),
+    "known_origins": RetentionRule(
+        "forget_origins", "origin_days", "ten of a user at most; an old one vouches for nobody"
+    ),
     "mappings": _OWN,
-    "migrations": Kept("nothing", "for good", "one row a migration"),
+    "migrations": RetentionRule("nothing", "for good", "one row a migration"),
     "nominations": _OWN,
-    "notifications": Kept("drop_partitions", "notification_days", "nobody reads older ones"),
-    "password_resets": Kept("forget_password_resets", "1 day", "a late request is told what happened"),
-    "reconciliation_counts": Kept("its tape", _WITH.format("tape"), "counts of the issues"),
-    "reconciliation_issues": Kept("its tape", _WITH.format("tape"), "a trustee's month, with what users said of it"),
-    "reconciliations": Kept("the tenant's end", "while it is there", "the record of a comparison"),
-    "recovery_codes": Kept("its user", "while it is there", "ten of a user"),
-    "reports": Kept("forget_reports", "export_days", "holds the run that it shows"),
-    "revocations": Kept("forget_revocations", "1 hour", "after the last token that it concerns"),
-    "scenario_trades": Kept("its scenario", _WITH.format("scenario"), "a limit bounds them"),
+    "notifications": RetentionRule("drop_partitions", "notification_days", "nobody reads older ones"),
+    "password_resets": RetentionRule("forget_password_resets", "1 day", "a late request is told what happened"),
+    "reconciliation_counts": RetentionRule("its tape", _WITH.format("tape"), "counts of the issues"),
+    "reconciliation_issues": RetentionRule(
+        "its tape", _WITH.format("tape"), "a trustee's month, with what users said of it"
+    ),
+    "reconciliations": RetentionRule("the tenant's end", "while it is there", "the record of a comparison"),
+    "recovery_codes": RetentionRule("its user", "while it is there", "ten of a user"),
+    "reports": RetentionRule("forget_reports", "export_days", "holds the run that it shows"),
+    "revocations": RetentionRule("forget_revocations", "1 hour", "after the last token that it concerns"),
+    "scenario_trades": RetentionRule("its scenario", _WITH.format("scenario"), "a limit bounds them"),
     "scenarios": _OWN,
-    "sessions": Kept("forget_sessions", "1 day", "after its last token; the audit log tells of logins"),
-    "sheets": Kept("its workbook", _WITH.format("workbook"), "what a run was read from"),
-    "stream_profiles": Kept("its user, or the tenant's end", "while it is there", "says how long evidence stays"),
-    "switches": Kept("nothing", "for good", "one row"),
-    "tapes": Kept("the tenant's end", "while it is there", "what a comparison was made of"),
-    "tenant_usage": Kept("forget_usage", "usage_months", "a few rows a month"),
-    "tenants": Kept("finish_tenant", "for good", "after its end without its name"),
+    "sessions": RetentionRule("forget_sessions", "1 day", "after its last token; the audit log tells of logins"),
+    "sheets": RetentionRule("its workbook", _WITH.format("workbook"), "what a run was read from"),
+    "stream_profiles": RetentionRule(
+        "its user, or the tenant's end", "while it is there", "says how long evidence stays"
+    ),
+    "switches": RetentionRule("nothing", "for good", "one row"),
+    "tapes": RetentionRule("the tenant's end", "while it is there", "what a comparison was made of"),
+    "tenant_usage": RetentionRule("forget_usage", "usage_months", "a few rows a month"),
+    "tenants": RetentionRule("finish_tenant", "for good", "after its end without its name"),
     "thresholds": _OWN,
-    "users": Kept("erase_person, forget_tenant", "for good", "records name them; an erased one has a token for a name"),
-    "webhook_deliveries": Kept("drop_partitions", "webhook_log_days", "the log of what was sent"),
-    "webhook_queues": Kept("its webhook", _WITH.format("webhook"), "one row a webhook"),
+    "users": RetentionRule(
+        "erase_person, forget_tenant", "for good", "records name them; an erased one has a token for a name"
+    ),
+    "webhook_deliveries": RetentionRule("drop_partitions", "webhook_log_days", "the log of what was sent"),
+    "webhook_queues": RetentionRule("its webhook", _WITH.format("webhook"), "one row a webhook"),
     "webhooks": _OWN,
-    "workbook_files": Kept("its workbook", _WITH.format("workbook"), "what a run was read from"),
-    "workbooks": Kept(
+    "workbook_files": RetentionRule("its workbook", _WITH.format("workbook"), "what a run was read from"),
+    "workbooks": RetentionRule(
         "the tenant's end", "while it is there", "a deleted one is hidden, since runs and the look back name it"
     ),
 }
@@ -136,11 +160,11 @@ FORGETTING: Final = (
     "SELECT drop_partitions('notifications', %(notification_days)s, %(most)s)",
     "SELECT drop_partitions('webhook_deliveries', %(webhook_log_days)s, %(most)s)",
 )
-"""Each deletes what has expired of one kind, whoever's it is; a figure is the setting of its name."""
+"""Each deletes what has expired of one kind, of every tenant; a figure is the setting of its name."""
 
 
-async def forget_forever(resources: Resources, stopping: asyncio.Event) -> None:
-    """Until told to stop, through failures."""
+async def expire_forever(resources: Resources, stopping: asyncio.Event) -> None:
+    """Remove what is too old until the process stops, through failures."""
     loop, seldom_at = asyncio.get_running_loop(), 0.0
     while not stopping.is_set():
         for statement in FORGETTING:
@@ -148,14 +172,14 @@ async def forget_forever(resources: Resources, stopping: asyncio.Event) -> None:
                 while not stopping.is_set() and await _forgotten(resources, statement) == MOST_AT_A_TIME:
                     pass
             except Problem as error:  # a lock that did not come, too
-                log.warning("upkeep.failed", statement=statement, error=type(error).__name__)
+                log.warning("expiry.failed", statement=statement, error=type(error).__name__)
         is_due = loop.time() >= seldom_at
         seldom_at = loop.time() + SELDOM_SECONDS if is_due else seldom_at
         for work in (expire_runs, end_tenants) if is_due else ():
             try:
                 await work(resources, stopping)
             except Exception as error:
-                log.warning("upkeep.failed", statement=work.__name__, error=repr(error))
+                log.warning("expiry.failed", statement=work.__name__, error=repr(error))
         with suppress(TimeoutError):
             await asyncio.wait_for(stopping.wait(), PAUSE_SECONDS)
 
@@ -164,7 +188,7 @@ async def _forgotten(resources: Resources, statement: str) -> int:
     settings = resources.settings
     figures = {name: getattr(settings, name) for name in Settings.__struct_fields__ if f"%({name})s" in statement}
     async with resources.database.transaction() as tx:
-        return int(await tx.value(statement, {**figures, "most": MOST_AT_A_TIME}))
+        return int(await tx.fetch_value(statement, {**figures, "most": MOST_AT_A_TIME}))
 
 
 # Evidence whose retention is over -------------------------------------------------------------------------------------
@@ -181,18 +205,18 @@ class _Expired(Struct):
 
 
 async def expire_runs(resources: Resources, stopping: asyncio.Event) -> None:
-    """Remove runs that `expired_runs` names; the audit log tells of each."""
+    """Remove runs that `expired_runs` names; the audit log has an entry for each."""
     async with resources.database.transaction() as tx:
-        found = await tx.all(_Tenant, "SELECT * FROM tenants_with_expired_runs(%s)", [TENANTS_AT_A_TIME])
-    for tenant in found:
-        while not stopping.is_set() and await _expired(resources, tenant.tenant_id) == RUNS_AT_A_TIME:
+        tenants = await tx.fetch_all(_Tenant, "SELECT * FROM tenants_with_expired_runs(%s)", [TENANTS_AT_A_TIME])
+    for tenant in tenants:
+        while not stopping.is_set() and await _find_expired(resources, tenant.tenant_id) == RUNS_AT_A_TIME:
             pass
 
 
-async def _expired(resources: Resources, tenant_id: UUID) -> int:
+async def _find_expired(resources: Resources, tenant_id: UUID) -> int:
     unit = _unit(resources, tenant_id)
     try:
-        gone = await unit.all(
+        gone = await unit.fetch_all(
             _Expired,
             """
             WITH due AS (SELECT * FROM expired_runs LIMIT %s)
@@ -202,8 +226,8 @@ async def _expired(resources: Resources, tenant_id: UUID) -> int:
             [RUNS_AT_A_TIME],
         )
         for run in gone:
-            told = {"stream_key": run.stream_key, "retention_until": run.until}
-            await unit.audit("compliance.run_expired", Subject("compliance_run", str(run.id), None, told))
+            details = {"stream_key": run.stream_key, "retention_until": run.until}
+            await unit.audit("compliance.run_expired", Subject("compliance_run", str(run.id), None, details))
         await unit.commit()
     except BaseException as error:
         await unit.rollback(error)
@@ -220,11 +244,11 @@ class _Ended(Struct):
 
 
 async def end_tenants(resources: Resources, stopping: asyncio.Event) -> None:
-    """Remove what cancelled tenants have left after their grace: all but evidence, later that, and its chain last."""
+    """Remove what cancelled tenants have left after their grace; evidence later."""
     settings = resources.settings
     async with resources.database.transaction() as tx:
         figures = [settings.tenant_grace_days, TENANTS_AT_A_TIME]
-        ended = await tx.all(_Ended, "SELECT * FROM ended_tenants(%s, %s)", figures)
+        ended = await tx.fetch_all(_Ended, "SELECT * FROM ended_tenants(%s, %s)", figures)
     for tenant in ended:
         if tenant.is_emptied:
             while not stopping.is_set() and await _value(resources, tenant.tenant_id, "SELECT forget_tenant(%s)"):
@@ -238,11 +262,11 @@ async def end_tenants(resources: Resources, stopping: asyncio.Event) -> None:
 
 async def _value(resources: Resources, tenant_id: UUID, statement: str) -> int:
     async with resources.database.transaction(tenant_id) as tx:
-        return int(await tx.value(statement, [MOST_AT_A_TIME]))
+        return int(await tx.fetch_value(statement, [MOST_AT_A_TIME]))
 
 
 async def _finish(resources: Resources, tenant_id: UUID) -> None:
-    """Nothing but evidence is left: nobody is named any more, and the chain says so."""
+    """Erase all names of a tenant that has nothing but evidence, and log that."""
     unit = _unit(resources, tenant_id)
     try:
         await redact(unit, None, None)
@@ -262,15 +286,17 @@ def _unit(resources: Resources, tenant_id: UUID) -> Unit:
 
 
 REDACTED_AT_A_TIME: Final = 2_000
-"""Entries under one lock of the chain; the entry that tells of them names at most as many."""
+"""Entries under one lock of the chain; the entry about them names at most as many."""
 
 
 async def redact(unit: Unit, person: UUID | None, email: str | None, *, after: int = 0) -> int:
-    """Their token in the place of a person in the audit log, of everybody without one; each part is committed. The
-    number of the last entry that was looked at."""
+    """Replace a person, or everybody without one, by a token in the audit log.
+
+    Each part is committed. Returns the number of the last entry that was looked at.
+    """
     while True:
         parameters = [person, email, after, REDACTED_AT_A_TIME]
-        last = await unit.value("SELECT redact_audit(%s, %s, %s, %s)", parameters)
+        last = await unit.fetch_value("SELECT redact_audit(%s, %s, %s, %s)", parameters)
         await unit.commit()
         if last is None:
             return after

@@ -1,4 +1,4 @@
-"""Metrics for whoever asks: one process of a machine answers for all of them, on a port that is theirs alone.
+"""Metrics over HTTP: one process of a machine answers for all, on its own port.
 
 Each process listens on a socket in the scratch folder, named by its place (api-1, api-2, worker-1) rather than by its
 number, so that a restart makes no new series; its samples carry the place as the label `process`. Whoever holds the
@@ -48,7 +48,7 @@ Kind = Literal["api", "worker"]
 PLACES_MOST: Final = 128
 """Processes of one kind on a machine."""
 ANSWER_SECONDS: Final = 2.0
-"""In which another process, PostgreSQL and Redis must have answered; what has not is told as missing."""
+"""In which another process, PostgreSQL and Redis must have answered; others are reported as missing."""
 ANSWER_BYTES_MAX: Final = 16 * 1024 * 1024
 KEPT_SECONDS: Final = 1.0
 """How long an answer is given again, so that asking often costs nothing."""
@@ -80,7 +80,7 @@ class _Queue(Struct):
 
 async def _queues(resources: Resources) -> list[Metric]:
     async with resources.database.transaction() as tx:
-        rows = await tx.all(_Queue, "SELECT queue, due, later, running, oldest_seconds FROM queue_figures()")
+        rows = await tx.fetch_all(_Queue, "SELECT queue, due, later, running, oldest_seconds FROM queue_figures()")
     jobs = GaugeMetricFamily(
         "cushion_queue_jobs",
         "Jobs of a queue in all processes; state due, later (a retry or a schedule) or running",
@@ -115,7 +115,7 @@ SHARED: Final = {"queues": _queues, "events": _events}
 
 
 class _Own(Collector):
-    """What a process knows anyway: of its caches, its breakers and its memory."""
+    """The metrics of a process's caches, breakers and memory."""
 
     def __init__(self, resources: Resources, kind: Kind) -> None:
         self._resources = resources
@@ -163,38 +163,38 @@ class _Own(Collector):
             "Calls of a service; outcome success, failure, or rejected by its breaker",
             labels=("service", "outcome"),
         )
-        for service, told in self._resources.breakers.figures().items():
+        for service, figures in self._resources.breakers.figures().items():
             for each in get_args(State):
-                state.add_metric((service, each), told.state == each)
-            opens.add_metric((service,), told.times_opened)
+                state.add_metric((service, each), figures.state == each)
+            opens.add_metric((service,), figures.times_opened)
             for outcome, amount in (
-                ("success", told.successes),
-                ("failure", told.failures),
-                ("rejected", told.rejected),
+                ("success", figures.successes),
+                ("failure", figures.failures),
+                ("rejected", figures.rejected),
             ):
                 calls.add_metric((service, outcome), amount)
         yield from (state, opens, calls)
 
 
-def merged(texts: dict[str, bytes]) -> bytes:
-    """The metrics of several processes, by their places, as one text: each family once, `process` before its labels."""
+def merge(texts: dict[str, bytes]) -> bytes:
+    """Merge the metrics of several processes, by place, into one text."""
     families: dict[bytes, list[bytes]] = {}
     for place, text in texts.items():
         label = b'{process="%s"' % place.encode()
         for chunk in text.split(_HEAD)[1:]:
-            told, kind, samples = chunk.split(b"\n", 2)
-            named = _SAMPLE.sub(partial(_labelled, label), samples)
+            heading, kind, samples = chunk.split(b"\n", 2)
+            named = _SAMPLE.sub(partial(_add_label, label), samples)
             # By its name alone: while versions change, two may say it in other words.
-            families.setdefault(told.split(b" ", 1)[0], [_HEAD, told, b"\n", kind, b"\n"]).append(named)
+            families.setdefault(heading.split(b" ", 1)[0], [_HEAD, heading, b"\n", kind, b"\n"]).append(named)
     return b"".join(part for parts in families.values() for part in parts)
 
 
-def _labelled(label: bytes, sample: re.Match[bytes]) -> bytes:
+def _add_label(label: bytes, sample: re.Match[bytes]) -> bytes:
     return sample[1] + label + (b"," if sample[2] else b"}")
 
 
 class Exposition:
-    """The metrics of this process for its siblings, and those of all for whoever asks."""
+    """The metrics of this process for its siblings, and of all for scrapers."""
 
     def __init__(self, resources: Resources, kind: Kind) -> None:
         """Take a place and listen.
@@ -208,18 +208,18 @@ class Exposition:
         self._registry = CollectorRegistry()
         self._registry.register(_Own(resources, kind))
         self._making = threading.Lock()
-        self._made = (b"", 0.0)
+        self._latest = (b"", 0.0)
         """The last answer, and until when it is given again."""
         self._closed = threading.Event()
         self._server: _Server | None = None
-        self.place, self._held = self._take_place(kind)
-        self._listener = self._listening()
+        self.place, self._lock = self._take_place(kind)
+        self._listener = self._listen()
         self._run(self._answer_siblings)
         if resources.settings.metrics_port:
             self._run(self._serve, resources.settings.metrics_host, resources.settings.metrics_port)
 
     def close(self) -> None:
-        """Answer nobody any more; the place and the port are free."""
+        """Answer nobody any more; free the place and the port."""
         self._closed.set()
         if self._server is not None:
             self._server.shutdown()
@@ -228,27 +228,27 @@ class Exposition:
         self._listener.close()
         with suppress(OSError):
             os.unlink(self._socket_of(self.place))
-        _leave(self._lock_of(self.place), self._held)
+        _unlock_file(self._lock_of(self.place), self._lock)
         os.close(self._folder)
 
     def own(self) -> bytes:
-        """The metrics of this process."""
+        """Return the metrics of this process."""
         return generate_latest(REGISTRY) + generate_latest(self._registry)
 
     def text(self) -> bytes:
-        """The metrics of all processes of this machine, and of what they share. Waits: not for the event loop."""
+        """Return the metrics of all processes of this machine; it blocks."""
         with self._making:
-            text, until = self._made
+            text, until = self._latest
             if time.monotonic() >= until:
                 text = self._all()
-                self._made = text, time.monotonic() + KEPT_SECONDS
+                self._latest = text, time.monotonic() + KEPT_SECONDS
             return text
 
     def _all(self) -> bytes:
         siblings = [place for place in self._places() if place != self.place]
         with ThreadPoolExecutor(len(siblings) + 1, thread_name_prefix="metrics") as pool:
-            shared = pool.submit(self._shared)
-            answers = dict(zip(siblings, pool.map(self._asked, siblings), strict=True))
+            shared = pool.submit(self._collect_shared)
+            answers = dict(zip(siblings, pool.map(self._ask, siblings), strict=True))
         up = GaugeMetricFamily(
             "cushion_process_up",
             "1 for a process that answers, 0 for one that is there and silent",
@@ -259,14 +259,14 @@ class Exposition:
             if answer is not None:
                 up.add_metric((place,), bool(answer))
         texts = {place: answer for place, answer in answers.items() if answer}
-        return merged({self.place: self.own(), **texts}) + _text_of([up, *shared.result()])
+        return merge({self.place: self.own(), **texts}) + _text_of([up, *shared.result()])
 
-    def _shared(self) -> list[Metric]:
-        """What the deployment has; what does not answer is missing, and said to be."""
-        told = GaugeMetricFamily(
+    def _collect_shared(self) -> list[Metric]:
+        """Return the deployment's metrics; missing answers are reported as such."""
+        up = GaugeMetricFamily(
             "cushion_figures_up", "1 for figures of the whole deployment that could be read", labels=("figures",)
         )
-        families: list[Metric] = [told]
+        families: list[Metric] = [up]
         asked = {
             name: asyncio.run_coroutine_threadsafe(ask(self._resources), self._loop) for name, ask in SHARED.items()
         }
@@ -274,11 +274,11 @@ class Exposition:
         for name, answer in asked.items():
             try:
                 families += answer.result(max(0.0, end - time.monotonic()))
-                told.add_metric((name,), 1)
+                up.add_metric((name,), 1)
             except Exception as error:
                 answer.cancel()
-                told.add_metric((name,), 0)
-                log.info("metrics.unread", figures=name, error=repr(error))
+                up.add_metric((name,), 0)
+                log.info("metrics.missing", figures=name, error=repr(error))
         return families
 
     # Siblings ---------------------------------------------------------------------------------------------------------
@@ -287,19 +287,19 @@ class Exposition:
         for number in range(1, PLACES_MOST + 1):
             place = f"{kind}-{number}"
             try:
-                held = _locked(self._lock_of(place), waits=False)
+                lock = _lock_file(self._lock_of(place), waits=False)
             except PermissionError:
                 continue  # a process of another user left it
-            if held is not None:
-                return place, held
+            if lock is not None:
+                return place, lock
         raise OSError(f"there are {PLACES_MOST} processes already")
 
     def _lock_of(self, name: str) -> Path:
         return self._resources.scratch / f"metrics-{name}.lock"
 
     def _places(self) -> list[str]:
-        found = self._resources.scratch.glob("metrics-*.sock")
-        return sorted(path.stem.removeprefix("metrics-") for path in found)[: 2 * PLACES_MOST]
+        sockets = self._resources.scratch.glob("metrics-*.sock")
+        return sorted(path.stem.removeprefix("metrics-") for path in sockets)[: 2 * PLACES_MOST]
 
     def _socket_of(self, place: str) -> str:
         path = str(self._resources.scratch / f"metrics-{place}.sock")
@@ -307,7 +307,7 @@ class Exposition:
             return path
         return f"/proc/self/fd/{self._folder}/metrics-{place}.sock"
 
-    def _listening(self) -> socket.socket:
+    def _listen(self) -> socket.socket:
         address = self._socket_of(self.place)
         with suppress(FileNotFoundError):
             os.unlink(address)  # of a process that was killed: the place is ours
@@ -332,10 +332,10 @@ class Exposition:
                     caller.settimeout(ANSWER_SECONDS)
                     caller.sendall(self.own())
             except Exception as error:  # the next one is answered none the less
-                log.info("metrics.not_told", error=repr(error))
+                log.info("metrics.not_served", error=repr(error))
 
-    def _asked(self, place: str) -> bytes | None:
-        """What a sibling says; nothing where it is silent, None where it is dead."""
+    def _ask(self, place: str) -> bytes | None:
+        """Return a sibling's metrics; empty where it is silent, None where it is dead."""
         text = bytearray()
         end = time.monotonic() + ANSWER_SECONDS
         try:
@@ -356,7 +356,7 @@ class Exposition:
 
     def _serve(self, host: str, port: int) -> None:
         """Wait until nobody else serves the port, then serve it."""
-        held = _locked(self._lock_of("port"), waits=True)
+        lock = _lock_file(self._lock_of("port"), waits=True)
         try:
             warned = False
             while not self._closed.is_set():
@@ -364,7 +364,7 @@ class Exposition:
                     server = _Server(host, port, self.text)
                 except OSError as error:
                     if not warned:
-                        log.error("metrics.port", host=host, port=port, error=error.strerror)
+                        log.error("metrics.port_unavailable", host=host, port=port, error=error.strerror)
                     warned = True
                     self._closed.wait(BIND_AGAIN_SECONDS)
                     continue
@@ -373,15 +373,15 @@ class Exposition:
                     if not self._closed.is_set():
                         server.serve_forever()
         finally:
-            if held is not None:
-                _leave(self._lock_of("port"), held)
+            if lock is not None:
+                _unlock_file(self._lock_of("port"), lock)
 
     def _run(self, work: Callable[..., None], *arguments: Any) -> None:
         threading.Thread(target=work, args=arguments, name="metrics", daemon=True).start()
 
 
 class _Server(ThreadingHTTPServer):
-    """What answers on the port of the metrics, and nothing else."""
+    """The HTTP server on the port of the metrics."""
 
     daemon_threads = True
     block_on_close = False
@@ -415,7 +415,7 @@ class _Server(ThreadingHTTPServer):
             self._places.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A caller who leaves is no error of ours."""
+        """Ignore a caller who leaves."""
         log.debug("metrics.caller_left")
 
 
@@ -437,7 +437,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(text)
 
     def log_message(self, *_: Any) -> None:
-        """Nothing: it is asked every few seconds."""
+        """Log nothing: it is asked every few seconds."""
 
 
 def _hang_up(caller: socket.socket) -> None:
@@ -446,17 +446,17 @@ def _hang_up(caller: socket.socket) -> None:
 
 
 def _text_of(families: list[Metric]) -> bytes:
-    class Told(Collector):
+    class _Families(Collector):
         def collect(self) -> list[Metric]:
             return families
 
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(Told())
+    registry.register(_Families())
     return generate_latest(registry)
 
 
-def _locked(path: Path, *, waits: bool) -> int | None:
-    """A file that this process alone holds, until it closes it or dies; None where another holds it."""
+def _lock_file(path: Path, *, waits: bool) -> int | None:
+    """Lock a file for this process alone; None where another process has it."""
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
@@ -471,21 +471,21 @@ def _locked(path: Path, *, waits: bool) -> int | None:
         os.close(handle)
 
 
-def _leave(path: Path, held: int) -> None:
-    """Give a lock up, its file with it: whoever waits for it looks whether it is still the one of that name."""
+def _unlock_file(path: Path, handle: int) -> None:
+    """Give a lock up, and remove its file: a waiting process checks the name again."""
     with suppress(OSError):
         os.unlink(path)
-    os.close(held)
+    os.close(handle)
 
 
 def exposition_of(resources: Resources) -> Exposition | None:
-    """The exposition of this process, where it has one."""
+    """Return the exposition of this process, where it has one."""
     return None
 
 
 @asynccontextmanager
-async def exposed(resources: Resources, kind: Kind) -> AsyncIterator[None]:
-    """Within, the process tells its metrics, where a setting asks for it. What goes wrong with that stops nothing."""
+async def expose(resources: Resources, kind: Kind) -> AsyncIterator[None]:
+    """Expose metrics while the context is open, where a setting asks for it."""
     settings = resources.settings
     exposition = None
     if settings.metrics_port or settings.metrics_on_api:

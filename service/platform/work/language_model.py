@@ -1,4 +1,7 @@
-"""A language model behind any endpoint of OpenAI's protocol: streamed, bounded, and left alone while it fails."""
+"""A language model behind any endpoint of OpenAI's protocol.
+
+Its answers are streamed and bounded; it is left alone while it fails.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ class Message(Struct, frozen=True):
 
 
 class NoReply(Exception):
-    """The model said nothing that can be used; the message says why, for the log."""
+    """The model gave no usable reply; the message says why, for the log."""
 
     def __init__(self, reason: str, *, counts: bool = True, pause_seconds: float | None = None) -> None:
         super().__init__(reason)
@@ -96,7 +99,7 @@ class LanguageModel:
         self.breaker = breaker
 
     async def reply(self, whose: Hashable, messages: Sequence[Message]) -> str:
-        """What the model says to messages, for the sake of a tenant: a stranger's text.
+        """Return the model's reply to messages, for a tenant: untrusted text.
 
         Raises:
             NoReply: nothing that can be used, in time.
@@ -109,36 +112,36 @@ class LanguageModel:
             passed = self.breaker.enter()
             if not passed:
                 raise NoReply("left alone after failures", counts=False)
-            return await self._noted(passed, messages)
+            return await self._ask_by_breaker(passed, messages)
         finally:
             self._places.release(whose)
 
-    async def _noted(self, passed: int, messages: Sequence[Message]) -> str:
-        """The reply; what came of asking is the breaker's to know."""
+    async def _ask_by_breaker(self, passed: int, messages: Sequence[Message]) -> str:
+        """Return the reply, and report the outcome to the breaker."""
         try:
             async with asyncio.timeout(self._settings.llm_seconds):
-                said = await self._asked(messages)
+                text = await self._ask(messages)
         except NoReply as error:
-            self._failed(passed, error)
+            self._note_failure(passed, error)
             raise
         except (TimeoutError, httpx.HTTPError, OSError, ssl.SSLError) as error:
             missing = NoReply(f"no answer: {type(error).__name__}")
-            self._failed(passed, missing, type(error).__name__)
+            self._note_failure(passed, missing, type(error).__name__)
             raise missing from None
-        except BaseException:  # whoever asked has gone
-            self.breaker.abandoned(passed)
+        except BaseException:  # the caller has gone
+            self.breaker.abandon(passed)
             raise
-        self.breaker.succeeded(passed)
-        return said
+        self.breaker.succeed(passed)
+        return text
 
-    def _failed(self, passed: int, error: NoReply, kind: str = "NoReply") -> None:
+    def _note_failure(self, passed: int, error: NoReply, kind: str = "NoReply") -> None:
         log.warning("language_model.failed", host=httpx.URL(self._url).host, error=str(error))
         if error.counts:
-            self.breaker.failed(passed, kind, pause_seconds=error.pause_seconds)
+            self.breaker.fail(passed, kind, pause_seconds=error.pause_seconds)
         else:
-            self.breaker.abandoned(passed)
+            self.breaker.abandon(passed)
 
-    async def _asked(self, messages: Sequence[Message]) -> str:
+    async def _ask(self, messages: Sequence[Message]) -> str:
         body = {"model": self.name, "messages": messages, "stream": True}  # what every such endpoint takes
         headers = {"content-type": "application/json", "accept-encoding": "identity"}
         if self._settings.llm_api_key is not None:
@@ -152,7 +155,7 @@ class LanguageModel:
             if answer.status_code != 200:
                 raise _refusal(answer)
             whole = answer.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
-            return await _said(_whole(answer) if whole else _lines(answer))
+            return await _read_text(_whole(answer) if whole else _lines(answer))
 
 
 def _refusal(answer: httpx.Response) -> NoReply:
@@ -166,7 +169,7 @@ def _refusal(answer: httpx.Response) -> NoReply:
 
 
 async def _whole(answer: httpx.Response) -> AsyncIterator[bytes]:
-    """All of an answer that is not a stream."""
+    """Yield all of an answer that is not a stream."""
     read = b""
     async for chunk in answer.aiter_raw():
         read += chunk
@@ -176,7 +179,7 @@ async def _whole(answer: httpx.Response) -> AsyncIterator[bytes]:
 
 
 async def _lines(answer: httpx.Response) -> AsyncIterator[bytes]:
-    """The lines of an answer, the last one without its end too."""
+    """Yield the lines of an answer, the last one without its end too."""
     rest, read = b"", 0
     async for chunk in answer.aiter_raw():  # a packed answer could grow
         read += len(chunk)
@@ -188,25 +191,11 @@ async def _lines(answer: httpx.Response) -> AsyncIterator[bytes]:
     yield rest.strip()
 
 
-async def _said(lines: AsyncIterator[bytes]) -> str:
-    """The text of a streamed answer; of a whole one, where an endpoint does not stream."""
+async def _read_text(lines: AsyncIterator[bytes]) -> str:
+    """Read the text of a streamed answer, or of a whole one."""
     pieces: list[str] = []
     characters = 0
-    async for line in lines:
-        if not line or line[:1] == b":" or re.match(rb"(?:event|id|retry):", line):
-            continue
-        content = line.removeprefix(b"data:").strip()
-        if content == b"[DONE]":
-            break
-        try:
-            part = _decode(content)
-        except (msgspec.MsgspecError, RecursionError, UnicodeError):
-            raise NoReply("an answer that is not of the protocol") from None
-        if part.error is not None:
-            raise NoReply("an error in the answer")
-        if not part.choices:  # how much was used, say
-            continue
-        choice = part.choices[0]
+    async for choice in _choices(lines):
         piece = (choice.delta or choice.message or _Said()).content or ""
         pieces.append(piece)
         characters += len(piece)
@@ -216,15 +205,36 @@ async def _said(lines: AsyncIterator[bytes]) -> str:
             break
         if choice.finish_reason:  # too long, held back, or something else than words
             raise NoReply(f"a reply that ended by {choice.finish_reason[:40]!r}", counts=False)
-    else:
-        raise NoReply("an answer that broke off")
     if not (text := "".join(pieces)).strip():
         raise NoReply("an empty reply", counts=False)
     return text
 
 
+async def _choices(lines: AsyncIterator[bytes]) -> AsyncIterator[_Choice]:
+    """Read the parts of an answer up to its end.
+
+    Raises:
+        NoReply: it is not of the protocol, has an error in it, or broke off.
+    """
+    async for line in lines:
+        if not line or line[:1] == b":" or re.match(rb"(?:event|id|retry):", line):
+            continue
+        content = line.removeprefix(b"data:").strip()
+        if content == b"[DONE]":
+            return
+        try:
+            part = _decode(content)
+        except (msgspec.MsgspecError, RecursionError, UnicodeError):
+            raise NoReply("an answer that is not of the protocol") from None
+        if part.error is not None:
+            raise NoReply("an error in the answer")
+        if part.choices:  # else it says how much was used, say
+            yield part.choices[0]
+    raise NoReply("an answer that broke off")
+
+
 def language_model(resources: Resources) -> LanguageModel | None:
-    """The process's language model; None where none is set. Made by `resources.once`."""
+    """Return the process's language model; None where none is set."""
     if resources.settings.llm_url is None:
         return None
     return LanguageModel(resources.settings, resources.breakers["language_model"])

@@ -1,4 +1,4 @@
-"""Mail: letters of the service, kept sealed until a worker sends them, or writes them down where no server is set."""
+"""Mail: letters are sealed until a worker sends them, or writes them to files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from service.platform.base.secrets import BadSeal, new_id
 from service.platform.config import Settings
 from service.platform.metrics import MAILS
 from service.platform.unit.context import Unit
-from service.platform.work.jobs import Hopeless, JobTable, nothing_to_lift
+from service.platform.work.jobs import JobTable, PermanentError, accept_retry
 from service.platform.work.mail_address import UnfitAddress, envelope
 
 SMTP_SECONDS = 20.0
@@ -64,7 +64,7 @@ jobs = JobTable()
 
 
 class Attachment(Struct, frozen=True):
-    """A file that a letter brings."""
+    """A file of a letter."""
 
     name: str
     media_type: str
@@ -83,12 +83,12 @@ class Mail(Struct, frozen=True):
 
     @property
     def recipients(self) -> list[str]:
-        """Everybody whom it goes to, each once."""
+        """Return all recipients, each once."""
         return list(dict.fromkeys((self.to, *self.also_to, *self.cc)))
 
 
-class Handed(Struct, frozen=True, kw_only=True):
-    """What became of a letter that somebody took."""
+class MailDelivery(Struct, frozen=True, kw_only=True):
+    """The outcome of a letter that was accepted."""
 
     path: Path | None
     """Where it was written down, as no mail server is set."""
@@ -99,19 +99,19 @@ class Handed(Struct, frozen=True, kw_only=True):
 
 
 class UnfitMail(ValueError):
-    """The letter is too large, or something of it would not stay where it is put."""
+    """The letter is too large, or something of it could leave its place."""
 
 
-class NotTaken(Exception):
-    """The mail server did not take a letter this time."""
+class NotAccepted(Exception):
+    """The mail server did not accept a letter this time."""
 
 
-class NotReached(NotTaken):
-    """There was no word of the mail server; the message says where it is looked for."""
+class NotReached(NotAccepted):
+    """The mail server did not answer; the message has its address."""
 
 
 class Server(Struct, frozen=True):
-    """What `smtp_url` says."""
+    """The mail server of `smtp_url`."""
 
     host: str
     port: int
@@ -130,7 +130,7 @@ class Server(Struct, frozen=True):
 
 
 class _Sealed(Struct, frozen=True):
-    """What waits in a job: the letter, and what makes each attempt send the very same one."""
+    """The content of a waiting job: the letter, and what makes each attempt the same."""
 
     id: str
     written_at: datetime
@@ -150,9 +150,12 @@ def invitation(
     token: str | None,
     expires_at: datetime,
 ) -> Mail:
-    """The letter that brings an invitation's token: None where whoever reads it has an account already, and so cannot
-    join another organization. `inviter` is an e-mail, or how records name who called."""
-    organization = plain(organization)
+    """Return the letter of an invitation.
+
+    A token of None: its reader has an account already, and so cannot join another organization. `inviter` is an e-mail,
+    or how records name who called.
+    """
+    organization = one_line(organization)
     way = (
         "This address already has a Cushion account with another organization, so the invitation cannot be accepted "
         "with it. Ask to be invited under another address."
@@ -162,19 +165,19 @@ def invitation(
     return Mail(
         to,
         f"Invitation to {organization} on Cushion"[:SUBJECT_CHARACTERS],
-        f"Hello {plain(full_name)},\n\n"
-        f"{plain(inviter)} invites you to join {organization} on Cushion.\n\n"
+        f"Hello {one_line(full_name)},\n\n"
+        f"{one_line(inviter)} invites you to join {organization} on Cushion.\n\n"
         f"{way}\n\n"
         f"The invitation ends on {_moment(expires_at)}. If you expected none, ignore this letter.\n",
     )
 
 
 def password_reset(settings: Settings, *, to: str, full_name: str, token: str, expires_at: datetime) -> Mail:
-    """The letter that brings the token of a password reset."""
+    """Return the letter of a password reset."""
     return Mail(
         to,
         "Reset your Cushion password",
-        f"Hello {plain(full_name)},\n\n"
+        f"Hello {one_line(full_name)},\n\n"
         "Somebody, most likely you, asked for a new password of your Cushion account.\n\n"
         f"Choose it here:\n\n    {console_link(settings, 'reset-password', token=token)}\n\n"
         f"This is good once, until {_moment(expires_at)}. If you did not ask for it, ignore this letter: "
@@ -183,7 +186,10 @@ def password_reset(settings: Settings, *, to: str, full_name: str, token: str, e
 
 
 def console_link(settings: Settings, screen: str, **query: str) -> str:
-    """The address of a screen of the console. What follows the # goes to no server and into no log."""
+    """Return the address of a screen of the console.
+
+    What follows the # goes to no server and into no log.
+    """
     return f"{settings.console_url}#/{screen}" + (f"?{urlencode(query)}" if query else "")
 
 
@@ -191,9 +197,8 @@ def _moment(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d at %H:%M %Z}"
 
 
-def plain(name: str, most: int = NAME_CHARACTERS) -> str:
-    """A name on one line: without controls, direction marks and other characters that are not seen, nor the beginning
-    of an encoded word."""
+def one_line(name: str, most: int = NAME_CHARACTERS) -> str:
+    """Return a name on one line, without invisible characters."""
     seen = (" " if char.isspace() or unicodedata.category(char)[0] == "C" else char for char in name)
     words = " ".join("".join(seen).replace("=?", "= ?").split())
     return words if len(words) <= most else words[: most - 1] + "…"
@@ -203,20 +208,23 @@ def plain(name: str, most: int = NAME_CHARACTERS) -> str:
 
 
 async def post(unit: Unit, mail: Mail) -> str:
-    """Have a letter sent once this transaction is safe; the job's identifier. Its arguments hold the letter sealed.
+    """Send a letter after this transaction; return the job's identifier.
 
     Raises:
         UnfitAddress: it cannot go there.
         UnfitMail: it cannot be sent.
     """
     sealed = _Sealed(new_id().hex, unit.now(), mail)
-    written(unit.settings, sealed.id, sealed.written_at, mail)
+    render(unit.settings, sealed.id, sealed.written_at, mail)
     seal = unit.resources.vault.seal(PURPOSE, msgspec.json.encode(sealed))
     return await unit.enqueue("mail.send", queue="priority", arguments={"mail": seal})
 
 
-def concerns(unit: Unit, seal: str, email: str) -> bool:
-    """Whether a letter that a job holds goes to an e-mail or names it; one that cannot be opened goes to nobody."""
+def mentions(unit: Unit, seal: str, email: str) -> bool:
+    """Return whether a job's letter goes to an e-mail or names it.
+
+    A letter that cannot be opened does neither.
+    """
     try:
         raw = unit.resources.vault.open(PURPOSE, seal)
     except BadSeal:
@@ -225,31 +233,31 @@ def concerns(unit: Unit, seal: str, email: str) -> bool:
 
 
 async def note_failure(unit: Unit, arguments: dict[str, Any], message: str) -> None:
-    """A letter could not be sent. No record waits for it: the dead letter tells."""
+    """Do nothing for a letter that failed: the dead letter has it."""
     log.error("mail.failed", error=message)
 
 
-@jobs.job("mail.send", failed=note_failure, lifted=nothing_to_lift)
+@jobs.job("mail.send", on_failure=note_failure, on_retry=accept_retry)
 async def send(unit: Unit, arguments: dict[str, Any]) -> None:
-    """Send a letter that was posted, or write it into the data folder where no server is set."""
+    """Send a posted letter, or write it into the data folder without a server."""
     try:
         raw = unit.resources.vault.open(PURPOSE, arguments["mail"])
     except BadSeal:
-        raise Hopeless("the mail was sealed with another secret key") from None
+        raise PermanentError("the mail was sealed with another secret key") from None
     sealed = msgspec.json.decode(raw, type=_Sealed)
     await unit.commit()  # no connection is held while the mail server takes its time
-    await hand(unit.settings, unit.resources.breakers["mail"], sealed.id, sealed.written_at, sealed.mail)
+    await deliver(unit.settings, unit.resources.breakers["mail"], sealed.id, sealed.written_at, sealed.mail)
 
 
-async def hand(
+async def deliver(
     settings: Settings,
     breaker: Breaker,
     id_: str,
     written_at: datetime,
     mail: Mail,
     only: Sequence[str] | None = None,
-) -> Handed:
-    """Hand a letter to the mail server at once, or write it into the data folder where no server is set.
+) -> MailDelivery:
+    """Send a letter at once, or write it into the data folder without a server.
 
     Args:
         id_: the same at every attempt, and so is the letter.
@@ -257,11 +265,11 @@ async def hand(
 
     Raises:
         UnfitAddress, UnfitMail: it cannot be sent.
-        Hopeless: the server refused it for good, would have the password in the clear, or there is nowhere to put it.
+        PermanentError: the server refused it for good, or offers no TLS for the password, or there is no place for it.
         NotTaken, OSError: this time nobody got it; NotReached where the server said nothing of it.
         Away: it is left alone, since nobody reached it lately. Whatever it says of one letter is no reason for that.
     """
-    content = written(settings, id_, written_at, mail)
+    content = render(settings, id_, written_at, mail)
     if settings.smtp_url is not None:
         to = [envelope(address) for address in (mail.recipients if only is None else only)]
         passed = breaker.enter()
@@ -272,31 +280,30 @@ async def hand(
         except Exception as error:
             MAILS.labels("failed").inc()
             if isinstance(error, NotReached | OSError):
-                breaker.failed(passed, type(error).__name__)
+                breaker.fail(passed, type(error).__name__)
             else:
-                breaker.succeeded(passed)
+                breaker.succeed(passed)
             raise
         except BaseException:  # out of its time, or the worker is stopping
-            breaker.abandoned(passed)
+            breaker.abandon(passed)
             raise
-        breaker.succeeded(passed)
+        breaker.succeed(passed)
         MAILS.labels("sent").inc()
         log.info("mail.sent", id=id_, refused=len(handed.refused), postponed=len(handed.postponed))
         return handed
     if settings.data_dir is not None:
-        path = await asyncio.to_thread(_keep, settings.data_dir / FOLDER, f"{id_}.eml", content)
+        path = await asyncio.to_thread(_write_file, settings.data_dir / FOLDER, f"{id_}.eml", content)
         MAILS.labels("written").inc()
         log.info("mail.written", path=str(path))
-        return Handed(path=path, refused={}, postponed={})
-    raise Hopeless("no mail can be sent: neither CUSHION_SMTP_URL nor CUSHION_DATA_DIR is set")
+        return MailDelivery(path=path, refused={}, postponed={})
+    raise PermanentError("no mail can be sent: neither CUSHION_SMTP_URL nor CUSHION_DATA_DIR is set")
 
 
-def written(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> bytes:
-    """The letter as it goes over the wire.
+def _check(mail: Mail) -> None:
+    """Refuse a letter that is too large, or whose subject could leave its header.
 
     Raises:
-        UnfitAddress: it cannot go there.
-        UnfitMail: it is too large, or a part would not stay within its header.
+        UnfitMail: it is, or could.
     """
     for part, most in ((mail.subject, SUBJECT_CHARACTERS), (mail.text, TEXT_CHARACTERS)):
         if len(part) > most:
@@ -305,8 +312,18 @@ def written(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> b
         raise UnfitMail("the subject of a mail holds no encoded words")
     if len(mail.recipients) > RECIPIENTS_MAX:
         raise UnfitMail(f"a mail goes to at most {RECIPIENTS_MAX} addresses, this one to {len(mail.recipients)}")
-    if sum(len(one.content) for one in mail.attachments) > ATTACHED_BYTES:
+    if sum(len(attachment.content) for attachment in mail.attachments) > ATTACHED_BYTES:
         raise UnfitMail(f"the attachments of a mail have at most {ATTACHED_BYTES:,} bytes")
+
+
+def render(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> bytes:
+    """Return the letter as it goes over the wire.
+
+    Raises:
+        UnfitAddress: it cannot go there.
+        UnfitMail: it is too large, or a part would not stay within its header.
+    """
+    _check(mail)
     sender = sender_of(settings)
     to, cc = [", ".join(map(envelope, listed)) for listed in ((mail.to, *mail.also_to), mail.cc)]
     message = EmailMessage(policy=policy.SMTP if (to + cc).isascii() else policy.SMTPUTF8)
@@ -321,11 +338,13 @@ def written(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> b
         message["Auto-Submitted"] = "auto-generated"
         short = mail.text.isascii() and all(len(line) <= LINE_CHARACTERS for line in mail.text.splitlines())
         message.set_content(mail.text, cte="7bit" if short else "quoted-printable")
-        for one in mail.attachments:
-            kind, _, subtype = one.media_type.partition("/")
-            message.add_attachment(one.content, maintype=kind, subtype=subtype, filename=plain(one.name))
+        for attachment in mail.attachments:
+            kind, _, subtype = attachment.media_type.partition("/")
+            message.add_attachment(
+                attachment.content, maintype=kind, subtype=subtype, filename=one_line(attachment.name)
+            )
         if mail.attachments:
-            message.set_boundary(f"part-{id_}")  # not of chance: each attempt sends the very same letter
+            message.set_boundary(f"part-{id_}")  # not random: each attempt sends the very same letter
         stream = BytesIO()
         BytesGenerator(stream).flatten(message)
     except (ValueError, UnicodeError) as error:
@@ -340,20 +359,20 @@ def written(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> b
 
 
 def sender_of(settings: Settings) -> str:
-    """The bare address that mails come from.
+    """Return the bare address that mails come from.
 
     Raises:
         UnfitAddress: `mail_from` has none.
     """
     _, address = parseaddr(settings.mail_from)
-    plain = settings.mail_from.isprintable() and "=?" not in settings.mail_from
-    if not plain or not address.isascii() or len(settings.mail_from) > SENDER_CHARACTERS:
+    one_line = settings.mail_from.isprintable() and "=?" not in settings.mail_from
+    if not one_line or not address.isascii() or len(settings.mail_from) > SENDER_CHARACTERS:
         raise UnfitAddress("expected a sender such as Cushion <cushion@example.com>")
     return envelope(address)
 
 
 def server_of(url: str) -> Server:
-    """The mail server that a URL names: smtp://user:password@host:587 or smtps://host.
+    """Parse a mail server's URL: smtp://user:password@host:587 or smtps://host.
 
     Raises:
         ValueError: it names none.
@@ -375,7 +394,7 @@ def server_of(url: str) -> Server:
     )
 
 
-async def _deliver(server: Server, settings: Settings, to: list[str], content: bytes) -> Handed:
+async def _deliver(server: Server, settings: Settings, to: list[str], content: bytes) -> MailDelivery:
     """Give a letter to the mail server, for whichever of these addresses it takes it."""
     client = aiosmtplib.SMTP(
         hostname=server.host,
@@ -394,46 +413,48 @@ async def _deliver(server: Server, settings: Settings, to: list[str], content: b
                 secure = True
             if server.user is not None and server.password is not None:
                 if not secure and not server.local:  # somebody on the way may have hidden the offer
-                    raise Hopeless("the mail server offers no TLS: the password does not go to it in the clear")
+                    raise PermanentError("the mail server offers no TLS: the password does not go to it in the clear")
                 await client.login(server.user, server.password)
             options = [] if content.isascii() else ["SMTPUTF8"]
             some, _ = await client.sendmail(sender_of(settings), to, content, mail_options=options)
     except SMTPException as refused:  # of which nothing goes on: its text, and so its traceback, names the addresses
-        if _for_good(refused):
-            raise Hopeless(f"the mail server refused: {_said(refused, to)}") from None
+        if _is_permanent(refused):
+            raise PermanentError(f"the mail server refused: {_reply_text(refused, to)}") from None
         spoke = isinstance(refused, SMTPResponseException | SMTPRecipientsRefused)
-        raise (NotTaken if spoke else NotReached)(f"the mail server did not take it: {_said(refused, to)}") from None
-    words = {address: _hidden(f"{answer.code} {answer.message}", to) for address, answer in some.items()}
+        raise (NotAccepted if spoke else NotReached)(
+            f"the mail server did not take it: {_reply_text(refused, to)}"
+        ) from None
+    words = {address: _hide(f"{answer.code} {answer.message}", to) for address, answer in some.items()}
     final = {address for address, answer in some.items() if 500 <= answer.code < 600}
-    return Handed(
+    return MailDelivery(
         path=None,
-        refused={address: said for address, said in words.items() if address in final},
-        postponed={address: said for address, said in words.items() if address not in final},
+        refused={address: text for address, text in words.items() if address in final},
+        postponed={address: text for address, text in words.items() if address not in final},
     )
 
 
-def _said(refused: SMTPException, to: list[str]) -> str:
-    """The server's words, without the addresses that they are about: they are logged."""
+def _reply_text(refused: SMTPException, to: list[str]) -> str:
+    """Return the server's words without addresses: they are logged."""
     if isinstance(refused, SMTPRecipientsRefused):
-        return _said(refused.recipients[0], to)
+        return _reply_text(refused.recipients[0], to)
     words = f"{refused.code} {refused.message}" if isinstance(refused, SMTPResponseException) else str(refused)
-    return _hidden(words, to)
+    return _hide(words, to)
 
 
-def _hidden(words: str, addresses: list[str]) -> str:
+def _hide(words: str, addresses: list[str]) -> str:
     return re.sub("|".join(map(re.escape, addresses)), "***", words, flags=re.IGNORECASE)
 
 
-def _for_good(refused: SMTPException) -> bool:
+def _is_permanent(refused: SMTPException) -> bool:
     if isinstance(refused, SMTPRecipientsRefused):
-        return all(_for_good(one) for one in refused.recipients)
+        return all(_is_permanent(reply) for reply in refused.recipients)
     if isinstance(refused, SMTPResponseException):
         return 500 <= refused.code < 600
     return isinstance(refused, SMTPNotSupported)
 
 
-def _keep(folder: Path, name: str, content: bytes) -> Path:
-    """Write a letter down for its owner's eyes; it appears whole or not at all, and a second time it is the same."""
+def _write_file(folder: Path, name: str, content: bytes) -> Path:
+    """Write a letter for its owner's eyes; the file appears whole or not at all."""
     folder.mkdir(mode=0o700, exist_ok=True)
     handle, draft = tempfile.mkstemp(dir=folder, prefix=".draft")  # made with mode 0600
     try:

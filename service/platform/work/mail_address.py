@@ -16,7 +16,7 @@ class UnfitAddress(ValueError):
 
 
 def envelope(address: str) -> str:
-    """An address as a mail server takes it: the domain in ASCII.
+    """Return an address as a mail server takes it: the domain in ASCII.
 
     Raises:
         UnfitAddress: it is none, or something in it could leave the place where it is put.

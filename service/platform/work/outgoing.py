@@ -1,4 +1,4 @@
-"""Requests to addresses that users give: to public hosts alone, on the very address that was checked, and bounded.
+"""Requests to addresses of users: to public hosts alone, and bounded.
 
 A host is resolved once. All its addresses must be public, and the connection goes to one of them, so a name that
 resolves to something else a moment later leads nowhere else; TLS is verified against the name. Redirections are
@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from typing import Final
+from typing import Final, NamedTuple
 
 import httpx
 import msgspec
@@ -56,7 +56,7 @@ PUBLIC_IPV6: Final = ip_network("2000::/3")
 """All else has not been given out, is local, or has an IPv4 address within: mapped, NAT64."""
 
 NO_PUBLIC_ADDRESS: Final = "the host has no public address"
-"""One message for a name that is unknown and for one that the network alone knows: whoever may ask for any name could
+"""One message for a name that is unknown and for one that the network alone knows: a user who asks for names could
 else list the hosts inside."""
 
 _HOST: Final = re.compile(r"[a-z0-9_]([a-z0-9._-]*[a-z0-9_.])?")
@@ -76,12 +76,22 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """A host and a port to the host's addresses."""
 
 
+class Network(NamedTuple):
+    """The resolver and the certificates of a request; unset, the system's."""
+
+    resolve: Resolve | None = None
+    authorities: ssl.SSLContext | None = None
+
+
+SYSTEM: Final = Network()
+
+
 class UnfitTarget(ValueError):
-    """A request cannot go there, now or later; the message says what is wrong with the URL or the headers."""
+    """A request cannot go there; the message says what is wrong."""
 
 
 class NoAnswer(Exception):
-    """No answer came of a request; the message says why, for whoever gave the address."""
+    """A request had no answer; the message says why, for the owner of the address."""
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -94,7 +104,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 
 def target(url: str, *, private: bool) -> httpx.URL:
-    """A URL that requests may go to, as far as it alone can tell; an international host in its ASCII form.
+    """Parse a URL that requests may go to; an international host in its ASCII form.
 
     Raises:
         UnfitTarget: it is none.
@@ -108,26 +118,32 @@ def target(url: str, *, private: bool) -> httpx.URL:
         host = parsed.raw_host.decode("ascii").lower()
     except (httpx.InvalidURL, UnicodeError, ValueError):
         raise UnfitTarget("expected a URL such as https://example.com/hooks") from None
-    if parsed.scheme not in DEFAULT_PORTS or (parsed.scheme == "http" and not private):
-        raise UnfitTarget("expected a URL that begins with https://")
-    if parsed.userinfo or "@" in parsed.netloc.decode("ascii"):
-        raise UnfitTarget("a URL holds no user name and password")
-    if parsed.fragment:
-        raise UnfitTarget("a URL that is requested has no fragment (#)")
     address = _literal(host)
-    if address is None and not _HOST.fullmatch(host):
-        raise UnfitTarget("expected a URL with a host, such as https://example.com/hooks")
+    faults = {
+        "expected a URL that begins with https://": parsed.scheme not in DEFAULT_PORTS
+        or (parsed.scheme == "http" and not private),
+        "a URL holds no user name and password": bool(parsed.userinfo) or "@" in parsed.netloc.decode("ascii"),
+        "a URL that is requested has no fragment (#)": bool(parsed.fragment),
+        "expected a URL with a host, such as https://example.com/hooks": address is None and not _HOST.fullmatch(host),
+    }
+    for message, is_wrong in faults.items():
+        if is_wrong:
+            raise UnfitTarget(message)
     if not private:
-        allowed = PORTS[parsed.scheme]
-        if _port(parsed) not in allowed:
-            raise UnfitTarget(f"expected one of the ports {', '.join(map(str, sorted(allowed)))}")
-        if address is not None and not is_public(address):
-            raise UnfitTarget(NO_PUBLIC_ADDRESS)
+        _check_public(parsed, address)
     return parsed
 
 
+def _check_public(parsed: httpx.URL, address: IPv4Address | IPv6Address | None) -> None:
+    allowed = PORTS[parsed.scheme]
+    if _port(parsed) not in allowed:
+        raise UnfitTarget(f"expected one of the ports {', '.join(map(str, sorted(allowed)))}")
+    if address is not None and not is_public(address):
+        raise UnfitTarget(NO_PUBLIC_ADDRESS)
+
+
 def check_headers(headers: Mapping[str, str], most: int = HEADERS_MAX) -> None:
-    """See that headers stay headers: none that ends early, begins another, or says where the message ends.
+    """Check that headers stay headers, and none says where the message ends.
 
     Raises:
         UnfitTarget: one would not.
@@ -144,7 +160,7 @@ def check_headers(headers: Mapping[str, str], most: int = HEADERS_MAX) -> None:
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Whether an address is one of the internet's at large."""
+    """Return whether an address is one of the public internet."""
     if isinstance(address, IPv6Address) and (address.scope_id or address not in PUBLIC_IPV6):
         return False
     return not any(address in network for network in NOT_PUBLIC if network.version == address.version)
@@ -159,16 +175,13 @@ async def send(
     headers: Mapping[str, str],
     content: bytes = b"",
     answer_bytes: int = ANSWER_BYTES_MAX,
-    resolve: Resolve | None = None,
-    authorities: ssl.SSLContext | None = None,
+    network: Network = SYSTEM,
 ) -> Answer:
     """Send a request and read its answer, within so many seconds for all of it.
 
     Args:
         private: any address, port and scheme will do.
         answer_bytes: of its content, as it comes; what is more is not read.
-        resolve: who is asked for addresses; unset, the system.
-        authorities: whose certificates are believed; unset, the system's, else those of Mozilla.
 
     Raises:
         UnfitTarget: it can go to no such URL, or not with these headers.
@@ -179,20 +192,24 @@ async def send(
     started = time.monotonic()
     try:
         async with asyncio.timeout(seconds):
-            addresses = await _addresses(parsed, private=private, resolve=resolve or _resolved)
+            addresses = await _addresses(parsed, private=private, resolve=network.resolve or _resolve)
             for address in addresses[:-1]:
                 try:
-                    answer = await _asked(method, parsed, address, headers, content, answer_bytes, authorities)
+                    answer = await _request(
+                        method, parsed, address, headers, content, answer_bytes, network.authorities
+                    )
                     break
                 except (httpx.ConnectError, httpx.ConnectTimeout):  # nothing was sent: another address may do
                     continue
             else:
-                answer = await _asked(method, parsed, addresses[-1], headers, content, answer_bytes, authorities)
+                answer = await _request(
+                    method, parsed, addresses[-1], headers, content, answer_bytes, network.authorities
+                )
     except TimeoutError:
         raise NoAnswer(f"no answer within {seconds:g} seconds") from None
     except (httpx.HTTPError, OSError, ssl.SSLError) as error:
         log.info("outgoing.failed", host=parsed.host, error=repr(error))
-        raise NoAnswer(_told(error)) from None
+        raise NoAnswer(_message(error)) from None
     return msgspec.structs.replace(answer, milliseconds=round((time.monotonic() - started) * 1000))
 
 
@@ -202,8 +219,8 @@ async def _addresses(parsed: httpx.URL, *, private: bool, resolve: Resolve) -> l
     if literal is not None:
         return [literal]  # `target` has looked at it
     try:
-        found = await resolve(host, _port(parsed))
-        addresses = [ip_address(one) for one in dict.fromkeys(found)][:ADDRESSES_MAX]
+        names = await resolve(host, _port(parsed))
+        addresses = [ip_address(name) for name in dict.fromkeys(names)][:ADDRESSES_MAX]
     except (OSError, UnicodeError, ValueError):
         addresses = []
     if private and not addresses:
@@ -213,7 +230,7 @@ async def _addresses(parsed: httpx.URL, *, private: bool, resolve: Resolve) -> l
     return addresses[:ADDRESSES_TRIED]
 
 
-async def _asked(
+async def _request(
     method: str,
     parsed: httpx.URL,
     address: IPv4Address | IPv6Address,
@@ -222,7 +239,7 @@ async def _asked(
     answer_bytes: int,
     authorities: ssl.SSLContext | None,
 ) -> Answer:
-    """The answer of one address, whatever its status."""
+    """Return the answer of one address, whatever its status."""
     transport = httpx.AsyncHTTPTransport(
         verify=authorities or _authorities(), trust_env=False, http2=False, retries=0
     )  # without a client there are no redirections, cookies, proxies and decoders
@@ -256,10 +273,10 @@ async def _asked(
         return Answer(status=answer.status_code, content=bytes(read[:answer_bytes]), milliseconds=0)
 
 
-def _told(error: Exception) -> str:
-    """Why there was no answer, without what only the network's own people should learn."""
+def _message(error: Exception) -> str:
+    """Say why there was no answer, without details of the network."""
     causes: list[BaseException | None] = [error, error.__cause__, error.__context__]
-    causes += [one.__cause__ or one.__context__ for one in causes if one is not None]
+    causes += [cause.__cause__ or cause.__context__ for cause in causes if cause is not None]
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
         return "the certificate of the host could not be verified"
     if any(isinstance(cause, ssl.SSLError) for cause in causes):
@@ -282,17 +299,17 @@ def _literal(host: str) -> IPv4Address | IPv6Address | None:
         return None
 
 
-async def _resolved(host: str, port: int) -> list[str]:
+async def _resolve(host: str, port: int) -> list[str]:
     loop = asyncio.get_running_loop()
-    found = await loop.run_in_executor(
+    entries = await loop.run_in_executor(
         _threads(), lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
     )
-    return [str(entry[4][0]) for entry in found]
+    return [str(entry[4][0]) for entry in entries]
 
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    """Of their own, so that nobody's files and kernels wait for a name."""
+    """Return threads for names alone, so that no file and kernel waits for one."""
     return ThreadPoolExecutor(RESOLVERS, thread_name_prefix="resolve")
 
 

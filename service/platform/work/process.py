@@ -24,7 +24,7 @@ from service.platform.base.breaker import Breaker, Limits
 from service.platform.base.breakers import Breakers
 from service.platform.base.compute import Compute
 from service.platform.base.memory import Memory
-from service.platform.base.secrets import Tokens, Vault, kept_secret_key
+from service.platform.base.secrets import Tokens, Vault, read_or_make_secret_key
 from service.platform.clock import SystemClock
 from service.platform.config import ConfigError, Settings
 from service.platform.data.blobs import Blobs
@@ -46,14 +46,14 @@ CANCEL_SECONDS = 0.2
 """How long a task may take to end before it is cancelled again."""
 
 HASHING_NICE = 10
-"""A hash takes a tenth of a second of four threads of its own, and no lock: whoever answers goes first."""
+"""A hash takes a tenth of a second of four threads of its own, and no lock: threads that answer go first."""
 
 REPLICA_LIMITS = Limits(failures_max=3, open_seconds=1.0, open_seconds_max=10.0)
 
 
 @asynccontextmanager
 async def resources(settings: Settings) -> AsyncIterator[Resources]:
-    """Everything that units of work share, open for as long as the process serves.
+    """Open all that units of work share, for as long as the process serves.
 
     Raises:
         ConfigError: a setting that a separate process cannot do without is missing.
@@ -93,7 +93,6 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
     revocations = Revocations(redis, database, settings, breaker)
     switches = Switches(redis, database, vault, breaker)
     gate = Gate(
-        redis,
         pipeline,
         settings,
         clock,
@@ -164,8 +163,10 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
 
 
 async def end(tasks: Iterable[asyncio.Task[Any]]) -> None:
-    """Cancel tasks until they have ended: a cancellation may be swallowed on its way, as in a read that times out at
-    once."""
+    """Cancel tasks until they have ended.
+
+    A cancellation may be swallowed on its way, as in a read that times out at once.
+    """
     left = set(tasks)
     while left:
         for task in left:
@@ -174,7 +175,7 @@ async def end(tasks: Iterable[asyncio.Task[Any]]) -> None:
 
 
 def replica_of(settings: Settings, primary: Database, pipeline: Pipeline, breaker: RedisBreaker) -> Replica | None:
-    """The read replica, where there is one."""
+    """Return the read replica, where there is one."""
     if settings.replica_url is None:
         return None
     database = Database(
@@ -187,19 +188,19 @@ def replica_of(settings: Settings, primary: Database, pipeline: Pipeline, breake
 
 
 def secret_key(settings: Settings) -> str:
-    """The secret that signs tokens."""
+    """Return the secret that signs tokens."""
     if settings.secret_key is not None:
         return settings.secret_key
     if not settings.embedded or settings.data_dir is None:
         raise ConfigError("CUSHION_SECRET_KEY is needed with a database of your own: at least 32 random characters")
     try:
-        return kept_secret_key(settings.data_dir / "secret_key")
+        return read_or_make_secret_key(settings.data_dir / "secret_key")
     except ValueError as error:
         raise ConfigError(str(error)) from error
 
 
 def blob_url(settings: Settings) -> str:
-    """Where blobs are kept."""
+    """Return the address of the object store."""
     if settings.blob_url is not None:
         return settings.blob_url
     if settings.data_dir is None:
@@ -208,7 +209,7 @@ def blob_url(settings: Settings) -> str:
 
 
 def blobs(settings: Settings, scratch: Path, breaker: Breaker | None = None) -> Blobs:
-    """The object store, with the breaker that says whether it is there.
+    """Return the object store, with the breaker that says whether it is there.
 
     Raises:
         ConfigError: the URL names none, or a folder that cannot be made.
@@ -220,7 +221,7 @@ def blobs(settings: Settings, scratch: Path, breaker: Breaker | None = None) -> 
 
 
 def check_mail(settings: Settings) -> None:
-    """Whether mail could be sent by these settings.
+    """Check that mail could be sent by these settings.
 
     Raises:
         ConfigError: the server or the sender cannot be used.
@@ -237,7 +238,7 @@ def check_mail(settings: Settings) -> None:
 
 
 def check_app_url(settings: Settings) -> None:
-    """Whether mails can link to the console.
+    """Check that mails can link to the console.
 
     Raises:
         ConfigError: the address is no URL without a query, or it is missing where the listening one means nothing.
@@ -251,7 +252,7 @@ def check_app_url(settings: Settings) -> None:
 
 
 def is_app_url(url: str) -> bool:
-    """Whether a URL is an absolute one of http or https, with neither credentials nor query nor fragment."""
+    """Return whether a URL is absolute http(s) without credentials, query, fragment."""
     try:
         parts = urlsplit(url)
         is_whole = bool(parts.hostname) and parts.port != 0
@@ -261,7 +262,7 @@ def is_app_url(url: str) -> bool:
 
 
 def check_signing(settings: Settings) -> None:
-    """Whether exports could be signed by these settings.
+    """Check that exports could be signed by these settings.
 
     Raises:
         ConfigError: the service's address is none, or the certificate is no file that can be read.
@@ -274,7 +275,7 @@ def check_signing(settings: Settings) -> None:
 
 
 def check_language_model(settings: Settings) -> None:
-    """Whether a language model could be asked by these settings.
+    """Check that a language model could be asked by these settings.
 
     Raises:
         ConfigError: its address is none, its name is missing, or its key could not be sent.
@@ -289,7 +290,7 @@ def check_language_model(settings: Settings) -> None:
 
 
 def check(settings: Settings) -> None:
-    """Say before any process starts what each of them would refuse: for `cushion serve`, whose children only crash.
+    """Check all settings before any process starts, for `cushion serve`.
 
     Raises:
         ConfigError: as `secret_key`, `blobs` and the checks of addresses, mail, signing, language model and tracing.
@@ -307,7 +308,7 @@ def check(settings: Settings) -> None:
 
 
 def scratch_folder(settings: Settings) -> Path:
-    """A local folder for files on their way, on the disk of the data folder where there is one."""
+    """Return a local folder for files on their way, on the data folder's disk if any."""
     folder = settings.data_dir / "scratch" if settings.data_dir else Path(tempfile.gettempdir()) / "cushion-scratch"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     # In a shared folder anybody may have been first, and could change what we read back; root's data folder is the

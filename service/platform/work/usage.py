@@ -1,4 +1,4 @@
-"""Usage that lasts: the worker writes the totals that changed in Redis to PostgreSQL, in batches."""
+"""Lasting usage: a worker writes totals that changed in Redis to PostgreSQL."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class _KeptKey(Struct, frozen=True):
 
 
 class _Entry(Struct, frozen=True):
-    """One hash of totals, for the script: each amount as it was written, and as PostgreSQL has it now."""
+    """One hash of totals for the script: amounts as written, and as in PostgreSQL."""
 
     member: str
     name: str
@@ -73,7 +73,7 @@ class _Entry(Struct, frozen=True):
 
 
 async def keep_usage(resources: Resources, stopping: asyncio.Event) -> None:
-    """Until told to stop, and once more then: write what changed, through failures.
+    """Write what changed until the process stops, and once more then.
 
     A write is of absolute totals that never fall, so whoever writes them again, or beside another, does no harm.
     """
@@ -82,7 +82,7 @@ async def keep_usage(resources: Resources, stopping: asyncio.Event) -> None:
         try:
             await keep(resources)
         except (RedisError, Problem) as error:
-            log.warning("usage.keep_failed", error=type(error).__name__, detail=str(error)[:200])
+            log.warning("usage.write_failed", error=type(error).__name__, detail=str(error)[:200])
         if last:
             return
         with contextlib.suppress(TimeoutError):
@@ -115,7 +115,9 @@ async def _keep_tenants(resources: Resources, members: list[str]) -> list[_Entry
         tenant, _, month = member.partition(":")
         rows += [_TenantTotal(UUID(tenant), month, name, int(amount)) for name, amount in amounts.items()]
     async with resources.database.transaction() as tx:
-        kept = await tx.all(_TenantTotal, "SELECT * FROM keep_tenant_usage(%s)", [msgspec.json.encode(rows).decode()])
+        kept = await tx.fetch_all(
+            _TenantTotal, "SELECT * FROM keep_tenant_usage(%s)", [msgspec.json.encode(rows).decode()]
+        )
     stored = {(f"{row.tenant_id}:{row.month}", row.name): row.amount for row in kept}
     return [
         _Entry(
@@ -138,7 +140,7 @@ async def _keep_keys(resources: Resources, members: list[str]) -> list[_Entry]:
         if total
     ]
     async with resources.database.transaction() as tx:
-        kept = await tx.all(_KeptKey, "SELECT * FROM keep_key_usage(%s)", [msgspec.json.encode(rows).decode()])
+        kept = await tx.fetch_all(_KeptKey, "SELECT * FROM keep_key_usage(%s)", [msgspec.json.encode(rows).decode()])
     stored = {str(row.id): row.usage_count for row in kept}
     return [
         _Entry(

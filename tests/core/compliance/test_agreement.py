@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.compliance.agreement import Ours, agreement_of
+from core.compliance.agreement import Ours, agreement_of, ties_of
 from core.portfolio.model.facts import Fact
 from tests.rows import every
 
@@ -61,8 +61,30 @@ OC = {"numerator": 375_659_873.18, "denominator": 262_100_000.0}
         (fact(4.14, numerator=4.14), Ours(4.138870, 1_441_374_164.0, 348_253_008.47), None, True),
         # What is no ratio is compared by its value.
         (fact(57.0, 0, numerator=57.0), Ours(57.17), None, True),
+        (fact(57.0, 0, numerator=50.0, denominator=2.0), Ours(57.17, None, 2.0), None, True),
+        (fact(57.0, 0, numerator=50.0, denominator=2.0), Ours(57.17, 50.0), None, True),
+        (fact(57.0, 0, numerator=50.0, denominator=2.0), Ours(58.17, None, 2.0), "value", False),
     ],
 )  # fmt: skip
 def test_a_printed_figure_beside_ours(printed: Fact, ours: Ours | None, differs: str | None, agrees: Any) -> None:
     agreement = agreement_of(printed, ours)
     assert (agreement.differs, agreement.agrees) == (differs, agrees)
+
+
+@every(
+    "printed, ours, parts",
+    [
+        (fact(143.33), Ours(143.3269), {"value"}),
+        (fact(143.33), Ours(143.3249), set()),
+        (fact(None, **OC), Ours(143.326926, 375_659_873.18, 262_100_000.0), set()),
+        (fact(143.33, **OC), Ours(143.326926, 375_659_873.18, 262_100_000.0), {"value", "numerator", "denominator"}),
+        (fact(143.99, **OC), Ours(143.326926, 375_659_873.18, 262_100_000.0), {"numerator", "denominator"}),
+        (fact(143.33, **OC), Ours(143.326930, 375_659_873.19, 262_100_000.0), {"value", "denominator"}),
+        (fact(143.33, **OC), Ours(140.0, 375_659_873.18, 268_328_480.8), {"numerator"}),
+        (fact(143.33, **OC), Ours(143.326926), {"value"}),
+        (fact(9.84, numerator=36_950_336.27), Ours(9.836255, 36_950_336.27, 375_654_456.51), {"value", "numerator"}),
+        (fact(4.14, numerator=4.14), Ours(4.138870, 1_441_374_164.0, 348_253_008.47), {"value"}),
+    ],
+)  # fmt: skip
+def test_the_parts_of_a_printed_figure_that_are_ours(printed: Fact, ours: Ours, parts: set[str]) -> None:
+    assert ties_of(printed, ours) == parts

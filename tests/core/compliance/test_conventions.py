@@ -13,7 +13,7 @@ from core.compliance.measures import Pool
 from core.compliance.run import run_suite
 from core.definition import READY, parse
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import Fact, Facts, Subject
+from core.portfolio.model.facts import Fact, Facts, FactSubject
 from core.portfolio.model.portfolio import Deal
 from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of
 from tests.core.compliance.test_measures import portfolios
@@ -274,7 +274,7 @@ def test_diversity_goes_by_the_industries_that_the_definition_names_for_it() -> 
 def test_printed_tests_of_one_agency_say_by_whose_industries_the_deal_goes() -> None:
     loans = of_columns("industry", "industry_a", "industry_b")
     printed = [
-        Fact(kind="test", label="Industry", subject=Subject(measure="industry", agency=agency, rank=1), value=None,
+        Fact(kind="test", label="Industry", subject=FactSubject(measure="industry", agency=agency, rank=1), value=None,
              trigger=15.0, place="")
         for agency in ("b", "a")
     ]  # fmt: skip

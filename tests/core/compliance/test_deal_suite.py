@@ -706,3 +706,14 @@ def test_whatever_the_numbers_are_a_run_ends_with_figures_or_reasons(
         ran = run_suite(broken, suite, definition=parse(document))
         assert all(np.isfinite(item.current_value) for item in ran)
         assert len(ran) + len(ran.skipped) == (len(MEASURES) if suite == "deal" else 25)
+
+
+def test_defaulted_loans_without_a_price_count_nothing_in_an_event_of_default() -> None:
+    """90 of performing par over 50 of notes; 10 in default are worth 4 at 40."""
+    test = {"id": "eod", "measure": "event_of_default", "min": 102.5}
+    definition = deal(test, event_of_default={"class": "A", "trigger": 102.5})
+    columns: dict[str, Any] = {"par_value": [90.0, 10.0], "is_defaulted": [0, 1]}
+    for prices, value in (({}, 180.0), ({"price": [99.0, 40.0]}, 188.0), ({"price": [99.0, None]}, 180.0)):
+        portfolio = portfolio_of(columns | prices, tranches=tranches_of([("A", 50.0)]))
+        (result,) = run_suite(portfolio, "deal", definition=definition)
+        assert result.current_value == close(value)

@@ -18,9 +18,9 @@ from core.definition import parse
 from core.definition.terms import LOAN_FIELDS, MEASURES
 from core.files.read import read
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import Fact, Facts, Identity, Subject
+from core.portfolio.model.facts import Fact, Facts, FactSubject, Identity
 from core.portfolio.model.inputs import ANY, FIELDS, WARNINGS, input_of
-from core.portfolio.model.notes import WARNING_CODES, DataWarning, Notes, bounded, told_of
+from core.portfolio.model.notes import WARNING_CODES, DataWarning, Notes, limit_warnings, warning_texts
 from core.portfolio.model.portfolio import Deal
 from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of
 from tests.rows import every
@@ -39,7 +39,7 @@ def fact(measure: str, value: float | None, **more: Any) -> Fact:
         "unit": "percent",
         "decimals": 2,
     } | more
-    return Fact(subject=Subject(measure=measure, **by_name), value=value, **input_value)
+    return Fact(subject=FactSubject(measure=measure, **by_name), value=value, **input_value)
 
 
 def book(*facts: Fact, identity: Identity | None = None, deal: Deal | None = None, notes: Notes | None = None,
@@ -212,7 +212,7 @@ def test_differences_too_many_for_one_warning_stand_in_several() -> None:
     many = [replace(theirs, test_id=f"t{at}", test_name=f"Test {at} {'of a long name ' * 12}") for at in range(400)]
     data_warnings = list(other_figures(many))
     assert sum(warning.rows or 0 for warning in data_warnings) == 400
-    assert bounded(data_warnings) == data_warnings, "none of them is cut"
+    assert limit_warnings(data_warnings) == data_warnings, "none of them is cut"
     assert all(any(f"Test {at} " in warning.message for warning in data_warnings) for at in range(400))
 
 
@@ -516,9 +516,9 @@ def test_doubts_are_grouped_by_kind_with_all_names() -> None:
 
 def test_warnings_of_a_kind_share_a_line() -> None:
     answer = [DataWarning("no_price", "a"), DataWarning("page_conflict", "b"), DataWarning("no_price", "c")]
-    assert told_of(answer) == ["no_price: a; c", "page_conflict: b"]
+    assert warning_texts(answer) == ["no_price: a; c", "page_conflict: b"]
     long = [DataWarning("no_price", f"{at} {'x' * 3_000}.") for at in range(5)]
-    lines = told_of(long)
+    lines = warning_texts(long)
     assert [line.count(";") for line in lines] == [2, 1], "what one line has no room for stands in the next"
     assert ".;" not in lines[0]
 

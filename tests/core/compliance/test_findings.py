@@ -12,7 +12,7 @@ from core.compliance.result import Results
 from core.compliance.run import run_suite
 from core.definition import parse
 from core.portfolio import Portfolio
-from core.portfolio.model.notes import WARNING_CODES, WARNING_LENGTH_MAX, DataWarning, bounded
+from core.portfolio.model.notes import WARNING_CODES, WARNING_LENGTH_MAX, DataWarning, limit_warnings
 from core.portfolio.model.portfolio import Deal
 from tests.core.compliance.conftest import portfolio_of, tranches_of
 from tests.rows import every
@@ -107,9 +107,9 @@ def test_every_warning_is_told_once_and_none_is_left_out() -> None:
     many = [DataWarning("no_price", f"{at} {'x' * 1_000}") for at in range(1_000)]
     warnings = Results([], [], warnings=[*many, *many]).warnings
     assert warnings == many
-    (long,) = bounded([DataWarning("no_price", "x" * 1_000_000)])
+    (long,) = limit_warnings([DataWarning("no_price", "x" * 1_000_000)])
     assert len(long.message) == WARNING_LENGTH_MAX
-    assert bounded([long]) == [long]
+    assert limit_warnings([long]) == [long]
 
 
 def test_ratings_of_another_agency_alone_are_told() -> None:

@@ -11,7 +11,7 @@ from core.compliance.matching import Pairs, pair, with_counted_decimals
 from core.compliance.measuring import pools_of
 from core.compliance.suites import SUITES
 from core.definition import READY, Definition, parse
-from core.portfolio.model.facts import Fact, Facts, Subject
+from core.portfolio.model.facts import Fact, Facts, FactSubject
 from tests.core.compliance.test_published import book
 from tests.rows import every
 
@@ -20,7 +20,7 @@ def printed(label: str, value: float | None = 1.0, trigger: float | None = 10.0,
     """A test of the page; what is no member of a fact is its subject's."""
     own = {name: more.pop(name) for name in list(more) if name in Fact.__dataclass_fields__}
     words = {"kind": "test", "unit": "percent", "place": f"'Tests'!C{abs(hash((label, value))) % 997}"} | own
-    return Fact(label=label, subject=Subject(**more) if more else None, value=value, trigger=trigger, **words)
+    return Fact(label=label, subject=FactSubject(**more) if more else None, value=value, trigger=trigger, **words)
 
 
 def pairs(*facts: Fact, definition: Definition | None = None, suite: str = "enhanced") -> Pairs:

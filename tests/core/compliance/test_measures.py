@@ -18,7 +18,7 @@ from core.compliance.run import run_suite
 from core.compliance.suites import TESTS
 from core.definition import Definition, parse
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import Fact, Facts, Subject
+from core.portfolio.model.facts import Fact, Facts, FactSubject
 from core.portfolio.model.portfolio import Amortization, Deal
 from tests.core import naive
 from tests.core.compliance.conftest import RANKS, A, names_of, portfolio_of, tranches_of
@@ -545,7 +545,7 @@ def test_ccc_by_the_rating_table_alone(more: float) -> None:
 
 def test_industries_by_the_files_table() -> None:
     """Where no row names one, and the table adds up to performing par."""
-    subject = Subject(measure="industry", agency="b")
+    subject = FactSubject(measure="industry", agency="b")
     rows = [Fact(kind="stratification", label=name, subject=subject, value=par, place=f"'I'!B{at}", group="I")
             for at, (name, par) in enumerate([("Media", 30.0), ("Software", 70.0)], 2)]  # fmt: skip
     total = Fact(kind="total", label="Total", subject=subject, value=100.0, place="'I'!B4", group="I", by="sum")
@@ -560,7 +560,17 @@ def test_industries_by_the_files_table() -> None:
         ids = ["industry_concentration", "second_industry_concentration"]
         results = run_suite(portfolio, "enhanced", test_ids=ids)
         assert [result.current_value for result in results] == shares
-        assert ("industries_by_table" in {warning.code for warning in results.warnings}) is (shares == [70.0, 30.0])
+        messages = [warning.message for warning in results.warnings if warning.code == "industries_by_table"]
+        assert ["the file's table ('I'!B3)" in text for text in messages] == [True] * (shares == [70.0, 30.0])
+
+
+@every("rules", [{}, {"ratings": {"unrated_is_ccc": False}}])
+def test_loans_that_nobody_rates_are_not_covered(rules: dict[str, Any]) -> None:
+    """In the CCC bucket or in none."""
+    portfolio = portfolio_of({"par_value": [60.0, 40.0], "rating_agency_a": [A["B2"], 0]})
+    (result,) = run_suite(portfolio, test_ids=["ccc_bucket_pct"], definition=parse(rules))
+    assert result.details is not None
+    assert result.details.breakdown["coverage_pct"] == 60.0
 
 
 @every("deal, ratio", [

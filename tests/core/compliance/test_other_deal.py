@@ -9,7 +9,7 @@ from typing import Any
 from core.compliance.other_deal import of_other_deal, of_other_limits
 from core.compliance.run import run_suite
 from core.definition import parse
-from core.portfolio.model.facts import Fact, Facts, Subject
+from core.portfolio.model.facts import Fact, Facts, FactSubject
 from core.portfolio.model.portfolio import Deal
 from tests.core.compliance.conftest import G1_NOTES, portfolio_of, tranches_of
 from tests.rows import every
@@ -70,7 +70,7 @@ def test_limits_of_another_deal(apart: int, of: int, message_part: bool) -> None
 ])  # fmt: skip
 def test_industries_of_another_agency_than_the_file_prints_tests_by(document: dict[str, Any], doubted: bool) -> None:
     """By Moody's the largest is 60 of 100, as printed; by S&P there is just one."""
-    subject = Subject(measure="industry", agency="a", rank=1)
+    subject = FactSubject(measure="industry", agency="a", rank=1)
     fact = Fact(kind="test", label="Moody's", subject=subject, value=60.0, trigger=70.0, place="'S'!A1", decimals=1)
     loans = portfolio_of(
         {"par_value": [60e6, 40e6], "industry_a": ["Tech", "Print"], "industry_b": ["Media", "Media"]},

@@ -13,7 +13,7 @@ from core.compliance.run import run_suite
 from core.definition import READY, parse
 from core.files.read import read
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import Fact, Facts, Subject
+from core.portfolio.model.facts import Fact, Facts, FactSubject
 from core.portfolio.model.portfolio import Deal
 from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of
 from tests.rows import every
@@ -32,7 +32,7 @@ def printed(
     **words: Any,
 ) -> Fact:
     """A figure of the page of tests; `said` is its subject."""
-    subject = Subject(**words) if words else None
+    subject = FactSubject(**words) if words else None
     return Fact(
         kind="test", label=name, subject=subject, value=value, trigger=trigger, unit=unit, status=status, place=place
     )
@@ -69,6 +69,7 @@ SURE = [
     ("Second Largest Industry", {"measure": "industry", "rank": 2}, 11.0, "percent", "second_industry_concentration"),
     ("Not Senior Secured", {"measure": "non_senior"}, 8.0, "percent", "non_senior_secured_concentration"),
     ("Weighted Average Life Test", LIFE, 7.27, "years", "wal"),
+    ("Weighted Average Life Test", LIFE, 0.75, "years", "wal"),
     ("Minimum Weighted Average Spread Test", SPREAD, 4.03, "percent", "was"),
     ("Moody's Rating Factor", {"measure": "warf", "agency": "a"}, 2900.0, "factor", "average_rating_factor"),
     ("Weighted Average Rating Factor", {"measure": "warf"}, 2900.0, "factor", "average_rating_factor"),
@@ -108,6 +109,8 @@ def test_a_limit_is_the_sheets_where_it_is_certain(
     [
         ("Cov-Lite Loans", LITE, 0.55, None, None, None),  # a fraction
         ("Cov-Lite Loans", LITE, 55.0, "years", None, None),
+        ("Weighted Average Life Test", LIFE, 0.5, "years", None, None),
+        ("Weighted Average Life Test", LIFE, 20.5, "years", None, None),
         ("Minimum Cov-Lite Loans", LITE, 55.0, "percent", None, None),  # the other side
         ("Cov-Lite Loans", LITE, 55.0, "percent", 40.0, "fail"),  # the other side, by its own status
         ("Cov-Lite Loans", LITE, None, "percent", 40.0, None),

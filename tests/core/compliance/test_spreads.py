@@ -15,7 +15,7 @@ from core.compliance.spreads import NO_LIMIT, counted_excess
 from core.definition import DefinitionError, parse, to_document
 from core.definition.definition import Definition
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import Fact, Facts, Subject
+from core.portfolio.model.facts import Fact, Facts, FactSubject
 from core.portfolio.model.portfolio import Deal, Names
 from core.scenario.simulate import Simulator
 from core.scenario.trades import Trade
@@ -147,7 +147,9 @@ def test_the_file_says_whether_coupons_below_their_reference_take_off(
 ) -> None:
     """Of what the definition says nothing; a percentage that is ours both ways, or neither way, decides nothing."""
     facts = () if printed is None else (
-        Fact(kind="test", label="Spread", subject=Subject(measure="was"), value=printed, place="'T'!B2", decimals=2),
+        Fact(
+            kind="test", label="Spread", subject=FactSubject(measure="was"), value=printed, place="'T'!B2", decimals=2
+        ),
     )  # fmt: skip
     ran = run_suite(
         replace(loans(4.3), facts=Facts(all=facts)), "enhanced", definition=deal(**rules), test_ids=["was"]
@@ -158,9 +160,19 @@ def test_the_file_says_whether_coupons_below_their_reference_take_off(
     assert ("counts as none" in " ".join(doubt.message for doubt in ran[0].doubt)) == is_floored
 
 
+@every("subject", [None, FactSubject(measure="wac"), FactSubject(measure="was", detail="excl floors")])
+def test_figures_of_something_else_say_nothing_of_the_spread(subject: FactSubject | None) -> None:
+    """Even where their value is the spread without what coupons take off."""
+    printed = Fact(kind="test", label="X", subject=subject, value=3.83, place="'T'!B2", decimals=2)
+    portfolio = replace(loans(4.3), facts=Facts(all=(printed,)))
+    ran = run_suite(portfolio, "enhanced", definition=deal(), test_ids=["was"])
+    assert ran[0].current_value == pytest.approx(SPREAD - 0.3, abs=1e-6)
+    assert "excess_coupon_floored" not in [warning.code for warning in ran.warnings]
+
+
 def test_what_the_file_said_of_the_spread_stays_when_loans_change() -> None:
     """A printed average is that of the loans before: after a sale it ties with nothing, and no rule turns for that."""
-    printed = Fact(kind="test", label="S", subject=Subject(measure="was"), value=3.83, place="'T'!B2", decimals=2)
+    printed = Fact(kind="test", label="S", subject=FactSubject(measure="was"), value=3.83, place="'T'!B2", decimals=2)
     named = replace(loans(4.3), names={"borrower_name": Names(np.arange(3, dtype=np.int32), ("Ash", "Birch", "Cedar"))})
     floored = replace(named, facts=Facts(all=(printed,)))
     sale = Trade(trade_type="sell", borrower_name="Ash", par_value=30e6, price=100.0)

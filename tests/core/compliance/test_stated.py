@@ -296,3 +296,22 @@ def test_collected_interest_never_replaces_a_printed_sum() -> None:
     ran = run_suite(loans(Deal(principal_cash=5e6)), definition=parse({"amounts": parts}))
     assert row(ran, "ic_ratio").current_value == pytest.approx(135.000422)
     assert len(doubts(ran, "ic_ratio")) == 3
+
+
+@every(
+    "deal, amounts, taken, codes",
+    [
+        # Only collected interest is a part of the numerator that a file may print instead.
+        ({"interest_available": 7e6}, {"senior_fees": 1e5}, {"senior_fees": 1e5}, ["amount_stated"]),
+        ({"interest_available": 7e6}, {"interest_collected": 1e5}, {"interest_collected": None}, ["amount_differs"]),
+        ({"interest_collected": 6e6}, {"interest_collected": 6e6}, {"interest_collected": 6e6}, []),
+        ({"interest_collected": 6e6}, {"interest_collected": 5e6}, {"interest_collected": 6e6}, ["amount_differs"]),
+        ({}, {"interest_collected": 5e6}, {"interest_collected": 5e6}, ["amount_stated"]),
+    ],
+)
+def test_an_amount_is_taken_where_the_file_has_none(
+    deal: dict[str, float], amounts: dict[str, float], taken: dict[str, float | None], codes: list[str]
+) -> None:
+    portfolio = with_stated(loans(Deal(**deal)), parse({"amounts": amounts}))
+    assert {name: getattr(portfolio.deal, name) for name in taken} == taken
+    assert [warning.code for warning in portfolio.notes.warnings] == codes

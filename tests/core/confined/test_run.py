@@ -18,7 +18,7 @@ import pytest
 
 from core.confined.run import ERRORS_SHOWN, Child, ChildFailed, ChildKilled, ChildOutOfMemory, ChildOutOfTime, run
 from core.confined.table import ConfinedWork, texts
-from core.confined.wire import Limits
+from core.confined.wire import ChildLimits
 
 ROOT = Path(__file__).parents[3]
 MEGABYTE = 1024**2
@@ -237,7 +237,7 @@ def test_it_can_be_stopped_from_another_thread(answer: Callable[..., dict[str, A
 
 @pytest.fixture
 def child(module: Callable[[str], str]) -> Iterator[Child]:
-    limits = Limits(parent=os.getpid(), memory_bytes_max=256 * MEGABYTE, settings={"turns": -1})
+    limits = ChildLimits(parent=os.getpid(), memory_bytes_max=256 * MEGABYTE, settings={"turns": -1})
     new_child = Child(f"{module(STANDING)}.Work", limits)
     yield new_child
     new_child.end()
@@ -257,7 +257,7 @@ def test_what_a_child_writes_to_its_errors_is_kept_for_who_wants_it(
     module: Callable[[str], str], keeps: bool, kilobytes: int, ending: str
 ) -> None:
     """The last of it; a child that writes more than a pipe holds waits for nobody."""
-    limits = Limits(parent=os.getpid(), memory_bytes_max=256 * MEGABYTE, settings={"turns": 1})
+    limits = ChildLimits(parent=os.getpid(), memory_bytes_max=256 * MEGABYTE, settings={"turns": 1})
     new_child = Child(f"{module(STANDING)}.Work", limits, keeps_errors=keeps)
     assert new_child.ask(f"errors {kilobytes}".encode()[::-1], 20)
     assert new_child.errors == ""

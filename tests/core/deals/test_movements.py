@@ -16,7 +16,7 @@ from core.deals.movements import LOANS_SHOWN, PARTS, Movement, movements
 from core.definition import parse
 from core.generate import generate
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import Fact, Facts, Subject
+from core.portfolio.model.facts import Fact, Facts, FactSubject
 from core.portfolio.model.portfolio import Deal, Tranches
 from tests.core.compliance.conftest import portfolio_of
 
@@ -201,7 +201,7 @@ def test_a_test_that_masked_ratings_leave_open_is_told_with_its_ends() -> None:
 def test_the_steps_are_held_to_what_the_file_publishes() -> None:
     """By Fitch's rates, for which alone there is a limit: at every step, and not S&P's between them."""
     printed = Fact(
-        kind="test", label="Fitch WA Recovery Rate", subject=Subject(measure="warr", agency="c"), value=None,
+        kind="test", label="Fitch WA Recovery Rate", subject=FactSubject(measure="warr", agency="c"), value=None,
         trigger=60.0, unit="percent", place="",
     )  # fmt: skip
     loans = {"cusip": ["111111118", "222222226"], "recovery_rate": [40.0, 35.0], "recovery_rate_b": [40.0, 35.0]}

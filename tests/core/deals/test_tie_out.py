@@ -16,7 +16,7 @@ from core.definition import READY, parse
 from core.generate import generate
 from core.interpretation.figures import PUBLISHED_MAX
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import Fact, Facts, Subject
+from core.portfolio.model.facts import Fact, Facts, FactSubject
 from tests import printed_by_hand as by_hand
 
 
@@ -40,7 +40,7 @@ SAID: dict[str, dict[str, Any]] = {
 
 
 def printed(label: str, value: float | None, trigger: float | None, at: int = 2, **more: Any) -> Fact:
-    subject = Subject(**SAID[label]) if label in SAID else None
+    subject = FactSubject(**SAID[label]) if label in SAID else None
     return Fact(kind="test", label=label, subject=subject, value=value, trigger=trigger, place=f"'Tests'!B{at}", **more)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import core.definition as definition_package
 from core.definition import (
     READY,
     DefinitionError,
@@ -124,6 +125,17 @@ def a_test(**changed: Any) -> dict[str, Any]:
     return {"tests": [{**LEAST, **changed}]}
 
 
+def a_figure(**keys: Any) -> dict[str, Any]:
+    return {"tests": [{"id": "x_x", "name": "X", **keys}]}
+
+
+CEILING = {"agency": "a", "rating": "A1", "countries": ["US"]}
+
+
+def ceilings(rows: list[dict[str, Any]], **group: Any) -> dict[str, Any]:
+    return {"country_ceilings": rows, "country_groups": [group] if group else []}
+
+
 def matrix(**changed: Any) -> dict[str, Any]:
     return {
         "quality": {
@@ -221,6 +233,60 @@ def matrix(**changed: Any) -> dict[str, Any]:
             | {"tests": [{"id": "x_x", "name": "X", "measure": "warf", "matrix": "m_m", "matrix_limit": "max"}]},
             "tests[0].matrix", "the test itself",
         ),
+        (ceilings([CEILING, CEILING]), "country_ceilings[1].countries", "US has a ceiling of this agency already"),
+        (ceilings([], id="g_g"), "country_groups[0]", "either countries, or ceiling_below or ceiling_least"),
+        (
+            ceilings([CEILING], id="g_g", countries=["US"], ceiling_below="A1", agency="a"),
+            "country_groups[0]", "either countries, or ceiling_below",
+        ),
+        (ceilings([CEILING], id="g_g", ceiling_least="A1"), "country_groups[0].agency", "must name an agency"),
+        (ceilings([CEILING], id="g_g", ceiling_below="A1", agency="b"), "country_groups[0].agency", "must name an"),
+        (ceilings([], id="g_g", countries=["US"], agency="a"), "country_groups[0].agency", "for a group by ceilings"),
+        (
+            {"country_groups": [{"id": "g_g", "countries": ["US"]}] * 2},
+            "country_groups[1].id", "g_g is there already",
+        ),
+        ({"quality": {"matrices": matrix()["quality"]["matrices"] * 2}}, "quality.matrices", "one id twice"),
+        (a_figure(measure="reinvestment_oc"), "tests[0].measure", "needs reinvestment_oc"),
+        (a_figure(measure="event_of_default"), "tests[0].measure", "needs event_of_default"),
+        (a_figure(measure="country_group", group="g_g"), "tests[0].group", "there are none"),
+        (
+            a_figure(measure="country_group", group="g_g")
+            | {"country_groups": [{"id": "east", "countries": ["PL"]}, {"id": "west", "countries": ["PT"]}]},
+            "tests[0].group", "there are east, west",
+        ),
+        (a_figure(measure="obligor", nth=1, adds=["cash"]), "tests[0].adds", "cash belongs to none of what obligor"),
+        (a_figure(measure="obligor", nth=1, among="=price<"), "tests[0].among", "at character"),
+        (a_figure(measure="warf", matrix="m_m", matrix_limit="max"), "tests[0].matrix", "there are none"),
+        (a_figure(measure="warf", matrix="other", matrix_limit="max") | matrix(), "tests[0].matrix", "there are m_m"),
+        (a_figure(measure="warf", matrix="m_m") | matrix(), "tests[0].matrix_limit", "is missing: max or min"),
+        (
+            a_figure(measure="warf", matrix="m_m", matrix_limit="max", steps=[{"from": "2025-01-01", "limit": 1}])
+            | matrix(),
+            "tests[0].steps", "two limits",
+        ),
+        (a_figure(measure="warf", max=3, matrix_limit="max"), "tests[0].matrix_limit", "for a test with a matrix"),
+        (a_figure(measure="warf", warning=3), "tests[0]", "no max or min"),
+        (a_figure(measure="warf", steps=[{"from": "2025-01-01", "limit": 1}]), "tests[0]", "no max or min"),
+        (a_figure(measure="was", min=5, warning=4), "tests[0].warning", "must not be below its limit 5"),
+        (
+            a_figure(measure="was", min=5, steps=[{"from": "2025-01-01", "limit": 4, "warning": 3.5}]),
+            "tests[0].steps[0].warning", "must not be below its limit 4",
+        ),
+        (
+            a_figure(measure="wal", max=7, steps=[{"from": "2025-01-01", "limit": 6},
+                                                 {"from": "reinvestment_end", "limit": 5}]),
+            "tests[0].steps", "give conventions.reinvestment_end",
+        ),
+        (
+            {"conventions": {"reinvestment_end": "2025-01-01"}}
+            | a_figure(measure="wal", max=7, steps=[{"from": "2025-01-01", "limit": 6},
+                                                   {"from": "reinvestment_end", "limit": 5}]),
+            "tests[0].steps", "order of their days",
+        ),
+        (a_test(share="=AND(is_dip,)"), "tests[0].share", "AND has an empty argument"),
+        (a_test(share="=OR(" + ",".join(f"price<{at}" for at in range(201)) + ")"), "tests[0].share", "200 parts"),
+        ({"tests": [{"id": "x_x", "name": "X", "value": "=-x_x"}]}, "tests[0].value", "itself"),
         ({"tests": [LEAST, LEAST]}, "tests[1].id", "already"),
         ({"tests": [LEAST] * (TESTS_MAX + 1)}, "tests", "it takes 0 to 500"),
         ({"tests": [{"id": "x_x", "name": "X", "measure": "oc"}]}, "tests[0].class", "missing"),
@@ -322,3 +388,9 @@ def test_what_a_changed_document_says_is_its_own_too() -> None:
     assert parse_changed(document, own).stated == own.stated
     document["ratings"]["recovery"] = ["a"]
     assert parse_changed(document, own).stated == own.stated | {"ratings.recovery"}
+
+
+def test_the_package_has_its_names_and_no_others() -> None:
+    assert all(getattr(definition_package, name) is not None for name in definition_package.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'Definitions'"):
+        definition_package.Definitions  # noqa: B018 - it is looked up

@@ -8,7 +8,7 @@ import pytest
 
 from core.definition import parse
 from core.definition.names import NoMeaning, SubjectMeaning, meaning_of
-from core.portfolio.model.facts import Direction, Subject
+from core.portfolio.model.facts import Direction, FactSubject
 from tests.rows import every
 
 PLAIN = {
@@ -98,7 +98,7 @@ NOT_MEANT: list[tuple[dict[str, Any], float | None, str, dict[str, Any]]] = [
 
 @every("phrase, trigger, test", MEANT)
 def test_a_subject_means(phrase: dict[str, Any], trigger: float | None, test: dict[str, Any]) -> None:
-    meaning = meaning_of(Subject(**phrase), trigger)
+    meaning = meaning_of(FactSubject(**phrase), trigger)
     assert isinstance(meaning, SubjectMeaning)
     assert meaning.test == test
 
@@ -107,7 +107,7 @@ def test_a_subject_means(phrase: dict[str, Any], trigger: float | None, test: di
 def test_a_subject_that_no_test_measures(
     phrase: dict[str, Any], trigger: float | None, why: str, nearest: dict[str, Any]
 ) -> None:
-    meaning = meaning_of(Subject(**phrase), trigger)
+    meaning = meaning_of(FactSubject(**phrase), trigger)
     assert isinstance(meaning, NoMeaning)
     assert why in meaning.why
     assert meaning.nearest == nearest
@@ -117,7 +117,7 @@ def test_a_subject_that_no_test_measures(
 def test_what_is_meant_is_a_definitions_test(
     phrase: dict[str, Any], trigger: float | None, test: dict[str, Any]
 ) -> None:
-    meaning = meaning_of(Subject(**phrase), trigger)
+    meaning = meaning_of(FactSubject(**phrase), trigger)
     assert isinstance(meaning, SubjectMeaning)
     document = {
         "reinvestment_oc": {"class": "E", "trigger": 104.0}, "event_of_default": {"class": "A", "trigger": 102.5},
@@ -138,7 +138,7 @@ def test_what_is_meant_is_a_definitions_test(
 def test_the_side_is_the_pages_else_the_measures(
     measure: str, printed: Direction | None, trigger: float, side: str, test: str
 ) -> None:
-    meaning = meaning_of(Subject(measure=measure), trigger, printed)
+    meaning = meaning_of(FactSubject(measure=measure), trigger, printed)
     assert isinstance(meaning, SubjectMeaning)
     assert (meaning.side, meaning.test["measure"]) == (side, test)
 
@@ -147,5 +147,5 @@ def test_the_side_is_the_pages_else_the_measures(
 def test_no_agency_is_lost(agency: Any) -> None:
     """What takes no agency is either measured without it, or not at all."""
     for measure in ("cov_lite", "fixed", "obligor", "dip"):
-        subject = Subject(measure=measure, agency=agency, rank=1 if measure == "obligor" else None)
+        subject = FactSubject(measure=measure, agency=agency, rank=1 if measure == "obligor" else None)
         assert isinstance(meaning_of(subject, 2.0), NoMeaning)

@@ -18,7 +18,7 @@ import pytest
 
 from core.compliance.run import run_suite
 from core.export.compliance import compliance_rows
-from core.export.order import ComplianceRow, Exported, ExportError, ExportOrder, Keys, Lineage, Options
+from core.export.order import ComplianceRow, ExportError, ExportOrder, ExportProduct, Keys, Lineage, Options
 from core.export.run import export_workbook
 from core.export.seal import self_signed
 from core.files.read import read
@@ -316,7 +316,7 @@ def test_the_same_order_gives_the_same_bytes(deal: Workbook, tmp_path: Path, fil
     keys = msgspec.structs.replace(ORDER.keys, certificate=self_signed("Cushion", CREATED))
     order = ordered(format=file_format, keys=keys, options={"xlsx_sealed_pdf": True}, sheets=("deal", "Tranches"))
     answer: list[tuple[str, int, int]] = []
-    result: list[tuple[Exported, dict[str, bytes]]] = []
+    result: list[tuple[ExportProduct, dict[str, bytes]]] = []
     for name in "ab":
         (tmp_path / name).mkdir()
         exported = export_workbook(deal, order, tmp_path / name, lambda *phase: answer.append(phase))

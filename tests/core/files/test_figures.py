@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.files.figures import shown_as, typed, uses_comma
+from core.files.figures import shown_as, uses_comma, value_of_text
 from core.values import Kind, from_serial
 from tests.rows import every
 
@@ -30,7 +30,7 @@ from tests.rows import every
     ],
 )
 def test_figures(text: str, number: float, code: str) -> None:
-    result = typed(text)
+    result = value_of_text(text)
     assert result is not None
     assert (result[0], result[1], result[2]) == (Kind.NUMBER, pytest.approx(number, rel=1e-15), code)
 
@@ -40,7 +40,7 @@ def test_figures(text: str, number: float, code: str) -> None:
     [("1.234.567,89", 1234567.89), ("1.234", 1234.0), ("5,25%", 0.0525), ("(1.234,5)", -1234.5), ("0,5", 0.5)],
 )
 def test_figures_with_a_decimal_comma(text: str, number: float) -> None:
-    result = typed(text, comma=True)
+    result = value_of_text(text, comma=True)
     assert result is not None
     assert result[1] == pytest.approx(number, rel=1e-15)
 
@@ -54,7 +54,7 @@ def test_figures_with_a_decimal_comma(text: str, number: float) -> None:
     ],
 )
 def test_text_stays_text(text: str) -> None:
-    assert typed(text) is None
+    assert value_of_text(text) is None
 
 
 @every(
@@ -74,7 +74,7 @@ def test_text_stays_text(text: str) -> None:
     ],
 )  # fmt: skip
 def test_days_that_leave_no_doubt(text: str, day: str) -> None:
-    result = typed(text)
+    result = value_of_text(text)
     assert result is not None
     assert (result[0], str(from_serial(result[1]))) == (Kind.DATE, day)
     assert result[2] == ("yyyy-mm-dd" if day.endswith("00:00:00") else "yyyy-mm-dd hh:mm:ss")

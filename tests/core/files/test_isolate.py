@@ -21,7 +21,7 @@ import xlsxwriter
 
 from core.confined.table import PARSE, NamedFile, ParseOrder
 from core.confined.tasks import in_thread
-from core.confined.wire import HEAD, Limits
+from core.confined.wire import HEAD, ChildLimits
 from core.files.errors import InvalidFormat, ParseFailed, TooManySheets
 from core.files.isolate import parse_isolated, probe_isolated
 from core.files.read import read
@@ -203,7 +203,7 @@ def test_the_child_dies_with_its_parent(slow: Path, folder: Path) -> None:
 
 
 def test_a_child_that_starts_after_its_parents_end_reads_nothing(book: Path, folder: Path) -> None:
-    limits = Limits(parent=os.getppid(), memory_bytes_max=1024**3, seconds_max=10.0, writes=str(folder))
+    limits = ChildLimits(parent=os.getppid(), memory_bytes_max=1024**3, seconds_max=10.0, writes=str(folder))
     order = msgspec.json.encode(ParseOrder((NamedFile(book.name, str(book)),)))
     ended = subprocess.run(
         [sys.executable, "-m", "core.confined.child", PARSE.does],

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
 from core.grid._intern import intern
-from core.grid.codec import CodecError, Manifest, open_sheet, open_workbook, write_sheet, write_workbook
+from core.grid.codec import CodecError, WorkbookRecord, open_sheet, open_workbook, write_sheet, write_workbook
 from core.grid.column import Column, Text
 from core.grid.sheet import Formulas, Sheet, Table, Workbook
 from core.values import Kind
@@ -116,7 +116,7 @@ def test_what_the_version_before_stored_is_read(tmp_path: Path) -> None:
     assert same(back, sample())
     manifest = write_workbook(Workbook((sample(),), number_formats=("General", "0")), tmp_path)
     (tmp_path / "sheet-0.safetensors").write_bytes(LAYOUT_2.read_bytes())
-    before = Manifest.from_json(manifest.to_json().replace('"version": "3"', '"version": "2"'))
+    before = WorkbookRecord.from_json(manifest.to_json().replace('"version": "3"', '"version": "2"'))
     assert same(open_workbook(before, tmp_path).sheets, (sample(),))
 
 
@@ -165,7 +165,7 @@ def test_a_workbook_comes_back(tmp_path: Path) -> None:
     book = Workbook(
         (sample(), empty()), True, ("General", "yyyy-mm-dd"), {"Par": "Höldings!$A$1"}, {("E", "Par"): "2"}, TABLES
     )
-    manifest = Manifest.from_json(write_workbook(book, tmp_path).to_json())
+    manifest = WorkbookRecord.from_json(write_workbook(book, tmp_path).to_json())
     assert same(open_workbook(manifest, tmp_path), book)
     paths = [tmp_path / record.file for record in manifest.sheets]
     assert same(open_workbook(manifest, paths), book)
@@ -204,10 +204,10 @@ def test_a_damaged_manifest(tmp_path: Path, spoil: Any) -> None:
     body = json.loads(write_workbook(book, tmp_path).to_json())
     spoil(body)
     with pytest.raises(CodecError):
-        Manifest.from_json(json.dumps(body))
+        WorkbookRecord.from_json(json.dumps(body))
     for broken in ("", "[]", "null", "[" * 100_000):
         with pytest.raises(CodecError):
-            Manifest.from_json(broken)
+            WorkbookRecord.from_json(broken)
 
 
 def spoiled(data: bytes, name: str, change: Any) -> bytes:

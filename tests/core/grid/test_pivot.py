@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 
 from core.files.xlsx import read_xlsx
-from core.grid.codec import CodecError, Manifest, open_workbook, write_workbook
+from core.grid.codec import CodecError, WorkbookRecord, open_workbook, write_workbook
 from tests.core.pivots import parts, write
 from tests.rows import every
 
 
-def stored(folder: Path) -> Manifest:
+def stored(folder: Path) -> WorkbookRecord:
     return write_workbook(read_xlsx(write(folder / "made.xlsx", parts()).read_bytes()), folder)
 
 
 def test_they_come_back_as_they_were(tmp_path: Path) -> None:
     manifest = stored(tmp_path)
-    assert Manifest.from_json(manifest.to_json()) == manifest
-    again = open_workbook(Manifest.from_json(manifest.to_json()), tmp_path).pivots
+    assert WorkbookRecord.from_json(manifest.to_json()) == manifest
+    again = open_workbook(WorkbookRecord.from_json(manifest.to_json()), tmp_path).pivots
     assert again == read_xlsx((tmp_path / "made.xlsx").read_bytes()).pivots
     assert again
 
@@ -31,7 +31,7 @@ def test_they_come_back_as_they_were(tmp_path: Path) -> None:
 def test_those_of_a_workbook_that_an_earlier_version_stored_are_unknown(tmp_path: Path) -> None:
     body = json.loads(stored(tmp_path).to_json())
     del body["pivots"]
-    assert Manifest.from_json(json.dumps(body)).pivots is None
+    assert WorkbookRecord.from_json(json.dumps(body)).pivots is None
 
 
 DAMAGE: tuple[Callable[[dict[str, Any]], object], ...] = (
@@ -52,4 +52,4 @@ def test_a_damaged_one_is_told(damage: Callable[[dict[str, Any]], object]) -> No
         body = json.loads(stored(Path(folder)).to_json())
     damage(body["pivots"][0])
     with pytest.raises(CodecError):
-        Manifest.from_json(json.dumps(body))
+        WorkbookRecord.from_json(json.dumps(body))

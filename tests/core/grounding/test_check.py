@@ -9,31 +9,33 @@ from datetime import date
 from decimal import Decimal
 
 from core.grounding.check import FIGURES_MAX, MARK, check
-from core.grounding.fact import Fact, facts_of
+from core.grounding.fact import KnownFact, facts_of
 from core.insights.analyst import analyse
 from core.insights.subject import Subject
 from tests.core.questions.oracle import portfolios
 from tests.rows import every
 
 FACTS = (
-    Fact("Class A/B overcollateralization ratio", 125.2987, "percent"),
-    Fact("limit of the Class A/B overcollateralization ratio", 120.0, "percent"),
-    Fact("cushion of the Class C interest coverage test", -1.25, "percent"),
-    Fact("weighted average rating factor (WARF)", 2747.6, "score"),
-    Fact("weighted average life", 4.234, "years"),
-    Fact("weighted average spread", 352.0, "bps"),
-    Fact("par of the portfolio", 399_612_345.67, "USD"),
-    Fact("share of second-lien loans", 0.0049, "fraction"),
-    Fact("loans rated Caa1 or below", 12, "loans"),
-    Fact("failing tests", 3, "count"),
-    Fact("final maturity of Borealis Term Loan B2", date(2029, 5, 14)),
-    Fact("The CCC share rose by 1.5 percentage points to 6.8 %; 7 loans of 4 obligors were downgraded in March 2026."),
-    Fact("Its price fell by 2.4 points to 88.5."),
-    Fact("The Class D test (interest coverage) fails at 101.3 %."),
-    Fact("time since the last run", 9, "days"),
-    Fact("average price", 61.0, "price"),
-    Fact("share of the portfolio", 4.75, "percent", "Cairn Holdings", ("Cairn Holdings", "Drumlin Foods")),
-    Fact("Drumlin Foods is 3.15 % of the portfolio; its spread is 4.05 %.", names=("Drumlin Foods",)),
+    KnownFact("Class A/B overcollateralization ratio", 125.2987, "percent"),
+    KnownFact("limit of the Class A/B overcollateralization ratio", 120.0, "percent"),
+    KnownFact("cushion of the Class C interest coverage test", -1.25, "percent"),
+    KnownFact("weighted average rating factor (WARF)", 2747.6, "score"),
+    KnownFact("weighted average life", 4.234, "years"),
+    KnownFact("weighted average spread", 352.0, "bps"),
+    KnownFact("par of the portfolio", 399_612_345.67, "USD"),
+    KnownFact("share of second-lien loans", 0.0049, "fraction"),
+    KnownFact("loans rated Caa1 or below", 12, "loans"),
+    KnownFact("failing tests", 3, "count"),
+    KnownFact("final maturity of Borealis Term Loan B2", date(2029, 5, 14)),
+    KnownFact(
+        "The CCC share rose by 1.5 percentage points to 6.8 %; 7 loans of 4 obligors were downgraded in March 2026."
+    ),
+    KnownFact("Its price fell by 2.4 points to 88.5."),
+    KnownFact("The Class D test (interest coverage) fails at 101.3 %."),
+    KnownFact("time since the last run", 9, "days"),
+    KnownFact("average price", 61.0, "price"),
+    KnownFact("share of the portfolio", 4.75, "percent", "Cairn Holdings", ("Cairn Holdings", "Drumlin Foods")),
+    KnownFact("Drumlin Foods is 3.15 % of the portfolio; its spread is 4.05 %.", names=("Drumlin Foods",)),
 )
 
 BORNE = [
@@ -118,8 +120,8 @@ VERDICTS = [
     ("It would have risen.", False),
 ]  # fmt: skip
 DECIDED = (
-    Fact("The Class D test fails at 101.3 %.", names=("Class D",)),
-    Fact("Class A passes and would fail at 100 %.", names=("Class A",)),
+    KnownFact("The Class D test fails at 101.3 %.", names=("Class D",)),
+    KnownFact("Class A passes and would fail at 100 %.", names=("Class A",)),
 )
 
 OVERSIZE = " ".join(["12 loans."] * (FIGURES_MAX + 2))
@@ -145,7 +147,10 @@ def test_a_verdict_is_that_of_the_facts(text: str, borne: bool) -> None:
 
 
 def test_it_is_what_the_facts_are_about() -> None:
-    facts = [Fact("WARF is 2,704.46 of at most 3,000: it passes.", names=("WARF",)), Fact("WARF", 2704.46, "factor")]
+    facts = [
+        KnownFact("WARF is 2,704.46 of at most 3,000: it passes.", names=("WARF",)),
+        KnownFact("WARF", 2704.46, "factor"),
+    ]
     for text, borne in (
         ("It fails its limit of 3,000.", False), ("The test is in breach at 2,704.46.", False),
         ("The ratio passes.", True), ("It would fail beyond its limit.", True), ("WARF fails.", False),
@@ -155,12 +160,12 @@ def test_it_is_what_the_facts_are_about() -> None:
 
 
 def test_a_verdict_on_all_tests_needs_one_in_the_facts() -> None:
-    assert not check("All tests pass.", [Fact("Every test of 25 passes.")]).unsupported
-    assert check("All tests pass.", [Fact("25 tests: 24 pass, 1 fails.")]).unsupported
-    assert check("All tests pass.", [Fact("Were all of them cut, Class D would fail.")]).unsupported
-    assert not check("All tests pass.", [Fact("No test fails.")]).unsupported
-    assert check("None of the loans is in default.", [Fact("Every test passes.")]).unsupported
-    assert not check("All loans are performing.", [Fact("No loan is in default.")]).unsupported
+    assert not check("All tests pass.", [KnownFact("Every test of 25 passes.")]).unsupported
+    assert check("All tests pass.", [KnownFact("25 tests: 24 pass, 1 fails.")]).unsupported
+    assert check("All tests pass.", [KnownFact("Were all of them cut, Class D would fail.")]).unsupported
+    assert not check("All tests pass.", [KnownFact("No test fails.")]).unsupported
+    assert check("None of the loans is in default.", [KnownFact("Every test passes.")]).unsupported
+    assert not check("All loans are performing.", [KnownFact("No loan is in default.")]).unsupported
 
 
 def test_whatever_is_written_is_read_in_time() -> None:
@@ -231,7 +236,10 @@ def test_a_figure_is_borne_exactly_where_it_rounds_to_what_is_said() -> None:
             digits = Decimal(f"{value + off / 10**decimals:.{decimals}f}")
             borne = abs(digits - Decimal(str(value))) <= Decimal(10) ** -decimals / 2
             wording = words.format(f"{digits:,}")
-            assert bool(check(wording, (Fact("a figure", value, unit),)).unsupported) is not borne, (value, wording)
+            assert bool(check(wording, (KnownFact("a figure", value, unit),)).unsupported) is not borne, (
+                value,
+                wording,
+            )
 
 
 def test_every_sentence_of_the_analyst_is_borne_and_none_with_another_figure() -> None:
@@ -272,7 +280,9 @@ def test_every_sentence_of_the_analyst_is_borne_and_none_with_another_figure() -
 )
 def test_a_doubtful_failure_is_not_told_as_a_plain_one(text: str, borne: bool) -> None:
     facts = [
-        Fact("The weighted average spread fails by our figures, which is doubtful: the file itself calls it passed."),
-        Fact("The largest obligor fails at 3.15 %."),
+        KnownFact(
+            "The weighted average spread fails by our figures, which is doubtful: the file itself calls it passed."
+        ),
+        KnownFact("The largest obligor fails at 3.15 %."),
     ]
     assert (not check(text, facts).unsupported) == borne

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.grounding.check import MARK, check
-from core.grounding.fact import Fact
+from core.grounding.fact import KnownFact
 from tests.rows import every
 
 NAMES = (
@@ -11,7 +11,7 @@ NAMES = (
     "Farnivar Bay Resources L.P.", "Quoriden Quay Management LLC", "Drumlin Foods",
 )  # fmt: skip
 FACTS = tuple(
-    Fact(text, names=NAMES)
+    KnownFact(text, names=NAMES)
     for text in (
         "WARF is 2,776.67, at most 3,000 is required: it passes, with a cushion of 223.33.",
         "Junior overcollateralisation is 106.68 %, at least 104.20 % is required: it passes, with a cushion of 2.48"
@@ -138,7 +138,7 @@ def test_what_no_fact_says_is_marked(text: str) -> None:
 
 def test_a_currency_is_that_of_the_facts_where_an_amount_has_none() -> None:
     """An amount whose currency the file does not say bears no other one's symbol."""
-    facts = [Fact("cushion", 6_778_000.0, "amount"), Fact("par", 100.0, "USD")]
+    facts = [KnownFact("cushion", 6_778_000.0, "amount"), KnownFact("par", 100.0, "USD")]
     assert not check("The cushion is USD 6,778,000.", facts).unsupported
     assert check("The cushion is EUR 6,778,000.", facts).unsupported
 
@@ -150,7 +150,7 @@ def test_only_the_sentence_without_a_fact_is_marked() -> None:
 
 
 OTHERS = tuple(
-    Fact(text, names=("Weighted average spread", "Acme Corp.", "CCC/Caa bucket", "Second largest obligor"))
+    KnownFact(text, names=("Weighted average spread", "Acme Corp.", "CCC/Caa bucket", "Second largest obligor"))
     for text in (
         "Weighted average spread is 3.42 %, at least 3.50 % is required: it fails.",
         "The largest obligor is Acme Corp. with 1.20 % of par, against at most 2.00 %.",
@@ -183,5 +183,5 @@ def test_limits_and_changes_of_rating_go_by_the_figures_of_facts(text: str, is_m
 
 
 def test_days_with_points_are_no_figures() -> None:
-    facts = [Fact("The period went from 31.12.2025 to 31.1.2026, its limit is 1.2.2026.")]
+    facts = [KnownFact("The period went from 31.12.2025 to 31.1.2026, its limit is 1.2.2026.")]
     assert check("The period is above 1.2.2026. The limit: 1.2.3.4.", facts).text

@@ -13,7 +13,7 @@ from core.generate import generate
 from core.insights.subject import Break, Breaks, HistoryPoint, Subject
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact, Facts
-from core.portfolio.model.facts import Subject as About
+from core.portfolio.model.facts import FactSubject as About
 
 LOANS = 260
 GONE, NEW = 5, 6

@@ -10,6 +10,7 @@ import pytest
 from core.insights.analyst import analyse
 from core.insights.subject import Subject
 from core.portfolio import Portfolio
+from tests.core.insights.small import AS_OF, insights_of, small
 
 
 def test_obligors_that_two_portfolios_hold_and_the_tightest_tests(demo: Subject) -> None:
@@ -49,3 +50,28 @@ def test_one_without_loans_does_not_hide_the_others(demo: Subject) -> None:
     insights = analyse([empty, demo], most=4)
     assert insights[0].key == "no_loans"
     assert len(insights) == 4
+
+
+def test_a_portfolio_without_a_cushion_has_no_tightest_test() -> None:
+    """Of three, one has no test; of two such, nothing is compared."""
+    wal = {"id": "life", "name": "Life", "measure": "wal", "max": 7}
+    count = {"id": "how_many", "name": "Loans", "value": "=loans"}
+    columns = {"par_value": [60.0, 40.0], "maturity_date": [AS_OF + 2 * 365.25, AS_OF + 365.25]}
+    bare, short = small(columns, tests=[count]), small(columns, tests=[wal])
+    long = replace(small(columns, tests=[wal | {"max": 1.5}]), name="Long")
+    insights = insights_of(bare, short, long)
+    assert "The tightest of each: Long: Life 1.60 years against 1.50 years; " in insights["tightest"].summary
+    assert {figure.name: figure.value for figure in insights["tightest"].figures}["failing"] == 1
+    assert "tightest" not in insights_of(bare, short)
+    assert "shared" not in insights  # no obligor is named
+
+
+def test_obligors_are_shared_only_with_par() -> None:
+    columns = {"par_value": [60.0, 40.0], "obligor": ["Ash", "Oak"]}
+    apart = {"par_value": [50.0, 50.0], "obligor": ["Elm", "Fir"]}
+    assert "shared" not in insights_of(small(columns), small(apart))
+    shared = insights_of(small(columns), small(apart | {"obligor": ["Oak", "Elm"]}), small({"par_value": [1.0]}))[
+        "shared"
+    ]
+    figures = {figure.name: figure.value for figure in shared.figures}
+    assert (figures["count"], figures["par 0"]) == (1, 90.0)

@@ -14,7 +14,7 @@ from core.grid._intern import intern
 from core.grid.column import Column, Text
 from core.grid.sheet import Formulas, Sheet, Workbook
 from core.portfolio import Portfolio
-from core.portfolio.cells.parsing import Cells, Pool
+from core.portfolio.cells.parsing import Cells, StringPool
 from core.values import ERROR_CODE, Kind, to_serial
 
 
@@ -61,18 +61,10 @@ def sheet_from_rows(
                     formats.append(value.number_format)
                 shown[row] = formats.index(value.number_format)
                 value = value.number
-            if value is None:
-                continue
-            if isinstance(value, bool):
-                kinds[row], numbers[row] = Kind.BOOLEAN, value
-            elif isinstance(value, date):
-                kinds[row], numbers[row] = Kind.DATE, to_serial(value, date_1904=date_1904)
-            elif isinstance(value, int | float):
-                kinds[row], numbers[row] = Kind.NUMBER, value
-            elif value in ERROR_CODE:
-                kinds[row], numbers[row] = Kind.ERROR, ERROR_CODE[value]
-            else:
+            if isinstance(value, str) and value in codes:
                 kinds[row], local[row] = Kind.TEXT, codes[value]
+            elif value is not None:
+                kinds[row], numbers[row] = _kind_and_number(value, date_1904=date_1904)
         for array in (kinds, numbers, local, shown):
             array.setflags(write=False)
         columns.append(Column(0, kinds, numbers, local, shown))
@@ -81,9 +73,20 @@ def sheet_from_rows(
     return Sheet(name, index, "visible", tuple(columns), len(rows), Text(offsets, data), formulas, tuple(merged))
 
 
+def _kind_and_number(value: Any, *, date_1904: bool) -> tuple[Kind, float]:
+    """What a sheet stores of a boolean, a date, a number or the text of an error."""
+    if isinstance(value, bool):
+        return Kind.BOOLEAN, value
+    if isinstance(value, date):
+        return Kind.DATE, to_serial(value, date_1904=date_1904)
+    if isinstance(value, int | float):
+        return Kind.NUMBER, value
+    return Kind.ERROR, ERROR_CODE[value]
+
+
 @pytest.fixture
 def shown() -> Callable[[float, str], Shown]:
-    """A number under a number format, for a cell of a row."""
+    """Return a number under a number format, for a cell of a row."""
     return Shown
 
 
@@ -94,27 +97,27 @@ def make_sheet() -> MakeSheet:
 
 @pytest.fixture
 def make_book() -> MakeBook:
-    """A workbook from keyword arguments: sheet name -> rows."""
+    """Return a workbook from keyword arguments: sheet name -> rows."""
 
     def make(sheets: dict[str, Rows], *, date_1904: bool = False, **options: Any) -> Workbook:
         formats = ["General"]
-        made = tuple(
+        book_sheets = tuple(
             sheet_from_rows(rows, name, index=index, formats=formats, date_1904=date_1904, **options)
             for index, (name, rows) in enumerate(sheets.items())
         )
-        return Workbook(made, date_1904=date_1904, number_formats=tuple(formats))
+        return Workbook(book_sheets, date_1904=date_1904, number_formats=tuple(formats))
 
     return make
 
 
 @pytest.fixture
 def make_cells() -> MakeCells:
-    """One column's cells from its values."""
+    """Return one column's cells from its values."""
 
     def make(values: Sequence[Any], *, date_1904: bool = False) -> Cells:
         formats = ["General"]
         sheet = sheet_from_rows([[value] for value in values], formats=formats, date_1904=date_1904)
-        pool = Pool(sheet.text, tuple(formats), date_1904=date_1904)
+        pool = StringPool(sheet.text, tuple(formats), date_1904=date_1904)
         return Cells.of(sheet.columns[0], 0, len(values), pool)
 
     return make
@@ -122,7 +125,7 @@ def make_cells() -> MakeCells:
 
 @pytest.fixture
 def map_rows(make_book: MakeBook) -> MapRows:
-    """The portfolio of one holdings sheet."""
+    """Return the portfolio of one holdings sheet."""
 
     def make(rows: Rows, **options: Any) -> Portfolio:
         return Portfolio.from_workbook(make_book({"Holdings": rows}, **options))

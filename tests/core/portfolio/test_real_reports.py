@@ -24,7 +24,7 @@ FALSE_MOST = 5
 """Columns that carry no field and are read as one, of all files."""
 
 
-def told(listed: list[Score]) -> str:
+def score_lines(listed: list[Score]) -> str:
     return "\n".join(map(str, listed))
 
 
@@ -32,27 +32,27 @@ def told(listed: list[Score]) -> str:
 def test_printed_figures_come_out(name: str) -> None:
     wrong = [score for score in scores(name) if score.verdict != "right" and score.id not in OPEN.get(name, ())]
     assert len(scores(name)) == len(printed(name))
-    assert not wrong, told(wrong)
+    assert not wrong, score_lines(wrong)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_figure_is_wrong_without_a_doubt(name: str) -> None:
     silent = [score for score in scores(name) if score.verdict == "silent"]
-    assert not silent, told(silent)
+    assert not silent, score_lines(silent)
 
 
 @pytest.mark.parametrize("name", PRESENT)
 def test_lists_add_up_to_what_their_cells_do(name: str) -> None:
     """And each expected field comes from its column."""
     listed = list_scores(name)
-    wrong = [one for one in listed if one.verdict != "right"]
-    assert not wrong, told(wrong)
+    wrong = [score for score in listed if score.verdict != "right"]
+    assert not wrong, score_lines(wrong)
 
 
 @pytest.mark.parametrize("file", truth())
 def test_columns_have_their_roles(file: str) -> None:
     listed = [column_score for column_score in column_scores(file) if column_score.carries]
-    wrong = [one for one in listed if one.kind != "right"]
+    wrong = [score for score in listed if score.kind != "right"]
     assert len(wrong) <= 1, "\n".join(map(str, wrong))
 
 

@@ -15,7 +15,7 @@ from core.files.xlsx import read_xlsx
 from core.grid.address import parse_cell
 from core.grid.sheet import Workbook
 from core.provenance.canonical import data_hash
-from core.provenance.manifest import Manifest, hashed, signed
+from core.provenance.manifest import Manifest, hash_of, sign
 from core.provenance.names import all_names
 from core.provenance.shown import shown_of
 from core.provenance.verify import OWN_SHEETS
@@ -35,7 +35,7 @@ def manifest_of(path: Path, sheets: Sequence[str] | None = None, **fields: Any) 
     if sheets is not None:
         words["beside"] = tuple(sheet.name for sheet in book.sheets if sheet.name not in sheets)
     words["defined_names"] = all_names(book)
-    return Manifest(**words | hashed(data_hash(book, sheets), shown_of(book)) | fields)
+    return Manifest(**words | hash_of(data_hash(book, sheets), shown_of(book)) | fields)
 
 
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006"
@@ -85,7 +85,7 @@ def exported(folder: Path, rows: Rows, sheets: Sequence[str] | None = None, **fi
     """A file of these rows with its manifest."""
     plain = folder / "plain.xlsx"
     write_workbook_rows(plain, rows)
-    part = signed(manifest_of(plain, sheets, **fields), KEY)
+    part = sign(manifest_of(plain, sheets, **fields), KEY)
     return with_parts(plain, folder / "export.xlsx", part)
 
 

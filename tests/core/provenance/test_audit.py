@@ -23,8 +23,8 @@ from core.export.order import ExportOrder, Keys, Lineage
 from core.export.run import export_workbook
 from core.files.read import read
 from core.provenance.finding import FINDINGS_MAX
-from core.provenance.manifest import read_manifest, signed
-from core.provenance.verify import Record, Verdict, verify
+from core.provenance.manifest import read_manifest, sign
+from core.provenance.verify import FileVerdict, Record, verify
 from tests.rows import every
 
 KEY = b"k" * 32
@@ -44,7 +44,7 @@ class Export(NamedTuple):
     parts: Mapping[str, bytes]
     record: Record
 
-    def verdict(self, content: bytes, folder: Path, *, record: bool = True) -> Verdict:
+    def verdict(self, content: bytes, folder: Path, *, record: bool = True) -> FileVerdict:
         path = folder / "made.xlsx"
         path.write_bytes(content)
         return verify(path, {"k1": KEY}, self.record if record else None)
@@ -322,6 +322,11 @@ PACKAGE = [
         ROOT,
     ),
     Row("a part that nothing names", add("xl/media/image1.png", b"x"), MODIFIED, "xl/media/image1.png"),
+    *(
+        Row(f"a part that nothing names, {name}", add(name, links_of()), MODIFIED, name)
+        for name in ("xl/_rels/picture.xml", "xl/media/picture.rels", "xl/_rels/theme9.xml.rels")
+    ),
+    Row("a covered sheet as a chart", put(LINKS, '/worksheet"', '/chartsheet"'), INVALID, BOOK, "Loans"),
     Row(
         "an external link",
         both(
@@ -453,6 +458,7 @@ WORKBOOK = [
 ]
 
 CELLS = [
+    cell("an unknown type in the first row", 't="x"', old='t="s"', place="A1"),
     cell("a cell twice", PAR + '<c r="B2" s="2"><v>8</v></c>'),
     cell("cells out of order", '<c r="AA2"><v>1</v></c>' + PAR),
     cell("no address", '<c s="2"><v>7.5</v></c>', place="A2"),
@@ -612,6 +618,14 @@ LOOKS = [
     Row("a hidden row", put(SHEET, ROW_2, '<row r="2" hidden="1">'), MODIFIED, None, "Loans", "2:2"),
     Row(
         "a row of no height", put(SHEET, ROW_2, '<row r="2" ht="0" customHeight="1">'), MODIFIED, SHEET, "Loans", "2:2"
+    ),
+    Row(
+        "a first row of no height",
+        put(SHEET, '<row r="1">', '<row r="1" ht="0" customHeight="1">'),
+        MODIFIED,
+        SHEET,
+        "Loans",
+        "1:1",
     ),
     Row("a row that was hidden", put(SHEET, ' hidden="1"', ""), MODIFIED, None, "Loans", "11:11"),
     Row(
@@ -914,7 +928,7 @@ def test_an_older_export_says_nothing_of_formats(export: Export, tmp_path: Path)
         defined_names=None,
         sheets=tuple(msgspec.structs.replace(sheet, shown="") for sheet in manifest.manifest.sheets),
     )
-    parts[part] = signed(old, KEY)
+    parts[part] = sign(old, KEY)
     assert export.verdict(packed(parts), tmp_path).status == "original"
     format_as("0")(parts)
     verdict = export.verdict(packed(parts), tmp_path)

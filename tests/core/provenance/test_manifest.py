@@ -11,7 +11,7 @@ import pytest
 
 from core.files.errors import FileRefused, InvalidFormat, ParseFailed
 from core.files.write import write_workbook_rows
-from core.provenance.manifest import MANIFEST_BYTES_MAX, InvalidManifest, Manifest, read_manifest, signed
+from core.provenance.manifest import MANIFEST_BYTES_MAX, InvalidManifest, Manifest, read_manifest, sign
 from tests.core.provenance.exported import KEY, manifest_of, with_parts
 from tests.rows import every
 
@@ -25,7 +25,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def part(plain: Path) -> bytes:
-    return signed(manifest_of(plain, beside=("Workspace",), redaction={"email": {"S!A": 3}}), KEY)
+    return sign(manifest_of(plain, beside=("Workspace",), redaction={"email": {"S!A": 3}}), KEY)
 
 
 def test_it_comes_back_as_it_was_signed(plain: Path, part: bytes, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_huge_one_is_not_taken_in(plain: Path, part: bytes, tmp_path: Path) ->
         read_manifest(bomb)
     large = manifest_of(plain, redaction={"email": {f"S!{at}": 1 for at in range(50_000)}})
     with pytest.raises(ValueError, match="at most"):
-        signed(large, KEY)
+        sign(large, KEY)
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")

@@ -11,8 +11,8 @@ from core.files.limits import SHEETS_MAX
 from core.files.read import read
 from core.files.write import Formula
 from core.provenance.canonical import data_hash
-from core.provenance.manifest import signed
-from core.provenance.prints import fingerprints
+from core.provenance.manifest import sign
+from core.provenance.prints import DIFFERENCES_MAX, fingerprints
 from core.provenance.verify import Record, verify
 from tests.core.provenance.exported import KEY, KEYS, edited, exported, manifest_of, with_parts
 
@@ -104,6 +104,18 @@ def test_without_prints_the_sheet_is_told(tmp_path: Path) -> None:
     assert verdict.diffs_truncated
 
 
+@pytest.mark.parametrize(("count", "more"), [(DIFFERENCES_MAX, False), (DIFFERENCES_MAX + 1, True)])
+def test_differences_are_listed_up_to_a_number(tmp_path: Path, count: int, more: bool) -> None:
+    """With as many as that all are told."""
+    path = exported(tmp_path, {"Loans": [[float(row)] for row in range(count)]})
+    secret = b"kept by the server"
+    record = Record(data_hash(read(path)).hash, fingerprints(read(path), None, secret), secret)
+    verdict = verify(
+        edited(path, tmp_path / "made.xlsx", {"Loans": [[row + 0.5] for row in range(count)]}), KEYS, record
+    )
+    assert (verdict.status, len(verdict.diffs), verdict.diffs_truncated) == ("modified", DIFFERENCES_MAX, more)
+
+
 def test_a_forger_without_the_key_gains_nothing(tmp_path: Path) -> None:
     """The manifest of another file, a hash worked out anew, another key, a key that nobody knows, no manifest."""
     path = exported(tmp_path, BOOK)
@@ -116,7 +128,7 @@ def test_a_forger_without_the_key_gains_nothing(tmp_path: Path) -> None:
 
     forged = tmp_path / "forged.xlsx"
     manifest = manifest_of(second)
-    with_parts(tmp_path / "other" / "plain.xlsx", forged, signed(manifest, b"0" * 32))
+    with_parts(tmp_path / "other" / "plain.xlsx", forged, sign(manifest, b"0" * 32))
     verdict = verify(forged, KEYS)
     assert (verdict.status, verdict.hmac_valid) == ("invalid_provenance", False)
     assert verify(forged, None).hmac_valid is None
@@ -124,7 +136,7 @@ def test_a_forger_without_the_key_gains_nothing(tmp_path: Path) -> None:
     assert verify(path, {"k2": b"1" * 32, "k1": KEY}).status == "original"
     assert verify(tmp_path / "plain.xlsx", KEYS).status == "unknown"
     with pytest.raises(ValueError, match="at least 16 bytes"):
-        signed(manifest, b"short")
+        sign(manifest, b"short")
 
 
 def test_a_record_is_believed_rather_than_the_manifest(tmp_path: Path) -> None:

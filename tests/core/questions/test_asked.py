@@ -1,62 +1,69 @@
-"""A hundred and fifty questions as analysts ask them: most are answered rightly, and none wrongly without a word."""
+"""Questions as analysts ask them: most are answered rightly, and none wrongly without a word."""
 
 from __future__ import annotations
 
 from collections import Counter
-from datetime import timedelta
-from functools import cache
 
-from core.insights.subject import HistoryPoint, Subject
 from core.questions.ask import ask
-from tests.core.questions import oracle
-from tests.core.questions.judge import EPOCH, judge
+from tests.core.questions.books import APRIL, BEACON, HERE, SUBJECTS, portfolios, subject
+from tests.core.questions.judge import judge
+from tests.core.questions.rows import expect, rows
 
-FILES = sorted(oracle.HERE.glob("asked_*.jsonl"))
-"""Those that the parser was written with (seen), and those that were kept back until it was done (held)."""
+QUESTIONS = HERE / "questions.jsonl"
 
-RIGHT_MIN = 0.8
-
-
-@cache
-def subject(name: str) -> Subject:
-    """Of the first deal with the month before it, and that month's run as its history."""
-    portfolio = oracle.portfolios()[name]
-    if name != oracle.APRIL:
-        return Subject(name=name, portfolio=portfolio)
-    before = subject(oracle.MARCH)
-    day = EPOCH + timedelta(days=before.portfolio.deal.as_of or 0.0)
-    history = {
-        one.test_id: [HistoryPoint(day=day, value=one.current_value, status=one.status)] for one in before.results
-    }
-    return Subject(name=name, portfolio=portfolio, previous=before, history=history)
+RIGHT_MIN = 0.9
 
 
 def test_the_answers_are_those_of_the_oracle() -> None:
-    """Of all files together; what is wrong must not be, whatever the count of right ones."""
+    """What is wrong must not be, whatever the count of right ones."""
     verdicts: Counter[str] = Counter()
-    wrong, faults = [], []
-    for file in FILES:
-        for row in oracle.rows(file):
-            subjects = [subject(name) for name in oracle.SUBJECTS[row["subject"]]]
-            verdict, fault = judge(row, ask(row["question"], subjects))
-            verdicts[verdict] += 1
-            if verdict == "wrong":
-                wrong.append(f"{row['question']}: {fault}")
-            elif verdict == "said":
-                faults.append(f"{row['question']}: {fault}")
-    assert wrong == []
-    assert verdicts["right"] >= RIGHT_MIN * verdicts.total(), "\n".join(faults)
+    faults: dict[str, list[str]] = {"wrong": [], "open": []}
+    for row in rows(QUESTIONS):
+        subjects = [subject(name) for name in SUBJECTS[row["subject"]]]
+        verdict, fault = judge(row, ask(row["question"], subjects))
+        verdicts[verdict] += 1
+        if verdict != "right":
+            faults[verdict].append(f"{row['question']}: {fault}")
+    assert faults["wrong"] == []
+    assert verdicts["right"] >= RIGHT_MIN * verdicts.total(), "\n".join(faults["open"])
+
+
+ENDINGS = (
+    "that have been amended twice", "excluding affiliates", "in New York", "by revenue", "for the last two years",
+    "as rated by DBRS", "assuming 20% CPR", "with a stable outlook", "on a look-through basis", "without haircuts",
+    "using market values", "sponsored by KKR", "unless rates rise", "except the best", "for more than 30 days",
+    "twice", "next quarter", "since closing", "if the trustee agrees", "in half", "per employee",
+)  # fmt: skip
+BEGINNINGS = (
+    "Leaving affiliates aside,", "In 2019,", "According to Bloomberg,", "On a settled basis,", "For our peers,",
+    "Assuming no defaults,", "Before fees,", "Unless rates rise,", "In the worst case,", "Under Basel IV,",
+)  # fmt: skip
+
+
+def test_a_phrase_without_a_meaning_is_never_passed_over() -> None:
+    """At the end or the beginning of a question that is understood, it makes it one that is not."""
+    passed_over = []
+    for at, row in enumerate(rows(QUESTIONS)):
+        subjects = [subject(name) for name in SUBJECTS[row["subject"]]]
+        question = row["question"].rstrip("?. ")
+        for text in (
+            f"{question} {ENDINGS[at % len(ENDINGS)]}",
+            f"{question} {ENDINGS[(7 * at + 3) % len(ENDINGS)]}",
+            f"{BEGINNINGS[at % len(BEGINNINGS)]} {question[:1].lower()}{question[1:]}",
+        ):
+            if ask(text, subjects).answered:
+                passed_over.append(text)
+    assert passed_over == []
 
 
 def test_the_file_is_what_the_oracle_says() -> None:
     """So that nobody mends an expectation by hand."""
-    for file in FILES:
-        assert [row for row in oracle.rows(file) if row != oracle.answered(row)] == []
+    assert [row for row in rows(QUESTIONS) if row != expect(row)] == []
 
 
 def test_what_is_suggested_is_answered() -> None:
-    for name in (oracle.APRIL, oracle.BEACON, "mag17"):
-        if name in oracle.portfolios():
+    for name in (APRIL, BEACON, "mag17"):
+        if name in portfolios():
             refused = ask("What is the weather like in London?", [subject(name)])
             assert not refused.answered
-            assert [ask(one, [subject(name)]).answered for one in refused.suggestions] == [True] * 3
+            assert [ask(question, [subject(name)]).answered for question in refused.suggestions] == [True] * 3

@@ -17,7 +17,7 @@ from core.grid.address import column_name
 from core.grid.codec import open_workbook, write_workbook
 from core.grid.sheet import Workbook
 from core.recalc import apply
-from core.recalc.apply import Applied, CannotApply, Headed, Mode, apply_column, preview
+from core.recalc.apply import AppliedColumn, CannotApply, Mode, NamedColumns, apply_column, preview
 from core.recalc.book import Book
 from tests.core.formula.blocks.graphs import COLUMNS, graphs
 from tests.hand_made import Cell, data_table, write_book
@@ -37,12 +37,12 @@ def sheets() -> dict[str, dict[str, Any]]:
     return {"Loans": loans, "Other": second}
 
 
-def apply_formula(formula: str, target: str = "New", mode: Mode = "new") -> Applied:
+def apply_formula(formula: str, target: str = "New", mode: Mode = "new") -> AppliedColumn:
     """The formula applied to a workbook of which every formula has the stored value 7, to see what changes."""
     book = Book.from_columns(sheets())
     book.recalculate(random=lambda: 0.25)
     plain = _with_sevens(book)
-    return apply_column(plain, Headed(plain.sheets[0], 1, NAMES), formula, target, mode, random=lambda: 0.5)
+    return apply_column(plain, NamedColumns(plain.sheets[0], 1, NAMES), formula, target, mode, random=lambda: 0.5)
 
 
 def _with_sevens(book: Book) -> Workbook:
@@ -126,7 +126,7 @@ def test_a_column_of_too_much_text_is_refused(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_preview_shows_rows_with_their_inputs_and_errors() -> None:
     book = Book.from_columns({"S": {"A": ["Par", 2.0, 0.0, "x"], "B": ["On", date(2026, 1, 31), None, True]}})
-    headed = Headed(book.sheets[0], 0, ["Par", "On"])
+    headed = NamedColumns(book.sheets[0], 0, ["Par", "On"])
     shown = preview(book, headed, "=[@On]+1/[@Par]*0", 2)
     assert [(row.row, row.input, row.output, row.error) for row in shown] == [
         (2, {"On": 46053.0, "Par": 2.0}, 46053.0, None),
@@ -140,7 +140,7 @@ def test_totals_below_the_data_stay_and_are_not_summed_again() -> None:
     cells: dict[str, list[Any]] = {"A": ["Id", "x", "y", "Total"], "B": ["Par", 10.0, 30.0, "=SUM(B2:B3)"]}
     book = Book.from_columns({"Loans": cells})
     book.recalculate()
-    headed = Headed(book.sheets[0], 0, ["Id", "Par"])
+    headed = NamedColumns(book.sheets[0], 0, ["Id", "Par"])
     share = apply_column(Workbook(book.sheets), headed, "=[@Par]/SUM([Par])", "Share")
     assert (share.rows_affected, column(share.workbook, 0, 2, 4)) == (2, ["Share", 0.25, 0.75, None])
     over = apply_column(Workbook(book.sheets), headed, "=LEN([@Id])", "Par", "overwrite")
@@ -160,7 +160,7 @@ def test_a_whole_column_is_what_each_row_gives_by_itself(drawn: Graph, seed: int
     names, chance = [*COLUMNS, "Spread"], Random(seed)
     columns = {column_name(at): [name, *chance.choices(CELLS, k=ROWS)] for at, name in enumerate(names)}
     book = Book.from_columns({"S": columns, "Rates": {"A": [1.0, 2.0], "B": ["a", 0.5]}})
-    headed = Headed(book.sheets[0], 0, names)
+    headed = NamedColumns(book.sheets[0], 0, names)
     rows = preview(book, headed, formula, ROWS, random=lambda: 0.5)
     applied = apply_column(Workbook(book.sheets), headed, formula, "New", random=lambda: 0.5)
     at, sheet = len(names), applied.workbook.sheets[0]
@@ -177,12 +177,12 @@ def test_loops_data_tables_and_rounding_follow_a_column_that_is_written(tmp_path
     }  # fmt: skip
     settings = 'iterate="1" iterateDelta="1E-9" fullPrecision="0"'
     book = read(write_book(tmp_path / "book.xlsx", cells, calculation=settings))
-    applied = apply_column(book, Headed(book.sheets[0], None, []), "=[@A]*2", "B", "overwrite")
+    applied = apply_column(book, NamedColumns(book.sheets[0], None, []), "=[@A]*2", "B", "overwrite")
     sheet = applied.workbook.sheets[0]
     assert [sheet.value(row, column) for row, column in ((2, 1), (0, 3), (0, 5), (3, 7))] == [
         6, pytest.approx(24, abs=1e-6), 3.4, 120,
     ]  # fmt: skip
     assert applied.workbook.doubts == ()
     still = read(write_book(tmp_path / "still.xlsx", cells))
-    (doubt,) = apply_column(still, Headed(still.sheets[0], None, []), "=[@A]*2", "B", "overwrite").workbook.doubts
+    (doubt,) = apply_column(still, NamedColumns(still.sheets[0], None, []), "=[@A]*2", "B", "overwrite").workbook.doubts
     assert doubt.code == "circular_reference"

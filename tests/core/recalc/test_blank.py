@@ -18,8 +18,8 @@ import core
 from core.confined.table import PARSE, NamedFile, ParseOrder
 from core.files.isolate import parse_isolated, read_by_child
 from core.files.read import read
-from core.grid.codec import Manifest, open_workbook, write_workbook
-from core.portfolio.model.notes import told_of_formulas
+from core.grid.codec import WorkbookRecord, open_workbook, write_workbook
+from core.portfolio.model.notes import warn_of_formulas
 from core.recalc import blank
 from core.recalc.book import with_values
 from core.recalc.confined import calculating
@@ -184,10 +184,10 @@ def test_a_function_that_does_not_look_at_the_time_is_broken_off(sheet_of: Sheet
 def test_the_note_is_stored_with_the_columns(sheet_of: SheetOf, tmp_path: Path) -> None:
     (folder := tmp_path / "stored").mkdir()
     manifest = parse_isolated(sheet_of({"B1": "=A3*2"}), folder, now=NOW).manifest
-    back = open_workbook(Manifest.from_json(manifest.to_json()), folder)
+    back = open_workbook(WorkbookRecord.from_json(manifest.to_json()), folder)
     assert (back.sheets[0].value(0, 1), back.sheets[0].formula(0, 1)) == (6.0, "A3*2")
     assert back.filled == manifest.filled
-    assert [(item.code, item.rows) for item in told_of_formulas(back)] == [("formulas_without_values", 1)]
+    assert [(item.code, item.rows) for item in warn_of_formulas(back)] == [("formulas_without_values", 1)]
     assert sorted(path.name for path in folder.iterdir()) == ["sheet-0.safetensors"]
     assert write_workbook(back, folder).filled == manifest.filled
 
@@ -238,7 +238,7 @@ def test_a_calculation_that_ends_the_child_leaves_the_file_readable(
         seconds_max=60.0,
         stop=None,
     )
-    filled = Manifest.from_json(answer.manifest).filled
+    filled = WorkbookRecord.from_json(answer.manifest).filled
     assert filled is not None
     assert (filled.cells, filled.blank) == (1, 1)
     assert [path.name for path in folder.iterdir()] == ["sheet-0.safetensors"]

@@ -20,7 +20,7 @@ import core
 from core.files.errors import FileRefused
 from core.formula.language.errors import LimitExceeded, SyntaxFault
 from core.formula.values.locales import UnknownLocale
-from core.grid.codec import Manifest, open_workbook, write_workbook
+from core.grid.codec import WorkbookRecord, open_workbook, write_workbook
 from core.grid.sheet import Table
 from core.recalc.book import Book
 from core.recalc.errors import BadReference, BadValue, BookError, PartOfArray, UnknownSheet
@@ -530,7 +530,7 @@ def test_a_file_that_names_its_language_is_read_by_it(tmp_path: Path, properties
     book = core.read(tmp_path / "named.xlsx")
     assert book.locale == locale
     stored = write_workbook(book, tmp_path)
-    again = Book(open_workbook(Manifest.from_json(stored.to_json()), tmp_path))
+    again = Book(open_workbook(WorkbookRecord.from_json(stored.to_json()), tmp_path))
     assert again.recalculate().locale == locale
     assert again.value("S", "A1") == (45_323 if locale == "de-DE" else "#VALUE!")
     assert core.evaluate('="1,5"+0', behind=again.environment()).value == (1.5 if locale == "de-DE" else "#VALUE!")

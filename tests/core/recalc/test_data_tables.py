@@ -10,9 +10,9 @@ from zipfile import ZipFile
 import pytest
 
 import core
-from core.files.write.xlsx import Page, write_xlsx
+from core.files.write.xlsx import BookSettings, SheetPage, write_xlsx
 from core.formula.language import LimitExceeded
-from core.grid.codec import Manifest, open_workbook, write_workbook
+from core.grid.codec import WorkbookRecord, open_workbook, write_workbook
 from core.recalc.book import Book, read
 from core.recalc.errors import PartOfArray
 from tests.hand_made import MAIN, Cell, data_table, write_book
@@ -223,10 +223,12 @@ def test_it_survives_the_store_and_the_files_that_are_written(tmp_path: Path) ->
         folder = tmp_path / name
         folder.mkdir()
         manifest = write_workbook(read(path), folder)
-        stored = open_workbook(Manifest.from_json(manifest.to_json()), folder)
+        stored = open_workbook(WorkbookRecord.from_json(manifest.to_json()), folder)
         written = tmp_path / f"{name}-written.xlsx"
-        pages = [Page(sheet.name, sheet) for sheet in stored.sheets]
-        write_xlsx(written, pages, number_formats=stored.number_formats, calculation=stored.calculation)
+        pages = [SheetPage(sheet.name, sheet) for sheet in stored.sheets]
+        write_xlsx(
+            written, pages, number_formats=stored.number_formats, settings=BookSettings(calculation=stored.calculation)
+        )
         assert element_of(written) == element_of(path)
         again = read(written)
         assert again.calculation == stored.calculation

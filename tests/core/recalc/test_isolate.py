@@ -19,7 +19,7 @@ import xlsxwriter
 from core.confined.tasks import in_thread
 from core.files.isolate import parse_isolated
 from core.grid.codec import open_workbook
-from core.recalc.isolate import Recalculated, RecalculationFailed, recalculate_isolated
+from core.recalc.isolate import RecalculatedFile, RecalculationFailed, recalculate_isolated
 
 NOW = datetime(2024, 2, 29, 12, 0)  # noqa: DTZ001 - a workbook knows no zones
 LIMITS: dict[str, Any] = {"now": NOW, "memory_bytes_max": 1024**3, "seconds_max": 60.0}
@@ -53,7 +53,7 @@ def folder(tmp_path: Path) -> Path:
     return book
 
 
-def cells(recalculated: Recalculated) -> dict[str, Any]:
+def cells(recalculated: RecalculatedFile) -> dict[str, Any]:
     sheet = open_workbook(recalculated.manifest, recalculated.paths).sheets[0]
     return {f"B{row + 1}": sheet.value(row, 1) for row in range(sheet.row_count)}
 

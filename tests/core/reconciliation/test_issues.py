@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -80,3 +82,15 @@ def test_what_they_say_of_themselves(issues: Issues) -> None:
     html = issues._repr_html_()
     assert f"{len(issues) - 15:,} issues between them are not shown" in html
     assert html.count("<tr") == 1 + 15 + 1
+
+
+def test_a_loan_of_no_sheet_has_no_row() -> None:
+    """One of another page, and one that a side lacks."""
+    columns = {"borrower_name": ["Ash", "Elm", "Oak"], "par_value": [3e6, 2e6, 1e6], "price": [99.0, 98.0, 97.0]}
+    tape = replace(Portfolio.from_columns(columns), sheet_rows=np.array([7, 0, 9], np.int32))
+    book = Portfolio.from_columns(columns | {"price": [90.0, 90.0, 90.0], "borrower_name": ["Ash", "Elm", "Fir"]})
+    issues = reconcile(tape, book).issues
+    rows = issues.sheet_rows(0, len(issues))
+    placed = dict(zip([issue.borrower_name for issue in issues], rows["trustee_row"], strict=True))
+    assert placed == {"Ash": "7", "Elm": "", "Oak": "9", "Fir": ""}
+    assert set(rows["internal_row"]) == {""}

@@ -316,6 +316,18 @@ def test_each_stage(tape: dict[str, Any], book: dict[str, Any], stage: str | Non
     assert {issue.identifier_type for issue in result.issues if issue.issue_type == "value_mismatch"} <= {stage}
 
 
+@every(
+    "identifier, text, is_sound",
+    [
+        ("cusip", CUSIP, True), ("loanx_id", "LX131555", True), ("isin", XS, True),
+        ("cusip", "PRIVATE01", False), ("loanx_id", "A LOAN OF OURS", False), ("isin", "XS0104440987", False),
+    ],
+)  # fmt: skip
+def test_only_identifiers_that_are_not_sound_are_warned_of(identifier: str, text: str, is_sound: bool) -> None:
+    codes = [warning.code for warning in paired({identifier: text}, {identifier: text}).warnings]
+    assert codes == ([] if is_sound else ["matched_by_doubtful_identifier"])
+
+
 def test_entities_of_one_group_are_told_apart_by_their_full_names_first() -> None:
     """By the looser name they would be two on either side."""
     tape = portfolio_of(borrower_name=["Acme Corp.", "Acme Holdings"], par_value=[1e6, 3e6])

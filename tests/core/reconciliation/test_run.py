@@ -289,27 +289,34 @@ def test_par_in_thousands_by_the_medians_where_no_loan_is_in_both() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "expected_type"), [(499.0, False), (500.0, True), (1_000.0, True), (2_000.0, True), (2_001.0, False)]
+    ("ratio", "is_warned"), [(499.0, False), (500.0, True), (1_000.0, True), (2_000.0, True), (2_001.0, False)]
 )
-def test_medians_that_say_thousands(ratio: float, expected_type: bool) -> None:
+def test_medians_that_say_thousands(ratio: float, is_warned: bool) -> None:
     tape = portfolio_of(borrower_name=["A", "B", "C"], par_value=[1e3, 3e3, 9e9])
     book = portfolio_of(borrower_name=["D", "E", "F"], par_value=[1.0, 3e3 * ratio, 9e9])
     for item, second, side in ((tape, book, "tape"), (book, tape, "portfolio")):
         messages = [
             warning.message for warning in reconcile(item, second).warnings if warning.code == "par_in_thousands"
         ]
-        assert [side in text for text in messages] == [True] * expected_type
+        assert [side in text for text in messages] == [True] * is_warned
 
 
-@pytest.mark.parametrize(("ratio", "expected_type"), [(949.0, False), (950.0, True), (1_050.0, True), (1_051.0, False)])
+def test_loans_without_par_have_no_say_in_the_medians() -> None:
+    """Fully repaid ones are often still listed."""
+    tape = portfolio_of(borrower_name=["A", "B", "C"], par_value=[0.0, 0.0, 3e3])
+    book = portfolio_of(borrower_name=["D", "E", "F"], par_value=[3e6, 3e6, 3e6])
+    assert "par_in_thousands" in [each.code for each in reconcile(tape, book).warnings]
+
+
+@pytest.mark.parametrize(("ratio", "is_warned"), [(949.0, False), (950.0, True), (1_050.0, True), (1_051.0, False)])
 @pytest.mark.parametrize("others", [0, 2, 3])
-def test_pairs_that_say_thousands_are_more_than_half(ratio: float, expected_type: bool, others: int) -> None:
+def test_pairs_that_say_thousands_are_more_than_half(ratio: float, is_warned: bool, others: int) -> None:
     tape = portfolio_of(loanx_id=[f"LX13155{row}" for row in range(3 + others)], par_value=[2e3] * (3 + others))
     book = portfolio_of(
         loanx_id=[f"LX13155{row}" for row in range(3 + others)], par_value=[2e3 * ratio] * 3 + [2.1e3] * others
     )
     warnings = [warning for warning in reconcile(tape, book).warnings if warning.code == "par_in_thousands"]
-    assert len(warnings) == (expected_type and others < 3)
+    assert len(warnings) == (is_warned and others < 3)
 
 
 def test_a_par_that_is_equal_as_written_is_a_break_when_the_tape_is_in_thousands() -> None:
@@ -447,3 +454,14 @@ def test_an_issue_is_what_the_chunk_says() -> None:
         ("maturity_date", "warning", "2030-01-31", "2030-02-01"),
         ("borrower_name", "info", "Borrower 0", "borrower 0"),
     ]
+
+
+def test_loans_matched_by_name_are_counted_over_both_stages() -> None:
+    """One by its borrower and maturity, two by the borrower alone."""
+    names, maturity = ["Acme", "Borealis", "Cirrus"], [20_000.0, 21_000.0, 22_000.0]
+    tape = portfolio_of(borrower_name=names, maturity_date=maturity)
+    book = portfolio_of(borrower_name=names, maturity_date=[20_000.0, 21_100.0, 22_100.0])
+    result = reconcile(tape, book)
+    assert (result.stages["borrower_maturity"], result.stages["borrower_name"]) == (1, 2)
+    rows = {warning.code: warning.rows for warning in result.warnings}
+    assert rows["matched_by_name"] == 3

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.reconciliation.written import date_text, figure_text, number_text
+from core.reconciliation.written import date_text, figure_text, iso_day, number_text
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,11 @@ def test_a_number_reads_back_to_six_decimals_and_has_no_exponent(number: float) 
 )
 def test_dates(days: float, text: str) -> None:
     assert date_text(days) == text
+
+
+def test_a_day_that_no_calendar_has_is_none() -> None:
+    days = [None, nan, inf, 1e12, 0.0, 20_543.75, -1.0]
+    assert [iso_day(day) for day in days] == [None, None, None, None, "1970-01-01", "2026-03-31", "1969-12-31"]
 
 
 def test_figures_have_their_thousands_apart() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from core.grid._intern import intern
 from core.grid.column import Text
 from core.grid.sheet import Formulas, Sheet, Workbook
-from core.redact.book import Redacted, redact
+from core.redact.book import RedactedBook, redact
 from core.redact.replace import Policy
 from tests.core.portfolio.conftest import sheet_from_rows
 
@@ -64,6 +64,6 @@ def cells(workbook: Workbook, sheet: int = 0) -> list[list[Any]]:
     ]
 
 
-def redacted(policy: Policy | None = None, **sheets: Sequence[Sequence[Any]]) -> Redacted:
+def redacted(policy: Policy | None = None, **sheets: Sequence[Sequence[Any]]) -> RedactedBook:
     """Such a workbook, redacted."""
     return redact(book_of(**sheets), Policy(threshold="public") if policy is None else policy)

@@ -18,7 +18,7 @@ from core.deals.movements import movements
 from core.definition import parse
 from core.portfolio import Portfolio
 from core.report.compliance import KEY_FIGURES_SHOWN
-from core.report.content import ComplianceReport, Point, Series
+from core.report.content import ComplianceReport, Series, SeriesPoint
 from tests.core.report.conftest import reported, result_of, skipped_of
 from tests.rows import every
 
@@ -171,7 +171,9 @@ def test_histories_of_one_day_are_left_out_and_the_others_in_the_order_of_the_te
     results = Results([result_of(f"test_{at}", "pass", 1.0, 2.0) for at in range(15)], [])
 
     def series(test: TestResult, count: int) -> Series:
-        points = [Point(as_of=date(2026, 1, day + 1), value=1.0, threshold=2.0, status="pass") for day in range(count)]
+        points = [
+            SeriesPoint(as_of=date(2026, 1, day + 1), value=1.0, threshold=2.0, status="pass") for day in range(count)
+        ]
         return Series(
             test_id=test.test_id, name=test.test_name, unit="percent", direction="max", points=points
         )  # fmt: skip

@@ -20,7 +20,7 @@ from core.compliance.run import run_suite
 from core.portfolio import Portfolio
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import Names
-from core.report.content import ComplianceReport, Ladder, Origin, Point, Series, Step
+from core.report.content import ComplianceReport, Ladder, LadderStep, Origin, Series, SeriesPoint
 from core.report.document import RUNNING_MAX, TEMPLATE, _steps, _view, compliance_pdf
 from core.report.tables import compliance_tables
 from core.typeset.pdf import UNSHOWN, typeset
@@ -112,7 +112,8 @@ def test_the_same_report_is_the_same_bytes_and_another_time_is_not(g1: Build) ->
 
 def history(months: int) -> list[Series]:
     points = [
-        Point(as_of=date(2026, at + 1, 1), value=100.0 + at, threshold=99.0, status="pass") for at in range(months)
+        SeriesPoint(as_of=date(2026, at + 1, 1), value=100.0 + at, threshold=99.0, status="pass")
+        for at in range(months)
     ]
     return [Series(test_id="oc_ratio", name=name, unit="percent", direction="min", points=points) for name in HOSTILE]
 
@@ -231,8 +232,12 @@ def test_nothing_at_all_is_a_document_too(empty: tuple[Results, Portfolio | None
 def test_a_ladder_adds_up_as_it_is_printed(amounts: list[float], tail: bool) -> None:
     """A cent that rounding leaves is a line of its own."""
     middle = len(amounts) // 2
-    steps = [Step("a", amount) for amount in amounts[:middle]] + [Step("t", sum(amounts[:middle]), is_total=True)]
-    steps += [Step("b", amount) for amount in amounts[middle:]] + [Step("t", sum(amounts), is_total=True)] * tail
+    steps = [LadderStep("a", amount) for amount in amounts[:middle]] + [
+        LadderStep("t", sum(amounts[:middle]), is_total=True)
+    ]
+    steps += [LadderStep("b", amount) for amount in amounts[middle:]] + [
+        LadderStep("t", sum(amounts), is_total=True)
+    ] * tail
     above = 0
     for line in _steps(Ladder(title="x", steps=steps, notes=[])):
         cents = round(float(line["amount"].replace("\N{MINUS SIGN}", "-").replace(",", "")) * 100)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from core.report.figures import day, figure, signed
+from core.report.figures import day, figure
 from tests.rows import every
 
 
@@ -24,7 +24,7 @@ from tests.rows import every
     ],
 )
 def test_a_figure(value: float | None, decimals: int, shown: str, with_sign: str) -> None:
-    assert (figure(value, decimals), signed(value, decimals)) == (shown, with_sign)
+    assert (figure(value, decimals), with_sign(value, decimals)) == (shown, with_sign)
 
 
 def test_a_day() -> None:

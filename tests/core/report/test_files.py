@@ -15,7 +15,7 @@ from core.compliance.result import Results
 from core.labels import LABELS
 from core.portfolio.model.notes import DataWarning
 from core.redact.replace import Policy
-from core.report.content import Fact
+from core.report.content import LineageLine
 from core.report.files import Cleaner, write_compliance, write_reconciliation
 from core.report.reconciliation import IssueLine
 from core.report.tables import Looks
@@ -39,7 +39,7 @@ def test_what_is_personal_goes_from_every_text(tmp_path: Path, policy: Policy | 
     ]  # fmt: skip
     compared = replace(
         COMPARED, book=PERSONAL, warnings=[DataWarning("few_matched", PERSONAL)], not_compared={"price": PERSONAL},
-        facts=[Fact("SHA-256", HASH), Fact("Tape", "tape_0d6b1f3c9a7e4c52b8a1c2d3e4f50617")],
+        facts=[LineageLine("SHA-256", HASH), LineageLine("Tape", "tape_0d6b1f3c9a7e4c52b8a1c2d3e4f50617")],
     )  # fmt: skip
     cleaner = Cleaner(policy)
     asked = 0

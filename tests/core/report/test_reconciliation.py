@@ -14,13 +14,13 @@ from msgspec.structs import replace
 
 from core.portfolio.model.notes import DataWarning
 from core.reconciliation.rules import ALWAYS, RULES, SEVERITIES
-from core.report.content import Fact
+from core.report.content import LineageLine
 from core.report.reconciliation import (
     LARGEST_MAX,
     STATUSES,
     UNSETTLED,
     VALUE_CHARACTERS,
-    Compared,
+    ComparedSides,
     IssueLine,
     ReconciliationReport,
     Tally,
@@ -29,7 +29,7 @@ from core.report.reconciliation import (
 from tests.rows import every
 
 WHEN = datetime(2026, 4, 2, 9, 30, tzinfo=UTC)
-COMPARED = Compared(
+COMPARED = ComparedSides(
     title="tape.xlsx",
     trustee="trustee_a",
     book="Cairn",
@@ -41,7 +41,7 @@ COMPARED = Compared(
     tolerances={name: rule.tolerance for name, rule in RULES.items() if rule.tolerance is not None},
     not_compared={"industry": "the tape has no such column"},
     warnings=[DataWarning("few_matched", "few loans were matched")],
-    facts=[Fact("SHA-256 of the tape", "ab" * 32)],
+    facts=[LineageLine("SHA-256 of the tape", "ab" * 32)],
 )
 
 

@@ -37,7 +37,7 @@ def split(rng: Random, report: Report) -> bool:
     keys = _key_of(page)
     movable = [column for column in page.columns if column.item not in (*keys, "par", "borrower", "facility")]
     second_half = rng.sample(movable, len(movable) // 2)
-    page.columns = [column for column in page.columns if not any(column is one for one in second_half)]
+    page.columns = [column for column in page.columns if not any(column is moved for moved in second_half)]
     key_columns = [deepcopy(column) for column in page.columns if column.item in keys]
     rows: list[Line] = list(range(len(page.loans)))
     if rng.random() < 0.6:
@@ -107,7 +107,7 @@ def group(rng: Random, report: Report) -> bool:
 def _group_by(rng: Random, page: Page, column: Column) -> None:
     label = rng.choice(("Total {}", "Subtotal", "{} Total", "Sub-Total {}"))
     names = [str(cell) for cell in column.cells]
-    has_subtotals = any(one.adds for one in page.columns) and rng.random() < 0.7
+    has_subtotals = any(page_column.adds for page_column in page.columns) and rng.random() < 0.7
     page.lines = []
     for name in sorted(set(names)):
         rows = tuple(row for row, own in enumerate(names) if own == name)
@@ -166,7 +166,7 @@ def add_prior(rng: Random, report: Report) -> bool:
     """Put the loans of the month before on a sheet of their own, hidden or named as such."""
     if report.carrier == "csv":
         return False
-    page = max(report.pages, key=lambda one: len(one.columns))
+    page = max(report.pages, key=lambda candidate: len(candidate.columns))
     prior = deepcopy(page)
     prior.is_current = False
     prior.name = rng.choice(_PRIOR_NAMES)
@@ -188,7 +188,7 @@ def add_template(rng: Random, report: Report) -> bool:
     """Put a sheet with the headings and two examples in front."""
     if report.carrier == "csv":
         return False
-    page = max(report.pages, key=lambda one: len(one.columns))
+    page = max(report.pages, key=lambda candidate: len(candidate.columns))
     template = deepcopy(page)
     template.name, template.is_current = rng.choice(("Template", "Upload Template", "Format")), False
     template.titles, template.foot, template.total = ["Template - do not edit"], [], ""

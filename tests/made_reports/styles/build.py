@@ -129,8 +129,11 @@ def deal_pages(build: Build, day: str) -> list[tuple[str, Rows]]:
         *([f"Class {name}" if len(name) == 1 else f"{name} Notes", amount, amount] for name, amount in deal.classes),
     ]
     lists = [
-        trades(rng, deal), defaulted_list(deal), largest_obligors(deal),
-        strata(deal, "industry_sp", "Industry Distribution"), strata(deal, "country", "Country Distribution"),
-    ]  # fmt: skip
-    sample = [one for one in lists if rng.random() < LIST_SHARE]
+        trades(rng, deal),
+        defaulted_list(deal),
+        largest_obligors(deal),
+        strata(deal, "industry_sp", "Industry Distribution"),
+        strata(deal, "country", "Country Distribution"),
+    ]
+    sample = [loan_list for loan_list in lists if rng.random() < LIST_SHARE]
     return [("Summary", summary), ("Accounts", accounts), ("Notes", notes), *sample]

@@ -92,6 +92,6 @@ def _sell(build: Build, page: Page, sold: set[int]) -> None:
         if column := page.column(item):
             pairs = [print_cell("par", amount, build.habits, "") for amount in own]
             column.cells = [pair.cell for pair in pairs]
-            column.values = None if column.values is None else [one.value for one in pairs]
+            column.values = None if column.values is None else [pair.value for pair in pairs]
     types = ["Pending Sale" if own else "Long" for own in is_sale]
     page.columns.insert(page.columns.index(par), Column("position_type", "Position Type", list(types)))

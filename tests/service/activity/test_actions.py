@@ -10,7 +10,7 @@ import httpx
 import psycopg
 import pytest
 
-from service.activity.schema import Occurrence, told
+from service.activity.schema import Occurrence, to_item
 from service.app import routes
 from tests.conftest import Member, Stack, register
 
@@ -150,7 +150,7 @@ def occurrence(action: str, **changed: Any) -> Occurrence:
     ],
 )
 def test_the_sentence(action: str, seen: dict[str, Any], sentence: str) -> None:
-    item = told(occurrence(action, **seen))
+    item = to_item(occurrence(action, **seen))
     assert item.description == sentence
     assert item.type == action.split(".")[1]
     assert item.status == ("failed" if action.endswith("failed") else "completed")
@@ -160,7 +160,7 @@ def test_every_event_of_a_route_has_a_sentence() -> None:
     events = {route.event for route in routes() if route.event}
     assert len(events) > 15
     for event in events:
-        described = told(occurrence(event, entity_name="N", user_email="o@x.org")).description
+        described = to_item(occurrence(event, entity_name="N", user_email="o@x.org")).description
         assert described.endswith(".")
         assert not set(described) & set("{}_"), described
         assert "N" in described or "o@x.org" in described

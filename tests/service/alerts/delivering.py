@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 import msgspec
 
 from service.alerts import store
-from service.alerts.channel_actions import kept
+from service.alerts.channel_actions import seal_channels
 from service.alerts.channel_schema import CONFIGS, Channel, ChannelType
 from service.alerts.delivery_actions import queue
 from service.alerts.schema import Trigger
@@ -52,7 +52,7 @@ class Office:
             columns = {
                 "tenant_id": self.tenant, "id": alert_id, "name": "CCC above limit", "alert_type": "threshold",
                 "conditions": '{"metric": "ccc_bucket_pct", "operator": "gt", "value": 7.5}',
-                "enabled": True, **kept(unit, whole),
+                "enabled": True, **seal_channels(unit, whole),
                 "cooldown_minutes": 0, "created_by": "olive@example.com", **row,
             }  # fmt: skip
             names = list(columns)

@@ -104,8 +104,8 @@ def test_a_failing_channel_is_tried_again_in_its_order_and_blocks_no_other(
     assert answer[0].deliveries[1].error == "the host could not be connected to"
     assert (answer[0].notifications_sent, answer[0].channels_notified) == (2, ["webhook", "webhook"])
     assert set(office.buried()) >= {
-        ("Hopeless", "the host could not be connected to"),
-        ("Hopeless", "the receiver answers with the status 410"),
+        ("PermanentError", "the host could not be connected to"),
+        ("PermanentError", "the receiver answers with the status 410"),
     }
 
 

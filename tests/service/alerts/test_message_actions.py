@@ -13,13 +13,13 @@ from msgspec.structs import replace
 
 from core.labels import LABELS
 from service.alerts.channel_schema import ChatWebhookConfig, EmailConfig, WebhookConfig
-from service.alerts.delivery_store import About
+from service.alerts.delivery_store import MessageNames
 from service.alerts.message_actions import (
     DETAILS_BYTES,
     FIGURES,
     Notice,
     chat_message,
-    defused,
+    defuse,
     letter,
     link_of,
     notification,
@@ -28,7 +28,7 @@ from service.alerts.message_actions import (
 from service.auth.tenant_schema import TenantSettings
 from service.notifications.shared import MESSAGE_CHARACTERS, TITLE_CHARACTERS
 from service.platform.config import Settings
-from service.platform.work.mail import HEADERS, Attachment, written
+from service.platform.work.mail import HEADERS, Attachment, render
 from service.platform.work.outgoing import HEADERS_ADDED, HEADERS_MAX, check_headers
 from tests.rows import every
 from tests.service.alerts.delivering import DETAILS, SENTENCE
@@ -134,7 +134,7 @@ def test_a_link_leads_to_the_deal_s_month_or_to_the_alerts() -> None:
             "workbook_name": "w.xlsx",
             "settings": TenantSettings(),
         }
-        known = About(**{"deal_id": None, "deal_name": None, "as_of": None, "workbook_id": ID, **names, **about})
+        known = MessageNames(**{"deal_id": None, "deal_name": None, "as_of": None, "workbook_id": ID, **names, **about})
         return link_of(settings, known)
 
     assert link(deal_id=ID, deal_name="MAG 17") == (
@@ -306,14 +306,14 @@ def test_what_records_say_links_to_nothing_and_mentions_nobody(hostile: str) -> 
 
 def test_a_chat_s_figures_are_as_they_were() -> None:
     plain = "CCC bucket is 8.20 %, above 7.50 % on 2026-05-01 at 12:00 UTC (1,234.5)."
-    assert defused(plain) == plain
+    assert defuse(plain) == plain
 
 
 @given(st.text(), st.text(), st.dictionaries(st.sampled_from([*FIGURES, "sentence"]), st.text()))
 def test_no_name_leaves_its_place(name: str, variant: str, details: dict[str, str]) -> None:
     notice = replace(NOTICE, alert_name=name, workbook_name=variant, organization=variant, details=details)
     mail = letter(notice, replace(MAIL, subject_prefix=variant))
-    content = written(Settings(), "id", NOON, mail)
+    content = render(Settings(), "id", NOON, mail)
     head = content.split(b"\r\n\r\n")[0].decode()
     assert {line.split(":")[0] for line in head.splitlines() if not line.startswith((" ", "\t"))} == HEADERS
     assert len(mail.text.splitlines()) <= len(letter(replace(NOTICE, details=DETAILS), MAIL).text.splitlines())

@@ -11,7 +11,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from service.platform.data.database import as_service, migrate
+from service.platform.data.database import as_service
+from service.platform.data.migrations import migrate
 from tests.conftest import PASSWORD, Stack
 from tests.records import error_of
 from tests.service.auth.conftest import AUTH

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from service.platform.base.caller import KEY_SCOPES, SCOPES, Role
-from service.platform.resilience.looks import LOOK_SECONDS
+from service.platform.unit.query_cache import LOOK_SECONDS
 from tests.conftest import PASSWORD, Member, Stack, register
 from tests.service.auth.conftest import AUTH, configure
 from tests.service.auth.test_actions_registration import SYSTEM_KEY, new_api

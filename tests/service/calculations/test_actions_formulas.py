@@ -11,7 +11,7 @@ import core.formula.functions.families  # noqa: F401 - fills the catalogue
 from core.formula.functions.catalogue import FUNCTIONS
 from service.calculations import evaluation_actions
 from service.calculations.actions import NO_BOOKS
-from service.calculations.evaluation_actions import Evaluated, EvaluateOrder
+from service.calculations.evaluation_actions import EncodedEvaluation, EvaluateOrder
 from service.calculations.schema import Options
 from tests.conftest import Member
 
@@ -95,8 +95,8 @@ def test_a_function_whose_answer_may_differ_from_excels_says_so_everywhere(share
         formula=formula, context={}, sheet_name=None, options=Options(), debug=False,
         now=datetime(2026, 1, 1, tzinfo=UTC), seconds=60.0,
     )  # fmt: skip
-    answer = evaluation_actions.answer(order, NO_BOOKS, evaluation_actions.unlimited)
-    assert isinstance(answer, Evaluated)
+    answer = evaluation_actions.answer(order, NO_BOOKS, evaluation_actions.without_limit)
+    assert isinstance(answer, EncodedEvaluation)
     (warning,) = answer.warnings
     assert validated(shared_owner, formula)["warnings"] == [warning.message]
     help_text = listed(shared_owner, search="FORECAST.ETS.STAT")["functions"][0]["description"]

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from core.portfolio.model.interpretation import Choice, HoldOut, Interpretation, Reading, Tie
 from service.commands.choices import TIES_SHOWN, choice_blocks
-from service.commands.output import Grid, Page, print_page
+from service.commands.output import Grid, OutputPage, print_page
 
 
 def reading(option: str, words: str, ties: int) -> Reading:
@@ -41,7 +41,7 @@ FOUND = Interpretation(
 def shown(interpretation: Interpretation | None, width: int = 120) -> str:
     console = Console(file=io.StringIO(), width=width, highlight=False, force_terminal=True, color_system=None)
     blocks = choice_blocks(interpretation)
-    print_page(Page(blocks=blocks, rows=Grid(columns=[], items=[]), document=list), console)
+    print_page(OutputPage(blocks=blocks, rows=Grid(columns=[], items=[]), document=list), console)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 

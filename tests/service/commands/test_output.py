@@ -18,11 +18,11 @@ from rich.console import Console
 from core.labels import labelled
 from core.portfolio.model.notes import DataWarning
 from service.commands.output import (
-    Column,
     Grid,
     Line,
     Output,
-    Page,
+    OutputColumn,
+    OutputPage,
     bar,
     console_for,
     emit,
@@ -52,16 +52,16 @@ LOANS = [
 ]
 GRID = Grid(
     columns=[
-        Column(key="name", heading="Name", value=member("name"), folds=True),
-        Column(key="par", heading="Par", value=member("par"), right=True),
-        Column(key="count", value=member("count")),
-        Column(key="day", heading="Day", value=member("day")),
-        Column(key="is_fixed", heading="Fixed", value=member("is_fixed")),
-        Column(heading="Bar", shown=lambda loan: bar(loan.par, "utf-8")),
+        OutputColumn(key="name", heading="Name", value=member("name"), folds=True),
+        OutputColumn(key="par", heading="Par", value=member("par"), right=True),
+        OutputColumn(key="count", value=member("count")),
+        OutputColumn(key="day", heading="Day", value=member("day")),
+        OutputColumn(key="is_fixed", heading="Fixed", value=member("is_fixed")),
+        OutputColumn(heading="Bar", shown=lambda loan: bar(loan.par, "utf-8")),
     ],
     items=LOANS,
 )
-PAGE = Page(
+PAGE = OutputPage(
     title="*loans* of <b>a</b> deal",
     warnings=[DataWarning("doubt", "2 \x1b[31mloans are doubtful")],
     blocks=[GRID, Line(), Line("oc_ratio: nothing", "skipped"), Line("3 loans")],
@@ -172,7 +172,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 
     kept = tmp_path / "x.json"
     kept.write_text("before")
-    page = Page(blocks=(), rows=GRID, document=breaks)
+    page = OutputPage(blocks=(), rows=GRID, document=breaks)
     with pytest.raises(Refused, match="broken off"):
         emit(page, Output(out=kept))
     assert kept.read_text() == "before"
@@ -211,14 +211,14 @@ def test_a_terminal_breaks_lines_between_words() -> None:
     words = "rating_agency_a_issuer overcollateralisation of the deal and its classes, " * 4 + "end"
     grid = Grid(
         columns=[
-            Column(heading="Field", value=lambda item: "rating_agency_a_issuer", folds=True),
-            Column(heading="Header", value=lambda item: "Moody's Industry (auxiliary)", folds=True),
-            Column(heading="Because", value=lambda item: words, folds=True),
-            Column(heading="Count", value=lambda item: 1_000_000, right=True),
+            OutputColumn(heading="Field", value=lambda item: "rating_agency_a_issuer", folds=True),
+            OutputColumn(heading="Header", value=lambda item: "Moody's Industry (auxiliary)", folds=True),
+            OutputColumn(heading="Because", value=lambda item: words, folds=True),
+            OutputColumn(heading="Count", value=lambda item: 1_000_000, right=True),
         ],
         items=[1],
     )
-    page = Page(title=words, blocks=[grid, Line(words, "not used")], rows=grid, document=json_of({}))
+    page = OutputPage(title=words, blocks=[grid, Line(words, "not used")], rows=grid, document=json_of({}))
     known = {
         *words.split(),
         *labelled(words).split(),

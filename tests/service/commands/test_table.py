@@ -10,7 +10,7 @@ from rich.console import Console
 from core.compliance.result import Details, Doubt, PublishedFigure, Results, Skipped, TestResult
 from core.portfolio.model.notes import DataWarning
 from core.scenario.simulate import compared
-from service.commands.output import Grid, Page, console_for, print_page
+from service.commands.output import Grid, OutputPage, console_for, print_page
 from service.commands.table import results_page, two_files_columns
 
 
@@ -156,7 +156,7 @@ def test_two_files_have_the_trustees_figures_with_the_difference_and_both_marks(
     outcome = compared(next(sides), next(sides), [], 0)
     console = console_for(io.StringIO())
     grid = Grid(columns=two_files_columns(outcome), items=outcome.results)
-    print_page(Page(title="two files", blocks=[grid], rows=grid, document={}), console)
+    print_page(OutputPage(title="two files", blocks=[grid], rows=grid, document={}), console)
     assert isinstance(console.file, io.StringIO)
     lines = [" ".join(line.split()) for line in console.file.getvalue().splitlines()]
     assert any("1.50 % 1.50 % 1.50 % (ties) max 2.50" in line for line in lines)

@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from service.compliance.replay_actions import _differences, _figures_as_written
+from service.compliance.replay_actions import _differences, _figures_in_stored_form
 from tests.conftest import Member, Stack, wait_until
 from tests.forks import cushion
 from tests.service.compliance.conftest import G1_DEAL, G1_LOANS, G1_NOTES, HEADER
@@ -257,6 +257,6 @@ def test_what_a_version_did_not_store_yet_is_no_difference() -> None:
 def test_figures_for_histories_of_a_version_before_are_no_difference() -> None:
     older = {"wal": {"value": 4.5, "status": "pass"}}
     now = {"wal": {"name": "Life", "unit": "years", "decimals": 2, "value": 4.5, "status": "pass"}}
-    assert _figures_as_written(now, older) == older
-    assert _figures_as_written(now, {"wal": {**older["wal"], "unit": "years"}}) == now, "some of it is no version"
-    assert _figures_as_written(now, now) == now
+    assert _figures_in_stored_form(now, older) == older
+    assert _figures_in_stored_form(now, {"wal": {**older["wal"], "unit": "years"}}) == now, "some of it is no version"
+    assert _figures_in_stored_form(now, now) == now

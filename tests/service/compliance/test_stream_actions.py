@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from service.compliance.stream_actions import retained_until
+from service.compliance.stream_actions import end_of_retention
 from service.platform.config import ConfigError, load
 from tests.conftest import Member, Stack, wait_until
 
@@ -125,7 +125,7 @@ def test_the_latest_moment_counts() -> None:
     ]  # fmt: skip
     unset = dict.fromkeys(("retention_years", "maturity_date", "retention_until"))
     profile = {**unset, "retention_mode": "fixed_years", "created_at": datetime.fromisoformat(BEGUN)}
-    result = [retained_until({**profile, **value}, floor) for value, floor, _ in rows]
+    result = [end_of_retention({**profile, **value}, floor) for value, floor, _ in rows]
     assert [end and end.isoformat() for end in result] == [expected for *_, expected in rows]
 
 

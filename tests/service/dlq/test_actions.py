@@ -11,7 +11,7 @@ from uuid import uuid4
 import httpx
 
 from service.platform.config import Settings
-from service.platform.work.jobs import without_secrets
+from service.platform.work.runner import without_secrets
 from service.work import jobs
 from tests.conftest import Member, Stack, register, wait_until
 from tests.records import BOOK, FORMULA, TAPE, small_book
@@ -149,7 +149,7 @@ def test_work_that_was_given_up_is_given_back_and_done(idle: Stack) -> None:
 
 
 def test_every_kind_of_job_says_how_it_is_given_back() -> None:
-    assert {name for name, job in jobs().jobs.items() if job.lifted is None} == {"webhooks.deliver"}
+    assert {name for name, job in jobs().jobs.items() if job.on_retry is None} == {"webhooks.deliver"}
 
 
 MOVED = "its record is no longer in the state that the failure left it in"

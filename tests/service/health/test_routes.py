@@ -18,16 +18,16 @@ import pytest
 import core
 from core import warm
 from service.app import routes
-from service.health.actions import deep, detailed, readiness
+from service.health.actions import deep, details, readiness
 from service.health.routes import health_deep, ready
 from service.health.schema import Check, Deep, Readiness
-from service.platform.base.breaker_schema import SERVICES
+from service.platform.base.breakers import SERVICES
 from service.platform.base.flags import FLAGS
 from service.platform.base.problem import Unavailable
-from service.platform.resilience.looks import LOOK_SECONDS, Looks
 from service.platform.route.api import Raw, Route
 from service.platform.unit.context import Context, Resources
-from service.platform.work.jobs import LISTENER
+from service.platform.unit.query_cache import LOOK_SECONDS, QueryCache
+from service.platform.work.queues import LISTENER
 from tests.conftest import Member, Stack, register, wait_until
 from tests.records import path_of
 from tests.redis_server import RedisServer, redis_server
@@ -62,9 +62,9 @@ def test_what_of_the_process_cannot_work_makes_it_not_ready(stack: Stack) -> Non
             for faults in ({}, {"calculators": "no child starts: ChildFailed"}, {}):
                 shared.faults.clear()
                 shared.faults.update(faults)
-                shared.opened.pop(Looks, None)  # an earlier look is good for a while
+                shared.opened.pop(QueryCache, None)  # an earlier look is good for a while
                 actual_readiness = await readiness(shared)
-                answer.append((actual_readiness, (await detailed(shared)).status))
+                answer.append((actual_readiness, (await details(shared)).status))
             return answer
 
     warm.warm()
@@ -160,7 +160,7 @@ def test_however_often_strangers_ask_there_is_one_look_at_a_time(stack: Stack) -
         return len(looks)
 
     async def ask() -> None:
-        asked = Looks("the resources")  # type: ignore[arg-type]
+        asked = QueryCache("the resources")  # type: ignore[arg-type]
         assert set(await asyncio.gather(*(asked.of("a", look, seconds=60) for _ in range(1000)))) == {1}
         assert await asked.of("a", look, seconds=60) == 1
         failed = await asyncio.gather(*(asked.of("b", look) for _ in range(100)), return_exceptions=True)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from service.host.child import Account, bound
+from service.host.child import RunAccount, bound
 
 ROOT = Path(__file__).resolve().parents[3]
-NOBODY = [Account("nobody", 65_534, 65_534)] if os.geteuid() == 0 else []
+NOBODY = [RunAccount("nobody", 65_534, 65_534)] if os.geteuid() == 0 else []
 
 
 def test_runs_the_program_in_the_same_process() -> None:
@@ -24,7 +24,7 @@ def test_runs_the_program_in_the_same_process() -> None:
 
 
 @pytest.mark.parametrize("account", NOBODY)
-def test_runs_as_another_user_without_the_groups_of_root(account: Account) -> None:
+def test_runs_as_another_user_without_the_groups_of_root(account: RunAccount) -> None:
     argv = bound(["/usr/bin/id", "-G"], death_signal=signal.SIGTERM, account=account)
     assert subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split() == [str(account.gid)]
 

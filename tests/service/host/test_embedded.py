@@ -19,7 +19,7 @@ import pytest
 import redis
 
 from service.host import data_folder, embedded
-from service.host.child import Account, bound
+from service.host.child import RunAccount, bound
 from service.host.data_folder import (
     LAYOUT,
     STATE_DIR,
@@ -34,13 +34,13 @@ from tests.conftest import Stack
 
 ROOT = Path(__file__).resolve().parents[3]
 IS_ROOT = os.geteuid() == 0
-NOBODY = Account("nobody", 65_534, 65_534)
+NOBODY = RunAccount("nobody", 65_534, 65_534)
 STRANGERS = [NOBODY] if IS_ROOT else []
 """Only root can try a door as somebody else."""
 PACKAGES = sysconfig.get_paths()["purelib"]
 
 
-def interpreters_for(account: Account) -> list[str]:
+def interpreters_for(account: RunAccount) -> list[str]:
     """An interpreter that the account can run the service with; none where all of them are root's own."""
     result = []
     for path in (sys.executable, f"/usr/bin/python3.{sys.version_info.minor}"):
@@ -314,7 +314,7 @@ def test_folders_and_sockets_are_closed_to_others(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("stranger", STRANGERS)
-def test_another_local_user_cannot_connect(data_dir: Path, stranger: Account) -> None:
+def test_another_local_user_cannot_connect(data_dir: Path, stranger: RunAccount) -> None:
     """Neither with every door closed nor, to PostgreSQL, with all doors open: it asks the kernel who calls."""
     psql = find_programs(stranger).initdb.with_name("psql")
     with Embedded(data_dir) as servers:
@@ -332,7 +332,7 @@ def test_another_local_user_cannot_connect(data_dir: Path, stranger: Account) ->
 
 @pytest.mark.parametrize("stranger", STRANGERS)
 @pytest.mark.parametrize("interpreter", interpreters_for(NOBODY) if IS_ROOT else [])
-def test_runs_without_being_root(folder: Path, stranger: Account, interpreter: str) -> None:
+def test_runs_without_being_root(folder: Path, stranger: RunAccount, interpreter: str) -> None:
     os.chown(folder, stranger.uid, stranger.gid)
     argv = [interpreter, "-c", PARENT, str(folder / "data")]
     environment = {"PYTHONPATH": f"{ROOT}:{PACKAGES}", "HOME": "/nonexistent"}
@@ -355,7 +355,7 @@ def test_runs_without_being_root(folder: Path, stranger: Account, interpreter: s
 
 
 @pytest.mark.parametrize("_", STRANGERS)
-def test_a_parent_that_the_servers_cannot_enter_is_named_and_left_alone(folder: Path, _: Account) -> None:
+def test_a_parent_that_the_servers_cannot_enter_is_named_and_left_alone(folder: Path, _: RunAccount) -> None:
     with pytest.raises(EmbeddedError, match=f"the folder {folder} does not let the user .* in") as refusal:
         Embedded(folder / "below" / "data").start()
     assert "CUSHION_DATA_DIR" in str(refusal.value)
@@ -363,7 +363,7 @@ def test_a_parent_that_the_servers_cannot_enter_is_named_and_left_alone(folder: 
 
 
 @pytest.mark.parametrize("_", STRANGERS)
-def test_a_closed_folder_with_other_things_in_it_is_not_opened(folder: Path, _: Account) -> None:
+def test_a_closed_folder_with_other_things_in_it_is_not_opened(folder: Path, _: RunAccount) -> None:
     (folder / "diary.txt").touch()
     with pytest.raises(EmbeddedError, match=f"the folder {folder} does not let"):
         Embedded(folder).start()
@@ -372,7 +372,7 @@ def test_a_closed_folder_with_other_things_in_it_is_not_opened(folder: Path, _: 
 
 @pytest.mark.parametrize("stranger", STRANGERS)
 @pytest.mark.parametrize("name", ["postgres", "redis", "log"])
-def test_folders_of_another_user_are_refused(folder: Path, stranger: Account, name: str) -> None:
+def test_folders_of_another_user_are_refused(folder: Path, stranger: RunAccount, name: str) -> None:
     (folder / name).mkdir()
     os.chown(folder / name, stranger.uid, stranger.gid)
     with pytest.raises(EmbeddedError, match=f"{folder / name} belongs to user id {stranger.uid}"):
@@ -466,7 +466,7 @@ def test_binaries_out_of_reach_are_copied_once(folder: Path, name: str, parts: t
         shutil.copytree(source, closed / source.relative_to(PACKAGES))
     closed.chmod(0o700)
     # Someone who is neither the caller nor in a group of the caller's.
-    other_account = Account("other", 64_000, 64_000)
+    other_account = RunAccount("other", 64_000, 64_000)
     assert first_closed(closed / name, other_account) == closed
     copy = reachable(closed / name, parts, other_account, store)
     assert first_closed(copy, other_account) is None
@@ -556,15 +556,15 @@ def test_a_missing_package_is_named() -> None:
 @pytest.mark.parametrize(
     ("mode", "account", "closed"),
     [
-        (0o700, Account("owner", os.geteuid(), 1), False),
-        (0o070, Account("owner", os.geteuid(), 1), True),
-        (0o710, Account("member", 64_000, os.getegid()), False),
-        (0o701, Account("member", 64_000, os.getegid()), True),
-        (0o701, Account("other", 64_000, 64_000), False),
-        (0o776, Account("other", 64_000, 64_000), True),
+        (0o700, RunAccount("owner", os.geteuid(), 1), False),
+        (0o070, RunAccount("owner", os.geteuid(), 1), True),
+        (0o710, RunAccount("member", 64_000, os.getegid()), False),
+        (0o701, RunAccount("member", 64_000, os.getegid()), True),
+        (0o701, RunAccount("other", 64_000, 64_000), False),
+        (0o776, RunAccount("other", 64_000, 64_000), True),
     ],
 )
-def test_a_folder_is_closed_by_its_mode(folder: Path, mode: int, account: Account, closed: bool) -> None:
+def test_a_folder_is_closed_by_its_mode(folder: Path, mode: int, account: RunAccount, closed: bool) -> None:
     folder.chmod(mode)
     assert first_closed(folder, account) == (folder if closed else None)
     folder.chmod(0o700)

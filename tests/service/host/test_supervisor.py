@@ -86,7 +86,7 @@ SERVE = """
 import json, sys
 from pathlib import Path
 from service.host import supervisor
-from service.platform.data import database
+from service.platform.data import migrations
 from service.host.supervisor import Child, Plan, serve
 told = json.loads(sys.argv[1])
 supervisor.BACKOFF_FIRST_SECONDS = told["backoff_seconds"]
@@ -95,7 +95,7 @@ plan = Plan(data_dir=Path(told.pop("data_dir")), **told["plan"])
 def migrate(url):
     print("migrating", url, flush=True)
     if plan.embedded:
-        database.migrate(url)  # the children log in as the role that it makes
+        migrations.migrate(url)  # the children log in as the role that it makes
 sys.exit(serve(plan, children=lambda plan: children, migrate=migrate))
 """
 

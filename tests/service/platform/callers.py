@@ -14,7 +14,7 @@ import msgspec
 
 from service.auth.schema import Grant
 from service.auth.token_actions import token_response
-from service.platform.access.caller_status import Meter, Verdict
+from service.platform.access.caller_status import GateVerdict, Meter
 from service.platform.access.gate import Gate
 from service.platform.base.secrets import new_api_key
 from service.platform.config import ByTier, Settings
@@ -31,7 +31,7 @@ def flat(figure: int) -> ByTier:
 
 def as_user(
     gate: Gate, tenant: UUID, *, user: UUID | None = None, session: UUID | None = None, generation: int = 0
-) -> Awaitable[Verdict]:
+) -> Awaitable[GateVerdict]:
     return gate.user(tenant, user or UUID(int=1), session or UUID(int=2), generation)
 
 

@@ -16,10 +16,11 @@ from redis import Redis
 
 from service.platform import config
 from service.platform.config import Settings
-from service.platform.data.database import as_service, migrate
+from service.platform.data.database import as_service
+from service.platform.data.migrations import migrate
 from service.platform.unit.context import Resources
-from service.platform.work.jobs import queue_of
 from service.platform.work.process import resources
+from service.platform.work.queues import queue_of
 from tests.conftest import Stack
 from tests.redis_server import RedisServer, redis_server
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from service.platform.clock import there, zone_of
+from service.platform.clock import local_time, zone_of
 from tests.rows import every
 
 
@@ -20,6 +20,6 @@ from tests.rows import every
     ],
 )
 def test_a_moment_is_shown_as_clocks_are_there(zone: str, moment: str, shown: str) -> None:
-    at = there(datetime.fromisoformat(moment).replace(tzinfo=UTC), zone_of(zone))
+    at = local_time(datetime.fromisoformat(moment).replace(tzinfo=UTC), zone_of(zone))
     assert f"{at:%Y-%m-%d %H:%M %Z}" == shown
     assert at == datetime.fromisoformat(moment).replace(tzinfo=UTC)

@@ -20,7 +20,7 @@ from core.portfolio.model.interpretation import Interpretation
 from service.mappings.shared import get_mapping
 from service.platform.unit.context import Unit
 from service.portfolios import shared
-from service.portfolios.shared import GivenDay, ReadingKey, interpreted_portfolio, portfolio_of
+from service.portfolios.shared import GivenDay, ReadingKey, interpret_portfolio, portfolio_of
 from service.processes.shared import OutOfTime
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import WorkbookNotReady
@@ -83,7 +83,7 @@ def test_a_search_is_made_once_and_one_without_an_end_changes_nothing(
             unit = Unit(opened, UUID(owner.tenant_id), request_id="test")
 
             async def read(of: Portfolio) -> Portfolio:
-                return await interpreted_portfolio(unit, of, None, key, 10.0)
+                return await interpret_portfolio(unit, of, None, key, 10.0)
 
             monkeypatch.setattr(shared, "in_child", late)
             assert await read(portfolio) is portfolio

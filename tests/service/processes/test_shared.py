@@ -20,14 +20,14 @@ from core.confined.run import ChildFailed
 from core.definition import READY, parse
 from core.generate import generate
 from core.portfolio import Portfolio
-from service.compliance.child import NoSuchTest, Ran, parse_definition, run
+from service.compliance.child import Ran, SuiteLacksTest, parse_definition, run
 from service.mappings.child import try_sample
 from service.mappings.schema import MappingTooSlow, Sample
 from service.mappings.shared import BUILT_IN
 from service.platform.base.problem import ValidationFailed
 from service.platform.http.bodies import Unread
 from service.processes import shared
-from service.processes.child import Call, Worked, _call_of, order_of
+from service.processes.child import Call, WorkDone, _call_of, order_of
 from service.processes.shared import GRACE_SECONDS, POOL, Calculators, OutOfMemory, OutOfTime, start_calculators
 
 MEGABYTE = 1024 * 1024
@@ -62,7 +62,7 @@ def test_a_run_in_a_child_is_the_run(calculators: Calculators, portfolio: Portfo
         expected.as_of, expected.skipped, expected.warnings,
     )  # fmt: skip
     assert results.figures == expected.figures
-    assert isinstance(call(calculators, run, portfolio, "deal", rules, {"test_ids": ["none"]}), NoSuchTest)
+    assert isinstance(call(calculators, run, portfolio, "deal", rules, {"test_ids": ["none"]}), SuiteLacksTest)
 
 
 def test_a_portfolio_arrives_as_it_is_and_may_be_changed(portfolio: Portfolio) -> None:
@@ -98,14 +98,14 @@ def test_a_refusal_of_the_function_is_the_caller_s(calculators: Calculators) -> 
 def test_only_our_refusals_are_believed(calculators: Calculators, monkeypatch: pytest.MonkeyPatch) -> None:
     """A child that was taken over may name anything; nothing is loaded or called because of it."""
     for name in ("os.system", "service.host.backup.restore", "builtins.SystemExit"):
-        answer = msgspec.msgpack.encode(Worked(refused=(name, [])))
+        answer = msgspec.msgpack.encode(WorkDone(refused=(name, [])))
         monkeypatch.setattr(calculators, "ask", lambda *_, answer=answer: answer)
         with pytest.raises(ChildFailed, match="unknown refusal"):
             call(calculators, parse_definition, {})
 
 
 def test_what_is_of_another_type_is_no_answer(calculators: Calculators, monkeypatch: pytest.MonkeyPatch) -> None:
-    answer = msgspec.msgpack.encode(Worked(answer=msgspec.msgpack.encode({"definition": 1})))
+    answer = msgspec.msgpack.encode(WorkDone(answer=msgspec.msgpack.encode({"definition": 1})))
     monkeypatch.setattr(calculators, "ask", lambda *_: answer)
     with pytest.raises(ChildFailed):
         call(calculators, parse_definition, {})

@@ -25,7 +25,7 @@ from core.reconciliation.issues import ROW_COLUMNS
 from core.reconciliation.rules import RULES, tolerances_of
 from core.reconciliation.run import reconcile
 from core.reconciliation.tape import LOANS_FILE
-from service.reconciliation.child import COMPARE, ISSUES_FILE, Compared, Comparison, ComparisonFailed
+from service.reconciliation.child import COMPARE, ISSUES_FILE, Comparison, ComparisonFailed, ComparisonResult
 from tests.core.reconciliation.isolated import LIMITS, left_in
 from tests.service.reconciliation.copied import parsed
 
@@ -39,7 +39,9 @@ def loans(generated_tape: tuple[GeneratedTape, Path], folder: Path) -> Path:
     return folder / LOANS_FILE
 
 
-def compared_of(comparison: Comparison, folder: Path, stop: threading.Event | None = None, **second: Any) -> Compared:
+def compared_of(
+    comparison: Comparison, folder: Path, stop: threading.Event | None = None, **second: Any
+) -> ComparisonResult:
     """What comparing in a child answers; the issues are in the folder."""
     reads = [comparison.loans, *comparison.paths]
     with workplace(folder) as path:

@@ -157,7 +157,7 @@ def test_a_reconciliation_has_both_sides_as_written(pair: Pair) -> None:
 
 
 def test_a_deal_shows_what_moved_and_the_trustees_figures(owner: Member) -> None:
-    deal = deals.made(owner, name="Cairn")
+    deal = deals.create_deal(owner, name="Cairn")
     for day, loans in (("2026-02-28", deals.LOANS), ("2026-03-31", deals.LOANS.replace(b"3000000", b"2500000"))):
         files = ("loans.csv", loans), ("notes.csv", deals.NOTES)
         workbook = deals.added(owner, deal, *files, as_of=day)

@@ -35,12 +35,12 @@ def test_a_book_is_mapped_once_and_read_only(stack: Stack, owner: Member, loans:
     first, second = (UUID(owner.uploaded(loans, name=name)["id"]) for name in "ab")
 
     async def ask(unit: Unit) -> None:
-        row = await store.get(unit, first)
+        row = await store.workbooks.get(unit, first)
         book = await shared.open_book(unit, row)
         assert [sheet.name for sheet in book.sheets] == ["Loans", "Notes / hidden", "Numbers", "Empty"]
         assert book["Loans"].value(2, 0) == "LX000001"
         assert await shared.open_book(unit, row) is book
-        assert await shared.open_book(unit, await store.get(unit, second)) is book  # the same bytes
+        assert await shared.open_book(unit, await store.workbooks.get(unit, second)) is book  # the same bytes
         numbers = book["Numbers"].columns[0]
         assert numbers is not None
         assert not numbers.numbers.flags.writeable
@@ -62,7 +62,7 @@ def test_only_a_ready_workbook_is_opened(
     stack: Stack, shared_owner: Member, workbook: dict[str, Any], status: str
 ) -> None:
     async def ask(unit: Unit) -> None:
-        row = await store.get(unit, UUID(workbook["id"]))
+        row = await store.workbooks.get(unit, UUID(workbook["id"]))
         with pytest.raises(WorkbookNotReady):
             await shared.open_book(unit, msgspec.structs.replace(row, status=status))
 
@@ -72,6 +72,6 @@ def test_only_a_ready_workbook_is_opened(
 def test_another_tenants_workbook_is_not_found(stack: Stack, stranger: Member, workbook: dict[str, Any]) -> None:
     async def ask(unit: Unit) -> None:
         with pytest.raises(WorkbookNotFound):
-            await store.get(unit, UUID(workbook["id"]))
+            await store.workbooks.get(unit, UUID(workbook["id"]))
 
     in_a_unit(stack, stranger.tenant_id, ask)

@@ -88,7 +88,10 @@ def _schedule(environment: Environment, settlement: Any, maturity: Any, frequenc
 
 
 def _enter(name: str, description: str, result: float, compute: Callable[[Schedule, bool], Any]) -> None:
-    """A row for one of the COUP functions: the same arguments, another figure of the schedule."""
+    """A row for one of the COUP functions.
+
+    The same arguments, another figure of the schedule.
+    """
 
     @function(
         name, "financial", description, SETTLEMENT, MATURITY, FREQUENCY, BASIS,
@@ -117,7 +120,10 @@ _enter(
 
 
 def _price(schedule: Schedule, rate: float, yld: float, redemption: float) -> float:
-    """The price without accrued interest; the last period discounts without interest on interest."""
+    """Return the price without accrued interest.
+
+    The last period discounts without interest on interest.
+    """
     coupon = 100 * rate / schedule.frequency
     length, accrued = schedule.length, schedule.accrued
     part = (length - accrued) / length
@@ -139,9 +145,15 @@ def _price(schedule: Schedule, rate: float, yld: float, redemption: float) -> fl
     examples=(("=ROUND(PRICE(DATE(2008,2,15),DATE(2017,11,15),0.0575,0.065,100,2,0),5)", 94.63436),),
 )  # fmt: skip
 def price(
-    environment: Environment, settlement: Any, maturity: Any, rate: Any, yld: Any, redemption: Any, frequency: Any,
+    environment: Environment,
+    settlement: Any,
+    maturity: Any,
+    rate: Any,
+    yld: Any,
+    redemption: Any,
+    frequency: Any,
     basis: Any = 0.0,
-) -> float:  # fmt: skip
+) -> float:
     rate, yld, redemption = numbers(rate, yld, redemption)
     schedule = _schedule(environment, settlement, maturity, frequency, basis)
     need(rate >= 0, yld >= 0, redemption > 0)
@@ -155,9 +167,15 @@ def price(
     examples=(("=ROUND(YIELD(DATE(2008,2,15),DATE(2016,11,15),0.0575,95.04287,100,2,0),6)", 0.065),),
 )  # fmt: skip
 def yield_(
-    environment: Environment, settlement: Any, maturity: Any, rate: Any, pr: Any, redemption: Any, frequency: Any,
+    environment: Environment,
+    settlement: Any,
+    maturity: Any,
+    rate: Any,
+    pr: Any,
+    redemption: Any,
+    frequency: Any,
     basis: Any = 0.0,
-) -> float:  # fmt: skip
+) -> float:
     rate, pr, redemption = numbers(rate, pr, redemption)
     schedule = _schedule(environment, settlement, maturity, frequency, basis)
     need(rate >= 0, pr > 0, redemption > 0)
@@ -169,7 +187,9 @@ def yield_(
 
 
 def root(value: Callable[[float], float], guess: float, floor: float) -> float:
-    """The yield above a floor where a falling function is 0: secants, kept inside a bracket that halves.
+    """Return the yield above a floor where a falling function is 0.
+
+    Secants, kept inside a bracket that halves.
 
     Raises:
         Failure: NUM where there is none.
@@ -262,10 +282,17 @@ def _par(value: Any) -> float:
         ("=ROUND(ACCRINT(DATE(2008,4,5),39691,39569,0.1,1000,2,0,TRUE),6)", 7.222222),
     ),
 )  # fmt: skip
-def accrint(
-    environment: Environment, issue: Any, first_interest: Any, settlement: Any, rate: Any, par: Any, frequency: Any,
-    basis: Any = 0.0, calc_method: bool = True,
-) -> float:  # fmt: skip
+def accrint(  # noqa: PLR0913 - Excel's own signature
+    environment: Environment,
+    issue: Any,
+    first_interest: Any,
+    settlement: Any,
+    rate: Any,
+    par: Any,
+    frequency: Any,
+    basis: Any = 0.0,
+    calc_method: bool = True,
+) -> float:
     start, first, end = day(environment, issue), day(environment, first_interest), day(environment, settlement)
     rate, par = number(rate), _par(par)
     times, count = frequency_of(frequency), basis_of(basis)
@@ -274,7 +301,10 @@ def accrint(
 
 
 def _coupons_accrued(issue: int, first: int, settlement: int, frequency: int, basis: int, since_issue: bool) -> float:
-    """Coupons earned from issue to settlement; the full periods before the last count only with `since_issue`."""
+    """Return coupons earned from issue to settlement.
+
+    The full periods before the last count only with `since_issue`.
+    """
     step, month_end = 12 // frequency, days.is_month_end(first)
     place = -1
     if settlement > first and since_issue:
@@ -296,14 +326,14 @@ def _coupons_accrued(issue: int, first: int, settlement: int, frequency: int, ba
 
 
 def _period(start: int, end: int, frequency: int, basis: int) -> float:
-    """Days of a coupon period."""
+    """Return days of a coupon period."""
     if basis == 1:
         return float(end - start)
     return (365 if basis == 3 else 360) / frequency
 
 
 def _true_period(start: int, end: int, frequency: int, basis: int) -> float:
-    """Days of the period that holds the issue: counted, not the year's share."""
+    """Return days of the period that holds the issue: counted, not the year's share."""
     if basis in (1, 3):
         return _period(start, end, frequency, basis)
     return days.days_360_european(start, end) if basis == 4 else days.days_360(start, end, both=basis == 0)
@@ -420,7 +450,8 @@ def received(
 def _to_maturity(
     environment: Environment, settlement: Any, maturity: Any, issue: Any, basis: Any
 ) -> tuple[float, float, float]:
-    """Years from issue to settlement, settlement to maturity, issue to maturity, all in the year of the first."""
+    """Return years from issue to settlement, settlement to maturity, issue to maturity, all in the year of the
+    first."""
     start, end, issued = day(environment, settlement), day(environment, maturity), day(environment, issue)
     count = basis_of(basis)
     need(issued <= start < end)

@@ -75,14 +75,14 @@ def ddb(cost: float, salvage: float, life: float, period: float, factor: float =
 
 
 def _declined(cost: float, salvage: float, life: float, period: float, factor: float) -> float:
-    """What is lost from the beginning to a period, its fraction in proportion."""
+    """Return what is lost from the beginning to a period, its fraction in proportion."""
     full = math.floor(period)
     before = sum_of_declines(cost, salvage, life, full, factor)
     return before + (period - full) * (sum_of_declines(cost, salvage, life, full + 1, factor) - before)
 
 
 def sum_of_declines(cost: float, salvage: float, life: float, periods: int, factor: float) -> float:
-    """What is lost in whole periods: never below the salvage value."""
+    """Return what is lost in whole periods: never below the salvage value."""
     left = cost * max(1 - factor / life, 0.0) ** periods if periods else cost
     return max(cost - max(left, salvage), 0.0)
 
@@ -112,7 +112,7 @@ def vdb(
 
 
 def _switched(cost: float, salvage: float, life: float, remaining: float, period: float, factor: float) -> float:
-    """What is lost over some periods at the declining rate, or from the first at which it is more, straight."""
+    """Return what is lost over some periods at the declining rate, or from the first at which it is more, straight."""
     total, worth, straight = 0.0, cost - salvage, 0.0
     left, rate = cost, min(factor / life, 1.0)
     count = math.ceil(period)
@@ -145,9 +145,16 @@ class _Asset:
     """The checked arguments of AMORLINC and AMORDEGRC."""
 
     def __init__(
-        self, environment: Environment, cost: Any, purchased: Any, first: Any, salvage: Any, period: Any, rate: Any,
+        self,
+        environment: Environment,
+        cost: Any,
+        purchased: Any,
+        first: Any,
+        salvage: Any,
+        period: Any,
+        rate: Any,
         basis: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.cost, self.salvage, self.rate = toolpak.numbers(cost, salvage, rate)
         self.purchased, self.first = toolpak.day(environment, purchased), toolpak.day(environment, first)
         self.period, self.basis = toolpak.number(period), toolpak.basis_of(basis)
@@ -157,7 +164,7 @@ class _Asset:
         self.life = math.ceil(1 / self.rate)
 
     def first_loss(self, rate: float) -> tuple[float, int]:
-        """The loss of the first period at a rate, and the periods of the asset's life."""
+        """Return the loss of the first period at a rate, and the periods of the asset's life."""
         year = 365.0 if self.basis == 3 else 360.0
         if self.basis == 1:
             year = days.year_length(self.purchased, self.purchased, 1)
@@ -177,9 +184,15 @@ class _Asset:
     examples=(("=AMORLINC(2400,39679,39813,300,1,0.15,1)", 360.0), ("=AMORLINC(2400,39679,39813,300,1,0.15,2)", NUM)),
 )  # fmt: skip
 def amorlinc(
-    environment: Environment, cost: Any, purchased: Any, first: Any, salvage: Any, period: Any, rate: Any,
+    environment: Environment,
+    cost: Any,
+    purchased: Any,
+    first: Any,
+    salvage: Any,
+    period: Any,
+    rate: Any,
     basis: Any = 0.0,
-) -> float:  # fmt: skip
+) -> float:
     asset = _Asset(environment, cost, purchased, first, salvage, period, rate, basis)
     if asset.cost == asset.salvage or asset.period > asset.life:
         return 0.0
@@ -197,9 +210,15 @@ def amorlinc(
     examples=(("=AMORDEGRC(2400,39679,39813,300,1,0.15,1)", 776.0), ("=AMORDEGRC(2400,39679,39813,300,1,0.5,1)", NUM)),
 )  # fmt: skip
 def amordegrc(
-    environment: Environment, cost: Any, purchased: Any, first: Any, salvage: Any, period: Any, rate: Any,
+    environment: Environment,
+    cost: Any,
+    purchased: Any,
+    first: Any,
+    salvage: Any,
+    period: Any,
+    rate: Any,
     basis: Any = 0.0,
-) -> float:  # fmt: skip
+) -> float:
     asset = _Asset(environment, cost, purchased, first, salvage, period, rate, basis)
     years = 1 / asset.rate
     toolpak.need(years > 2, not 4 <= years <= 5)  # the help says 3
@@ -224,5 +243,5 @@ def amordegrc(
 
 
 def _to_unit(amount: float) -> float:
-    """The nearest whole amount, a half up, as 13 decimals read."""
+    """Return the nearest whole amount, a half up, as 13 decimals read."""
     return math.floor(round(amount, 13) + 0.5)

@@ -21,7 +21,7 @@ Excel's help, whose older editions give the escudo one."""
 
 
 def _significant(value: float, digits: int) -> float:
-    """A number to so many significant digits."""
+    """Return a number to so many significant digits."""
     if value == 0:
         return 0.0
     return round_half_away(value, digits - 1 - math.floor(math.log10(abs(value))))

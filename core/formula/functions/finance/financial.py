@@ -22,7 +22,7 @@ _TYPE: Final = Argument("type", Takes.NUMBER, "0 when paid at the end of a perio
 
 
 def _power(base: float, exponent: float) -> float:
-    """A real power.
+    """Return a real power.
 
     Raises:
         Failure: NUM where it is none, or too large; DIV0 for 0 to a negative power.
@@ -42,7 +42,7 @@ def _power(base: float, exponent: float) -> float:
 
 
 def _annuity(rate: float, nper: float, due: float) -> tuple[float, float]:
-    """Growth of 1 over all periods, and what payments of 1 have grown to."""
+    """Return growth of 1 over all periods, and what payments of 1 have grown to."""
     if rate == 0:
         return 1.0, nper
     growth = _power(1 + rate, nper)
@@ -180,7 +180,7 @@ RATE_STEPS: Final = 50
 def _newton(
     value: Callable[[float], float], slope: Callable[[float], float], guess: float, *, steps: int, tolerance: float
 ) -> float:
-    """A rate above -1 where a value is 0.
+    """Return a rate above -1 where a value is 0.
 
     Raises:
         Failure: NUM where the steps do not settle.
@@ -200,7 +200,7 @@ def _newton(
 
 
 def _cumulated(rate: Any, nper: Any, pv: Any, start: Any, end: Any, due: Any) -> tuple[float, float]:
-    """Interest and repayment summed over periods, as the Analysis ToolPak's functions check them."""
+    """Return interest and repayment summed over periods, as the Analysis ToolPak's functions check them."""
     rate, nper, pv = toolpak.numbers(rate, nper, pv)
     first, last = math.ceil(toolpak.number(start)), int(toolpak.number(end))
     kind = toolpak.number(due)
@@ -216,7 +216,7 @@ def _cumulated(rate: Any, nper: Any, pv: Any, start: Any, end: Any, due: Any) ->
 
 
 def _grown(rate: float, periods: float) -> float:
-    """The interest that 1 has borne after some periods."""
+    """Return the interest that 1 has borne after some periods."""
     try:
         return math.expm1(periods * math.log1p(rate))
     except OverflowError:
@@ -256,12 +256,12 @@ _GUESS: Final = Argument("guess", Takes.NUMBER, "Where the search begins; 10 % u
 
 
 def _flows(values: Any) -> list[float]:
-    """The numbers among cells; text, booleans and blanks are passed over."""
+    """Return the numbers among cells; text, booleans and blanks are passed over."""
     return [cell for cell in toolpak.every(values) if isinstance(cell, float)]
 
 
 def _present(rate: float, flows: list[float]) -> float:
-    """The value of flows at the time of the first."""
+    """Return the value of flows at the time of the first."""
     factor, total = 1 / (1 + rate), 0.0
     for flow in reversed(flows):
         total = total * factor + flow
@@ -326,7 +326,7 @@ _PLACES: Final = (
 
 
 def _bracket(value: Callable[[float], float]) -> tuple[float, float]:
-    """Two rates where a value has unlike signs.
+    """Return two rates where a value has unlike signs.
 
     Raises:
         Failure: NUM where there are none.
@@ -342,8 +342,8 @@ def _bracket(value: Callable[[float], float]) -> tuple[float, float]:
 def _bisect(
     value: Callable[[float], float], low: float, high: float, width: float = 0.0, level: float = math.inf
 ) -> float:
-    """The middle of what is left of a bracket when it is narrower than a width and the value there less than a level,
-    or cannot be halved any more.
+    """Return the middle of what is left of a bracket when it is narrower than a width and the value there less than a
+    level, or cannot be halved any more.
 
     Where the ends have like signs it runs to the low end, as Excel's XIRR does.
     """
@@ -360,7 +360,7 @@ def _bisect(
 
 
 def _dated(environment: Environment, values: list[Any], dates: Any) -> tuple[list[float], list[float]]:
-    """Cash flows and their distances from the first in years of 365 days."""
+    """Return cash flows and their distances from the first in years of 365 days."""
     flows = [toolpak.number(cell) for cell in values]
     serials = [toolpak.day(environment, cell) for cell in toolpak.every(dates)]
     if len(flows) != len(serials) or min(serials) < serials[0]:
@@ -424,7 +424,7 @@ XIRR_LEAST_GUESS: Final = 1e-5
 
 
 def _halved(value: Callable[[float], float], guess: float, flowing: float) -> float:
-    """A rate where a value is 0, of flows that sum up to so much without their signs."""
+    """Return a rate where a value is 0, of flows that sum up to so much without their signs."""
     low, high = -1.0, -abs(guess)
     if guess < 0:
         while (value(low) > 0) == (value(high) > 0):
@@ -556,7 +556,7 @@ def dollarfr(decimal_dollar: Any, fraction: Any) -> float:
 
 
 def _quote(price: Any, fraction: Any) -> tuple[float, int, float]:
-    """The price, the parts of a unit, and the power of ten that their digits take up."""
+    """Return the price, the parts of a unit, and the power of ten that their digits take up."""
     amount, denominator = toolpak.numbers(price, fraction)
     if denominator < 0:
         raise Failure(NUM)

@@ -34,20 +34,26 @@ class _OddFirst:
     """The checked dates of ODDFPRICE and ODDFYIELD."""
 
     def __init__(
-        self, environment: Environment, settlement: Any, maturity: Any, issue: Any, first_coupon: Any, frequency: Any,
+        self,
+        environment: Environment,
+        settlement: Any,
+        maturity: Any,
+        issue: Any,
+        first_coupon: Any,
+        frequency: Any,
         basis: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.settlement, self.maturity = day(environment, settlement), day(environment, maturity)
         self.issue, self.first = day(environment, issue), day(environment, first_coupon)
         self.frequency, self.basis = frequency_of(frequency), basis_of(basis)
         need(self.issue < self.settlement < self.first < self.maturity)
 
     def on_schedule(self) -> bool:
-        """Whether the first coupon falls on the maturity's calendar, as Excel asks of it for a price."""
+        """Return whether the first coupon falls on the maturity's calendar, as Excel asks of it for a price."""
         return Schedule(self.first, self.maturity, self.frequency, self.basis).previous == self.first
 
     def pricing(self, rate: float, redemption: float) -> Callable[[float], float]:
-        """The price as a function of the yield."""
+        """Return the price as a function of the yield."""
         length = Schedule(self.settlement, self.first, self.frequency, self.basis).length
         if self._days(self.issue, self.first) < length:
             return self._short(rate, redemption, length)
@@ -100,7 +106,8 @@ class _OddFirst:
 
 
 def _discounted(first: float, coupon: float, redemption: float, count: int, wait: float, growth: float) -> float:
-    """What a first coupon after some periods, the coupons after it and the redemption with the last are worth."""
+    """Return what a first coupon after some periods, the coupons after it and the redemption with the last are
+    worth."""
     if growth <= 0:
         raise Failure(NUM)
     value = redemption
@@ -120,10 +127,18 @@ def _discounted(first: float, coupon: float, redemption: float, count: int, wait
         ),
     ),
 )  # fmt: skip
-def oddfprice(
-    environment: Environment, settlement: Any, maturity: Any, issue: Any, first_coupon: Any, rate: Any, yld: Any,
-    redemption: Any, frequency: Any, basis: Any = 0.0,
-) -> float:  # fmt: skip
+def oddfprice(  # noqa: PLR0913 - Excel's own signature
+    environment: Environment,
+    settlement: Any,
+    maturity: Any,
+    issue: Any,
+    first_coupon: Any,
+    rate: Any,
+    yld: Any,
+    redemption: Any,
+    frequency: Any,
+    basis: Any = 0.0,
+) -> float:
     rate, yld, redemption = numbers(rate, yld, redemption)
     odd = _OddFirst(environment, settlement, maturity, issue, first_coupon, frequency, basis)
     need(rate >= 0, yld >= 0, redemption > 0, odd.on_schedule())
@@ -141,10 +156,18 @@ def oddfprice(
         ),
     ),
 )  # fmt: skip
-def oddfyield(
-    environment: Environment, settlement: Any, maturity: Any, issue: Any, first_coupon: Any, rate: Any, pr: Any,
-    redemption: Any, frequency: Any, basis: Any = 0.0,
-) -> float:  # fmt: skip
+def oddfyield(  # noqa: PLR0913 - Excel's own signature
+    environment: Environment,
+    settlement: Any,
+    maturity: Any,
+    issue: Any,
+    first_coupon: Any,
+    rate: Any,
+    pr: Any,
+    redemption: Any,
+    frequency: Any,
+    basis: Any = 0.0,
+) -> float:
     rate, pr, redemption = numbers(rate, pr, redemption)
     odd = _OddFirst(environment, settlement, maturity, issue, first_coupon, frequency, basis)
     need(rate >= 0, pr > 0, redemption > 0)
@@ -184,7 +207,7 @@ class _OddLast:
         self.left += max(days.days_between(start, end, self.basis), 0) / normal
 
     def _rounded(self, start: int, end: int) -> int:
-        """Days from start to end, month ends as the 30th in the US count whatever the start is."""
+        """Return days from start to end, month ends as the 30th in the US count whatever the start is."""
         if self.basis == 0:
             return max(days.days_360(start, end, both=True), 0)
         return max(days.days_between(start, end, self.basis), 0)
@@ -198,10 +221,17 @@ class _OddLast:
         ("=ROUND(ODDLPRICE(DATE(2008,2,7),DATE(2008,6,15),DATE(2007,10,15),0.0375,0.0405,100,2,0),5)", 99.87829),
     ),
 )  # fmt: skip
-def oddlprice(
-    environment: Environment, settlement: Any, maturity: Any, last_interest: Any, rate: Any, yld: Any,
-    redemption: Any, frequency: Any, basis: Any = 0.0,
-) -> float:  # fmt: skip
+def oddlprice(  # noqa: PLR0913 - Excel's own signature
+    environment: Environment,
+    settlement: Any,
+    maturity: Any,
+    last_interest: Any,
+    rate: Any,
+    yld: Any,
+    redemption: Any,
+    frequency: Any,
+    basis: Any = 0.0,
+) -> float:
     rate, yld, redemption = numbers(rate, yld, redemption)
     odd = _OddLast(environment, settlement, maturity, last_interest, frequency, basis)
     need(rate >= 0, yld >= 0, redemption > 0)
@@ -217,10 +247,17 @@ def oddlprice(
         ("=ROUND(ODDLYIELD(DATE(2008,4,20),DATE(2008,6,15),DATE(2007,12,24),0.0375,99.875,100,2,0),6)", 0.045192),
     ),
 )  # fmt: skip
-def oddlyield(
-    environment: Environment, settlement: Any, maturity: Any, last_interest: Any, rate: Any, pr: Any,
-    redemption: Any, frequency: Any, basis: Any = 0.0,
-) -> float:  # fmt: skip
+def oddlyield(  # noqa: PLR0913 - Excel's own signature
+    environment: Environment,
+    settlement: Any,
+    maturity: Any,
+    last_interest: Any,
+    rate: Any,
+    pr: Any,
+    redemption: Any,
+    frequency: Any,
+    basis: Any = 0.0,
+) -> float:
     rate, pr, redemption = numbers(rate, pr, redemption)
     odd = _OddLast(environment, settlement, maturity, last_interest, frequency, basis)
     need(rate >= 0, pr > 0, redemption > 0)

@@ -53,7 +53,8 @@ _SUBTOTAL_CALL: Final = re.compile(r"\b(?:SUBTOTAL|AGGREGATE)\s*\(", re.IGNORECA
 def _cells(
     environment: Environment, reference: Reference, hidden: frozenset[str], *, subtotals: bool, errors: bool
 ) -> Array:
-    """The cells of all areas without hidden rows, without cells that hold a subtotal, without errors, as asked for."""
+    """Return the cells of all areas without hidden rows, without cells that hold a subtotal, without errors, as asked
+    for."""
     kept: list[Any] = []
     for area in reference.areas:
         block = environment.array(area)

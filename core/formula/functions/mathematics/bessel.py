@@ -52,7 +52,7 @@ ORDER_MAX: Final = 100_000
 
 
 def _polynomial(coefficients: Sequence[float], at: float) -> float:
-    """The coefficients in rising powers, evaluated from the last (Horner)."""
+    """Return the coefficients in rising powers, evaluated from the last (Horner)."""
     value = 0.0
     for coefficient in reversed(coefficients):
         value = value * at + coefficient
@@ -127,7 +127,7 @@ def _upward(x: float, order: int, first: float, second: float, sign: float) -> f
 
 
 def _miller_start(order: int) -> int:
-    """The even order from which the way down begins: 40 for single precision, as in Numerical Recipes."""
+    """Return the even order from which the way down begins: 40 for single precision, as in Numerical Recipes."""
     return 2 * ((order + int(math.sqrt(40 * order))) // 2)
 
 

@@ -33,7 +33,7 @@ DIGITS_MAX: Final = 1_000
 
 
 def read(value: Any) -> Complex:
-    """A complex number from a number or text; blank is 0.
+    """Return a complex number from a number or text; blank is 0.
 
     Raises:
         Failure: VALUE for a boolean, NUM for text that is no complex number.
@@ -61,7 +61,9 @@ def read(value: Any) -> Complex:
 
 
 def write(real: float, imaginary: float, suffix: str) -> str:
-    """The text of a complex number: each part with 15 digits, no part that is 0, no 1 before the letter.
+    """Return the text of a complex number.
+
+    Each part with 15 digits, no part that is 0, no 1 before the letter.
 
     Raises:
         Failure: NUM for a part that is no number.
@@ -140,7 +142,10 @@ def _suffix(*numbers: Complex) -> str:
 
 
 def _all(values: tuple[Any, ...]) -> list[Complex]:
-    """Every complex number among values and ranges; blank cells are passed over."""
+    """Return every complex number among values and ranges.
+
+    Blank cells are passed over.
+    """
     numbers = []
     for value in values:
         if isinstance(value, Error):
@@ -302,12 +307,12 @@ NEAR_ZERO: Final = 1e-3
 
 
 def _tangents(real: float, imaginary: float) -> float:
-    """What the tangent and the secant divide by: 2 |cos|^2."""
+    """Return what the tangent and the secant divide by: 2 |cos|^2."""
     return _cos(2 * real) + math.cosh(2 * imaginary)
 
 
 def _cotangents(real: float, imaginary: float) -> float:
-    """What the cotangent and the cosecant divide by: 2 |sin|^2."""
+    """Return what the cotangent and the cosecant divide by: 2 |sin|^2."""
     size = math.cosh(2 * imaginary) - _cos(2 * real)
     return size if size > NEAR_ZERO else 2 * (_sin(real) ** 2 + math.sinh(imaginary) ** 2)
 

@@ -105,7 +105,7 @@ def permutation_a(total: float, chosen: float) -> float:
 
 
 def _whole_numbers(arguments: tuple[Any, ...]) -> list[int]:
-    """The whole numbers of a ToolPak function's arguments, those in ranges read alike; blank cells are 0.
+    """Return the whole numbers of a ToolPak function's arguments, those in ranges read alike; blank cells are 0.
 
     Raises:
         Failure: NUM for a negative or inexact one.
@@ -139,7 +139,7 @@ _DIVIDED = many("number1", "number2", "A whole number, 0 or more, or a range of 
 
 
 def _divided(arguments: tuple[Any, ...]) -> list[int]:
-    """The whole numbers, without those of references to one blank cell (blanks of larger ranges are 0).
+    """Return the whole numbers, without those of references to one blank cell (blanks of larger ranges are 0).
 
     Raises:
         Failure: VALUE where nothing is left, else as `_whole_numbers`.

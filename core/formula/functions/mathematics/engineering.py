@@ -23,7 +23,7 @@ _DIGITS: Final = {2: "01", 8: "01234567", 16: "0123456789abcdefABCDEF"}
 
 
 def _text(value: Any) -> str:
-    """A number or text as text; booleans are refused."""
+    """Return a number or text as text; booleans are refused."""
     if value is OMITTED:
         raise Failure(NA)
     if isinstance(value, bool):
@@ -35,7 +35,7 @@ def _text(value: Any) -> str:
 
 
 def _read(value: Any, base: int) -> int:
-    """The number that digits of a base stand for; no digits stand for 0."""
+    """Return the number that digits of a base stand for; no digits stand for 0."""
     text = _text(value)
     if len(text) > DIGITS_MAX or text.strip(_DIGITS[base]):
         raise Failure(NUM)
@@ -45,7 +45,10 @@ def _read(value: Any, base: int) -> int:
 
 
 def _places(value: Any) -> int:
-    """How many digits to write at least, 0 where that is left open. NUM outside 1 to ten (a blank cell is 0)."""
+    """Return how many digits to write at least, 0 where that is left open.
+
+    NUM outside 1 to ten (a blank cell is 0).
+    """
     if value is OMITTED:
         return 0
     count = toolpak.whole(value)
@@ -54,7 +57,10 @@ def _places(value: Any) -> int:
 
 
 def _write(number: int, base: int, count: int) -> str:
-    """The digits of a number, with leading zeros to fill the places; a negative one always has ten digits."""
+    """Return the digits of a number, with leading zeros to fill the places.
+
+    A negative one always has ten digits.
+    """
     full = base**DIGITS_MAX
     if not -full // 2 <= number < full // 2:
         raise Failure(NUM)
@@ -190,7 +196,7 @@ _KINDS: Final = {unit: (kind, factor) for kind, units in UNITS.items() for unit,
 
 
 def _unit(name: str) -> tuple[str, str, float]:
-    """The kind, the unit without its prefix, and the factor of a unit with or without one; capitals count."""
+    """Return the kind, the unit without its prefix, and the factor of a unit with or without one; capitals count."""
     if name in _KINDS:
         kind, factor = _KINDS[name]
         return kind, name, factor
@@ -229,7 +235,10 @@ def convert(number: Any, from_unit: str, to_unit: str) -> float:
 
 
 def _degrees(value: float, source: str, factor: float, target: str, divisor: float) -> float:
-    """By way of kelvin; the two common scales directly, which keeps round numbers round."""
+    """By way of kelvin.
+
+    The two common scales directly, which keeps round numbers round.
+    """
     if source in ("C", "cel") and target in ("F", "fah"):
         return value * 9 / 5 + 32
     if source in ("F", "fah") and target in ("C", "cel"):

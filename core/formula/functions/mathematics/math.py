@@ -68,7 +68,7 @@ _PAIRED = (array("array_x", "The first numbers."), array("array_y", "As many sec
 
 
 def paired(first: Array, second: Array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The numbers of two equally large arrays, place by place, where both hold one.
+    """Return the numbers of two equally large arrays, place by place, where both hold one.
 
     Raises:
         Failure: NA for arrays of different sizes, else the first error inside.

@@ -16,7 +16,7 @@ from core.values import Kind
 
 
 def matrix(values: Array) -> NDArray[np.float64]:
-    """All cells as numbers.
+    """Return all cells as numbers.
 
     Raises:
         Failure: the first error inside; VALUE where a cell is no number.
@@ -31,7 +31,7 @@ def matrix(values: Array) -> NDArray[np.float64]:
 
 
 def from_matrix(values: NDArray[np.float64]) -> Array:
-    """An Array of a two-dimensional array of numbers.
+    """Return an Array of a two-dimensional array of numbers.
 
     Raises:
         Failure: NUM where one is too large for Excel.
@@ -68,7 +68,10 @@ def mmult(environment: Environment, first: Array, second: Array) -> Array:
 def _eliminated(
     environment: Environment, square: NDArray[np.float64], beside: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
-    """Gauss with partial pivoting: the triangle, what stands beside it after the same steps, the sign of the swaps."""
+    """Gauss with partial pivoting.
+
+    The triangle, what stands beside it after the same steps, the sign of the swaps.
+    """
     upper, beside, sign = square.copy(), beside.copy(), 1
     for at in range(len(upper)):
         environment.spend(upper.size)

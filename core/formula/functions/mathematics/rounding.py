@@ -83,13 +83,13 @@ def quotient(value: Any, divisor: Any) -> float:
 
 
 def _away(value: float, step: float) -> float:
-    """The nearest multiple of a step, away from zero."""
+    """Return the nearest multiple of a step, away from zero."""
     count = round_up(value / step, 0)
     return count * step
 
 
 def _toward(value: float, step: float) -> float:
-    """The nearest multiple of a step, toward zero."""
+    """Return the nearest multiple of a step, toward zero."""
     return round_down(value / step, 0) * step
 
 

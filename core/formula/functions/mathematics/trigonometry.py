@@ -46,7 +46,7 @@ def _tangent(angle: float) -> float:
 
 
 def _inverse(operation: Callable[[float], float]) -> Callable[[float], float]:
-    """One by the operation; #DIV/0! where that is 0."""
+    """Return one by the operation; #DIV/0! where that is 0."""
 
     def body(value: float) -> float:
         below = operation(value)
@@ -58,7 +58,7 @@ def _inverse(operation: Callable[[float], float]) -> Callable[[float], float]:
 
 
 def _guarded(operation: Callable[[float], float]) -> Callable[[float], float]:
-    """Values outside the domain and results past the largest double are #NUM!."""
+    """Return values outside the domain and results past the largest double are #NUM!."""
 
     def body(value: float) -> float:
         try:

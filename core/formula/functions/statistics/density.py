@@ -43,7 +43,10 @@ def deviance(x: float, mean: float) -> float:
 
 
 def binomial(x: float, n: float, p: float, q: float) -> float:
-    """The probability of x successes in n trials; p + q is 1; x and n need not be whole."""
+    """Return the probability of x successes in n trials; p + q is 1.
+
+    X and n need not be whole.
+    """
     if p == 0 or q == 0:
         return float(x == (0 if p == 0 else n))
     if x == 0:
@@ -57,7 +60,10 @@ def binomial(x: float, n: float, p: float, q: float) -> float:
 
 
 def poisson(x: float, mean: float) -> float:
-    """The probability of x events where `mean` are expected; x need not be whole."""
+    """Return the probability of x events where `mean` are expected.
+
+    X need not be whole.
+    """
     if mean == 0:
         return float(x == 0)
     if mean == math.inf:
@@ -68,14 +74,14 @@ def poisson(x: float, mean: float) -> float:
 
 
 def gamma(x: float, shape: float) -> float:
-    """The density of the gamma distribution of scale 1 at x above 0."""
+    """Return the density of the gamma distribution of scale 1 at x above 0."""
     if shape < 1:
         return poisson(shape, x) * shape / x
     return poisson(shape - 1, x)
 
 
 def beta(x: float, a: float, b: float) -> float:
-    """The density of the beta distribution at x between 0 and 1."""
+    """Return the density of the beta distribution at x between 0 and 1."""
     if a >= 1 and b >= 1:
         return (a + b - 1) * binomial(a - 1, a + b - 2, x, 1 - x)
     if a >= 1:
@@ -86,7 +92,7 @@ def beta(x: float, a: float, b: float) -> float:
 
 
 def student(x: float, freedom: float) -> float:
-    """The density of Student's t."""
+    """Return the density of Student's t."""
     exponent = (
         stirling_error((freedom + 1) / 2)
         - stirling_error(freedom / 2)
@@ -97,7 +103,7 @@ def student(x: float, freedom: float) -> float:
 
 
 def fisher(x: float, first: float, second: float) -> float:
-    """The density of F at x above 0."""
+    """Return the density of F at x above 0."""
     share = 1 / (second + x * first)
     q, p = second * share, x * first * share
     if first >= 2:
@@ -106,7 +112,7 @@ def fisher(x: float, first: float, second: float) -> float:
 
 
 def hypergeometric(x: float, sample: float, successes: float, population: float) -> float:
-    """The probability of x successes in a sample drawn without putting back."""
+    """Return the probability of x successes in a sample drawn without putting back."""
     failures = population - successes
     if sample == 0:
         return float(x == 0)

@@ -56,7 +56,7 @@ def _enter(names: str, description: str, *arguments: Argument, example: tuple[st
 
 
 def normal_below(z: float) -> float:
-    """The standard normal distribution up to z."""
+    """Return the standard normal distribution up to z."""
     return 0.5 * math.erfc(-z / math.sqrt(2))
 
 
@@ -130,7 +130,7 @@ def lognorm_inv(p: float, mean: float, deviation: float) -> float:
 
 
 def t_above(x: float, freedom: float) -> float:
-    """The share of Student's t beyond x; degrees of freedom need not be whole."""
+    """Return the share of Student's t beyond x; degrees of freedom need not be whole."""
     if x < 0:
         return 1 - t_above(-x, freedom)
     square = x * x
@@ -140,7 +140,7 @@ def t_above(x: float, freedom: float) -> float:
 
 
 def _t_beyond(p: float, freedom: float) -> float:
-    """The t beyond which a share lies."""
+    """Return the t beyond which a share lies."""
     return -special.student_inverse(freedom, p) if p <= 0.5 else special.student_inverse(freedom, 1 - p)
 
 
@@ -196,7 +196,7 @@ def t_inv_both_old(p: float, freedom: float) -> float:
 
 
 def f_above(x: float, first: float, second: float) -> float:
-    """The share of F beyond x."""
+    """Return the share of F beyond x."""
     scaled = first * x
     if scaled > second:
         return special.beta_below(second / 2, first / 2, second / (second + scaled))
@@ -271,7 +271,7 @@ def f_inv_above(p: float, first: float, second: float) -> float:
 
 
 def chi_above(x: float, freedom: float) -> float:
-    """The share of the chi-squared distribution beyond x."""
+    """Return the share of the chi-squared distribution beyond x."""
     return special.gamma_above(freedom / 2, x / 2)
 
 

@@ -26,7 +26,7 @@ _ARRAYS = (array("array1", "The first sample."), array("array2", "The second sam
 
 
 def _variance(values: list[float]) -> tuple[float, float]:
-    """The mean and the variance of a sample of two or more."""
+    """Return the mean and the variance of a sample of two or more."""
     if len(values) < 2:
         raise Failure(DIV0)
     mean, squares = spread(values)
@@ -92,19 +92,39 @@ def chi_test(actual: Array, expected: Array) -> float:
 
 
 for _names, _description, _arguments, _body, _example in (
-    ("T.TEST TTEST", "The chance that two samples with Student's t differ so much by chance.",
-     (*_ARRAYS, number("tails", "1 or 2."), number("type", "1 paired, 2 of one variance, 3 of two.")),
-     t_test, ("=ROUND(NAME({3,4,5,8,9,1,2,4,5},{6,19,3,2,14,4,5,17,1},2,1),6)", 0.196016)),
-    ("F.TEST FTEST", "The chance that two samples' variances differ so much by chance.",
-     _ARRAYS, f_test, ("=ROUND(NAME({6,7,9,15,21},{20,28,31,38,40}),6)", 0.648318)),
-    ("Z.TEST ZTEST", "The chance of a sample's mean above the one given.",
-     (cells("array", "The sample."), number("x", "The mean to test."),
-      number("sigma", "The known standard deviation; else that of the sample.", optional=True, empty=OMITTED)),
-     z_test, ("=ROUND(NAME({3,6,7,8,6,5,4,2,1,9},4),6)", 0.090574)),
-    ("CHISQ.TEST CHITEST", "The chance that counts differ so much from the expected ones.",
-     (array("actual_range", "The counts."), array("expected_range", "As many expected ones.")),
-     chi_test, ("=ROUND(NAME({58,35;11,25;10,23},{45.35,47.65;17.56,18.44;16.09,16.91}),6)", 0.000308)),
-):  # fmt: skip
+    (
+        "T.TEST TTEST",
+        "The chance that two samples with Student's t differ so much by chance.",
+        (*_ARRAYS, number("tails", "1 or 2."), number("type", "1 paired, 2 of one variance, 3 of two.")),
+        t_test,
+        ("=ROUND(NAME({3,4,5,8,9,1,2,4,5},{6,19,3,2,14,4,5,17,1},2,1),6)", 0.196016),
+    ),
+    (
+        "F.TEST FTEST",
+        "The chance that two samples' variances differ so much by chance.",
+        _ARRAYS,
+        f_test,
+        ("=ROUND(NAME({6,7,9,15,21},{20,28,31,38,40}),6)", 0.648318),
+    ),
+    (
+        "Z.TEST ZTEST",
+        "The chance of a sample's mean above the one given.",
+        (
+            cells("array", "The sample."),
+            number("x", "The mean to test."),
+            number("sigma", "The known standard deviation; else that of the sample.", optional=True, empty=OMITTED),
+        ),
+        z_test,
+        ("=ROUND(NAME({3,6,7,8,6,5,4,2,1,9},4),6)", 0.090574),
+    ),
+    (
+        "CHISQ.TEST CHITEST",
+        "The chance that counts differ so much from the expected ones.",
+        (array("actual_range", "The counts."), array("expected_range", "As many expected ones.")),
+        chi_test,
+        ("=ROUND(NAME({58,35;11,25;10,23},{45.35,47.65;17.56,18.44;16.09,16.91}),6)", 0.000308),
+    ),
+):
     for _name in _names.split():
         _rows = ((_example[0].replace("NAME", _name), _example[1]),)
         function(_name, "statistical", _description, *_arguments, examples=_rows)(_body)

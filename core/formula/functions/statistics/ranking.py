@@ -24,7 +24,7 @@ _ARRAY = cells("array", "The numbers.")
 
 
 def _ordered(environment: Environment, values: Any) -> Sequence[float]:
-    """The numbers of one argument from the least to the greatest."""
+    """Return the numbers of one argument from the least to the greatest."""
     kept = environment.indexes
     if kept is None or not isinstance(values, Array) or values.reference is None or values.reference.more:
         return ordered(values)
@@ -43,7 +43,7 @@ def _ordered(environment: Environment, values: Any) -> Sequence[float]:
 
 
 def _some(environment: Environment, values: Any) -> Sequence[float]:
-    """The ordered numbers; NUM where there are none."""
+    """Return the ordered numbers; NUM where there are none."""
     in_order = _ordered(environment, values)
     if not len(in_order):
         raise Failure(NUM)
@@ -107,7 +107,7 @@ _RANK = (
 
 
 def _rank(environment: Environment, value: float, values: Any, order: Any) -> tuple[int, int]:
-    """The first place of a number among the sorted ones, from 1, and how often it is there.
+    """Return the first place of a number among the sorted ones, from 1, and how often it is there.
 
     Raises:
         Failure: VALUE where the order is text, digits too; NA where the number is not among them.
@@ -146,7 +146,7 @@ def rank_average(environment: Environment, value: float, values: Any, order: Any
 
 
 def _between(in_order: Sequence[float], position: float) -> float:
-    """The number at a place between 0 and the last, on the line between its neighbours."""
+    """Return the number at a place between 0 and the last, on the line between its neighbours."""
     low = int(round_down(position, 0))
     part = position - low
     if part <= 0 or low + 1 >= len(in_order):

@@ -138,7 +138,8 @@ class _Fit:
 
 
 def _factor(columns: Vector, scale: Vector) -> tuple[list[int], Vector, Vector]:
-    """The columns that say something new next to their sizes, the greatest remainder first, and their Q and R."""
+    """Return the columns that say something new next to their sizes, the greatest remainder first, and their Q and
+    R."""
     rest = columns.copy()
     kept: list[int] = []
     basis = np.zeros((len(columns), 0))
@@ -186,7 +187,7 @@ def _fit(y: Vector, columns: Vector, constant: bool) -> _Fit:
 
 
 def _numbers(values: Array) -> Vector:
-    """All cells as numbers; VALUE where one is none, an error too."""
+    """Return all cells as numbers; VALUE where one is none, an error too."""
     try:
         return matrix(values)
     except Failure:
@@ -194,7 +195,9 @@ def _numbers(values: Array) -> Vector:
 
 
 def _columns(ys: Array, xs: Any) -> Vector:
-    """The variables as columns: one where x has the shape of y, else each column (or row) beside a column (row) y.
+    """Return the variables as columns.
+
+    One where x has the shape of y, else each column (or row) beside a column (row) y.
 
     Raises:
         Failure: REF where x fits y in no way.

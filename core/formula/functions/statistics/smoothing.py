@@ -38,7 +38,7 @@ STEPS_AHEAD_MAX: Final = 1_000_000
 
 
 _CAUTION: Final = (
-    "Excel's algorithm is not published; where values are not a straight line or an exact pattern, "
+    "Excel's algorithm is not published. Where values are not a straight line or an exact pattern, "
     "the answer may differ from Excel's."
 )
 
@@ -67,7 +67,7 @@ _AGGREGATIONS: Final[tuple[Callable[[list[float]], Any], ...]] = (
 
 
 def _months(places: Sequence[float]) -> list[int] | None:
-    """The months of days that are the same of their months, or the last of each; None for other places."""
+    """Return the months of days that are the same of their months, or the last of each; None for other places."""
     if min(np.diff(places)) < 28 or any(place != int(place) or not 1 <= place <= days.SERIAL_MAX for place in places):
         return None
     split = [days.split(int(place)) for place in places]
@@ -121,7 +121,7 @@ def _series(
 
 
 def _ahead(environment: Environment, series: _Series, target: float) -> float:
-    """How many steps a place is behind the last point.
+    """Return how many steps a place is behind the last point.
 
     Raises:
         Failure: NUM unless it is behind it, and within STEPS_AHEAD_MAX.
@@ -140,7 +140,7 @@ def _ahead(environment: Environment, series: _Series, target: float) -> float:
 
 
 def _season(values: Vector) -> int:
-    """The length of the pattern that values repeat, 0 for none.
+    """Return the length of the pattern that values repeat, 0 for none.
 
     What is left of them beside their straight line is correlated with itself, shifted. Of the shifts that do better
     than their neighbours it is the first that is as good as any, if it is clear.
@@ -166,7 +166,7 @@ def _season(values: Vector) -> int:
 
 
 def _trend_line(values: Vector) -> Vector:
-    """The straight line through values, at their places."""
+    """Return the straight line through values, at their places."""
     places = np.arange(len(values)) - (len(values) - 1) / 2
     slope = float(places @ (values - values.mean())) / float(places @ places)
     line: Vector = values.mean() + slope * places
@@ -204,7 +204,8 @@ from the few that Excel is known to give."""
 def _walked(
     values: Vector, start: tuple[float, float, Vector], weights: tuple[Vector, Vector, Vector], errors: Vector | None
 ) -> tuple[Vector, Vector, list[Vector], Vector]:
-    """Level, trend, season and the summed squares of the errors behind the last value, for each triple of weights."""
+    """Return level, trend, season and the summed squares of the errors behind the last value, for each triple of
+    weights."""
     alpha, beta, gamma = weights
     level, trend = np.full(len(alpha), start[0]), np.full(len(alpha), start[1])
     season = [np.full(len(alpha), part) for part in start[2]]
@@ -223,7 +224,10 @@ def _walked(
 
 
 def _start(values: Vector, season: int) -> tuple[float, float, Vector]:
-    """Level and trend before the first value, and the parts of the season: the first forecast is the first value."""
+    """Return level and trend before the first value, and the parts of the season.
+
+    The first forecast is the first value.
+    """
     places = np.arange(len(values), dtype=np.float64)
     if not season:
         line = _trend_line(values)
@@ -241,7 +245,7 @@ def _start(values: Vector, season: int) -> tuple[float, float, Vector]:
 
 @np.errstate(over="ignore", invalid="ignore")
 def _fitted(environment: Environment, series: _Series, season: int) -> _Model:
-    """The model with the least squared error.
+    """Return the model with the least squared error.
 
     Raises:
         Failure: NUM for a season of which there are not two.
@@ -274,7 +278,7 @@ def _fitted(environment: Environment, series: _Series, season: int) -> _Model:
 
 
 def _model(environment: Environment, series: _Series, seasonality: Any) -> _Model:
-    """The model of a series whose season is given (0 for none), or found where it is 1 or not given.
+    """Return the model of a series whose season is given (0 for none), or found where it is 1 or not given.
 
     Raises:
         Failure: NUM for a season beyond SEASON_MAX, and as `_fitted`.
@@ -289,20 +293,23 @@ def _model(environment: Environment, series: _Series, seasonality: Any) -> _Mode
 
 
 def _between(steps: float, answer: Callable[[int], float]) -> float:
-    """An answer at a number of steps, on the line between its neighbours."""
+    """Return an answer at a number of steps, on the line between its neighbours."""
     below = int(steps)
     part = steps - below
     return answer(below) if part == 0 else answer(below) * (1 - part) + answer(below + 1) * part
 
 
 def _forecast(model: _Model, steps: int) -> float:
-    """A value some steps behind the last; 0 steps is the last level."""
+    """Return a value some steps behind the last; 0 steps is the last level."""
     season = len(model.season)
     return model.level + steps * model.trend + (float(model.season[(steps - 1) % season]) if season else 0.0)
 
 
 def _spread(model: _Model, steps: int) -> float:
-    """The standard deviation of a forecast: errors of the steps before it are carried on by the weights."""
+    """Return the standard deviation of a forecast.
+
+    Errors of the steps before it are carried on by the weights.
+    """
     before = max(steps - 1, 0)
     squares, sums = before * (before + 1) * (2 * before + 1) / 6, before * (before + 1) / 2
     carried = before * model.alpha**2 + 2 * model.alpha * model.beta * sums + model.beta**2 * squares
@@ -316,12 +323,24 @@ def _spread(model: _Model, steps: int) -> float:
 _TARGET = number("target_date", "The point of the timeline to forecast, behind its last one.")
 _VALUES = array("values", "The values so far.")
 _TIMELINE = array("timeline", "Their points, dates or numbers at even steps, in any order.")
-_SEASONALITY = number("seasonality", "How long a pattern repeats; 1 or not given: it is looked for; 0: none does.",
-                      optional=True, empty=OMITTED)  # fmt: skip
-_COMPLETION = number("data_completion", "Missing points: 1 or not given, between their neighbours; 0, zeros.",
-                     optional=True, empty=OMITTED)  # fmt: skip
-_AGGREGATION = number("aggregation", "Of values of one point: 1 AVERAGE, 2 COUNT, 3 COUNTA, 4 MAX, 5 MEDIAN, 6 MIN, "
-                      "7 SUM.", optional=True, empty=OMITTED)  # fmt: skip
+_SEASONALITY = number(
+    "seasonality",
+    "How long a pattern repeats; 1 or not given: it is looked for; 0: none does.",
+    optional=True,
+    empty=OMITTED,
+)
+_COMPLETION = number(
+    "data_completion",
+    "Missing points: 1 or not given, between their neighbours; 0, zeros.",
+    optional=True,
+    empty=OMITTED,
+)
+_AGGREGATION = number(
+    "aggregation",
+    "Of values of one point: 1 AVERAGE, 2 COUNT, 3 COUNTA, 4 MAX, 5 MEDIAN, 6 MIN, 7 SUM.",
+    optional=True,
+    empty=OMITTED,
+)
 _LINE = "{10,12,14,16,18,20},{1,2,3,4,5,6}"
 _QUARTERS = "{110,130,150,145,130,150,170,165,150,170,190,185},{1,2,3,4,5,6,7,8,9,10,11,12}"
 _WAVE = "{10,20,15,5,12,22,17,7,14,24,19,9},{1,2,3,4,5,6,7,8,9,10,11,12}"
@@ -334,9 +353,14 @@ _WAVE = "{10,20,15,5,12,22,17,7,14,24,19,9},{1,2,3,4,5,6,7,8,9,10,11,12}"
               (f"=FORECAST.ETS(3,{_LINE})", NUM)),
 )  # fmt: skip
 def forecast_ets(
-    environment: Environment, target: float, values: Array, timeline: Array, seasonality: Any = OMITTED,
-    completion: Any = OMITTED, aggregation: Any = OMITTED,
-) -> float:  # fmt: skip
+    environment: Environment,
+    target: float,
+    values: Array,
+    timeline: Array,
+    seasonality: Any = OMITTED,
+    completion: Any = OMITTED,
+    aggregation: Any = OMITTED,
+) -> float:
     series = _series(environment, values, timeline, completion, aggregation)
     steps = _ahead(environment, series, target)
     model = _model(environment, series, seasonality)
@@ -353,9 +377,15 @@ def forecast_ets(
               (f"=FORECAST.ETS.CONFINT(7,{_LINE},1)", NUM)),
 )  # fmt: skip
 def forecast_ets_confint(
-    environment: Environment, target: float, values: Array, timeline: Array, confidence: Any = OMITTED,
-    seasonality: Any = OMITTED, completion: Any = OMITTED, aggregation: Any = OMITTED,
-) -> float:  # fmt: skip
+    environment: Environment,
+    target: float,
+    values: Array,
+    timeline: Array,
+    confidence: Any = OMITTED,
+    seasonality: Any = OMITTED,
+    completion: Any = OMITTED,
+    aggregation: Any = OMITTED,
+) -> float:
     share = (1 + (0.95 if confidence is OMITTED else float(confidence))) / 2
     if not 0.5 <= share < 1:
         raise Failure(NUM)
@@ -377,13 +407,13 @@ def forecast_ets_seasonality(
 
 
 def _scaled_error(model: _Model) -> float:
-    """The mean error as a multiple of that of taking each value for the next one; 0 where nothing changes."""
+    """Return the mean error as a multiple of that of taking each value for the next one; 0 where nothing changes."""
     naive = float(np.mean(np.abs(np.diff(model.values))))
     return _mean_error(model) / naive if naive else 0.0
 
 
 def _symmetric_error(model: _Model) -> float:
-    """The mean error as a share of the mean of value and forecast."""
+    """Return the mean error as a share of the mean of value and forecast."""
     sizes = np.abs(model.values) + np.abs(model.values - model.errors)
     return float(np.mean(2 * np.abs(model.errors) / np.where(sizes == 0, 1.0, sizes)))
 
@@ -413,9 +443,14 @@ _STATISTICS: Final[tuple[Callable[[_Model], float], ...]] = (
               (f"=FORECAST.ETS.STAT({_LINE},9)", NUM)),
 )  # fmt: skip
 def forecast_ets_stat(
-    environment: Environment, values: Array, timeline: Array, which: float, seasonality: Any = OMITTED,
-    completion: Any = OMITTED, aggregation: Any = OMITTED,
-) -> float:  # fmt: skip
+    environment: Environment,
+    values: Array,
+    timeline: Array,
+    which: float,
+    seasonality: Any = OMITTED,
+    completion: Any = OMITTED,
+    aggregation: Any = OMITTED,
+) -> float:
     if not 1 <= which < 9:
         raise Failure(NUM)
     series = _series(environment, values, timeline, completion, aggregation)

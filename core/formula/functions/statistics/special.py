@@ -17,40 +17,40 @@ def _scipy() -> Any:
 
 
 def beta_below(a: float, b: float, x: float) -> float:
-    """The regularised incomplete beta function up to x."""
+    """Return the regularised incomplete beta function up to x."""
     return float(_scipy().betainc(a, b, x))
 
 
 def beta_above(a: float, b: float, x: float) -> float:
-    """What `beta_below` lacks to 1."""
+    """Return what `beta_below` lacks to 1."""
     return float(_scipy().betaincc(a, b, x))
 
 
 def beta_inverse(a: float, b: float, share: float) -> float:
-    """The x up to which `beta_below` is the share."""
+    """Return the x up to which `beta_below` is the share."""
     return float(_scipy().betaincinv(a, b, share))
 
 
 def gamma_below(shape: float, x: float) -> float:
-    """The regularised incomplete gamma function up to x."""
+    """Return the regularised incomplete gamma function up to x."""
     return float(_scipy().gammainc(shape, x))
 
 
 def gamma_above(shape: float, x: float) -> float:
-    """What `gamma_below` lacks to 1."""
+    """Return what `gamma_below` lacks to 1."""
     return float(_scipy().gammaincc(shape, x))
 
 
 def gamma_inverse(shape: float, share: float) -> float:
-    """The x up to which `gamma_below` is the share."""
+    """Return the x up to which `gamma_below` is the share."""
     return float(_scipy().gammaincinv(shape, share))
 
 
 def gamma_inverse_above(shape: float, share: float) -> float:
-    """The x from which on `gamma_above` is the share."""
+    """Return the x from which on `gamma_above` is the share."""
     return float(_scipy().gammainccinv(shape, share))
 
 
 def student_inverse(freedom: float, share: float) -> float:
-    """The t below which a share of Student's distribution lies."""
+    """Return the t below which a share of Student's distribution lies."""
     return float(_scipy().stdtrit(freedom, share))

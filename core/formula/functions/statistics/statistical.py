@@ -51,7 +51,10 @@ def count_all(*arguments: Any) -> float:
 
 
 def _sample(arguments: tuple[Any, ...], *, least: int = 1, everything: bool = False, error: Any = DIV0) -> list[float]:
-    """The numbers of the arguments; the error where they are fewer than `least`."""
+    """Return the numbers of the arguments.
+
+    The error where they are fewer than `least`.
+    """
     sample = numbers(arguments, everything)
     if len(sample) < least:
         raise Failure(error)
@@ -83,7 +86,7 @@ def maximum_all(*arguments: Any) -> float:
 
 
 def _modes(arguments: tuple[Any, ...]) -> list[float]:
-    """The most frequent numbers, in the order in which they first come.
+    """Return the most frequent numbers, in the order in which they first come.
 
     Text is passed by in cells only, a blank in larger ranges only.
     """
@@ -211,7 +214,7 @@ def harmonic_mean(*arguments: Any) -> float:
 
 
 def _standardized(arguments: tuple[Any, ...], least: int, *, population: bool = False) -> list[float]:
-    """The numbers as multiples of the standard deviation above their mean."""
+    """Return the numbers as multiples of the standard deviation above their mean."""
     sample = _sample(arguments, least=least)
     mean, squares = spread(sample)
     if squares == 0:

@@ -15,7 +15,7 @@ _PAD: Final = Argument("pad_with", Takes.ANY, "What fills empty places; #N/A if 
 
 
 def array_of(environment: Environment, grid: Sequence[Sequence[Any]]) -> Array:
-    """A grid as an array; an empty one is #CALC!."""
+    """Return a grid as an array; an empty one is #CALC!."""
     if not grid or not grid[0]:
         raise Failure(CALC)
     environment.spend(len(grid) * len(grid[0]))
@@ -23,12 +23,15 @@ def array_of(environment: Environment, grid: Sequence[Sequence[Any]]) -> Array:
 
 
 def turned(grid: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    """Rows as columns."""
+    """Return rows as columns."""
     return [list(line) for line in zip(*grid, strict=True)]
 
 
 def flag(value: Any) -> bool:
-    """TRUE or FALSE of a value that says which rows count. Raises Failure for an error or text that is neither."""
+    """TRUE or FALSE of a value that says which rows count.
+
+    Raises Failure for an error or text that is neither.
+    """
     logical = to_logical(value)
     if isinstance(logical, Error):
         raise Failure(logical)
@@ -45,7 +48,7 @@ def refuse_error(*arrays: Array | None) -> None:
 
 
 def whole(value: Any) -> int:
-    """An int of a value in an array of numbers."""
+    """Return an int of a value in an array of numbers."""
     number = to_number(value)
     if isinstance(number, Error):
         raise Failure(number)
@@ -58,8 +61,10 @@ _RANKS: Final = ((bool, 2), (float, 0), (str, 1), (Error, 3))
 
 
 def sort_key(value: Any, *, descending: bool = False) -> tuple[int, Any]:
-    """What sorts a value as Excel does: numbers, text without case, FALSE, TRUE, errors by their number; blanks last
-    either way."""
+    """Return what sorts a value as Excel does.
+
+    Numbers, text without case, FALSE, TRUE, errors by their number; blanks last either way.
+    """
     if value is None:
         return (-1 if descending else 4), 0.0
     rank = next((rank for kind, rank in _RANKS if isinstance(value, kind)), None)
@@ -71,7 +76,8 @@ def sort_key(value: Any, *, descending: bool = False) -> tuple[int, Any]:
 
 
 def sorted_places(keys: Sequence[tuple[Sequence[Any], bool]], count: int) -> list[int]:
-    """The places of `count` lines in the order of their keys (values, descending), the first key first; stable."""
+    """Return the places of `count` lines in the order of their keys (values, descending), the first key first;
+    stable."""
     places = list(range(count))
     for values, descending in reversed(keys):
         ranked = [sort_key(value, descending=descending) for value in values]
@@ -80,7 +86,7 @@ def sorted_places(keys: Sequence[tuple[Sequence[Any], bool]], count: int) -> lis
 
 
 def direction(value: Any) -> bool:
-    """Whether an order (1 or -1) is a descending one."""
+    """Return whether an order (1 or -1) is a descending one."""
     order = whole(value)
     if order not in (1, -1):
         raise Failure(VALUE)
@@ -160,7 +166,10 @@ def filter_(environment: Environment, array: Array, include: Array, if_empty: An
 
 
 def same_key(value: Any) -> tuple[str, Any]:
-    """What is equal for values that Excel takes for the same: text without case, blanks apart from all else."""
+    """Return what is equal for values that Excel takes for the same.
+
+    Text without case, blanks apart from all else.
+    """
     if isinstance(value, str):
         return "text", fold(value)
     if isinstance(value, bool):

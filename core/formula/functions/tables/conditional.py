@@ -24,20 +24,26 @@ CRITERIA = Argument("criteria", Takes.ANY, "What the range before it must meet."
 
 
 def cells_of(cells: Any) -> Array:
-    """A range argument: cells of a sheet, #VALUE! for anything else."""
+    """Return a range argument: cells of a sheet, #VALUE! for anything else."""
     if isinstance(cells, Array) and cells.reference is not None:
         return cells
     raise Failure(cells if isinstance(cells, Error) else VALUE)
 
 
 def shape_of(cells: Array) -> tuple[int, int]:
-    """Rows and columns as they were asked for: whole columns are cut at the used cells."""
+    """Return rows and columns as they were asked for.
+
+    Whole columns are cut at the used cells.
+    """
     reference = cells.reference or cells
     return reference.rows, reference.columns
 
 
 def resized(environment: Environment, cells: Array, like: Array) -> Array:
-    """A range made as large as another from its own top left corner: what SUMIF does with its third argument."""
+    """Return a range made as large as another from its own top left corner.
+
+    What SUMIF does with its third argument.
+    """
     rows, columns = shape_of(like)
     if shape_of(cells) == (rows, columns):
         return cells
@@ -48,13 +54,16 @@ def resized(environment: Environment, cells: Array, like: Array) -> Array:
 
 
 def ranges_one(environment: Environment, cells: Any, values: Any) -> tuple[Array, Array]:
-    """The tested cells and the values of SUMIF and AVERAGEIF; values None are the tested cells themselves."""
+    """Return the tested cells and the values of SUMIF and AVERAGEIF.
+
+    Values None are the tested cells themselves.
+    """
     tested = cells_of(cells)
     return tested, tested if values is None else resized(environment, cells_of(values), tested)
 
 
 def ranges_many(values: Any, ranges: tuple[Any, ...]) -> tuple[list[Array], Array | None]:
-    """The tested ranges and the values of the functions with many criteria. #VALUE! for unequal shapes."""
+    """Return the tested ranges and the values of the functions with many criteria. #VALUE! for unequal shapes."""
     numbers = None if values is None else cells_of(values)
     tested = [cells_of(cells) for cells in ranges]
     if len({shape_of(array) for array in (tested if numbers is None else [*tested, numbers])}) > 1:
@@ -63,13 +72,13 @@ def ranges_many(values: Any, ranges: tuple[Any, ...]) -> tuple[list[Array], Arra
 
 
 def tally_one(environment: Environment, cells: Any, criterion: Any, values: Any) -> Tally:
-    """The tally of SUMIF and AVERAGEIF."""
+    """Return the tally of SUMIF and AVERAGEIF."""
     tested, numbers = ranges_one(environment, cells, values)
     return tally(environment, [tested], [Criterion(criterion, date_1904=environment.date_1904)], numbers)
 
 
 def tally_many(environment: Environment, values: Any, pairs: tuple[Any, ...]) -> Tally:
-    """The tally of the functions with many criteria, given as pairs of a range and its criterion."""
+    """Return the tally of the functions with many criteria, given as pairs of a range and its criterion."""
     if len(pairs) % 2:
         raise Failure(VALUE)
     tested, numbers = ranges_many(values, pairs[::2])
@@ -78,31 +87,31 @@ def tally_many(environment: Environment, values: Any, pairs: tuple[Any, ...]) ->
 
 
 def count(tally: Tally) -> float:
-    """How many rows a tally has."""
+    """Return how many rows a tally has."""
     return float(tally.rows)
 
 
 def total(tally: Tally) -> float | Error:
-    """The sum of a tally, or the first error among its values."""
+    """Return the sum of a tally, or the first error among its values."""
     return tally.sum if tally.error < 0 else ALL_ERRORS[tally.error]
 
 
 def mean(tally: Tally) -> float | Error:
-    """The mean of a tally; #DIV/0! without a number."""
+    """Return the mean of a tally; #DIV/0! without a number."""
     if tally.error >= 0:
         return ALL_ERRORS[tally.error]
     return tally.sum / tally.numbers if tally.numbers else DIV0
 
 
 def least(tally: Tally) -> float | Error:
-    """The smallest number of a tally; 0 without one."""
+    """Return the smallest number of a tally; 0 without one."""
     if tally.error >= 0:
         return ALL_ERRORS[tally.error]
     return tally.smallest if tally.numbers else 0.0
 
 
 def greatest(tally: Tally) -> float | Error:
-    """The largest number of a tally; 0 without one."""
+    """Return the largest number of a tally; 0 without one."""
     if tally.error >= 0:
         return ALL_ERRORS[tally.error]
     return tally.largest if tally.numbers else 0.0

@@ -23,14 +23,17 @@ CRITERIA = Argument(
 
 
 def table_of(cells: Any) -> Array:
-    """An argument that must be a table."""
+    """Return an argument that must be a table."""
     if isinstance(cells, Array):
         return cells
     raise Failure(cells if isinstance(cells, Error) else VALUE)
 
 
 def headings(table: Array) -> dict[str, int]:
-    """The columns of a table by heading, without case; the first of equal ones."""
+    """Return the columns of a table by heading, without case.
+
+    The first of equal ones.
+    """
     columns: dict[str, int] = {}
     for column in range(table.columns):
         heading = table.at(0, column)
@@ -40,14 +43,17 @@ def headings(table: Array) -> dict[str, int]:
 
 
 def name_of(heading: Any) -> str:
-    """A heading as text that compares without case."""
+    """Return a heading as text that compares without case."""
     if isinstance(heading, float) and heading.is_integer():
         heading = int(heading)
     return fold(str(heading))
 
 
 def column_of(table: Array, field: Any) -> int | None:
-    """The column that a field argument names; None where it is left empty. #VALUE! where there is none such."""
+    """Return the column that a field argument names.
+
+    None where it is left empty. #VALUE! where there is none such.
+    """
     if isinstance(field, Array):
         if field.rows * field.columns > 1:
             raise Failure(VALUE)
@@ -67,12 +73,14 @@ Condition = Callable[[int], bool]
 
 
 def on_column(table: Array, column: int, criterion: Criterion) -> Condition:
-    """The condition that stands under a heading of the table."""
+    """Return the condition that stands under a heading of the table."""
     return lambda row: criterion.matches(table.at(row, column))
 
 
 def computed(environment: Environment, cells: Array, row: int, column: int) -> Condition:
-    """The condition that stands under any other heading: a formula written for the first record.
+    """Return the condition that stands under any other heading.
+
+    A formula written for the first record.
 
     Moved down with the record, its relative references follow. A constant holds for all records when it is TRUE.
     """
@@ -96,7 +104,9 @@ def computed(environment: Environment, cells: Array, row: int, column: int) -> C
 
 
 def alternatives(environment: Environment, table: Array, criteria: Array) -> list[list[Condition]]:
-    """The conditions of each row of a criteria table; blanks and empty texts ask nothing.
+    """Return the conditions of each row of a criteria table.
+
+    Blanks and empty texts ask nothing.
 
     Raises:
         Failure: VALUE for headings alone.
@@ -122,7 +132,7 @@ def alternatives(environment: Environment, table: Array, criteria: Array) -> lis
 
 
 def records(environment: Environment, table: Array, criteria: Array) -> Iterator[int]:
-    """The rows of a table that meet one row of the criteria at least."""
+    """Yield the rows of a table that meet one row of the criteria at least."""
     choices = alternatives(environment, table, criteria)
     for row in range(1, table.rows):
         environment.spend(len(choices))
@@ -131,7 +141,7 @@ def records(environment: Environment, table: Array, criteria: Array) -> Iterator
 
 
 def database_of(cells: Any) -> Array:
-    """A table with one record at least: headings alone are #VALUE!."""
+    """Return a table with one record at least: headings alone are #VALUE!."""
     table = table_of(cells)
     if table.rows < 2:
         raise Failure(VALUE)
@@ -139,7 +149,7 @@ def database_of(cells: Any) -> Array:
 
 
 def chosen(environment: Environment, database: Any, field: Any, criteria: Any) -> list[Any]:
-    """The field's cells in the records that meet the criteria. #VALUE! without a field."""
+    """Return the field's cells in the records that meet the criteria. #VALUE! without a field."""
     table = database_of(database)
     column = column_of(table, field)
     if column is None:
@@ -148,7 +158,7 @@ def chosen(environment: Environment, database: Any, field: Any, criteria: Any) -
 
 
 def numbers(cells: list[Any]) -> list[float]:
-    """The numbers among cells; an error among them is the answer."""
+    """Return the numbers among cells; an error among them is the answer."""
     for cell in cells:
         if isinstance(cell, Error):
             raise Failure(cell)
@@ -156,7 +166,7 @@ def numbers(cells: list[Any]) -> list[float]:
 
 
 def squares(values: list[float]) -> float:
-    """The sum of the squared distances from the mean."""
+    """Return the sum of the squared distances from the mean."""
     mean = math.fsum(values) / len(values)
     return math.fsum((value - mean) ** 2 for value in values)
 
@@ -240,7 +250,10 @@ for each in AGGREGATES:
 
 
 def counted(environment: Environment, database: Any, field: Any, criteria: Any, counts: Callable[[Any], bool]) -> float:
-    """How many records that meet the criteria have a field that counts; without a field all of them."""
+    """Return how many records that meet the criteria have a field that counts.
+
+    Without a field all of them.
+    """
     table = database_of(database)
     column = column_of(table, field)
     rows = records(environment, table, table_of(criteria))

@@ -74,7 +74,7 @@ class Data:
         return len(self.aggregates) > 1
 
     def value(self, aggregate: Aggregation, column: int, rows: Rows, of: Rows) -> Any:
-        """What a function makes of some values of a column."""
+        """Return what a function makes of some values of a column."""
         self.environment.spend(len(rows) + len(of))
         values = self.columns[column]
         arguments = [Array(len(rows), 1, [values[row] for row in rows])]
@@ -91,12 +91,15 @@ class Data:
         return CALC if isinstance(result, Array | Lambda) else result
 
     def met(self, rows: Rows, members: frozenset[int]) -> Rows:
-        """The rows that are among the members."""
+        """Return the rows that are among the members."""
         self.environment.spend(len(rows))
         return [row for row in rows if row in members]
 
     def cells(self, rows: Rows, of: Rows, aggregates: Sequence[Aggregation]) -> list[Any]:
-        """The result's cells for one group under the given functions; no text where the group is empty."""
+        """Return the result's cells for one group under the given functions.
+
+        No text where the group is empty.
+        """
         if not rows:
             return [""] * (len(aggregates) * len(self.columns))
         return [
@@ -104,7 +107,7 @@ class Data:
         ]
 
     def measure(self, place: int, rows: Rows, every: Rows) -> Any:
-        """What a group is sorted by where the order names a column of values."""
+        """Return what a group is sorted by where the order names a column of values."""
         aggregates = self.aggregates if self.across else self.aggregates[:1]
         if place >= len(aggregates) * len(self.columns):
             raise Failure(VALUE)
@@ -112,7 +115,8 @@ class Data:
         return self.value(aggregates[aggregate], column, rows, every)
 
     def blocks(self) -> list[tuple[list[Any], list[Aggregation]]]:
-        """The rows of the result that one group takes: (name of the function, where it is shown; the functions)."""
+        """Return the rows of the result that one group takes: (name of the function, where it is shown; the
+        functions)."""
         if not self.several or self.across:
             return [([], self.aggregates)]
         return [([aggregate.name], [aggregate]) for aggregate in self.aggregates]
@@ -141,7 +145,7 @@ def _aggregates(functions: Array) -> list[Aggregation]:
 
 
 def lines(axis: Axis, rows: Rows, data: Data) -> list[Line]:
-    """The groups of an axis in order, with subtotals and the grand total."""
+    """Return the groups of an axis in order, with subtotals and the grand total."""
     if not axis.width:
         return [Line([], rows, rows)]
     if axis.table:
@@ -156,7 +160,7 @@ def lines(axis: Axis, rows: Rows, data: Data) -> list[Line]:
 
 
 def _nested(axis: Axis, rows: Rows, above: list[Any], data: Data, every: Rows) -> list[Line]:
-    """The groups of one field, each followed (or led) by what is inside it."""
+    """Return the groups of one field, each followed (or led) by what is inside it."""
     level = len(above)
     lines_in_order: list[Line] = []
     for labels, members in _groups(axis, rows, range(level, level + 1), data, every):
@@ -173,7 +177,7 @@ def _nested(axis: Axis, rows: Rows, above: list[Any], data: Data, every: Rows) -
 
 
 def _groups(axis: Axis, rows: Rows, fields: Sequence[int], data: Data, every: Rows) -> list[tuple[list[Any], Rows]]:
-    """(labels, rows) of the groups by some fields, in the axis' order, else by their labels."""
+    """Return (labels, rows) of the groups by some fields, in the axis' order, else by their labels."""
     seen: dict[tuple[Any, ...], tuple[list[Any], Rows]] = {}
     for row in rows:
         labels = [axis.keys[row][field] for field in fields]
@@ -196,17 +200,20 @@ def _groups(axis: Axis, rows: Rows, fields: Sequence[int], data: Data, every: Ro
 
 
 def _fields(argument: Any) -> list[list[Any]]:
-    """The rows of a field argument; none where it was left out."""
+    """Return the rows of a field argument; none where it was left out."""
     return [] if argument is OMITTED else argument.grid()
 
 
 def _has_headers(values: Array) -> bool:
-    """Text above a number: what Excel takes for a header when it is not told."""
+    """Return text above a number: what Excel takes for a header when it is not told."""
     return values.rows > 1 and isinstance(values.at(0, 0), str) and isinstance(values.at(1, 0), float)
 
 
 def _orders(argument: Any, width: int) -> list[int]:
-    """The sort order, the field of the smallest number first; several may name fields only."""
+    """Return the sort order, the field of the smallest number first.
+
+    Several may name fields only.
+    """
     if argument is OMITTED:
         return []
     orders = sorted((whole(value) for value in argument.cells()), key=abs)
@@ -240,7 +247,7 @@ def _headers(mode: Any, values: Array, levels: int) -> Headers:
 
 
 def _named(grid: list[list[Any]], headers: Headers, name: Callable[[int], str]) -> tuple[list[Any], list[list[Any]]]:
-    """(names of the columns, rows below them) of an argument."""
+    """Return (names of the columns, rows below them) of an argument."""
     if not grid:
         return [], []
     if headers.is_there:
@@ -249,7 +256,10 @@ def _named(grid: list[list[Any]], headers: Headers, name: Callable[[int], str]) 
 
 
 def _filtered(argument: Any, headers: Headers, count: int) -> Rows:
-    """The places that the filter (its first column) keeps. Raises Failure(VALUE) where none, or it does not fit."""
+    """Return the places that the filter (its first column) keeps.
+
+    Raises Failure(VALUE) where none, or it does not fit.
+    """
     rows = list(range(count))
     if argument is not OMITTED:
         if argument.rows != count + headers.is_there:
@@ -261,7 +271,7 @@ def _filtered(argument: Any, headers: Headers, count: int) -> Rows:
 
 
 def _option(name: str, kind: Takes, description: str) -> Argument:
-    """An argument that may be left out or empty, which is told from 0."""
+    """Return an argument that may be left out or empty, which differs from 0."""
     return Argument(name, kind, description, required=False, empty=OMITTED)
 
 
@@ -282,10 +292,17 @@ _VALUES: Final = Argument("values", Takes.ARRAY, "The values to sum up, a column
     environment=True,
     examples=(("=INDEX(GROUPBY(B1:B5,A1:A5,SUM),1,2)", 50.0), ("=INDEX(GROUPBY(B1:B5,A1:A5,SUM),5,1)", "Total")),
 )  # fmt: skip
-def groupby(
-    environment: Environment, row_fields: Array, values: Array, functions: Array, mode: Any = OMITTED,
-    depth: Any = OMITTED, order: Any = OMITTED, chosen: Any = OMITTED, relationship: int = 0,
-) -> Array:  # fmt: skip
+def groupby(  # noqa: PLR0913 - Excel's own signature
+    environment: Environment,
+    row_fields: Array,
+    values: Array,
+    functions: Array,
+    mode: Any = OMITTED,
+    depth: Any = OMITTED,
+    order: Any = OMITTED,
+    chosen: Any = OMITTED,
+    relationship: int = 0,
+) -> Array:
     if row_fields.rows != values.rows or relationship not in (0, 1):
         raise Failure(VALUE)
     headers = _headers(mode, values, row_fields.columns)
@@ -309,7 +326,7 @@ def groupby(
 
 
 def _gap(data: Data) -> list[Any]:
-    """The place of the functions' names in a header, where these stand in a column."""
+    """Return the place of the functions' names in a header, where these stand in a column."""
     return [""] if data.several and not data.across else []
 
 
@@ -345,11 +362,20 @@ def _table(environment: Environment, grid: list[list[Any]]) -> Array:
         ('=INDEX(PIVOTBY({"a";"a";"b"},{"x";"y";"x"},{1;2;4},SUM),1,3)', "y"),
     ),
 )  # fmt: skip
-def pivotby(
-    environment: Environment, row_fields: Any, col_fields: Any, values: Array, functions: Array, mode: Any = OMITTED,
-    row_depth: Any = OMITTED, row_order: Any = OMITTED, col_depth: Any = OMITTED, col_order: Any = OMITTED,
-    chosen: Any = OMITTED, relative: int = 0,
-) -> Array:  # fmt: skip
+def pivotby(  # noqa: PLR0913 - Excel's own signature
+    environment: Environment,
+    row_fields: Any,
+    col_fields: Any,
+    values: Array,
+    functions: Array,
+    mode: Any = OMITTED,
+    row_depth: Any = OMITTED,
+    row_order: Any = OMITTED,
+    col_depth: Any = OMITTED,
+    col_order: Any = OMITTED,
+    chosen: Any = OMITTED,
+    relative: int = 0,
+) -> Array:
     fields = [argument for argument in (row_fields, col_fields) if argument is not OMITTED]
     if not fields or any(argument.rows != values.rows for argument in fields) or relative not in (0, 1, 2, 3, 4):
         raise Failure(VALUE)
@@ -360,9 +386,10 @@ def pivotby(
     down, across = (
         Axis(names, keys, _depth(depth, len(names)), _orders(order, len(names)), innermost=True)
         for names, keys, depth, order in (
-            (row_names, row_keys, row_depth, row_order), (col_names, col_keys, col_depth, col_order),
+            (row_names, row_keys, row_depth, row_order),
+            (col_names, col_keys, col_depth, col_order),
         )
-    )  # fmt: skip
+    )
     rows = _filtered(chosen, headers, len(grid))
     data = Data(environment, [list(column) for column in zip(*grid, strict=True)], value_names, functions)
     row_lines, col_lines = lines(down, rows, data), lines(across, rows, data)
@@ -373,20 +400,24 @@ def pivotby(
 
 
 def _crossed(row_lines: list[Line], col_lines: list[Line], every: Rows, data: Data, relative: int) -> list[list[Any]]:
-    """The body of a pivot: each row line crossed with each column line."""
+    """Return the body of a pivot: each row line crossed with each column line."""
     inside = [frozenset(line.rows) for line in col_lines]
     around = [frozenset(line.parent) for line in col_lines]
     shown: list[list[Any]] = []
     for line in row_lines:
         met = [data.met(line.rows, members) for members in inside]
         whole_of: list[Rows] = [
-            column.rows if relative == 0
-            else line.rows if relative == 1
-            else every if relative == 2
-            else data.met(line.rows, around[place]) if relative == 3
+            column.rows
+            if relative == 0
+            else line.rows
+            if relative == 1
+            else every
+            if relative == 2
+            else data.met(line.rows, around[place])
+            if relative == 3
             else data.met(line.parent, inside[place])
             for place, column in enumerate(col_lines)
-        ]  # fmt: skip
+        ]
         for name, aggregates in data.blocks():
             cells = [data.cells(rows, of, aggregates) for rows, of in zip(met, whole_of, strict=True)]
             shown.append([*line.labels, *name, *[cell for part in cells for cell in part]])
@@ -394,7 +425,10 @@ def _crossed(row_lines: list[Line], col_lines: list[Line], every: Rows, data: Da
 
 
 def _above(down: Axis, across: Axis, col_lines: list[Line], data: Data, headers: Headers) -> list[list[Any]]:
-    """The rows above a pivot's body: field names, the columns' labels, functions' names, value names."""
+    """Return the rows above a pivot's body.
+
+    Field names, the columns' labels, functions' names, value names.
+    """
     aggregates = len(data.aggregates) if data.across else 1
     span = aggregates * len(data.names)
     left = [""] * (down.width + len(_gap(data)))

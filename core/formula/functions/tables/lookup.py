@@ -42,7 +42,8 @@ SEARCH_MODE = Argument(
 def exact(
     environment: Environment, array: Array, index: int, row: bool, value: Any, *, wild: bool = True, last: bool = False
 ) -> int:
-    """The first (or last) place in one column (or row) of an array that equals a value or fits its wildcards; or -1."""
+    """Return the first (or last) place in one column (or row) of an array that equals a value or fits its wildcards; or
+    -1."""
     environment.spend(array.columns if row else array.rows)
     pattern = wildcard(value) if wild and isinstance(value, str) else None
     if pattern is not None:
@@ -52,14 +53,19 @@ def exact(
 
 
 def sought(value: Any) -> Any:
-    """What VLOOKUP, HLOOKUP, LOOKUP and MATCH look for: a blank as 0; #VALUE! for text beyond the limit."""
+    """Return what VLOOKUP, HLOOKUP, LOOKUP and MATCH look for: a blank as 0.
+
+    #VALUE! for text beyond the limit.
+    """
     if isinstance(value, str) and len(value) > LOOKUP_CHARACTERS_MAX:
         raise Failure(VALUE)
     return 0.0 if value is None else value
 
 
 def line_of(environment: Environment, table: Any, row: bool) -> Array:
-    """The line that a lookup searches: an array whose first column (or row) it is; of a Reference no more is read.
+    """Return the line that a lookup searches.
+
+    An array whose first column (or row) it is; of a Reference no more is read.
 
     #N/A where the table is neither cells nor an array.
     """
@@ -69,29 +75,35 @@ def line_of(environment: Environment, table: Any, row: bool) -> Array:
 
 
 def extent(table: Array | Reference) -> Array | Reference:
-    """What has a table's rows and columns, those of whole columns beyond the used cells among them."""
+    """Return what has a table's rows and columns, those of whole columns beyond the used cells among them."""
     if isinstance(table, Reference) or table.reference is None or table.reference.more:
         return table
     return table.reference
 
 
 def cell_of(environment: Environment, table: Array | Reference, row: int, column: int) -> Any:
-    """One cell of a table; a blank for one that is beyond the used cells."""
+    """Return one cell of a table; a blank for one that is beyond the used cells."""
     if isinstance(table, Reference):
         return environment.cell(table.sheet, table.top + row, table.left + column)
     return table.at(row, column) if row < table.rows and column < table.columns else None
 
 
 def table_of(table: Any) -> Array:
-    """The cells that MATCH searches; #N/A where they are neither cells nor an array."""
+    """Return the cells that MATCH searches.
+
+    #N/A where they are neither cells nor an array.
+    """
     if isinstance(table, Array):
         return table
     raise Failure(table if isinstance(table, Error) else NA)
 
 
 def look_up(environment: Environment, value: Any, table: Any, index: Any, sorted_: bool, row: bool) -> Any:
-    """VLOOKUP, and with `row` HLOOKUP. An index beyond the table is told first, then that nothing is found, then an
-    index that is none: #REF! for an error or text, #VALUE! below 1."""
+    """VLOOKUP, and with `row` HLOOKUP.
+
+    An index beyond the table is reported first, then that nothing is found, then an index that is none: #REF! for an
+    error or text, #VALUE! below 1.
+    """
     if isinstance(table, str):
         return VALUE
     value, array = sought(value), line_of(environment, table, row)
@@ -220,15 +232,25 @@ def match(environment: Environment, value: Any, cells: Any, match_type: Any = 1.
     return NA if at < 0 else at + 1.0
 
 
+def _searched(environment: Environment, operand: Any) -> Array:
+    """Return the array in which XMATCH and XLOOKUP search."""
+    if isinstance(operand, Array):
+        return operand
+    if isinstance(operand, Error):
+        raise Failure(operand)
+    if not isinstance(operand, Reference):
+        return Array(1, 1, [operand])
+    if operand.more:
+        raise Failure(VALUE)
+    return environment.array(operand)
+
+
 def place(environment: Environment, value: Any, operand: Any, mode: int, search: Any) -> tuple[int, Array]:
-    """The place that XMATCH and XLOOKUP find, -1 for none; and the array that was searched."""
-    array = operand
-    if isinstance(operand, Reference):
-        array = environment.array(operand) if not operand.more else VALUE
-    elif not isinstance(operand, Array):
-        array = operand if isinstance(operand, Error) else Array(1, 1, [operand])
-    if isinstance(array, Error):
-        raise Failure(array)
+    """Return the place that XMATCH and XLOOKUP find, -1 for none.
+
+    And the array that was searched.
+    """
+    array = _searched(environment, operand)
     search = 1 if search is OMITTED else search
     if mode not in (-1, 0, 1, 2, 3) or search not in (-2, -1, 1, 2) or (mode >= 2 and abs(search) == 2):
         raise Failure(VALUE)
@@ -243,10 +265,9 @@ def place(environment: Environment, value: Any, operand: Any, mode: int, search:
             at = array.rows  # the first blank cell stands below the used ones
         if at >= 0 or (mode in (0, 2) and abs(search) == 1):
             return at, array
-        if value is None:  # a blank stands above every value: of what is less, nothing is nearer than TRUE
-            if mode != -1:
-                return -1, array
-            value = True
+        if value is None and mode != -1:
+            return -1, array
+        value = True if value is None else value  # a blank stands above every value: TRUE is the nearest that is less
     if abs(search) == 2:
         return Vector(array, 0, across).halving(value, mode, search < 0), array
     environment.spend(max(array.rows, array.columns))
@@ -254,7 +275,8 @@ def place(environment: Environment, value: Any, operand: Any, mode: int, search:
 
 
 def fitting(environment: Environment, array: Array, row: bool, value: Any, last: bool) -> int:
-    """The first (or last) place in one column (or row) whose text has a part that fits a regular expression; or -1."""
+    """Return the first (or last) place in one column (or row) whose text has a part that fits a regular expression; or
+    -1."""
     written = to_text(value)
     if isinstance(written, Error):
         raise Failure(written)
@@ -330,8 +352,10 @@ def xlookup(
 
 
 def covers(environment: Environment, array: Array, results: Array | Reference, across: bool) -> bool:
-    """Whether there is a result for every place that was searched. What was worked out of whole columns (or rows) ends
-    with the cells in use; whole columns of results do so, too."""
+    """Return whether there is a result for every place that was searched.
+
+    What was worked out of whole columns (or rows) ends with the cells in use; whole columns of results do so, too.
+    """
     shape = array.reference or array
     if (results.columns if across else results.rows) == (shape.columns if across else shape.rows):
         return True
@@ -344,7 +368,10 @@ def covers(environment: Environment, array: Array, results: Array | Reference, a
 
 
 def part(source: Array | Reference, row: int | None, column: int | None) -> Any:
-    """One cell, or for None a whole column or row, of an array or a range; a range stays one."""
+    """Return one cell, or for None a whole column or row, of an array or a range.
+
+    A range stays one.
+    """
     if isinstance(source, Reference):
         top, bottom = (source.top, source.bottom) if row is None else (source.top + row, source.top + row)
         left, right = (source.left, source.right) if column is None else (source.left + column, source.left + column)
@@ -381,13 +408,11 @@ def index(source: Any, row: int, column: int | None = None, area: int = 1) -> An
         return source
     if row < 0 or (column is not None and column < 0) or area < 1:
         return VALUE
+    if area > (len(source.areas) if isinstance(source, Reference) else 1):
+        return REF
     if isinstance(source, Reference):
-        if area > len(source.areas):
-            return REF
         chosen = source.areas[area - 1]
         source = Reference(chosen.sheet, chosen.top, chosen.left, chosen.bottom, chosen.right)
-    elif area > 1:
-        return REF
     elif not isinstance(source, Array):
         source = Array(1, 1, [source])
     if column is None:
@@ -396,8 +421,6 @@ def index(source: Any, row: int, column: int | None = None, area: int = 1) -> An
         row, column = (0, row) if source.rows == 1 and source.columns > 1 else (row, 0)
     if row > source.rows or column > source.columns:
         return REF
-    if row == 0 and source.rows == 1:
-        row = 1
-    if column == 0 and source.columns == 1:
-        column = 1
+    row = 1 if source.rows == 1 else row
+    column = 1 if source.columns == 1 else column
     return part(source, row - 1 if row else None, column - 1 if column else None)

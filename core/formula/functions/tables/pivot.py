@@ -51,7 +51,7 @@ def getpivotdata(environment: Environment, data_field: str, table: Any, *asked: 
 
 
 def _data_field(pivot: Pivot, name: str) -> int | None:
-    """The place of a data field, by its own name or its column's."""
+    """Return the place of a data field, by its own name or its column's."""
     key = name.lower()
     for names in ([own for own, _ in pivot.data], [source for _, source in pivot.data]):
         folded = [each.lower() for each in names]
@@ -62,7 +62,10 @@ def _data_field(pivot: Pivot, name: str) -> int | None:
 
 
 def _wanted(pivot: Pivot, asked: tuple[Any, ...], date_1904: bool) -> Wanted | None:
-    """What is asked of the rows and columns; None for what the pivot table does not show."""
+    """Return what is asked of the rows and columns.
+
+    None for what the pivot table does not show.
+    """
     wanted: Wanted = {}
     names = {field.source.lower(): at for at, field in enumerate(pivot.fields)}
     names |= {field.name.lower(): at for at, field in enumerate(pivot.fields)}
@@ -78,7 +81,10 @@ def _wanted(pivot: Pivot, asked: tuple[Any, ...], date_1904: bool) -> Wanted | N
 
 
 def _item(field: PivotField, value: Any, date_1904: bool) -> int | None:
-    """The number of the item that a value names: as a text, or as the number that it is or spells."""
+    """Return the number of the item that a value names.
+
+    As a text, or as the number that it is or spells.
+    """
     names = field.item_by_name
     if isinstance(value, bool):
         return names.get("true" if value else "false")
@@ -93,8 +99,10 @@ def _item(field: PivotField, value: Any, date_1904: bool) -> int | None:
 
 
 def _lines(environment: Environment, axis: PivotAxis, data: int, wanted: Wanted) -> tuple[int, ...]:
-    """The rows, or columns, of a data field with the items that are asked for. The items of outer fields may be left
-    out where the others tell which they are."""
+    """Return the rows, or columns, of a data field with the items that are asked for.
+
+    The items of outer fields may be left out where the others tell which they are.
+    """
     own = {place: wanted[field] for place, field in enumerate(axis.fields) if field in wanted}
     depth = max(own, default=-1) + 1
     if len(own) == depth:
@@ -102,8 +110,10 @@ def _lines(environment: Environment, axis: PivotAxis, data: int, wanted: Wanted)
         return axis.places.get((data, *items), ()) or axis.places.get((ANY_DATA, *items), ())
     environment.spend(len(axis.places) * len(own))
     fitting = [
-        line for line in axis.places
-        if len(line) == depth + 1 and line[0] in (data, ANY_DATA)
+        line
+        for line in axis.places
+        if len(line) == depth + 1
+        and line[0] in (data, ANY_DATA)
         and all(line[place + 1] == item for place, item in own.items())
-    ]  # fmt: skip
+    ]
     return axis.places[fitting[0]] if len(fitting) == 1 else ()

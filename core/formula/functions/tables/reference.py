@@ -113,14 +113,20 @@ _LIKE_A_CELL: Final = re.compile(r"[A-Za-z]{1,3}[0-9]{1,7}|[Rr][0-9]*|[Cc][0-9]*
 
 
 def quoted_sheet(name: str) -> str:
-    """The name of a sheet as it stands in a formula: in quotes unless it is a plain word that is no cell."""
+    """Return the name of a sheet as it stands in a formula.
+
+    In quotes unless it is a plain word that is no cell.
+    """
     if _PLAIN_SHEET.fullmatch(name) and not (name and _LIKE_A_CELL.fullmatch(name)):
         return name
     return "'" + name.replace("'", "''") + "'"
 
 
 def sheet_place(environment: Environment, name: str) -> int | None:
-    """The 0-based place of a sheet by its name, without case; None where there is none."""
+    """Return the 0-based place of a sheet by its name, without case.
+
+    None where there is none.
+    """
     folded = name.casefold()
     return next((place for place, sheet in enumerate(environment.sheets()) if sheet.casefold() == folded), None)
 
@@ -181,7 +187,10 @@ def _a1_reference(match: re.Match[str]) -> Reference | None:
 
 
 def _r1c1_reference(environment: Environment, text: str) -> Reference | None:
-    """R1C1, R[-1]C, R2:R4, C3 and ranges of them; what has brackets counts from the own cell."""
+    """R1C1, R[-1]C, R2:R4, C3 and ranges of them.
+
+    What has brackets counts from the own cell.
+    """
     match = _R1C1.fullmatch(text)
     if not match or not (match[1] or match[3]):
         return None
@@ -200,14 +209,20 @@ def _r1c1_reference(environment: Environment, text: str) -> Reference | None:
 def _corner(
     environment: Environment, row_mark: str | None, row: str | None, column_mark: str | None, column: str | None
 ) -> tuple[int, int, int, int]:
-    """(top, left, bottom, right): a whole row or column where only one of both is named."""
+    """Return (top, left, bottom, right).
+
+    A whole row or column where only one of both is named.
+    """
     top, bottom = (_part(row, environment.row, ROWS_MAX),) * 2 if row_mark else (0, ROWS_MAX - 1)
     left, right = (_part(column, environment.column, COLUMNS_MAX),) * 2 if column_mark else (0, COLUMNS_MAX - 1)
     return top, left, bottom, right
 
 
 def _part(written: str | None, own: int, count: int) -> int:
-    """The place of a row or column among `count`; a distance past the edge comes back at the other one."""
+    """Return the place of a row or column among `count`.
+
+    A distance past the edge comes back at the other one.
+    """
     if not written:
         return own
     if not written.startswith("["):
@@ -227,7 +242,10 @@ def _on_sheet(environment: Environment, reference: Reference, name: str) -> Refe
 
 
 def _parsed(environment: Environment, text: str, *, a1: bool) -> Any:
-    """Whatever else names cells: whole columns, quoted sheets, defined names, tables, spills."""
+    """Return whatever else names cells.
+
+    Whole columns, quoted sheets, defined names, tables, spills.
+    """
     if not text:
         raise Failure(REF)
     sheet, mark, local = text.rpartition("!")
@@ -244,7 +262,10 @@ def _parsed(environment: Environment, text: str, *, a1: bool) -> Any:
 
 
 def _referred(environment: Environment, node: tree.Node) -> Any:
-    """What a node of an address means; None for one that is none. The formula is read as one of cell A1."""
+    """Return what a node of an address means; None for one that is none.
+
+    The formula is read as one of cell A1.
+    """
     if isinstance(node, tree.Cell) and node.last_sheet is None:
         return _placed(environment, node.sheet, node, node)
     if isinstance(node, tree.Area) and node.last_sheet is None:
@@ -290,8 +311,10 @@ def offset(reference: Reference, down: int, across: int, height: Any = OMITTED, 
 
 
 def _stretch(start: int, wanted: float) -> tuple[int, int]:
-    """First and last place of a stretch; a negative size reaches back from its start. Excel cuts the fraction off a
-    size, but takes one below 1 as 1."""
+    """First and last place of a stretch; a negative size reaches back from its start.
+
+    Excel cuts the fraction off a size, but takes one below 1 as 1.
+    """
     if wanted == 0:
         raise Failure(REF)
     size = int(wanted) or (1 if wanted > 0 else -1)
@@ -329,7 +352,10 @@ def of_formulas(
     answer_of: Callable[[Environment, str | None, int, int], Any],
     without: Any,
 ) -> Any:
-    """What is told of the formula of each cell; `without` for the cells beyond the used ones."""
+    """Return an answer on the formula of each cell.
+
+    `without` for the cells beyond the used ones.
+    """
     environment.spend(reference.rows * reference.columns)
     rows, columns = environment.used(reference.sheet)
     used_rows, used_columns = min(reference.bottom + 1, rows), min(reference.right + 1, columns)
@@ -343,7 +369,7 @@ def of_formulas(
 
 
 def _formula_text(environment: Environment, sheet: str | None, row: int, column: int) -> str | Error:
-    """The formula as Excel shows it, without the marks that a file puts before newer functions."""
+    """Return the formula as Excel shows it, without the marks that a file puts before newer functions."""
     formula = environment.formula(sheet, row, column)
     if formula is None:
         return NA
@@ -357,7 +383,7 @@ def _as_operator(match: re.Match[str]) -> str:
 
 
 def _sides(option: Array | None) -> int:
-    """Which sides are trimmed, as bits."""
+    """Return which sides are trimmed, as bits."""
     if option is None:
         return 3
     sides = whole(option.at(0, 0)) if option.rows == option.columns == 1 else -1
@@ -367,7 +393,7 @@ def _sides(option: Array | None) -> int:
 
 
 def _filled(array: Array) -> tuple[Sequence[int], Sequence[int]]:
-    """The rows and columns that are not blank throughout, of each the first and the last at least."""
+    """Return the rows and columns that are not blank throughout, of each the first and the last at least."""
     if array.spans is not None:
         places = [np.flatnonzero(np.asarray(span.kinds) != Kind.BLANK) for span in array.spans]
         ends = [(int(filled[0]), int(filled[-1])) for filled in places if len(filled)]

@@ -109,7 +109,7 @@ def dollar(number: float, decimals: int = 2) -> str:
 
 
 def _written(number: float, decimals: int, *, commas: bool) -> str:
-    """A number without its sign, rounded half away from zero."""
+    """Return a number without its sign, rounded half away from zero."""
     if not -_DECIMALS_MAX <= decimals <= _DECIMALS_MAX:
         raise Failure(VALUE)
     if decimals < 0:
@@ -144,7 +144,7 @@ def bahttext(number: float) -> str:
 
 
 def _thai(number: int) -> str:
-    """A whole number in words; nothing for zero."""
+    """Return a whole number in words; nothing for zero."""
     millions, rest = divmod(number, 1_000_000)
     words = _thai(millions) + "ล้าน" if millions else ""
     for place in range(5, -1, -1):
@@ -192,7 +192,7 @@ def arraytotext(array: Any, form: int = 0) -> str:
 
 
 def _separated(grid: list[list[Any]], across: str, down: str, *, strict: bool) -> Iterator[str]:
-    """The cells of a grid as text, and what stands between them."""
+    """Yield the cells of a grid as text, and what stands between them."""
     for row, line in enumerate(grid):
         for column, value in enumerate(line):
             if row or column:

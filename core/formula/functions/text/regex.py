@@ -30,7 +30,7 @@ _CASE: Final = Argument("case_sensitivity", Takes.INTEGER, "1 disregards case.",
 
 @lru_cache(maxsize=256)
 def _compiled(pattern: str, any_case: int) -> regex.Pattern[str]:
-    """A pattern ready for use. Raises Failure(VALUE) where it is none."""
+    """Return a pattern ready for use. Raises Failure(VALUE) where it is none."""
     import regex  # 19 ms: for those formulas only that need it
 
     if len(pattern) > PATTERN_MAX or any_case not in (0, 1):
@@ -45,7 +45,7 @@ def _compiled(pattern: str, any_case: int) -> regex.Pattern[str]:
 
 
 def _matches(environment: Environment, text: str, pattern: regex.Pattern[str], most: int) -> list[regex.Match[str]]:
-    """The first matches, up to `most`, from left to right."""
+    """Return the first matches, up to `most`, from left to right."""
     environment.spend(len(text))
     matches: list[regex.Match[str]] = []
     try:
@@ -59,7 +59,10 @@ def _matches(environment: Environment, text: str, pattern: regex.Pattern[str], m
 
 
 def has_match(environment: Environment, text: str, pattern: str, any_case: int = 0) -> bool:
-    """Whether a part of a text fits a regular expression. Raises Failure(VALUE) where it is none, or takes too long."""
+    """Return whether a part of a text fits a regular expression.
+
+    Raises Failure(VALUE) where it is none, or takes too long.
+    """
     return bool(_matches(environment, text, _compiled(pattern, any_case), 1))
 
 
@@ -126,7 +129,8 @@ def regexreplace(
 
 
 def _expanded(match: regex.Match[str], replacement: str) -> str:
-    """A replacement with the groups of a match in place of $1, ${1} and ${name}; Failure(VALUE) for no such group."""
+    """Return a replacement with the groups of a match in place of $1, ${1} and ${name}; Failure(VALUE) for no such
+    group."""
 
     def part(mark: re.Match[str]) -> str:
         number, braced, name, escaped = mark.groups()

@@ -21,28 +21,34 @@ _OLD: Final = Argument("old_text", Takes.TEXT, "The text to change.")
 
 
 def spread(text: str) -> str:
-    """A text in the units that Excel counts, those of UTF-16: what lies beyond U+FFFF becomes a pair."""
+    """Return a text in the units that Excel counts, those of UTF-16.
+
+    What lies beyond U+FFFF becomes a pair.
+    """
     if text.isascii() or max(text) <= "\uffff":
         return text
     return "".join(map(chr, memoryview(text.encode("utf-16-le", "surrogatepass")).cast("H")))
 
 
 def joined(text: str) -> str:
-    """The opposite of `spread`; half a pair becomes U+FFFD."""
+    """Return the opposite of `spread`; half a pair becomes U+FFFD."""
     if text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def bounded(text: str) -> str:
-    """The text, if a cell can hold it."""
+    """Return the text, if a cell can hold it."""
     if len(text) > TEXT_MAX or (not text.isascii() and len(spread(text)) > TEXT_MAX):
         raise Failure(VALUE)
     return text
 
 
 def texts(argument: Any) -> Iterator[str]:
-    """The values of a RANGE argument as text, row by row. Raises the first error."""
+    """Yield the values of a RANGE argument as text, row by row.
+
+    Raises the first error.
+    """
     for value in argument.cells() if isinstance(argument, Array) else (argument,):
         text = to_text(value)
         if isinstance(text, Error):
@@ -51,7 +57,7 @@ def texts(argument: Any) -> Iterator[str]:
 
 
 def gathered(parts: Iterable[str]) -> str:
-    """Parts put together, as long as a cell can hold them."""
+    """Return parts put together, as long as a cell can hold them."""
     kept: list[str] = []
     size = 0
     for part in parts:
@@ -373,7 +379,10 @@ def textjoin(delimiter: Any, ignore_empty: bool, *arguments: Any) -> str:
 
 
 def _cuts(text: str, delimiters: list[str], any_case: bool) -> list[tuple[int, int]]:
-    """(start, end) of every delimiter in a text, from left to right; at one place the longest counts."""
+    """Return (start, end) of every delimiter in a text, from left to right.
+
+    At one place the longest counts.
+    """
     if any_case:
         text, delimiters = fold(text), [fold(delimiter) for delimiter in delimiters]
     cuts: list[tuple[int, int]] = []
@@ -397,7 +406,9 @@ def _cuts(text: str, delimiters: list[str], any_case: bool) -> list[tuple[int, i
 def _divide(
     text: str, delimiter: Any, instance: Any, any_case: int, to_end: int, missing: Any
 ) -> tuple[str, str] | Any:
-    """(what stands before, what stands after) the chosen delimiter; else what is to be given for none.
+    """Return (what stands before, what stands after) the chosen delimiter.
+
+    Else what is to be given for none.
 
     Excel rounds the instance down, and where it is given refuses a delimiter that is longer than the text.
     """

@@ -1,1 +1,1 @@
-"""Mappings that people write: their fields, parameters, transforms and rules, and those of trustees."""
+"""Mappings that people write: fields, parameters, transforms, rules, trustees."""

@@ -1,4 +1,4 @@
-"""A mapping's configuration to a mapping: everything is checked here, and each fault says where it stands."""
+"""A mapping's configuration to a mapping: all is checked, faults have places."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from core.portfolio.model.fields import (
     SERVICER_FIELDS,
     STANDARD_CLO_FIELDS,
     Field,
+    FieldRule,
     FieldType,
     Mapping,
-    Rule,
     SourceType,
     Transform,
 )
@@ -73,14 +73,14 @@ Fault = tuple[Place, str]
 _SOURCE_TYPES: Final[tuple[str, ...]] = get_args(SourceType)
 _FIELD_TYPES: Final[tuple[str, ...]] = get_args(FieldType)
 _STANDARD: Final[dict[str, dict[str, FieldType]]] = {
-    "clo_holdings": {one.target: one.type for one in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS)},
+    "clo_holdings": {field.target: field.type for field in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS)},
     "servicer_snapshot": {servicer_field.target: servicer_field.type for servicer_field in SERVICER_FIELDS},
     "custom": {},
 }
 
 
 class OwnField(NamedTuple):
-    """A target that is no standard field: it is carried with each loan, and no test of the suites reads it."""
+    """A target that is no standard field: carried with each loan, read by no test."""
 
     target: str
     near: str | None
@@ -89,7 +89,7 @@ class OwnField(NamedTuple):
 
 
 class ConfigurationError(MappingError):
-    """A configuration that is no mapping; `faults` has all that is wrong as (place in the document, what)."""
+    """A configuration that is no mapping; `faults` has all (place, what)."""
 
     def __init__(self, faults: Iterable[Fault]) -> None:
         self.faults: tuple[Fault, ...] = tuple(faults)
@@ -113,14 +113,16 @@ class _Entry:
     default: Any = None
 
 
-def configured(
+def configure_mapping(
     document: dict[str, Any],
     *,
     id: str,  # noqa: A002 - the field's own name
     name: str,
     is_stored: bool = False,
 ) -> Mapping:
-    """The mapping of a configuration in the API's form: source_type, profile_id, mappings, transforms and so on.
+    """Make the mapping of a configuration in the API's form.
+
+    That is source_type, profile_id, mappings, transforms and so on.
 
     A profile's fields stay; an entry for one of them puts its own source columns before the profile's aliases, which
     lose the names that another target claims. A field that the profile requires stays required. A target that is no
@@ -143,7 +145,7 @@ def configured(
     if not entries and profile is None and not faults:
         faults.append((("mappings",), "no column is mapped, and no profile is extended"))
     fields = _fields(entries, profile)
-    types = {one.target: one.type for one in fields}
+    types = {field.target: field.type for field in fields}
     programs = dict.fromkeys(types, 0)
     transforms = list(_transforms(document.get("transforms"), types, programs, faults))
     rules = list(_rules(document.get("validation_rules"), types, programs, faults))
@@ -156,20 +158,23 @@ def configured(
         name,
         source_type,
         fields,
-        tuple(_without(one, claimed) for one in auxiliary if one.target not in types),
+        tuple(_without(field, claimed) for field in auxiliary if field.target not in types),
         _anchors(source_type, profile, types),
         tuple(transforms),
         tuple(rules),
     )
 
 
-def resolved(mapping: Mapping) -> dict[str, dict[str, Any]]:
-    """Each target of a mapping with what feeds it: sources (preferred first, its own name last), type, required."""
+def resolve_targets(mapping: Mapping) -> dict[str, dict[str, Any]]:
+    """Return what feeds each target of a mapping: sources, type, required.
+
+    The preferred source comes first, the target's own name last.
+    """
     answer: dict[str, dict[str, Any]] = {}
-    known = {key(alias) for one in mapping.fields for alias in one.aliases}
-    for one in mapping.fields:
-        own = () if key(one.target) in known else (one.target,)
-        answer[one.target] = {"sources": [*one.aliases, *own], "type": one.type, "required": one.required}
+    known = {key(alias) for mapped in mapping.fields for alias in mapped.aliases}
+    for mapped in mapping.fields:
+        own = () if key(mapped.target) in known else (mapped.target,)
+        answer[mapped.target] = {"sources": [*mapped.aliases, *own], "type": mapped.type, "required": mapped.required}
     return answer
 
 
@@ -189,35 +194,35 @@ def _profile(profile_id: Any, source_type: str) -> Mapping | None:
 
 
 def _entries(
-    given: Any, source_type: str, profile: Mapping | None, faults: list[Fault], *, is_stored: bool
+    mappings: Any, source_type: str, profile: Mapping | None, faults: list[Fault], *, is_stored: bool
 ) -> dict[str, _Entry]:
-    """Entries by target, in the order in which targets first appear."""
-    if not isinstance(given, dict):
+    """Return entries by target, in the order in which targets first appear."""
+    if not isinstance(mappings, dict):
         faults.append((("mappings",), "is not an object of source columns"))
         return {}
-    if len(given) > COLUMNS_MAX:
-        faults.append((("mappings",), f"has {len(given)} source columns, more than {COLUMNS_MAX}"))
+    if len(mappings) > COLUMNS_MAX:
+        faults.append((("mappings",), f"has {len(mappings)} source columns, more than {COLUMNS_MAX}"))
         return {}
-    standard = _STANDARD[source_type] | ({one.target: one.type for one in profile.fields} if profile else {})
+    standard = _STANDARD[source_type] | ({field.target: field.type for field in profile.fields} if profile else {})
     entries: dict[str, _Entry] = {}
     owners: dict[str, str] = {}
-    for source, column in given.items():
-        place, said = ("mappings", source), _typed(column, standard)
-        found = list(_column_faults(place, source, said, standard))
-        faults += found
-        if not found:
-            faults += _merge(entries, owners, place, source, said, is_stored=is_stored)
+    for source, column in mappings.items():
+        place, entry = ("mappings", source), _with_type(column, standard)
+        column_faults = list(_column_faults(place, source, entry, standard))
+        faults += column_faults
+        if not column_faults:
+            faults += _merge(entries, owners, place, source, entry, is_stored=is_stored)
     return entries
 
 
 def own_fields(source_type: str, profile_id: str | None, targets: Iterable[str]) -> list[OwnField]:
-    """The targets of a configuration that are no standard fields, once each.
+    """Return the targets of a configuration that are no standard fields, once each.
 
     A custom source has fields of its own only: of these one is told that is close to a field of the extended profile.
     """
     profile = PROFILES.get(profile_id or "")
-    standard = _STANDARD[source_type] | ({one.target: one.type for one in profile.fields} if profile else {})
-    found = []
+    standard = _STANDARD[source_type] | ({field.target: field.type for field in profile.fields} if profile else {})
+    own = []
     for target in dict.fromkeys(targets):
         if target in standard:
             continue
@@ -230,8 +235,8 @@ def own_fields(source_type: str, profile_id: str | None, targets: Iterable[str])
             else f"is no standard field of {source_type}"
         )
         message = f"{target} {what}: it is carried with each loan as a field of your own"
-        found.append(OwnField(target, near, message + (f"; did you mean {near}?" if near else "")))
-    return found
+        own.append(OwnField(target, near, message + (f"; did you mean {near}?" if near else "")))
+    return own
 
 
 @lru_cache(maxsize=NEAR_KEPT_MAX)
@@ -239,32 +244,32 @@ def _near(name: str, known: tuple[str, ...]) -> str | None:
     return next(iter(get_close_matches(name, known, n=1, cutoff=NEAR)), None)
 
 
-def _typed(column: Any, standard: dict[str, FieldType]) -> Any:
-    """A source column that names no type has that of its target's standard field, else it is text."""
+def _with_type(column: Any, standard: dict[str, FieldType]) -> Any:
+    """Add the type of the target's standard field, else text, to a source column."""
     if not isinstance(column, dict) or column.get("type") is not None:
         return column
     target = column.get("target")
     return {**column, "type": standard.get(target, "string") if isinstance(target, str) else "string"}
 
 
-def _column_faults(place: Place, source: str, said: Any, standard: dict[str, FieldType]) -> Iterator[Fault]:
-    """What is wrong with one source column by itself."""
+def _column_faults(place: Place, source: str, entry: Any, standard: dict[str, FieldType]) -> Iterator[Fault]:
+    """Yield what is wrong with one source column by itself."""
     yield from _header_faults(place, source)
-    if not isinstance(said, dict):
+    if not isinstance(entry, dict):
         yield place, "is not an object with a target and a type"
         return
-    target, kind = said.get("target"), said["type"]
+    target, kind = entry.get("target"), entry["type"]
     if not isinstance(target, str) or TARGET.fullmatch(target) is None:
         yield (*place, "target"), "is not a name of letters, digits and underscores, with a letter first, up to 64"
     elif kind not in _FIELD_TYPES:
         yield (*place, "type"), f"is none of {', '.join(_FIELD_TYPES)}"
     elif standard.get(target, kind) != kind:
         yield (*place, "type"), f"{target} is a standard field of type {standard[target]}"
-    elif said.get("default") is not None and (what := value_fault(said["default"], kind)):
+    elif entry.get("default") is not None and (what := value_fault(entry["default"], kind)):
         yield (*place, "default"), what
-    if not isinstance(said.get("required"), bool | None):
+    if not isinstance(entry.get("required"), bool | None):
         yield (*place, "required"), "is neither true nor false"
-    aliases = said.get("aliases")
+    aliases = entry.get("aliases")
     if not isinstance(aliases, list | tuple | None) or not all(isinstance(alias, str) for alias in aliases or ()):
         yield (*place, "aliases"), "is not a list of names"
     elif len(aliases or ()) > ALIASES_MAX:
@@ -286,21 +291,21 @@ def _merge(
     owners: dict[str, str],
     place: Place,
     source: str,
-    said: dict[str, Any],
+    column: dict[str, Any],
     *,
     is_stored: bool,
 ) -> Iterator[Fault]:
     """Take one sound source column into its target's entry."""
-    target, kind, default = said["target"], said["type"], said.get("default")
+    target, kind, default = column["target"], column["type"], column.get("default")
     entry = entries.setdefault(target, _Entry(target, kind))
     if entry.type != kind:
         yield (*place, "type"), f"another column gives {target} the type {entry.type}"
     if default is not None and entry.default not in (None, default):
         yield (*place, "default"), f"another column gives {target} another default"
     entry.default = default if entry.default is None else entry.default
-    entry.required |= said.get("required") is True
+    entry.required |= column.get("required") is True
     headers: dict[str, str] = {}
-    for header in (source, *(said.get("aliases") or ())):
+    for header in (source, *(column.get("aliases") or ())):
         headers.setdefault(key(header), header)
     is_named = key(source) in map(key, entry.sources)
     names_another = not headers.keys().isdisjoint(map(key, entry.columns))
@@ -314,44 +319,44 @@ def _merge(
     own = [header for name, header in headers.items() if owners[name] == target]
     first, then = (own, entry.sources) if names_another and not is_named else (entry.sources, own)
     known = set(map(key, first))
-    entry.sources = [*first, *(one for one in then if key(one) not in known)]
+    entry.sources = [*first, *(header_text for header_text in then if key(header_text) not in known)]
 
 
 def _fields(entries: dict[str, _Entry], profile: Mapping | None) -> tuple[Field, ...]:
-    """The profile's fields with what the entries say of them, then the fields of one's own."""
+    """Return the profile's fields with what the entries say, then one's own."""
     claimed = {key(source) for entry in entries.values() for source in entry.sources}
-    fields = [_extended(one, entries.get(one.target), claimed) for one in (profile.fields if profile else ())]
-    known = {one.target for one in fields}
+    fields = [_extend_field(field, entries.get(field.target), claimed) for field in (profile.fields if profile else ())]
+    known = {field.target for field in fields}
     for entry in entries.values():
         if entry.target not in known:
-            default = _stored(entry.default, entry.type)
+            default = _to_stored(entry.default, entry.type)
             sources = tuple(entry.sources)
             fields.append(Field(entry.target, entry.type, entry.required, sources, default, len(sources)))
     return tuple(fields)
 
 
-def _extended(one: Field, entry: _Entry | None, claimed: set[str]) -> Field:
-    rest = _without(one, claimed)
+def _extend_field(field: Field, entry: _Entry | None, claimed: set[str]) -> Field:
+    rest = _without(field, claimed)
     if entry is None:
         return rest
-    default = one.default if entry.default is None else _stored(entry.default, one.type)
+    default = field.default if entry.default is None else _to_stored(entry.default, field.type)
     aliases = (*entry.sources, *rest.aliases)
-    return Field(one.target, one.type, one.required or entry.required, aliases, default, len(entry.sources))
+    return Field(field.target, field.type, field.required or entry.required, aliases, default, len(entry.sources))
 
 
-def _without(one: Field, claimed: set[str]) -> Field:
-    """A built-in field less the names that the configuration claims."""
-    aliases = tuple(alias for alias in one.aliases if key(alias) not in claimed)
-    return Field(one.target, one.type, one.required, aliases, one.default)
+def _without(field: Field, claimed: set[str]) -> Field:
+    """Return a built-in field less the names that the configuration claims."""
+    aliases = tuple(alias for alias in field.aliases if key(alias) not in claimed)
+    return Field(field.target, field.type, field.required, aliases, field.default)
 
 
-def _stored(default: Any, kind: FieldType) -> Any:
+def _to_stored(default: Any, kind: FieldType) -> Any:
     return float(default) if kind == "number" and default is not None else default
 
 
 def _anchors(source_type: str, profile: Mapping | None, types: dict[str, FieldType]) -> tuple[str, ...]:
-    """The anchors of the source type that the mapping has; any of its targets where it has none of them."""
-    base = profile or next((one for one in PROFILES.values() if one.source_type == source_type), None)
+    """Return the anchors of the source type that the mapping has, else its targets."""
+    base = profile or next((mapping for mapping in PROFILES.values() if mapping.source_type == source_type), None)
     return tuple(target for target in (base.anchors if base else ()) if target in types) or tuple(types)
 
 
@@ -359,10 +364,10 @@ def _anchors(source_type: str, profile: Mapping | None, types: dict[str, FieldTy
 
 
 def _transforms(
-    given: Any, types: dict[str, FieldType], programs: dict[str, int], faults: list[Fault]
+    items: Any, types: dict[str, FieldType], programs: dict[str, int], faults: list[Fault]
 ) -> Iterator[Transform]:
     before: dict[str, list[str]] = {}
-    for place, item in _items(given, "transforms", TRANSFORMS_MAX, FIELD_TRANSFORMS_MAX, faults):
+    for place, item in _items(items, "transforms", TRANSFORMS_MAX, FIELD_TRANSFORMS_MAX, faults):
         kind = _field_type(item, place, types, faults)
         operation = OPERATIONS.get(item["operation"]) if isinstance(item.get("operation"), str) else None
         if operation is None:
@@ -374,7 +379,7 @@ def _transforms(
             faults.append(((*place, "operation"), f"{called} does not suit {target}, which is a {kind}"))
             continue
         earlier = before.setdefault(target, [])
-        if operation.is_first and kind != "string" and not all(OPERATIONS[one].is_first for one in earlier):
+        if operation.is_first and kind != "string" and not all(OPERATIONS[name].is_first for name in earlier):
             faults.append(((*place, "operation"), f"{called} reads the cells of {target}: it comes before the others"))
         if operation.is_first and kind != "string" and called in earlier:
             faults.append(((*place, "operation"), f"{called} reads the cells of {target}: once"))
@@ -386,8 +391,10 @@ def _transforms(
             yield Transform(target, called, parameters)
 
 
-def _rules(given: Any, types: dict[str, FieldType], programs: dict[str, int], faults: list[Fault]) -> Iterator[Rule]:
-    for place, item in _items(given, "validation_rules", RULES_MAX, FIELD_RULES_MAX, faults):
+def _rules(
+    items: Any, types: dict[str, FieldType], programs: dict[str, int], faults: list[Fault]
+) -> Iterator[FieldRule]:
+    for place, item in _items(items, "validation_rules", RULES_MAX, FIELD_RULES_MAX, faults):
         kind = _field_type(item, place, types, faults)
         check = RULES.get(item["rule"]) if isinstance(item.get("rule"), str) else None
         message = item.get("message")
@@ -406,11 +413,11 @@ def _rules(given: Any, types: dict[str, FieldType], programs: dict[str, int], fa
         ):
             faults.append(((*place, "parameters"), what))
         elif parameters is not None:
-            yield Rule(item["field"], item["rule"], parameters, message or None)
+            yield FieldRule(item["field"], item["rule"], parameters, message or None)
 
 
 def _program(target: str, parameters: dict[str, Any], programs: dict[str, int]) -> str | None:
-    """Count a pattern among those of its field; what is wrong when they are too large together."""
+    """Count a pattern among those of its field; return why they are too large."""
     if "pattern" not in parameters:
         return None
     programs[target] += program_size(parameters["pattern"])
@@ -423,19 +430,19 @@ def _program(target: str, parameters: dict[str, Any], programs: dict[str, int]) 
 
 
 def _items(
-    given: Any, what: str, most: int, most_of_field: int, faults: list[Fault]
+    items: Any, what: str, most: int, most_of_field: int, faults: list[Fault]
 ) -> Iterator[tuple[Place, dict[str, Any]]]:
-    """The objects of a list with their places."""
-    if given is None:
+    """Yield the objects of a list with their places."""
+    if items is None:
         return
-    if not isinstance(given, list | tuple):
+    if not isinstance(items, list | tuple):
         faults.append(((what,), "is not a list"))
         return
-    if len(given) > most:
-        faults.append(((what,), f"has {len(given)} items, more than {most}"))
+    if len(items) > most:
+        faults.append(((what,), f"has {len(items)} items, more than {most}"))
         return
     counts: dict[Any, int] = {}
-    for at, item in enumerate(given):
+    for at, item in enumerate(items):
         if not isinstance(item, dict):
             faults.append(((what, str(at)), "is not an object"))
             continue
@@ -459,26 +466,26 @@ def _field_type(
 def _parameters(
     item: dict[str, Any], place: Place, kind: FieldType, known: tuple[Parameter, ...], faults: list[Fault]
 ) -> dict[str, Any] | None:
-    """The parameters as given, less those that are null; None with what is wrong in `faults`."""
-    given = item.get("parameters")
-    if given is None:
-        given = {}
-    if not isinstance(given, dict):
+    """Return the parameters less null ones; None with what is wrong in `faults`."""
+    values = item.get("parameters")
+    if values is None:
+        values = {}
+    if not isinstance(values, dict):
         faults.append(((*place, "parameters"), "is not an object"))
         return None
-    given = {name: value for name, value in given.items() if value is not None}
-    names = [one.name for one in known]
-    found: list[Fault] = [
+    values = {name: value for name, value in values.items() if value is not None}
+    names = [known_parameter.name for known_parameter in known]
+    own_faults: list[Fault] = [
         ((*place, "parameters", name), f"is not a parameter here; known: {', '.join(names) or 'none'}")
-        for name in given
+        for name in values
         if name not in names
     ]
-    for one in known:
-        where = (*place, "parameters", one.name)
-        if one.name not in given:
-            if one.required:
-                found.append((where, "is missing"))
-        elif what := one.fault(given[one.name], kind):
-            found.append((where, what))
-    faults += found
-    return None if found else given
+    for parameter in known:
+        where = (*place, "parameters", parameter.name)
+        if parameter.name not in values:
+            if parameter.required:
+                own_faults.append((where, "is missing"))
+        elif what := parameter.fault(values[parameter.name], kind):
+            own_faults.append((where, what))
+    faults += own_faults
+    return None if own_faults else values

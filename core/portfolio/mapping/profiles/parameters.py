@@ -1,4 +1,4 @@
-"""What the parameters of transforms and rules may be: one checker for each kind of value."""
+"""What parameters of transforms and rules may be: a checker for each kind."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Parameter:
 
 
 def is_number(value: Any) -> bool:
-    """A finite number, and no boolean."""
+    """Return a finite number, and no boolean."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
 
 
 def iso_day(text: str) -> date | None:
-    """The day that a text of the form YYYY-MM-DD names; None for any other text."""
+    """Return the day of a text of the form YYYY-MM-DD; None for any other."""
     try:
         return date.fromisoformat(text) if _ISO.fullmatch(text) else None
     except ValueError:
@@ -59,7 +59,7 @@ _ISO: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 
 def literal_fault(value: Any, kind: FieldType) -> str | None:
-    """Why a value is none of the field's type: dates are ISO text."""
+    """Return why a value is none of the field's type: dates are ISO text."""
     if kind == "number":
         if not is_number(value):
             return "is not a number"
@@ -72,7 +72,7 @@ def literal_fault(value: Any, kind: FieldType) -> str | None:
 
 
 def value_fault(value: Any, kind: FieldType) -> str | None:
-    """Why a value cannot stand in a field of the type: as `literal_fault`, and a date that a sheet has as blank."""
+    """Return why a value cannot stand in a field of the type; a blank date, too."""
     what = literal_fault(value, kind)
     if what is None and kind == "date" and int(value[:4]) < YEAR_MIN:
         return f"is before {YEAR_MIN}, which counts as no date"
@@ -80,7 +80,7 @@ def value_fault(value: Any, kind: FieldType) -> str | None:
 
 
 def text_fault(value: Any, _kind: FieldType) -> str | None:
-    """A text of at most `TEXT_LENGTH_MAX` characters that can be written as UTF-8."""
+    """Check that a value is a text of at most `TEXT_LENGTH_MAX` characters."""
     if not isinstance(value, str) or len(value) > TEXT_LENGTH_MAX:
         return f"is not a text of up to {TEXT_LENGTH_MAX} characters"
     return None if _is_unicode(value) else "is not valid Unicode"
@@ -91,57 +91,57 @@ def _is_unicode(text: str) -> bool:
 
 
 def number_fault(value: Any, _kind: FieldType) -> str | None:
-    """A number of either sign."""
+    """Return a number of either sign."""
     return literal_fault(value, "number")
 
 
 def divisor_fault(value: Any, _kind: FieldType) -> str | None:
-    """A number but 0."""
+    """Return a number but 0."""
     return literal_fault(value, "number") or ("is 0" if value == 0 else None)
 
 
 def decimals_fault(value: Any, _kind: FieldType) -> str | None:
-    """A whole number of decimals."""
+    """Return a whole number of decimals."""
     fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= DECIMALS_MAX
     return None if fits else f"is not a whole number from 0 to {DECIMALS_MAX}"
 
 
 def length_fault(value: Any, _kind: FieldType) -> str | None:
-    """A number of characters."""
+    """Return a number of characters."""
     fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LENGTH_MAX
     return None if fits else f"is not a whole number from 0 to {LENGTH_MAX}"
 
 
 def values_fault(value: Any, kind: FieldType) -> str | None:
-    """A list of values of the field's type."""
+    """Return a list of values of the field's type."""
     if not isinstance(value, list | tuple) or not 0 < len(value) <= ENTRIES_MAX:
         return f"is not a list of 1 to {ENTRIES_MAX} values"
-    for at, one in enumerate(value):
-        if what := literal_fault(one, kind):
+    for at, item in enumerate(value):
+        if what := literal_fault(item, kind):
             return f"value {at} {what}"
     return None
 
 
 def lookup_key(text: str) -> str:
-    """How a lookup compares: without case, and without space about the text."""
+    """Return how a lookup compares: without case, and without space about the text."""
     return text.strip().casefold()
 
 
 def entries_fault(value: Any, kind: FieldType) -> str | None:
-    """An object from texts to values of the field's type, or to null for blank."""
+    """Check that a value maps texts to the field's values, or to null."""
     if not isinstance(value, dict) or not 0 < len(value) <= ENTRIES_MAX:
         return f"is not an object of 1 to {ENTRIES_MAX} entries"
-    seen: dict[str, Any] = {}
+    meanings: dict[str, Any] = {}
     for name, meaning in value.items():
         if what := text_fault(name, kind) or (None if meaning is None else value_fault(meaning, kind)):
             return f"entry {name[:40]!r} {what}"
-        if seen.setdefault(lookup_key(name), meaning) != meaning:
+        if meanings.setdefault(lookup_key(name), meaning) != meaning:
             return f"has two meanings for {name[:40]!r}, which is compared without case"
     return None
 
 
 def ordered_fault(parameters: dict[str, Any]) -> str | None:
-    """`min` and `max`: one of them at least, and in order."""
+    """Return `min` and `max`: one of them at least, and in order."""
     low, high = parameters.get("min"), parameters.get("max")
     if low is None and high is None:
         return "has neither min nor max"

@@ -1,4 +1,4 @@
-"""The rules of a mapping, as rows: parameters, the types they suit, and which rows of a column break them.
+"""The rules of a mapping, as rows: parameters, types, and which rows break them.
 
 Only `required` looks at blanks; every other rule is about the values that are there.
 """
@@ -46,17 +46,17 @@ class Check:
 
 
 def broken(rule: str, column: NormalColumn, parameters: Parameters) -> Rows:
-    """The rows of a column that break one rule of `RULES`."""
+    """Return the rows of a column that break one rule of `RULES`."""
     checkpoint.checkpoint()
     return RULES[rule].broken(column, parameters)
 
 
 def message(rule: str, field: str, parameters: Parameters) -> str:
-    """What is said of a value of a field that breaks a rule without a message of its own."""
+    """Return what to say of a value that breaks a rule without its own message."""
     return f"{field} {RULES[rule].says(parameters)}"
 
 
-def _required(column: NormalColumn, _parameters: Parameters) -> Rows:
+def _blank_rows(column: NormalColumn, _parameters: Parameters) -> Rows:
     return column.blank()
 
 
@@ -95,7 +95,7 @@ def _length(column: NormalColumn, parameters: Parameters) -> Rows:
 
 
 def _characters(text: Text) -> NDArray[np.int64]:
-    """The length of each string: its bytes that do not go on with a character."""
+    """Return the length of each string: its bytes that do not go on with a character."""
     if (text.data < 0x80).all():
         return np.diff(text.offsets)
     starts = np.zeros(len(text.data) + 1, np.int64)
@@ -113,7 +113,7 @@ def _enum(column: NormalColumn, parameters: Parameters) -> Rows:
 
 
 def _unique(column: NormalColumn, _parameters: Parameters) -> Rows:
-    """All rows but the first of those that have the same value."""
+    """Return all rows but the first of those that have the same value."""
     codes = _distinct_codes(column)
     present = np.flatnonzero(codes >= 0)
     _, first = np.unique(codes[present], return_index=True)
@@ -123,7 +123,7 @@ def _unique(column: NormalColumn, _parameters: Parameters) -> Rows:
 
 
 def _distinct_codes(column: NormalColumn) -> NDArray[np.int64]:
-    """A code for each distinct value, -1 for blank."""
+    """Return a code for each distinct value, -1 for blank."""
     if column.type == "string":
         text = column.text.text
         used = np.arange(len(text), dtype=np.int32)
@@ -134,7 +134,7 @@ def _distinct_codes(column: NormalColumn) -> NDArray[np.int64]:
 
 
 def _where(column: NormalColumn, bad: Rows) -> Rows:
-    """Rows by the strings of the pool that are bad."""
+    """Return rows by the strings of the pool that are bad."""
     if not bad.any():
         return np.zeros(len(column), np.bool_)
     return spread_out(bad, False, column.text.codes)
@@ -151,10 +151,10 @@ def _between(unit: str) -> Callable[[Parameters], str]:
 
 
 def _one_of(parameters: Parameters) -> str:
-    """Names the values when they are few."""
+    """Return names the values when they are few."""
     values = parameters["values"]
-    shown = ", ".join(str(value).lower() if isinstance(value, bool) else str(value) for value in values[:10])
-    return f"must be one of {shown}{', ...' if len(values) > 10 else ''}"
+    first_values = ", ".join(str(value).lower() if isinstance(value, bool) else str(value) for value in values[:10])
+    return f"must be one of {first_values}{', ...' if len(values) > 10 else ''}"
 
 
 _ALL: Final[tuple[FieldType, ...]] = ("string", "number", "date", "boolean")
@@ -164,7 +164,7 @@ _BOUNDS: Final = (Parameter("min", literal_fault, required=False), Parameter("ma
 _LENGTHS: Final = (Parameter("min", length_fault, required=False), Parameter("max", length_fault, required=False))
 
 RULES: Final = {
-    "required": Check(_ALL, _required, lambda _parameters: "is required"),
+    "required": Check(_ALL, _blank_rows, lambda _parameters: "is required"),
     "positive": Check(_NUMBER, _positive, lambda _parameters: "must be greater than 0"),
     "non_negative": Check(_NUMBER, _non_negative, lambda _parameters: "must not be negative"),
     "range": Check(("number", "date"), _range, _between(""), _BOUNDS, ordered_fault),

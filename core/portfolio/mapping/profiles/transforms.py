@@ -1,4 +1,4 @@
-"""The operations of a mapping's transforms, as rows: parameters, the types they suit, and what they do to a column.
+"""The operations of a mapping's transforms, as rows: parameters, types, effect.
 
 Text is changed once for each distinct string, numbers as a whole column. Blanks stay blank.
 """
@@ -26,7 +26,7 @@ from core.portfolio.cells.parsing import (
     bit,
     spread_out,
 )
-from core.portfolio.cells.patterns import pattern_fault, replaced, replacement_fault
+from core.portfolio.cells.patterns import pattern_fault, replace_matches, replacement_fault
 from core.portfolio.cells.typed import NormalColumn, day_number
 from core.portfolio.mapping.profiles.parameters import (
     Parameter,
@@ -51,7 +51,7 @@ Rows = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class TransformedColumn:
     """A column after an operation, and the rows in which it did not do."""
 
     column: NormalColumn
@@ -63,7 +63,7 @@ class Operation:
     """One row of the table."""
 
     types: tuple[FieldType, ...]
-    apply: Callable[[NormalColumn, Parameters], Changed]
+    apply: Callable[[NormalColumn, Parameters], TransformedColumn]
     parameters: tuple[Parameter, ...] = ()
     fault: Callable[[dict[str, Any]], str | None] = lambda _parameters: None
     """What is wrong with parameters that are sound one by one."""
@@ -77,8 +77,8 @@ class Operation:
     """It says the unit of a number, so that none is guessed."""
 
 
-def applied(operation: str, column: NormalColumn, parameters: Parameters) -> Changed:
-    """A column after one operation of `OPERATIONS`."""
+def apply_operation(operation: str, column: NormalColumn, parameters: Parameters) -> TransformedColumn:
+    """Return a column after one operation of `OPERATIONS`."""
     checkpoint.checkpoint()
     return OPERATIONS[operation].apply(column, parameters)
 
@@ -86,30 +86,30 @@ def applied(operation: str, column: NormalColumn, parameters: Parameters) -> Cha
 # ---- numbers -------------------------------------------------------------------------------------------------------
 
 
-def _multiply(column: NormalColumn, parameters: Parameters) -> Changed:
+def _multiply(column: NormalColumn, parameters: Parameters) -> TransformedColumn:
     with np.errstate(over="ignore"):
         return _finite(column, column.values * parameters["factor"])
 
 
-def _divide(column: NormalColumn, parameters: Parameters) -> Changed:
+def _divide(column: NormalColumn, parameters: Parameters) -> TransformedColumn:
     with np.errstate(over="ignore"):
         return _finite(column, column.values / parameters["divisor"])
 
 
-def _finite(column: NormalColumn, values: NDArray[np.float64]) -> Changed:
+def _finite(column: NormalColumn, values: NDArray[np.float64]) -> TransformedColumn:
     infinite = np.isinf(values)
     if not infinite.any():
-        return Changed(column.with_values(values))
+        return TransformedColumn(column.with_values(values))
     values[infinite] = np.nan
-    return Changed(column.with_values(values), infinite)
+    return TransformedColumn(column.with_values(values), infinite)
 
 
-def _round(column: NormalColumn, parameters: Parameters) -> Changed:
-    return Changed(column.with_values(rounded(column.values, parameters["decimals"])))
+def _round(column: NormalColumn, parameters: Parameters) -> TransformedColumn:
+    return TransformedColumn(column.with_values(round_values(column.values, parameters["decimals"])))
 
 
-def rounded(values: NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
-    """Numbers to so many decimals, ties away from zero as Excel's ROUND has them: 2.5 is 3, -2.5 is -3, 2.675 is 2.68.
+def round_values(values: NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
+    """Round as Excel does, ties away from zero: 2.5 is 3, -2.5 is -3, 2.675 is 2.68.
 
     A tie is what reads as one in decimal, although the double may be a little less.
     """
@@ -129,37 +129,39 @@ def rounded(values: NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
 # ---- text ----------------------------------------------------------------------------------------------------------
 
 
-def _uppercase(column: NormalColumn, _parameters: Parameters) -> Changed:
-    return _recased(column, str.upper, ord("a"))
+def _uppercase(column: NormalColumn, _parameters: Parameters) -> TransformedColumn:
+    return _recase(column, str.upper, ord("a"))
 
 
-def _lowercase(column: NormalColumn, _parameters: Parameters) -> Changed:
-    return _recased(column, str.lower, ord("A"))
+def _lowercase(column: NormalColumn, _parameters: Parameters) -> TransformedColumn:
+    return _recase(column, str.lower, ord("A"))
 
 
-def _recased(column: NormalColumn, recase: Callable[[str], str], first: int) -> Changed:
-    """ASCII letters from `first` on change their bit of case, all bytes at once; other text goes string by string."""
+def _recase(column: NormalColumn, recase: Callable[[str], str], first: int) -> TransformedColumn:
+    """Change the case bit of ASCII letters at once, other text string by string."""
     text = column.text.text
     if (text.data < 0x80).all():
         letters = text.data - np.uint8(first) < 26
-        return Changed(column.with_text(column.text.codes, Text(text.offsets, text.data ^ (letters * np.uint8(32)))))
-    return Changed(_translated(column, [recase(string) for string in text.strings()]))
+        return TransformedColumn(
+            column.with_text(column.text.codes, Text(text.offsets, text.data ^ (letters * np.uint8(32))))
+        )
+    return TransformedColumn(_translate(column, [recase(string) for string in text.strings()]))
 
 
-def _trim(column: NormalColumn, _parameters: Parameters) -> Changed:
-    return Changed(_trimmed(column, column.text.text))
+def _trim(column: NormalColumn, _parameters: Parameters) -> TransformedColumn:
+    return TransformedColumn(_strip_pool(column, column.text.text))
 
 
-def _replace(column: NormalColumn, parameters: Parameters) -> Changed:
-    text, failed = replaced(parameters["pattern"], parameters["replacement"], column.text.text)
+def _replace(column: NormalColumn, parameters: Parameters) -> TransformedColumn:
+    text, failed = replace_matches(parameters["pattern"], parameters["replacement"], column.text.text)
     if not failed.any():
-        return Changed(_trimmed(column, text))
+        return TransformedColumn(_strip_pool(column, text))
     rows = spread_out(failed, False, column.text.codes)
-    return Changed(_trimmed(column, text, np.flatnonzero(~failed).astype(np.int32)), rows)
+    return TransformedColumn(_strip_pool(column, text, np.flatnonzero(~failed).astype(np.int32)), rows)
 
 
-def _trimmed(column: NormalColumn, text: Text, used: NDArray[np.int32] | None = None) -> NormalColumn:
-    """The column with the strings of another pool, one for each of its own's, without space about them.
+def _strip_pool(column: NormalColumn, text: Text, used: NDArray[np.int32] | None = None) -> NormalColumn:
+    """Return the column with stripped strings of another pool, one for each of its.
 
     Of those, only the `used` ones where it is given: the others are blank, and nobody works on them any more.
     """
@@ -171,8 +173,8 @@ def _trimmed(column: NormalColumn, text: Text, used: NDArray[np.int32] | None = 
     return column.with_text(spread_out(table, -1, column.text.codes), Text(offsets, data))
 
 
-def _translated(column: NormalColumn, strings: Iterable[str | None]) -> NormalColumn:
-    """The column with another string, or None for blank, for each of its pool's."""
+def _translate(column: NormalColumn, strings: Iterable[str | None]) -> NormalColumn:
+    """Return the column with another string, or None, for each of its pool's."""
     table, text = parsing.pool_of([string or None for string in strings])
     return column.with_text(spread_out(table, -1, column.text.codes), text)
 
@@ -180,18 +182,18 @@ def _translated(column: NormalColumn, strings: Iterable[str | None]) -> NormalCo
 # ---- dates ---------------------------------------------------------------------------------------------------------
 
 
-def _date_format(column: NormalColumn, parameters: Parameters) -> Changed:
-    """Text to text by way of a date; a date field was read by the input format already, and learns how to write."""
+def _date_format(column: NormalColumn, parameters: Parameters) -> TransformedColumn:
+    """Rewrite text by way of a date; a date field learns how to write."""
     output_format = parameters.get("output_format", ISO)
     if column.type == "date":
-        return Changed(NormalColumn("date", column.values, date_format=output_format))
+        return TransformedColumn(NormalColumn("date", column.values, date_format=output_format))
     reader, form = date_reader(parameters["input_format"]), date_format(output_format)
     strings = column.text.text.strings()
-    moments = [reader.read(string) for string in checkpoint.checkpointed(strings)]
+    moments = [reader.read(string) for string in checkpoint.with_checkpoints(strings)]
     bad = np.array([moment is None for moment in moments], np.bool_)
-    written = [string if at is None else form.written(at) for string, at in zip(strings, moments, strict=True)]
+    written = [string if at is None else form.write(at) for string, at in zip(strings, moments, strict=True)]
     failed = spread_out(bad, False, column.text.codes) if bad.any() else None
-    return Changed(_translated(column, written), failed)
+    return TransformedColumn(_translate(column, written), failed)
 
 
 # ---- lookups -------------------------------------------------------------------------------------------------------
@@ -201,34 +203,34 @@ def _meanings(parameters: Parameters) -> dict[str, Any]:
     return {lookup_key(name): meaning for name, meaning in parameters["mapping"].items()}
 
 
-def _lookup(column: NormalColumn, parameters: Parameters) -> Changed:
+def _lookup(column: NormalColumn, parameters: Parameters) -> TransformedColumn:
     if column.type != "string":
-        return Changed(column)  # its cells were looked up before they were read
+        return TransformedColumn(column)  # its cells were looked up before they were read
     meanings = _meanings(parameters)
     strings = column.text.text.strings()
     keys = [lookup_key(string) for string in strings]
     unknown = np.array([key not in meanings for key in keys], np.bool_)
     failed = spread_out(unknown, False, column.text.codes) if unknown.any() else None
-    found = [meanings.get(one, old) for one, old in zip(keys, strings, strict=True)]
-    return Changed(_translated(column, found), failed)
+    translations = [meanings.get(key, old) for key, old in zip(keys, strings, strict=True)]
+    return TransformedColumn(_translate(column, translations), failed)
 
 
 def looked_up(cells: Cells, kind: FieldType, parameters: Parameters) -> Cells:
-    """The cells of a field that is not text with the lookup's values in place of what it knows; others stay."""
+    """Return the lookup's values in place of what it knows; other cells stay."""
     meanings = _meanings(parameters)
     place_of = {name: place for place, name in enumerate(meanings)}
     which = np.full(len(cells.kinds), -1, np.int32)
     if cells.seen & bit(TEXT):
         local, used = _parse.distinct(cells.codes, len(cells.pool.text))
-        places = [place_of.get(lookup_key(string), -1) for string in parsing.decoded(cells.pool.text, used)]
+        places = [place_of.get(lookup_key(string), -1) for string in parsing.decode(cells.pool.text, used)]
         which = spread_out(np.array(places, np.int32), -1, local)
     if cells.seen & bit(NUMBER):
         figures, own = np.unique(np.where(cells.kinds == NUMBER, cells.numbers, np.nan), return_inverse=True)
         places = [place_of.get(parsing.plain(figure), -1) for figure in figures.tolist()]
         which = np.where(cells.kinds == NUMBER, np.array(places, np.int32)[own], which)
     if cells.seen & bit(BOOLEAN):
-        said = np.array([place_of.get("false", -1), place_of.get("true", -1)], np.int32)
-        which = np.where(cells.kinds == BOOLEAN, said[(cells.numbers != 0).astype(np.intp)], which)
+        flag_places = np.array([place_of.get("false", -1), place_of.get("true", -1)], np.int32)
+        which = np.where(cells.kinds == BOOLEAN, flag_places[(cells.numbers != 0).astype(np.intp)], which)
     known = which >= 0
     kinds, numbers = _as_cells(meanings.values(), kind, date_1904=cells.pool.date_1904)
     return Cells(
@@ -243,7 +245,7 @@ def looked_up(cells: Cells, kind: FieldType, parameters: Parameters) -> Cells:
 def _as_cells(
     meanings: Iterable[Any], kind: FieldType, *, date_1904: bool
 ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-    """The kind and the number that a cell of each meaning has."""
+    """Return the kind and the number that a cell of each meaning has."""
     own = {"number": NUMBER, "boolean": BOOLEAN, "date": DATE}[kind]
     shift = SERIAL_OF_1970 - (DAYS_BETWEEN_SYSTEMS if date_1904 else 0)
     kinds = [BLANK if meaning is None else own for meaning in meanings]

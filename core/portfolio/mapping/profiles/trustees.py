@@ -1,4 +1,4 @@
-"""The three trustees whose tapes are read: the standard fields, with the columns that each one means first."""
+"""The three trustees whose tapes are read: standard fields, own columns first."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _FIRST: Final[Dict[str, Dict[str, tuple[str, ...]]]] = {
 
 
 def _mapping(trustee: str, first: Dict[str, tuple[str, ...]]) -> Mapping:
-    """standard_clo with these headers ahead of its other ones, so that what suits any trustee suits this one too."""
+    """Put these headers ahead of standard_clo's, so that all trustees' files suit."""
     standard = PROFILES["standard_clo"]
     fields = tuple(
         replace(field, aliases=tuple(dict.fromkeys((*first.get(field.target, ()), *field.aliases))))

@@ -1,1 +1,1 @@
-"""The pages of a report beside its loans: notes, accounts, published tests and dates, wherever they stand."""
+"""The pages beside a report's loans: notes, accounts, published tests, dates."""

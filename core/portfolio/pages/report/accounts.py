@@ -1,4 +1,4 @@
-"""The deal's accounts on any page: what principal and interest cash is, by an account's name and its columns."""
+"""The deal's accounts on any page: principal and interest cash."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Final, Literal
 
 from core.portfolio.cells.dates import date_days
-from core.portfolio.model.facts import Fact, Subject
+from core.portfolio.model.facts import Fact, FactSubject
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.pages.report import words
 from core.portfolio.pages.report.blocks import Blocks, PageTable
@@ -79,7 +79,7 @@ class Account:
     """Amounts of columns that could be its balances as well, where they differ."""
 
     def amount(self, part: Part, basis: Basis) -> Balance | None:
-        """Its balance of a part on a basis."""
+        """Return its balance of a part on a basis."""
         return next((balance for balance in self.balances if balance.part == part and balance.basis == basis), None)
 
 
@@ -109,47 +109,48 @@ class Accounts:
 
 
 def find_accounts(pages: Iterable[Blocks], currency: str | None) -> Accounts:
-    """Principal and interest cash of the first page with accounts of either: traded before settled balances, and a
-    printed amount before a zero.
+    """Find principal and interest cash on the first page with accounts of either.
+
+    Traded goes before settled balances, and a printed amount before a zero.
 
     Several principal accounts are added up. One in another currency than the deal's is left out, and told.
     """
-    found = Accounts()
+    totals = Accounts()
     for blocks in pages:
         tables = [table for table in blocks.tables if table.kind == "accounts"]
         accounts = _unlike([account for table in tables for account in _accounts(table)])[:ACCOUNTS_MAX]
         if not accounts:
             continue
-        found.facts += tuple(fact for one in accounts for fact in _facts(one))
-        found.amounts += tuple(item for one in accounts for item in _calculated(one))
-        _read(found, accounts, currency, tables[0].page.sheet.name)
-    return found
+        totals.facts += tuple(fact for account in accounts for fact in _facts(account))
+        totals.amounts += tuple(item for account in accounts for item in _calculated_items(account))
+        _read(totals, accounts, currency, tables[0].page.sheet.name)
+    return totals
 
 
-def _read(found: Accounts, accounts: Sequence[Account], currency: str | None, sheet: str) -> None:
+def _read(totals: Accounts, accounts: Sequence[Account], currency: str | None, sheet: str) -> None:
     own = _currency(accounts, currency)
-    counted = [one for one in accounts if _is_counted(one, own)]
+    counted = [counted_account for counted_account in accounts if _is_counted(counted_account, own)]
     cash, interest = _options(counted, "principal", "cash"), _options(counted, "interest", "coll")
-    is_first = not found.cash and not found.collected and bool(cash or interest)
-    found.cash += cash
-    found.collected += interest
+    is_first = not totals.cash and not totals.collected and bool(cash or interest)
+    totals.cash += cash
+    totals.collected += interest
     if not is_first:
         return
-    found.sheet, found.currency = sheet, own
+    totals.sheet, totals.currency = sheet, own
     for part, options in (("principal", cash), ("interest", interest)):
         best = next((option for option in options if option.amount), options[0] if options else None)
         if best is not None:
-            setattr(found, part, best.amount)
-            found.cells[part] = list(best.places)
-    found.open.update(_open(part, counted) for part in ("principal", "interest"))
+            setattr(totals, part, best.amount)
+            totals.cells[part] = list(best.places)
+    totals.open.update(_open(part, counted) for part in ("principal", "interest"))
     for account in accounts:
         if (
             account not in counted
             and account.role in ("principal", "interest")
-            and any(two.amount for two in account.balances)
+            and any(balance.amount for balance in account.balances)
         ):
             assert own is not None, "only another currency leaves an account out"
-            found.warnings.append(
+            totals.warnings.append(
                 DataWarning(
                     "other_currency",
                     f"the account {account.name!r} is not in {own}, and not counted: the file's rate is needed",
@@ -159,13 +160,15 @@ def _read(found: Accounts, accounts: Sequence[Account], currency: str | None, sh
 
 
 def _open(part: Part, accounts: Sequence[Account]) -> tuple[str, str]:
-    """(part, which amounts could be the balance of its accounts as well; "" for none)."""
-    told = [
-        f"{two.amount:,.2f} in {two.place}"
-        for account in accounts if account.role in (part, "collection")
-        for two in account.others if two.part in (part, "balance")
-    ]  # fmt: skip
-    return part, " and ".join(told)
+    """Return (part, other amounts that could be its balance; "" for none)."""
+    texts = [
+        f"{balance.amount:,.2f} in {balance.place}"
+        for account in accounts
+        if account.role in (part, "collection")
+        for balance in account.others
+        if balance.part in (part, "balance")
+    ]
+    return part, " and ".join(texts)
 
 
 def _is_counted(account: Account, own: str | None) -> bool:
@@ -173,7 +176,7 @@ def _is_counted(account: Account, own: str | None) -> bool:
 
 
 def _currency(accounts: Sequence[Account], stated: str | None) -> str | None:
-    """The deal's currency: what is stated, else that of most money on accounts, else of most accounts."""
+    """Return the stated currency, else that of most money, else of most accounts."""
     if stated is not None:
         return stated
     weights: dict[str, tuple[float, int]] = {}
@@ -181,7 +184,7 @@ def _currency(accounts: Sequence[Account], stated: str | None) -> str | None:
         if account.currency is not None and account.role != "calc":
             amount, count = weights.get(account.currency, (0.0, 0))
             weights[account.currency] = (
-                amount + max((abs(two.amount) for two in account.balances), default=0.0),
+                amount + max((abs(balance.amount) for balance in account.balances), default=0.0),
                 count + 1,
             )
     return max(weights, key=lambda name: weights[name], default=None)
@@ -191,26 +194,26 @@ def _currency(accounts: Sequence[Account], stated: str | None) -> str | None:
 
 
 def _options(accounts: Sequence[Account], part: Literal["principal", "interest"], role: str) -> tuple[Item, ...]:
-    """The readings of one kind of cash: all accounts on each basis, then sums of some of them."""
+    """Return the readings of one kind of cash: all accounts, then sums of some."""
     whole: list[Item] = []
     some: list[Item] = []
     for basis in _BASES:
-        balances = [two for account in accounts if (two := _of(account, part, basis)) is not None]
+        balances = [balance for account in accounts if (balance := _of(account, part, basis)) is not None]
         if not balances:
             continue
         balances = _without_sum(balances)
-        whole.append(_added(balances, role))
+        whole.append(_add_up(balances, role))
         filled = [two for two in balances if two.amount]
         if 1 < len(filled) <= SUMMED_MAX:
             some += [
-                _added(few, role) for count in range(len(filled) - 1, 0, -1) for few in combinations(filled, count)
+                _add_up(few, role) for count in range(len(filled) - 1, 0, -1) for few in combinations(filled, count)
             ]
     # A zero never beats a printed amount.
     return (*sorted(whole, key=lambda item: not item.amount), *some)
 
 
 def _of(account: Account, part: Literal["principal", "interest"], basis: Basis) -> Balance | None:
-    """What an account has of one kind of cash: its column of the kind, or its only balance where its name says it."""
+    """Return an account's cash of a kind: its column, or its only balance by name."""
     if account.role not in ("principal", "interest", "collection"):
         return None
     own = account.amount(part, basis)
@@ -221,21 +224,21 @@ def _of(account: Account, part: Literal["principal", "interest"], basis: Basis) 
 
 
 def _without_sum(balances: list[Balance]) -> list[Balance]:
-    """The balances without one that is the sum of the others, or that repeats the only other one."""
+    """Drop a balance that is the sum of the others, or repeats the only other."""
     filled = [balance for balance in balances if balance.amount]
-    for one in filled:
-        rest = [two for two in filled if two is not one]
-        if rest and abs(sum(two.amount for two in rest) - one.amount) < 0.006 * (len(rest) + 1):
-            return [two for two in balances if two is not one]
+    for total in filled:
+        rest = [addend for addend in filled if addend is not total]
+        if rest and abs(sum(addend.amount for addend in rest) - total.amount) < 0.006 * (len(rest) + 1):
+            return [addend for addend in balances if addend is not total]
     return balances
 
 
-def _added(balances: Sequence[Balance], role: str) -> Item:
+def _add_up(balances: Sequence[Balance], role: str) -> Item:
     decimals = [balance.decimals for balance in balances if balance.decimals is not None]
     return Item(
         role,
-        sum(one.amount for one in balances),
-        tuple(one.place for one in balances if one.amount),
+        sum(balance.amount for balance in balances),
+        tuple(balance.place for balance in balances if balance.amount),
         min(decimals) if decimals else None,
     )
 
@@ -244,15 +247,17 @@ def _added(balances: Sequence[Balance], role: str) -> Item:
 
 
 def _unlike(accounts: list[Account]) -> list[Account]:
-    """The accounts of one page without those that are printed again with the same amounts."""
-    found: dict[tuple[str, tuple[float, ...]], Account] = {}
+    """Return a page's accounts without repetitions of the same amounts."""
+    accounts_by_key: dict[tuple[str, tuple[float, ...]], Account] = {}
     for account in accounts:
-        found.setdefault((words.normal(account.name), tuple(two.amount for two in account.balances)), account)
-    return list(found.values())
+        accounts_by_key.setdefault(
+            (words.normal(account.name), tuple(balance.amount for balance in account.balances)), account
+        )
+    return list(accounts_by_key.values())
 
 
 def _accounts(table: PageTable) -> Iterator[Account]:
-    """The rows of a table, totals left out."""
+    """Yield the rows of a table, totals left out."""
     name = table.columns.get("name", min(table.headers))
     columns = _columns(table, name)
     kind = next((at for at, text in table.headers.items() if at != name and "type" in words.normal(text).split()), None)
@@ -261,21 +266,26 @@ def _accounts(table: PageTable) -> Iterator[Account]:
     for row in table.rows:
         label = table.page.cell(row, name).text
         read = list(_balances(table, row, columns))
-        first = {(one.part, one.basis): one for one in reversed(read)}
-        balances = tuple(one for one in read if first[one.part, one.basis] is one)
-        others = tuple(one for one in read if one.amount != first[one.part, one.basis].amount)
+        first = {(balance.part, balance.basis): balance for balance in reversed(read)}
+        balances = tuple(balance for balance in read if first[balance.part, balance.basis] is balance)
+        others = tuple(balance for balance in read if balance.amount != first[balance.part, balance.basis].amount)
         if not label or not balances or words.is_total(label):
             continue
         type_ = "" if kind is None else table.page.cell(row, kind).text
         named = None if currency is None else _currency_of(table.page.cell(row, currency).text)
         yield Account(
-            label, _role(label, type_, table.sections.get(row, "")), named or _currency_of(label), is_converted,
-            balances, table.title, others,
-        )  # fmt: skip
+            label,
+            _role(label, type_, table.sections.get(row, "")),
+            named or _currency_of(label),
+            is_converted,
+            balances,
+            table.title,
+            others,
+        )
 
 
 def _role(name: str, kind: str, section: str = "") -> str:
-    """What an account is for: by its name, else by its type, else by the section in which it stands."""
+    """Return what an account is for: by its name, type or section."""
     for text in (_BASIS.sub(" ", name), kind, section):
         scores = words.scores("account", text)
         if scores.get("calc", 0.0) >= _CALCULATED_LEAST:
@@ -287,33 +297,36 @@ def _role(name: str, kind: str, section: str = "") -> str:
 
 
 def _columns(table: PageTable, name: int) -> list[tuple[int, Part, Basis]]:
-    """The columns of balances: of the deal's own currency where there are any, of parts where there are any."""
-    found: list[tuple[int, Part, Basis, bool, bool]] = []
+    """Return the columns of balances: own currency and parts first."""
+    candidates: list[tuple[int, Part, Basis, bool, bool]] = []
     for column, text in table.headers.items():
-        said = words.normal(text)
-        if column == name or not _has_figures(table, column) or _NEGATIVE.search(_without_basis(said)):
+        heading = words.normal(text)
+        if column == name or not _has_figures(table, column) or _NEGATIVE.search(_without_basis(heading)):
             continue
-        part: Part = "principal" if "principal" in said else "interest" if "interest" in said else "balance"
+        part: Part = "principal" if "principal" in heading else "interest" if "interest" in heading else "balance"
         basis: Basis = words.basis_of(text)  # type: ignore[assignment]
-        if part == "balance" and not basis and not _BALANCE.search(said) and _currency_of(text) is None:
+        if part == "balance" and not basis and not _BALANCE.search(heading) and _currency_of(text) is None:
             continue
         scores = words.scores("column.a", text)
-        found.append((column, part, basis, scores.get("deal", 0) > 0, scores.get("native", 0) > 0))
-    if any(is_deal for *_, is_deal, _ in found):
-        found = [one for one in found if one[3]]
-    elif any(not is_native for *_, is_native in found):
-        found = [one for one in found if not one[4]]
-    if any(part != "balance" for _, part, *_ in found):
-        found = [one for one in found if one[1] != "balance"]
+        candidates.append((column, part, basis, scores.get("deal", 0) > 0, scores.get("native", 0) > 0))
+    if any(is_deal for *_, is_deal, _ in candidates):
+        candidates = [candidate for candidate in candidates if candidate[3]]
+    elif any(not is_native for *_, is_native in candidates):
+        candidates = [candidate for candidate in candidates if not candidate[4]]
+    if any(part != "balance" for _, part, *_ in candidates):
+        candidates = [candidate for candidate in candidates if candidate[1] != "balance"]
     kinds: dict[tuple[Part, Basis], list[int]] = {}
-    for column, part, basis, *_ in found:
+    for column, part, basis, *_ in candidates:
         kinds.setdefault((part, basis), []).append(column)
     return [(column, *kind) for kind, columns in kinds.items() for column in _likeliest(table, columns)]
 
 
 def _likeliest(table: PageTable, columns: list[int]) -> list[int]:
-    """Of columns of one kind of balance that of the latest day, else the total of cash and investments, else that of
-    the end; all of them where nothing decides."""
+    """Return the likeliest of several columns of one kind of balance.
+
+    That of the latest day, else the total of cash and investments, else that of the end; all of them where nothing
+    decides.
+    """
     latest: set[int] = set()
     for is_day_first in (True, False):
         days = {column: _day_of(table.headers[column], day_first=is_day_first) for column in columns}
@@ -321,22 +334,22 @@ def _likeliest(table: PageTable, columns: list[int]) -> list[int]:
     if len(latest) == 1:
         return [*latest]
     for word in (_TOTAL, _CLOSING):
-        said = [column for column in columns if word.search(words.normal(table.headers[column])) is not None]
-        if len(said) == 1:
-            return said
+        named = [column for column in columns if word.search(words.normal(table.headers[column])) is not None]
+        if len(named) == 1:
+            return named
     return columns
 
 
 def _day_of(heading: str, *, day_first: bool) -> float:
-    """The day in a heading; 0 for none."""
+    """Return the day in a heading; 0 for none."""
     match = DATE.search(heading)
     day = 0.0 if match is None else date_days(match[0], day_first=day_first)
     return day if day == day else 0.0
 
 
-def _without_basis(said: str) -> str:
-    """The words of a heading less those of its basis: "received date basis" is no date and no receipt."""
-    return _BASIS.sub(" ", said)
+def _without_basis(text: str) -> str:
+    """Return a heading's words less its basis: "received date basis" is no date."""
+    return _BASIS.sub(" ", text)
 
 
 def _has_figures(table: PageTable, column: int) -> bool:
@@ -350,32 +363,35 @@ def _balances(table: PageTable, row: int, columns: list[tuple[int, Part, Basis]]
         cell = table.page.cell(row, column)
         if not cell.has_number or cell.is_percent:
             continue
-        said = header.magnitude(table.headers[column])
-        scale = said if said != 1.0 else titled
+        printed_scale = header.magnitude(table.headers[column])
+        scale = printed_scale if printed_scale != 1.0 else titled
         yield Balance(
-            part, basis, cell.number * scale, table.page.place(row, column),
+            part,
+            basis,
+            cell.number * scale,
+            table.page.place(row, column),
             decimals_at(cell.number, cell.decimals, scale),
-        )  # fmt: skip
+        )
 
 
 def _is_currency_column(table: PageTable, column: int, text: str) -> bool:
-    said = words.normal(text).split()
-    return bool({"ccy", "currency", "curr"} & set(said)) and any(
+    heading_words = words.normal(text).split()
+    return bool({"ccy", "currency", "curr"} & set(heading_words)) and any(
         _currency_of(table.page.cell(row, column).text) is not None for row in table.rows
     )
 
 
 def _currency_of(text: str) -> str | None:
-    """The currency that a text names, if it names just one."""
+    """Return the currency that a text names, if it names just one."""
     named = {CURRENCIES[word] for word in words.normal(text).split() if word in _CURRENCY_WORDS}
     return named.pop() if len(named) == 1 else None
 
 
-# ---- what is told --------------------------------------------------------------------------------------------------
+# ---- warnings -----------------------------------------------------------------------------------------------------
 
 
-def _calculated(account: Account) -> Iterator[Item]:
-    """A calculated amount beside the accounts, under the role of a line."""
+def _calculated_items(account: Account) -> Iterator[Item]:
+    """Yield a calculated amount beside the accounts, under the role of a line."""
     if account.role != "calc":
         return
     role, _ = role_of(account.name)
@@ -385,13 +401,18 @@ def _calculated(account: Account) -> Iterator[Item]:
 
 
 def _facts(account: Account) -> Iterator[Fact]:
-    """An account as facts, one for each amount."""
+    """Yield an account as facts, one for each amount."""
     role = role_of(account.name)[0] if account.role == "calc" else account.role
     if role is None:
         return
     for balance in account.balances:
         yield Fact(
-            kind="component" if account.role == "calc" else "account", label=account.name,
-            subject=Subject(measure=role, detail=" ".join(filter(None, (balance.part, balance.basis)))),
-            value=balance.amount, place=balance.place, unit="amount", decimals=balance.decimals, group=account.group,
-        )  # fmt: skip
+            kind="component" if account.role == "calc" else "account",
+            label=account.name,
+            subject=FactSubject(measure=role, detail=" ".join(filter(None, (balance.part, balance.basis)))),
+            value=balance.amount,
+            place=balance.place,
+            unit="amount",
+            decimals=balance.decimals,
+            group=account.group,
+        )

@@ -1,4 +1,4 @@
-"""Which lines of a calculation are the sum of those around them: sums say what a line is where its words do not."""
+"""Which lines of a calculation are sums of those around them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LEAST_WITHOUT_WORD: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
+class SignedAmount:
     """One line of a calculation."""
 
     value: float
@@ -42,23 +42,28 @@ class Sum:
     """Each line of the sum, subtotals as one, and what it adds, deductions below zero."""
 
 
-def sums_of(amounts: Sequence[Amount]) -> tuple[Sum, ...]:
-    """The sums of one block, inner ones first: of the lines above, or where no total stands below, of those below.
+def sums_of(amounts: Sequence[SignedAmount]) -> tuple[Sum, ...]:
+    """Return the sums of one block, inner ones first.
+
+    Of the lines above, or where no total stands below, of those below.
 
     A line that is the sum of the last lines closes them and counts as one from there on. As many lines as fit are
     taken; signs as printed go before deductions as such. A zero is a sum only where it says so.
     """
     amounts = amounts[:LINES_MAX]
-    found = _closed(amounts)
-    if found:
-        return found
+    sums = _close_sums(amounts)
+    if sums:
+        return sums
     last = len(amounts) - 1
-    turned = _closed(amounts[::-1])
-    return tuple(Sum(last - one.at, tuple((last - at, signed) for at, signed in reversed(one.parts))) for one in turned)
+    turned = _close_sums(amounts[::-1])
+    return tuple(
+        Sum(last - sum_below.at, tuple((last - at, signed) for at, signed in reversed(sum_below.parts)))
+        for sum_below in turned
+    )
 
 
 def leaves(sums: Sequence[Sum], at: int) -> tuple[tuple[int, float], ...]:
-    """The lines of a sum that are no sums themselves, and what each adds to it."""
+    """Return a sum's lines that are no sums themselves, and what each adds."""
     by_line = {sum_value.at: sum_value for sum_value in sums}
 
     def walk(line: int, added: float) -> list[tuple[int, float]]:
@@ -71,18 +76,18 @@ def leaves(sums: Sequence[Sum], at: int) -> tuple[tuple[int, float], ...]:
     return tuple(walk(at, added_up(by_line[at]))) if at in by_line else ()
 
 
-def added_up(one: Sum) -> float:
-    """What the parts of a sum add up to."""
-    return sum(amount for _, amount in one.parts)
+def added_up(sum_above: Sum) -> float:
+    """Return what the parts of a sum add up to."""
+    return sum(amount for _, amount in sum_above.parts)
 
 
 def adds_up(total: float, parts: Sequence[float], tolerance: float = LINE_TOLERANCE) -> bool:
-    """Whether amounts make a total, each rounded by at most the tolerance."""
+    """Return whether amounts make a total, each rounded by at most the tolerance."""
     return abs(total - sum(parts)) <= tolerance * (len(parts) + 1)
 
 
-def _closed(amounts: Sequence[Amount]) -> tuple[Sum, ...]:
-    """The sums of the lines above each line."""
+def _close_sums(amounts: Sequence[SignedAmount]) -> tuple[Sum, ...]:
+    """Return the sums of the lines above each line."""
     stack: list[int] = []
     sums: dict[int, Sum] = {}
     for at, amount in enumerate(amounts):
@@ -95,23 +100,23 @@ def _closed(amounts: Sequence[Amount]) -> tuple[Sum, ...]:
 
 
 def _parts(
-    amounts: Sequence[Amount], stack: list[int], total: Amount, known: AbstractSet[int]
+    amounts: Sequence[SignedAmount], stack: list[int], total: SignedAmount, known: AbstractSet[int]
 ) -> tuple[tuple[int, float], ...]:
-    """The most of the last lines that make a total, with what each adds; none where none do.
+    """Return the most of the last lines that make a total; none where none do.
 
     `known`: lines that are sums. Where one is among the parts, a repetition of it beside zeros is a sum too.
     """
     if total.value == 0.0 and not total.is_total:
         return ()
-    for signed in (_as_printed, _deducted):
-        best, added, distinct, is_told = 0, 0.0, {abs(total.value)}, total.is_total
+    for signed in (_as_printed, _deduct):
+        best, added, distinct, is_named = 0, 0.0, {abs(total.value)}, total.is_total
         for count, line in enumerate(reversed(stack[-PARTS_MAX:]), 1):
             added += signed(amounts[line])
-            is_told |= line in known
+            is_named |= line in known
             if amounts[line].value:
                 distinct.add(abs(amounts[line].value))
             if abs(added - total.value) <= LINE_TOLERANCE * (count + 1) and (
-                is_told or len(distinct) >= LEAST_WITHOUT_WORD
+                is_named or len(distinct) >= LEAST_WITHOUT_WORD
             ):
                 best = count
         if best:
@@ -119,9 +124,9 @@ def _parts(
     return ()
 
 
-def _as_printed(amount: Amount) -> float:
+def _as_printed(amount: SignedAmount) -> float:
     return amount.value
 
 
-def _deducted(amount: Amount) -> float:
+def _deduct(amount: SignedAmount) -> float:
     return -abs(amount.value) if amount.is_less else amount.value

@@ -1,4 +1,4 @@
-"""A page cut into tables, each with its heading, and lines: a label with an amount, in blocks."""
+"""A page cut into tables with headings, and lines: labels with amounts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from core.portfolio.pages.report import words
 from core.portfolio.pages.report.lines import PageLine, is_running, lines_of
-from core.portfolio.pages.report.page import COLUMNS_MAX, Cell, Page
+from core.portfolio.pages.report.page import COLUMNS_MAX, PageCell, ReportPage
 from core.portfolio.sheets import header
 from core.remembered import remembered
 
@@ -63,7 +63,7 @@ _GROUPS: Final = ("column.t", "column.n", "column.a")
 class PageTable:
     """A heading and the rows below it."""
 
-    page: Page
+    page: ReportPage
     title: str
     """The nearest text above that names it, else the sheet's name; as printed."""
     heading_rows: tuple[int, ...]
@@ -84,23 +84,25 @@ class PageTable:
     matched: frozenset[str] = frozenset()
     """Columns that numerator / denominator = value made certain: the roles' names."""
 
-    def cell(self, row: int, role: str) -> Cell:
-        """What stands under the column of a role; nothing where no column has it."""
+    def cell(self, row: int, role: str) -> PageCell:
+        """Return what stands under the column of a role; nothing where no column has it."""
         return self.page.cell(row, self.columns[role]) if role in self.columns else _NOTHING
 
     def place(self, row: int, role: str) -> str:
-        """Where it stands, with the sheet's name."""
+        """Return where it stands, with the sheet's name."""
         return self.page.place(row, self.columns[role])
 
     def magnitude(self, role: str) -> float:
-        """What the heading of a role's column, else the title, says its amounts are to be multiplied by; else a line
-        at the top of the page."""
-        said = header.magnitude(self.headers.get(self.columns.get(role, -1), ""))
-        said = said if said != 1.0 else header.magnitude_of_title(header.spelt(self.title))
-        return said if said != 1.0 else self.page.scale
+        """Return what a role's amounts are multiplied by.
+
+        By the column's heading, else the title, else a line at the top of the page.
+        """
+        scale = header.magnitude(self.headers.get(self.columns.get(role, -1), ""))
+        scale = scale if scale != 1.0 else header.magnitude_of_title(header.spelt(self.title))
+        return scale if scale != 1.0 else self.page.scale
 
     def group(self, row: int) -> str:
-        """The name of the section in which a row stands, else the table's title."""
+        """Return the name of the section in which a row stands, else the table's title."""
         return self.sections.get(row, self.title)
 
 
@@ -112,16 +114,16 @@ class Blocks:
     lines: list[PageLine]
 
 
-_NOTHING: Final = Cell("")
+_NOTHING: Final = PageCell("")
 
 _DAY: Final = re.compile(r"\b\d{1,4}[-/. ](?:\d{1,2}|[A-Za-z]{3,9})[-/. ]\d{2,4}\b")
 """A day that is written as a text."""
 
 
-def cut(page: Page) -> Blocks:
-    """The tables of a page, their kinds not yet known, and its other rows as lines."""
+def cut_blocks(page: ReportPage) -> Blocks:
+    """Cut a page into tables, of unknown kind, and other rows as lines."""
     tables: list[PageTable] = []
-    taken: set[int] = set()
+    used_rows: set[int] = set()
     rows = page.rows
     texts = frozenset(islice((row for row in rows if _is_text_row(page.row(row))), TEXT_ROWS_MAX))
     at = 0
@@ -137,18 +139,18 @@ def cut(page: Page) -> Blocks:
         if not body:
             at += 1
             continue
-        title_row, title = _title(page, heading[0], taken)
-        taken.update(heading, body, () if title_row is None else (title_row,))
+        title_row, title = _title(page, heading[0], used_rows)
+        used_rows.update(heading, body, () if title_row is None else (title_row,))
         tables += [_table(page, part, heading, body, title) for part in _side_by_side(page, heading, body)]
         at = max(end, at + 1)
-    return Blocks(_joined(tables), lines_of(page, [row for row in rows if row not in taken]))
+    return Blocks(_join_tables(tables), lines_of(page, [row for row in rows if row not in used_rows]))
 
 
 # ---- headings ------------------------------------------------------------------------------------------------------
 
 
-def _is_text_row(cells: dict[int, Cell]) -> bool:
-    """Whether a row has only words, each short enough for a heading, and no day."""
+def _is_text_row(cells: dict[int, PageCell]) -> bool:
+    """Return whether a row has only words, short enough for a heading."""
     for cell in cells.values():  # most rows have a figure: a loop ends at once
         if cell.number == cell.number or cell.day == cell.day or not cell.text:
             return False
@@ -157,19 +159,19 @@ def _is_text_row(cells: dict[int, Cell]) -> bool:
 
 @remembered(MEMORY_MAX)
 def _can_be_heading(text: str) -> bool:
-    """Whether a text is short enough for a heading, and no day."""
+    """Return whether a text is short enough for a heading, and no day."""
     if len(text) > HEADING_LENGTH_MAX:
         return False
     return _DAY.search(text) is None or known_in_heading(_DAY.sub(" ", text))
 
 
 def known_in_heading(text: str) -> bool:
-    """Whether a text's words are those of some column."""
+    """Return whether a text's words are those of some column."""
     return any(max(words.scores(group, text).values(), default=0.0) >= KNOWN_SCORE for group in _GROUPS)
 
 
-def _heading(page: Page, at: int, texts: AbstractSet[int]) -> tuple[int, ...] | None:
-    """The rows of the heading that begins with the row at a place in `page.rows`, from the top.
+def _heading(page: ReportPage, at: int, texts: AbstractSet[int]) -> tuple[int, ...] | None:
+    """Return the rows of the heading that begins at a place in `page.rows`.
 
     `texts`: the rows of words that are looked at.
     """
@@ -188,14 +190,17 @@ def _heading(page: Page, at: int, texts: AbstractSet[int]) -> tuple[int, ...] | 
     return None
 
 
-def _may_stack(page: Page, upper: int, lower: int) -> bool:
-    """Whether a row may be the upper part of the heading that goes on below it: a title over a table is none."""
+def _may_stack(page: ReportPage, upper: int, lower: int) -> bool:
+    """Return whether a row may be a heading's upper part; a table's title is none."""
     above = page.row(upper)
     return len(above) > 1 or min(above) > min(page.row(lower))
 
 
-def _is_heading(page: Page, stack: Sequence[int], below: int) -> bool:
-    """Whether rows of words are a heading: known words, or three texts over two columns of figures."""
+def _is_heading(page: ReportPage, stack: Sequence[int], below: int) -> bool:
+    """Return whether rows of words are a heading.
+
+    Known words, or three texts over two columns of figures.
+    """
     headers = _joined_headers(page, stack)
     if len(headers) < 2 or len(page.row(stack[-1])) * 2 < len(headers):
         return False
@@ -217,14 +222,17 @@ def _is_heading(page: Page, stack: Sequence[int], below: int) -> bool:
     return len(own) >= 3 and typed >= 2 and len(before) < 2 and len({cell.text for cell in own.values()}) == len(own)
 
 
-def _is_text_grid(page: Page, row: int, body: list[dict[int, Cell]]) -> bool:
-    """Whether the rows below are words in as many cells: a list of names has no heading that tells."""
+def _is_text_grid(page: ReportPage, row: int, body: list[dict[int, PageCell]]) -> bool:
+    """Return whether the rows below are words in as many cells.
+
+    A list of names has no heading that tells.
+    """
     wide = sum(2 * len(cells) >= len(page.row(row)) and _is_text_row(cells) for cells in body)
     return wide >= SAMPLE_ROWS // 2
 
 
-def _joined_headers(page: Page, stack: Sequence[int]) -> dict[int, str]:
-    """Column -> heading: rows joined, a group over several columns given to each that has nothing of its own above."""
+def _joined_headers(page: ReportPage, stack: Sequence[int]) -> dict[int, str]:
+    """Return column -> heading: rows joined, groups given to columns without own."""
     headers: dict[int, list[str]] = {}
     lowest = page.row(stack[-1])
     columns = sorted({column for row in stack for column in page.row(row)})
@@ -246,8 +254,8 @@ def _joined_headers(page: Page, stack: Sequence[int]) -> dict[int, str]:
     return {column: " ".join(dict.fromkeys(headers[column])) for column in columns if column in headers}
 
 
-def _group(cells: dict[int, Cell], lowest: dict[int, Cell], column: int, columns: list[int]) -> str:
-    """The text of a group's cell left of a column, where the group is as wide as its neighbours are.
+def _group(cells: dict[int, PageCell], lowest: dict[int, PageCell], column: int, columns: list[int]) -> str:
+    """Return the text of a group's cell left of a column, if no wider than others.
 
     A group that stands alone is over what has one word each. Words that are wrapped over most columns are no groups.
     """
@@ -265,24 +273,27 @@ def _group(cells: dict[int, Cell], lowest: dict[int, Cell], column: int, columns
     return cells[left].text
 
 
-def _stacked_below(page: Page, heading: tuple[int, ...], body: list[int]) -> list[int]:
-    """Rows of units or wrapped words right below a heading: words under some columns, none under the first."""
-    found: list[int] = []
+def _stacked_below(page: ReportPage, heading: tuple[int, ...], body: list[int]) -> list[int]:
+    """Return rows of units or wrapped words right below a heading.
+
+    Words under some columns, none under the first.
+    """
+    rows: list[int] = []
     first = min(page.row(heading[-1]))
     for row in body:
         cells = page.row(row)
-        is_next = row == heading[-1] + 1 + len(found)
-        if len(heading) + len(found) == STACK_MAX or not is_next or first in cells or not _is_text_row(cells):
+        is_next = row == heading[-1] + 1 + len(rows)
+        if len(heading) + len(rows) == STACK_MAX or not is_next or first in cells or not _is_text_row(cells):
             break
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
 # ---- where tables end ----------------------------------------------------------------------------------------------
 
 
-def _end(page: Page, at: int, heading: tuple[int, ...], texts: AbstractSet[int]) -> int:
-    """Place in `page.rows` of the first row that is no more of the table."""
+def _end(page: ReportPage, at: int, heading: tuple[int, ...], texts: AbstractSet[int]) -> int:
+    """Return the place in `page.rows` of the first row that is no more of the table."""
     rows = page.rows
     first = at + len(heading)
     counts = [len(page.row(row)) for row in rows[first : first + SAMPLE_ROWS]]
@@ -300,20 +311,22 @@ def _end(page: Page, at: int, heading: tuple[int, ...], texts: AbstractSet[int])
     return place
 
 
-def _is_section(page: Page, row: int) -> bool:
+def _is_section(page: ReportPage, row: int) -> bool:
     return len(page.row(row)) == 1
 
 
-def _without_titles(page: Page, place: int, first: int) -> int:
-    """The same place without the lone texts right above, which are the next table's title."""
+def _without_titles(page: ReportPage, place: int, first: int) -> int:
+    """Return the place without lone texts right above: the next table's title."""
     while place > first and _is_section(page, page.rows[place - 1]) and _is_text_row(page.row(page.rows[place - 1])):
         place -= 1
     return place
 
 
-def _goes_on(page: Page, place: int, usual: int) -> bool:
-    """Whether a table goes on behind a gap: with half of the usual cells behind one blank row, else with more than
-    that, perhaps below the name of a section."""
+def _goes_on(page: ReportPage, place: int, usual: int) -> bool:
+    """Return whether a table goes on behind a gap.
+
+    With half of the usual cells behind one blank row, else with more than that, perhaps below the name of a section.
+    """
     rows = page.rows
     is_near = rows[place] <= rows[place - 1] + 2
     for row in rows[place : place + SECTION_ROWS_MAX + 1]:
@@ -326,13 +339,13 @@ def _goes_on(page: Page, place: int, usual: int) -> bool:
     return False
 
 
-def _title(page: Page, top: int, taken: set[int]) -> tuple[int | None, str]:
-    """(row, text) of the nearest lone text above a heading that is no date, deal or footer; else the sheet's name."""
+def _title(page: ReportPage, top: int, used_rows: set[int]) -> tuple[int | None, str]:
+    """Return (row, text) of the nearest title above a heading; else the sheet's name."""
     for row in range(top - 1, max(-1, top - 1 - TITLE_ROWS_MAX), -1):
         cells = page.row(row)
         if not cells:
             continue
-        if row in taken or len(cells) > 2 or any(cell.has_number for cell in cells.values()):
+        if row in used_rows or len(cells) > 2 or any(cell.has_number for cell in cells.values()):
             break
         cell = next(iter(cells.values()))
         if cell.is_words and not is_running(cell.text):
@@ -343,8 +356,8 @@ def _title(page: Page, top: int, taken: set[int]) -> tuple[int | None, str]:
 # ---- tables --------------------------------------------------------------------------------------------------------
 
 
-def _side_by_side(page: Page, heading: tuple[int, ...], body: list[int]) -> list[range]:
-    """The columns of each of several tables that share the rows of one heading; all columns where there is one."""
+def _side_by_side(page: ReportPage, heading: tuple[int, ...], body: list[int]) -> list[range]:
+    """Return the columns of each table that shares a heading's rows; all for one."""
     cells = page.row(heading[-1])
     used = set(cells) | {column for row in body for column in page.row(row)}
     starts = [0]
@@ -355,45 +368,50 @@ def _side_by_side(page: Page, heading: tuple[int, ...], body: list[int]) -> list
             continue
         is_again = words.normal(cells[column].text) == first
         behind_blank = gaps <= SIDES_MAX and column - 1 not in used and sum(cell >= column for cell in cells) >= 2
-        is_wide = sum(starts[-1] <= one < column for one in cells) >= 2
+        is_wide = sum(starts[-1] <= cell < column for cell in cells) >= 2
         if (is_again or behind_blank) and is_wide and _are_names(page, body, column):
             starts.append(column)
     return [range(start, end) for start, end in zip(starts, [*starts[1:], COLUMNS_MAX], strict=True)]
 
 
-def _are_names(page: Page, body: list[int], column: int) -> bool:
-    """Whether a column has words of which few are alike, as the first one of a table."""
+def _are_names(page: ReportPage, body: list[int], column: int) -> bool:
+    """Return whether a column has words, few alike, as a table's first."""
     below = [page.cell(row, column) for row in body]
     names = [cell.text for cell in below if cell.is_words and words.status_of(cell.text) is None]
     return len(names) > sum(cell.has_number for cell in below) and len(set(names)) > max(1, len(names) // 2)
 
 
-def _table(page: Page, part: range, heading: tuple[int, ...], body: list[int], title: str) -> PageTable:
-    """The table of some columns of a heading and its body."""
+def _table(page: ReportPage, part: range, heading: tuple[int, ...], body: list[int], title: str) -> PageTable:
+    """Return the table of some columns of a heading and its body."""
     own = page if part == range(COLUMNS_MAX) else page.cut(part)
     headers = {column: text for column, text in _joined_headers(page, heading).items() if column in part}
     rows = [row for row in body if own.row(row)]
     for column in sorted({column for row in rows for column in own.row(row)}):
         headers.setdefault(column, "")
     return PageTable(
-        page=own, title=title, heading_rows=heading, headers=headers, rows=rows, sections=dict(sections_of(own, rows)),
-    )  # fmt: skip
+        page=own,
+        title=title,
+        heading_rows=heading,
+        headers=headers,
+        rows=rows,
+        sections=dict(sections_of(own, rows)),
+    )
 
 
-def sections_of(page: Page, rows: Sequence[int]) -> Iterator[tuple[int, str]]:
-    """(row, the last text that stands alone above it) of the rows of a table."""
-    said = ""
+def sections_of(page: ReportPage, rows: Sequence[int]) -> Iterator[tuple[int, str]]:
+    """Yield (row, the last text that stands alone above it) of the rows of a table."""
+    text = ""
     for row in rows:
         cells = page.row(row)
         if len(cells) == 1 and (cell := next(iter(cells.values()))).is_words:
             if not is_running(cell.text):
-                said = cell.text
-        elif said:
-            yield row, said
+                text = cell.text
+        elif text:
+            yield row, text
 
 
-def _joined(tables: list[PageTable]) -> list[PageTable]:
-    """Tables of one title and one heading, as printed again on every page, as one."""
+def _join_tables(tables: list[PageTable]) -> list[PageTable]:
+    """Join tables of one title and heading, as printed on every page."""
     page_tables: dict[tuple[str, tuple[tuple[int, str], ...]], PageTable] = {}
     for table in tables:
         first = page_tables.setdefault((table.title, tuple(sorted(table.headers.items()))), table)

@@ -1,4 +1,4 @@
-"""What a file's own calculations say of cash, par and interest: found by words, decided by what adds up to the cent."""
+"""A file's calculations of cash, par and interest, decided by exact sums."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from core.portfolio.pages.report.identities import (
     CollateralFigures,
     Item,
     Solution,
+    check_table,
     collateral_principal_amount,
-    listed,
     makes,
     numerator,
-    signed,
+    solve_signs,
     unlike,
 )
-from core.portfolio.pages.report.page import Page
+from core.portfolio.pages.report.page import ReportPage
 from core.portfolio.pages.report.strata import defaulted_par, find_strata
 
 LIST_ROWS_MIN: Final = 20
@@ -59,26 +59,26 @@ class Calculations:
 
 
 def read_calculations(
-    pages: Sequence[tuple[Page, Blocks]],
-    lists: Sequence[tuple[Page, Blocks]],
+    pages: Sequence[tuple[ReportPage, Blocks]],
+    lists: Sequence[tuple[ReportPage, Blocks]],
     tests: Iterable[Fact],
     accounts: Accounts,
 ) -> Calculations:
-    """What some pages calculate beside their tests; of `lists`, which have loans, only what they list counts."""
-    blocks = [one for _, one in pages]
+    """Read what pages calculate beside their tests; of `lists` only what counts."""
+    blocks = [block for _, block in pages]
     components = find_components(blocks)
     whole = {page.sheet.index for page, _ in lists}
-    listed = [pair for pair in pages if pair[0].sheet.index not in whole]
-    printed = (*find_strata((*listed, *lists)), *facts_of(components), *accounts.facts)
-    found = calculate(Facts(all=(*tests, *printed)), blocks, components, accounts)
-    found.facts = printed
-    return found
+    on_pages = [pair for pair in pages if pair[0].sheet.index not in whole]
+    printed = (*find_strata((*on_pages, *lists)), *facts_of(components), *accounts.facts)
+    calculations = calculate(Facts(all=(*tests, *printed)), blocks, components, accounts)
+    calculations.facts = printed
+    return calculations
 
 
 def calculate(
     facts: Facts, pages: Sequence[Blocks], components: Sequence[ComponentPage], accounts: Accounts
 ) -> Calculations:
-    """The sums that the file's figures make, and what of `Deal` follows from them.
+    """Return the sums of the file's figures, and what of `Deal` follows.
 
     Args:
         facts: the tests with their numerators and denominators, lists and empty pages.
@@ -101,7 +101,7 @@ def calculate(
     else:
         _take_lines_of_interest(calculations, evidence)
     identities += _tables(pages)
-    calculations.identities = tuple(one for one in identities if one is not None)
+    calculations.identities = tuple(solved for solved in identities if solved is not None)
     return calculations
 
 
@@ -118,13 +118,15 @@ class _Evidence:
         self.defaulted = defaulted_par(facts)
 
     def of(self, *roles: str) -> list[Item]:
-        """The lines of some roles, those that are certain first, and the calculated amounts among accounts."""
+        """Return the lines of some roles, certain ones first, and calculated amounts."""
         lines = [component for page in self.components for component in page.components if component.role in roles]
         ordered = sorted(lines, key=lambda line: not line.is_certain)
-        return [one.item() for one in ordered] + [amount for amount in self.accounts.amounts if amount.role in roles]
+        return [component.item() for component in ordered] + [
+            amount for amount in self.accounts.amounts if amount.role in roles
+        ]
 
     def totals(self) -> list[Item]:
-        """What shares divide by, the one of most tests first, then the lines that say so."""
+        """Return what shares divide by, that of most tests first, then lines."""
         counts: Counter[float] = Counter()
         places: dict[float, str] = {}
         for fact in self.facts.figures:
@@ -136,15 +138,17 @@ class _Evidence:
         return [*modal, *self.of("cpa")]
 
     def collateral(self) -> CollateralFigures:
-        """What may be part of the collateral principal amount."""
+        """Return what may be part of the collateral principal amount."""
         summed = [
             Item("par", total.value, (total.place,), total.decimals)
-            for total in self.facts.of("total") if total.value is not None and total.subject is not None
+            for total in self.facts.of("total")
+            if total.value is not None
+            and total.subject is not None
             and total.subject.measure in ("rating", "industry", "country")
-        ]  # fmt: skip
+        ]
         cash = [*self.accounts.cash[:1], *self.of("cash"), *self.accounts.cash[1:]]
         # A zero never beats a printed amount.
-        cash = [one for one in cash if one.amount] + [one for one in cash if not one.amount]
+        cash = [item for item in cash if item.amount] + [item for item in cash if not item.amount]
         return CollateralFigures(
             totals=unlike(self.totals()),
             sums=tuple(self._sums_of_par_and_cash()),
@@ -161,7 +165,7 @@ class _Evidence:
         yield from self.of("defpar")
 
     def _amounts(self) -> Iterator[Item]:
-        """Every amount that may be cash though no word says so."""
+        """Yield every amount that may be cash though no word says so."""
         for page in self.components:
             for component in page.components:
                 if component.role is None and not component.line.is_total and component.value:
@@ -171,7 +175,7 @@ class _Evidence:
                 yield Item("cash", fact.value, (fact.place,), fact.decimals)
 
     def _sums_of_par_and_cash(self) -> Iterator[Item]:
-        """The totals whose parts are a par and a cash."""
+        """Yield the totals whose parts are a par and a cash."""
         for page in self.components:
             for sum_value in page.sums:
                 parts = page.parts(sum_value.at)
@@ -182,7 +186,7 @@ class _Evidence:
     # ---- numerators ----
 
     def _of_tests(self, measure: str, role: str) -> list[Item]:
-        """The numerators of the tests of a kind of coverage, that of most tests first."""
+        """Return numerators of a kind of coverage, that of most tests first."""
         counts: Counter[float] = Counter()
         places: dict[float, str] = {}
         for fact in self.facts.figures:
@@ -192,24 +196,24 @@ class _Evidence:
         return [Item(role, amount, (places[amount],)) for amount, _ in counts.most_common()]
 
     def _targets(self, measure: str, role: str) -> list[Item]:
-        """The same, then the lines that say so."""
-        lines = (one for one in self.of(role) if one.amount)
+        """Return the same, then the lines that say so."""
+        lines = (line for line in self.of(role) if line.amount)
         return list(unlike([*self._of_tests(measure, role), *lines]))[:TARGETS_MAX]
 
     def _by_block(self, target: Item) -> Solution | None:
-        """The lines of a page that add up to a numerator: as the parts of a line that has it."""
+        """Return the lines of a page that add up to a numerator, as parts of a line."""
         for page in self.components:
             for sum_value in reversed(page.sums):
                 line = page.components[sum_value.at]
                 if abs(line.value - target.amount) > line.item().slack + target.slack:
                     continue
-                parts = tuple(_signed(part, added) for part, added in page.parts(sum_value.at))
+                parts = tuple(_with_printed_sign(part, added) for part, added in page.parts(sum_value.at))
                 if sum(1 for part in parts if part.amount) > 1:
                     return Solution(line.item(target.role), parts, is_proved=True)
         return None
 
     def oc_numerator(self, cpa: Solution | None) -> Solution | None:
-        """The parts of the numerator of the OC ratios."""
+        """Return the parts of the numerator of the OC ratios."""
         for target in self._targets("oc", "acpa"):
             block = self._by_block(target)
             if (
@@ -220,44 +224,45 @@ class _Evidence:
                 return block
             bases = [] if cpa is None else [Item("cpa", cpa.total.amount, cpa.total.places, cpa.total.decimals)]
             adjustments = [
-                with_sign(one) for one in self.of("disc", "cccx", "hair", "accint", "defcarry")
-                if cpa is None or one.role != "defcarry" or all(part.role != "defcarry" for part in cpa.parts)
-            ]  # fmt: skip
+                with_sign(item)
+                for item in self.of("disc", "cccx", "hair", "accint", "defcarry")
+                if cpa is None or item.role != "defcarry" or all(part.role != "defcarry" for part in cpa.parts)
+            ]
             solution = numerator(target, bases, adjustments)
             if solution is not None:
                 return solution
         return None
 
     def ic_numerator(self) -> Solution | None:
-        """The parts of the numerator of the IC ratios."""
+        """Return the parts of the numerator of the IC ratios."""
         for target in self._targets("ic", "icnum"):
             block = self._by_block(target)
             if block is not None:
                 return block
             collected = [*self.of("coll"), *self.accounts.collected]
-            rest = [with_sign(one) for one in self.of("tobe", "senior", "oth_int", "accint")]
-            rest = [one.taken_off if one.role == "accint" else one for one in rest]
-            own = [one for one in collected if abs(one.amount - target.amount) > one.slack + target.slack]
+            rest = [with_sign(item) for item in self.of("tobe", "senior", "oth_int", "accint")]
+            rest = [item.as_deduction if item.role == "accint" else item for item in rest]
+            own = [item for item in collected if abs(item.amount - target.amount) > item.slack + target.slack]
             solution = numerator(target, own, rest, needs=frozenset(("tobe",)))
             if solution is not None:
                 return solution
             short = (lines for page in self.components for lines in _blocks(page) if len(lines) <= SIGNED_LINES_MAX + 1)
             for lines in islice(short, SIGNED_BLOCKS_MAX):
                 free = [line for line in lines if abs(line.amount - target.amount) > 1.0]
-                if len(free) > 1 and (solution := signed(target, free)) is not None:
+                if len(free) > 1 and (solution := solve_signs(target, free)) is not None:
                     return solution
         return None
 
     def whole_interest(self) -> Item | None:
-        """The numerator of the IC tests where a line has just this under the name of interest proceeds."""
+        """Return the IC numerator where a line of interest proceeds has just this."""
         for target in self._of_tests("ic", "icnum"):
-            lines = [one for one in self.of("coll", "icnum") if abs(one.amount - target.amount) <= one.slack]
+            lines = [line for line in self.of("coll", "icnum") if abs(line.amount - target.amount) <= line.slack]
             if lines:
                 return lines[0]
         return None
 
     def lines_of_interest(self) -> list[Item]:
-        """The lines of the first block with interest collected and interest to come, where no numerator is known."""
+        """Return the first block's lines of interest, where no numerator is known."""
         blocks: dict[tuple[int, str, int], list[Component]] = {}
         for number, page in enumerate(self.components):
             for component in page.components:
@@ -265,17 +270,17 @@ class _Evidence:
                     blocks.setdefault((number, component.line.title, component.line.block), []).append(component)
         for lines in blocks.values():
             if {"coll", "tobe"} <= {line.role for line in lines}:
-                return [one.item() for one in lines]
+                return [line.item() for line in lines]
         amounts = list(self.accounts.amounts)
         return [*self.accounts.collected[:1], *amounts] if any(amount.role == "tobe" for amount in amounts) else []
 
 
-def _signed(part: Component, added: float) -> Item:
+def _with_printed_sign(part: Component, added: float) -> Item:
     return Item(part.role or "", added, (part.line.place,), part.decimals)
 
 
 def _blocks(page: ComponentPage) -> Iterator[list[Item]]:
-    """The lines of each block of a page."""
+    """Yield the lines of each block of a page."""
     blocks: dict[tuple[str, int], list[Item]] = {}
     for component in page.components:
         if not component.line.is_total:
@@ -284,20 +289,24 @@ def _blocks(page: ComponentPage) -> Iterator[list[Item]]:
 
 
 def _lists(pages: Iterable[Blocks]) -> Iterator[Item]:
-    """The sums of long lists' amounts: one may be the par of all loans."""
+    """Yield the sums of long lists' amounts: one may be the par of all loans."""
     for blocks in pages:
         for table in blocks.tables:
             if table.kind == "list" and "amount" in table.columns and len(table.rows) >= LIST_ROWS_MIN:
                 scale = table.magnitude("amount")
                 cells = [
-                    cell for row in table.rows
-                    if (cell := table.cell(row, "amount")).has_number and not words.is_total(_label(table, row))
+                    cell
+                    for row in table.rows
+                    if (cell := table.cell(row, "amount")).has_number
+                    and not words.is_total(_label(table, row))
                     and table.cell(row, "name").text
-                ]  # fmt: skip
+                ]
                 yield Item(
-                    "par", sum(cell.number for cell in cells) * scale, (table.place(table.rows[0], "amount"),),
+                    "par",
+                    sum(cell.number for cell in cells) * scale,
+                    (table.place(table.rows[0], "amount"),),
                     min((cell.decimals for cell in cells if cell.decimals is not None), default=2),
-                )  # fmt: skip
+                )
 
 
 def _label(table: PageTable, row: int) -> str:
@@ -308,22 +317,24 @@ def _label(table: PageTable, row: int) -> str:
 
 
 def _tables(pages: Iterable[Blocks]) -> Iterator[Identity]:
-    """Whether the balances of the classes, and the industries, add up to the totals that are printed below them."""
-    told: set[str] = set()
+    """Yield whether class balances and industries add up to their printed totals."""
+    named: set[str] = set()
     for blocks in pages:
         for table in blocks.tables:
             name: Literal["class_balances", "industries"]
             if table.kind == "notes" and "bal" in table.columns:
                 name, role, label = "class_balances", "bal", "class"
-            elif table.kind == "stratification" and "amount" in table.columns and " industry " in words.normal(
-                table.headers[table.columns["name"]]
-            ):  # fmt: skip
+            elif (
+                table.kind == "stratification"
+                and "amount" in table.columns
+                and " industry " in words.normal(table.headers[table.columns["name"]])
+            ):
                 name, role, label = "industries", "amount", "name"
             else:
                 continue
             identity = _table(table, name, role, label)
-            if identity is not None and (name == "industries" or name not in told):
-                told.add(name)
+            if identity is not None and (name == "industries" or name not in named):
+                named.add(name)
                 yield identity
 
 
@@ -333,17 +344,17 @@ def _table(table: PageTable, name: str, role: str, label: str) -> Identity | Non
     items = [
         Item(table.cell(row, label).text, table.cell(row, role).number * scale, (table.place(row, role),))
         for row in rows
-    ]  # fmt: skip
+    ]
     ends = [at for at, row in enumerate(rows) if not table.cell(row, label).text or words.is_total(_label(table, row))]
     if not ends or ends[0] < 2:
         return None
-    return listed(name, items[ends[0]], items[: ends[0]])
+    return check_table(name, items[ends[0]], items[: ends[0]])
 
 
 # ---- fields of the deal --------------------------------------------------------------------------------------------
 
 
-def _put(
+def _put_amount(
     calculations: Calculations, target: str, amount: float | str, items: Sequence[Item], *, is_proved: bool
 ) -> None:
     calculations.deal[target] = amount
@@ -356,20 +367,20 @@ def _put(
 
 def _take_collateral(calculations: Calculations, cpa: Solution, evidence: _Evidence) -> None:
     cash = cpa.parts[-1]
-    _put(calculations, "principal_cash", cash.amount, [cash], is_proved=cpa.is_proved)
+    _put_amount(calculations, "principal_cash", cash.amount, [cash], is_proved=cpa.is_proved)
     roles = [part.role for part in cpa.parts]
     printed = evidence.defaulted is not None and evidence.defaulted.value
     if not printed or not any(total.amount == cpa.total.amount for total in evidence.totals()):
         return
     counts = "carried" if "defcarry" in roles else "none" if "perf" in roles or "defpar" in roles else "par"
     if cpa.is_proved and (counts != "par" or _is_gross(cpa.parts[0], evidence)):
-        _put(calculations, "defaulted_in_denominator", counts, [cpa.total], is_proved=True)
+        _put_amount(calculations, "defaulted_in_denominator", counts, [cpa.total], is_proved=True)
 
 
 def _is_gross(par: Item, evidence: _Evidence) -> bool:
-    """Whether a par has the defaulted loans within: a line of par less them is printed too."""
+    """Return whether a par includes defaulted loans: a line without them is there."""
     return evidence.defaulted is not None and any(
-        makes(par, (other, Item("defpar", evidence.defaulted.value or 0.0))) for other in evidence.of("par", "perf")
+        makes(par, (item, Item("defpar", evidence.defaulted.value or 0.0))) for item in evidence.of("par", "perf")
     )
 
 
@@ -381,55 +392,58 @@ def _take_defaulted(calculations: Calculations, evidence: _Evidence) -> None:
 
 
 def _take_oc(calculations: Calculations, oc: Solution, cpa: Solution | None) -> None:
-    """The haircuts and other items of the OC numerator, where they are proved."""
+    """Take haircuts and other items of the OC numerator, where proved."""
     if not oc.is_proved:
         return
     parts = list(oc.parts)
     if cpa is not None and any(part.role == "cpa" for part in parts):
-        parts += [one for one in cpa.parts if one.role == "defcarry"]
+        parts += [part for part in cpa.parts if part.role == "defcarry"]
     for target, roles, sign in (
         ("ccc_haircut", ("cccx",), -1.0),
         ("discount_haircut", ("disc",), -1.0),
         ("other_haircut", ("hair",), -1.0),
         ("defaulted_carried", ("defcarry",), 1.0),
     ):
-        own = [one for one in parts if one.role in roles]
+        own = [part for part in parts if part.role in roles]
         if own or target != "defaulted_carried" or not calculations.deal.get("defaulted_par"):
-            _put(calculations, target, sign * sum(one.amount for one in own) + 0.0, own, is_proved=True)
+            _put_amount(calculations, target, sign * sum(part.amount for part in own) + 0.0, own, is_proved=True)
     known = ("cccx", "disc", "hair", "defcarry", "par", "perf", "cpa", "cash", "defpar")
-    rest = [one for one in parts if one.role not in known]
-    if any(one.amount for one in rest):
-        _put(calculations, "par_value_other", sum(one.amount for one in rest), rest, is_proved=True)
+    rest = [part for part in parts if part.role not in known]
+    if any(part.amount for part in rest):
+        _put_amount(calculations, "par_value_other", sum(part.amount for part in rest), rest, is_proved=True)
 
 
 def _take_ic(calculations: Calculations, ic: Solution) -> None:
-    """The parts of the IC numerator: of a line whose words say nothing, the largest is what was collected."""
+    """Take the parts of the IC numerator.
+
+    Of lines whose words say nothing, the largest is what was collected.
+    """
     unknown = [part for part in ic.parts if part.role not in ("coll", "tobe", "senior", *_OTHER_INTEREST)]
-    parts = {role: [one for one in ic.parts if one.role == role] for role in ("coll", "tobe", "senior")}
+    parts = {role: [part for part in ic.parts if part.role == role] for role in ("coll", "tobe", "senior")}
     if not parts["coll"] and unknown:
-        largest = max(unknown, key=lambda one: one.amount)
-        parts["coll"], unknown = [largest], [one for one in unknown if one is not largest]
+        largest = max(unknown, key=lambda part: part.amount)
+        parts["coll"], unknown = [largest], [part for part in unknown if part is not largest]
     if not parts["coll"]:
         return
     for target, role in (("interest_collected", "coll"), ("interest_receivable", "tobe"), ("senior_fees", "senior")):
         own = parts[role]
         if not own and not ic.is_proved:
             continue
-        amount = sum(one.amount for one in own)
-        _put(calculations, target, -amount + 0.0 if role == "senior" else amount, own, is_proved=ic.is_proved)
-    other = [*unknown, *(one for one in ic.parts if one.role in _OTHER_INTEREST)]
-    if any(one.amount for one in other):
-        _put(calculations, "interest_other", sum(one.amount for one in other), other, is_proved=ic.is_proved)
+        amount = sum(part.amount for part in own)
+        _put_amount(calculations, target, -amount + 0.0 if role == "senior" else amount, own, is_proved=ic.is_proved)
+    rest = [*unknown, *(part for part in ic.parts if part.role in _OTHER_INTEREST)]
+    if any(part.amount for part in rest):
+        _put_amount(calculations, "interest_other", sum(part.amount for part in rest), rest, is_proved=ic.is_proved)
 
 
 def _take_lines_of_interest(calculations: Calculations, evidence: _Evidence) -> None:
-    """The numerator as such where the file has no more of it; else the lines of one block by their words alone."""
+    """Take the numerator as such, or the lines of one block by their words alone."""
     whole = evidence.whole_interest()
     if whole is not None:
-        _put(calculations, "interest_available", whole.amount, [whole], is_proved=True)
+        _put_amount(calculations, "interest_available", whole.amount, [whole], is_proved=True)
         return
     lines = evidence.lines_of_interest()
     for target, role in (("interest_collected", "coll"), ("interest_receivable", "tobe"), ("senior_fees", "senior")):
         own = [line for line in lines if line.role == role]
         if own:
-            _put(calculations, target, abs(sum(one.amount for one in own)), own, is_proved=False)
+            _put_amount(calculations, target, abs(sum(item.amount for item in own)), own, is_proved=False)

@@ -1,4 +1,4 @@
-"""What the columns of a table hold, and the roles that their headings and their content give them."""
+"""What the columns of a table have, and the roles by headings and content."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from core.portfolio.pages.report import words
 from core.portfolio.pages.report.blocks import PageTable
-from core.portfolio.pages.report.page import Cell
+from core.portfolio.pages.report.page import PageCell
 from core.portfolio.pages.report.subjects import is_test_name
 
 ROLE_SCORE_MIN: Final = 2.0
@@ -54,21 +54,21 @@ class ColumnContent:
     """Different texts."""
 
     def is_mostly(self, count: int, share: float = CONTENT_SHARE) -> bool:
-        """Whether so many cells are at least a share of those that stand for something."""
+        """Return whether so many cells are a share of those that are filled."""
         return self.filled > 0 and count >= share * self.filled
 
 
 def contents_of(table: PageTable, columns: Iterable[int]) -> dict[int, ColumnContent]:
-    """What some columns hold, totals and lone texts left out."""
+    """Return what some columns hold, totals and lone texts left out."""
     rows = [cells for row in table.rows[:ROWS_LOOKED_AT] if len(cells := table.page.row(row)) > 1]
     rows = [cells for cells in rows if not words.is_total(first_text(cells))]
     context = context_of(table)
     return {column: _content([cells[column] for cells in rows if column in cells], context) for column in columns}
 
 
-def _content(found: list[Cell], context: str) -> ColumnContent:
-    """What some cells are."""
-    cells = [cell for cell in found if not cell.is_blank]
+def _content(page_cells: list[PageCell], context: str) -> ColumnContent:
+    """Return what some cells are."""
+    cells = [cell for cell in page_cells if not cell.is_blank]
     texts = [cell.text for cell in cells if cell.is_words]
     figures = [cell for cell in cells if cell.has_number]
     sides = sum(text.lower() in _SIDE_WORDS for text in texts)
@@ -87,18 +87,18 @@ def _content(found: list[Cell], context: str) -> ColumnContent:
 
 
 def _tests_among(texts: list[str], context: str) -> int:
-    """How many of a column's texts are names of tests, by the first of them."""
+    """Return how many of a column's texts are names of tests, by the first of them."""
     sample = texts[:NAMES_LOOKED_AT]
     return round(sum(is_test_name(text, context) for text in sample) * len(texts) / max(1, len(sample)))
 
 
 def context_of(table: PageTable) -> str:
-    """What stands over a table's names: its title, its sheet and its headings, which may say what coverage is meant."""
+    """Return what stands over a table's names: title, sheet and headings."""
     return " . ".join((table.title, table.page.sheet.name, *table.headers.values()))
 
 
-def first_text(cells: dict[int, Cell]) -> str:
-    """The first words of a row."""
+def first_text(cells: dict[int, PageCell]) -> str:
+    """Return the first words of a row."""
     for cell in cells.values():
         if cell.is_words:
             return cell.text
@@ -109,22 +109,22 @@ Bonus = Callable[[str, ColumnContent], float]
 """What a column's content adds to a role."""
 
 
-def assigned(weights: dict[tuple[str, int], float]) -> dict[str, int]:
-    """Role -> column, the most certain pair first; each role and each column once."""
+def assign_roles(weights: dict[tuple[str, int], float]) -> dict[str, int]:
+    """Assign roles to columns, the most certain pair first, each once."""
     columns: dict[str, int] = {}
-    for (role, column), score in sorted(weights.items(), key=lambda one: (-one[1], one[0][1])):
+    for (role, column), score in sorted(weights.items(), key=lambda entry: (-entry[1], entry[0][1])):
         if score >= ROLE_SCORE_MIN and role not in columns and column not in columns.values():
             columns[role] = column
     return columns
 
 
-def scored(
+def score_columns(
     table: PageTable, contents: dict[int, ColumnContent], group: str, roles: tuple[str, ...], bonus: Bonus
 ) -> dict[tuple[str, int], float]:
-    """What the words of each column's heading and its content say for each role."""
-    found: dict[tuple[str, int], float] = {}
+    """Score each role by the words and the content of each column."""
+    weights: dict[tuple[str, int], float] = {}
     for column, content in contents.items():
-        said = words.scores(group, table.headers[column])
+        by_words = words.scores(group, table.headers[column])
         for role in roles:
-            found[role, column] = said.get(role, 0.0) + bonus(role, content)
-    return found
+            weights[role, column] = by_words.get(role, 0.0) + bonus(role, content)
+    return weights

@@ -1,4 +1,4 @@
-"""The lines of calculations that a file prints (par, cash, interest, deductions), with their roles and sums."""
+"""The lines of calculations (par, cash, interest, deductions), roles, sums."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from core.portfolio.model.facts import Fact, Subject
+from core.portfolio.model.facts import Fact, FactSubject
 from core.portfolio.pages.report import words
-from core.portfolio.pages.report.adding import Amount, Sum, leaves, sums_of
+from core.portfolio.pages.report.adding import SignedAmount, Sum, leaves, sums_of
 from core.portfolio.pages.report.blocks import Blocks
 from core.portfolio.pages.report.identities import Item
 from core.portfolio.pages.report.lines import PageLine
@@ -54,21 +54,21 @@ class Component:
 
     @property
     def value(self) -> float:
-        """Currency units."""
+        """Return currency units."""
         return self.line.value * self.scale
 
     @property
     def decimals(self) -> int | None:
-        """Digits behind the point of `value` that the page shows; below 0 for whole thousands."""
+        """Return the decimals of `value` that the page shows; below 0 for thousands."""
         return decimals_at(self.line.value, self.line.decimals, self.scale)
 
     def item(self, role: str | None = None) -> Item:
-        """The line as a part of a sum, under another role where one is given."""
+        """Return the line as a part of a sum, under another role where one is given."""
         return Item(role or self.role or "", self.value, (self.line.place,), self.decimals)
 
 
 def decimals_at(number: float, decimals: int | None, scale: float) -> int | None:
-    """Digits behind the point of a number that is shown with some of its own and is to be multiplied."""
+    """Return a number's shown decimals after it is multiplied."""
     if scale == 1.0:
         return decimals
     if decimals is None:
@@ -84,12 +84,12 @@ class ComponentPage:
     sums: tuple[Sum, ...]
 
     def parts(self, at: int) -> tuple[tuple[Component, float], ...]:
-        """The lines that make the sum at a place, subtotals dissolved, and what each adds."""
+        """Return the lines that make the sum at a place, and what each adds."""
         return tuple((self.components[line], added) for line, added in leaves(self.sums, at))
 
 
 def find_components(pages: Iterable[Blocks]) -> list[ComponentPage]:
-    """The lines of amounts on all pages; percentages and counts are none."""
+    """Return the lines of amounts on all pages; percentages and counts are none."""
     component_pages: list[ComponentPage] = []
     count = 0
     for blocks in pages:
@@ -101,7 +101,7 @@ def find_components(pages: Iterable[Blocks]) -> list[ComponentPage]:
 
 
 def facts_of(pages: Sequence[ComponentPage]) -> Iterator[Fact]:
-    """The components as facts: what is a sum of others is a total."""
+    """Yield the components as facts: what is a sum of others is a total."""
     for page in pages:
         totals = {sum_value.at for sum_value in page.sums}
         for at, component in enumerate(page.components):
@@ -110,7 +110,7 @@ def facts_of(pages: Sequence[ComponentPage]) -> Iterator[Fact]:
             yield Fact(
                 kind="total" if component.line.is_total or (at in totals and component.role is None) else "component",
                 label=component.line.label,
-                subject=None if component.role is None else Subject(measure=component.role),
+                subject=None if component.role is None else FactSubject(measure=component.role),
                 value=component.value,
                 place=component.line.place,
                 unit="amount",
@@ -122,18 +122,18 @@ def facts_of(pages: Sequence[ComponentPage]) -> Iterator[Fact]:
 
 
 def role_of(label: str, *, is_less: bool = False) -> tuple[str | None, bool]:
-    """(role, whether it is certain) of a line by its words."""
+    """Return (role, whether it is certain) of a line by its words."""
     scores = dict(words.scores("line", label))
-    said = words.normal(label)
+    plain = words.normal(label)
     if scores.get("cpa", 0.0) >= max(_CPA_LEAST, scores.get("acpa", 0.0)):
         scores.pop("par", None)
-    if _DEFAULTED.search(said) and not _WITHOUT.search(said.replace(" less ", " ", 1) if is_less else said):
-        is_carried = _CARRIED.search(said) is not None
+    if _DEFAULTED.search(plain) and not _WITHOUT.search(plain.replace(" less ", " ", 1) if is_less else plain):
+        is_carried = _CARRIED.search(plain) is not None
         if {"par", "perf"} & scores.keys() and not is_carried:
             scores = {"defpar": max(scores.values())}
-        elif is_carried and not _TAKES_OFF.search(said):
+        elif is_carried and not _TAKES_OFF.search(plain):
             scores["defcarry"] = max(words.SCORE_MIN, *scores.values(), 0.0) + CERTAIN_LEAD
-    elif _WITHOUT.search(said) and "par" in scores:
+    elif _WITHOUT.search(plain) and "par" in scores:
         scores["perf"] = scores.get("perf", 0.0) + scores.pop("par")
     guess = words.guess_of(scores)
     if guess.role == "count":
@@ -150,42 +150,42 @@ def _components(lines: Sequence[PageLine]) -> Iterator[Component]:
         role, is_certain = role_of(line.label, is_less=line.is_less)
         if " denominator " in words.normal(line.label) and coverage_of(line.title) is not None:
             role = None  # of the notes, and no collateral principal amount
-        said = header.magnitude(line.label)
+        printed_scale = header.magnitude(line.label)
         titled = header.magnitude_of_title(header.spelt(line.title))
-        scale = said if said != 1.0 else titled if titled != 1.0 else line.page.scale
+        scale = printed_scale if printed_scale != 1.0 else titled if titled != 1.0 else line.page.scale
         yield Component(line, role, is_certain, scale)
 
 
 def _in_blocks(lines: Sequence[PageLine]) -> list[PageLine]:
-    """The lines from the top, or where blocks stand side by side those of one column after the other."""
+    """Return lines from the top, or column by column where blocks are side by side."""
     if len({line.row for line in lines}) == len(lines):
         return list(lines)
     return sorted(lines, key=lambda line: (line.column, line.row))
 
 
 def _page(components: tuple[Component, ...]) -> ComponentPage:
-    """The components with their sums: of a page's blocks together, since a total counts the block above.
+    """Return the components with their sums, of a page's blocks together.
 
     What is called a collateral balance, and makes a sum with cash, is a par.
     """
     sums = sums_of(
         [
-            Amount(component.value, component.line.is_less or component.role in _LESS, component.line.is_total)
+            SignedAmount(component.value, component.line.is_less or component.role in _LESS, component.line.is_total)
             for component in components
         ]
     )
-    totals = {one.at for one in sums}
+    totals = {total.at for total in sums}
     pars: set[int] = set()
     for sum_value in sums:
         roles = {components[at].role: at for at, _ in sum_value.parts}
         if {"cash", "cpa"} <= roles.keys() and not roles.keys() & {"par", "perf"} and roles["cpa"] not in totals:
             pars.add(roles["cpa"])
-    told = (replace(one, role="par") if at in pars else one for at, one in enumerate(components))
-    return ComponentPage(tuple(told), sums)
+    lines = (replace(component, role="par") if at in pars else component for at, component in enumerate(components))
+    return ComponentPage(tuple(lines), sums)
 
 
 def with_sign(item: Item) -> Item:
-    """A part of a numerator with the sign that its role has, whatever the printed one is."""
+    """Return a part of a numerator with its role's sign, whatever is printed."""
     if item.role in TAKEN_OFF:
-        return item.taken_off
-    return item.added if item.role in _ADDED_TO_NUMERATOR else item
+        return item.as_deduction
+    return item.as_addition if item.role in _ADDED_TO_NUMERATOR else item

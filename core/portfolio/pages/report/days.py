@@ -1,4 +1,4 @@
-"""Days as pages write them: which way round 03/04/2024 is, told by the file's other dates, and the line "As of ..."."""
+"""Days as pages write them: which way round 03/04/2024 is, and "As of ..."."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.portfolio.cells import parsing
 from core.portfolio.cells.dates import date_days
 from core.portfolio.cells.parsing import key
 from core.portfolio.model.notes import DataWarning
-from core.portfolio.pages.report.page import NAN, Cell, Page
+from core.portfolio.pages.report.page import NAN, PageCell, ReportPage
 from core.values import SERIAL_OF_1970, day_of
 
 DATES_MAX: Final = 2_000
@@ -80,23 +80,29 @@ FIRST_DAY: Final = 7_305
 """1990-01-01 in days since 1970: nothing that a report is of lies before it."""
 
 
-class Days:
+class DateOrder:
     """Reads dates of one file."""
 
     def __init__(self, texts: Iterable[Text]) -> None:
-        """`texts`: the strings of its sheets; those that can be one way only decide the others."""
+        """Let the dates that can be one way only decide the others.
+
+        `texts`: the strings of the file's sheets.
+        """
         votes: Counter[str] = Counter()
         for text in texts:
             sizes = np.diff(text.offsets)
             short = np.flatnonzero((sizes >= _SLASHED_BYTES[0]) & (sizes <= _SLASHED_BYTES[1]))[:DATES_MAX]
-            for string in parsing.decoded(text, short):
+            for string in parsing.decode(text, short):
                 votes[_way(string)] += 1
         self.likely: Literal["day first", "month first"] = "month first"
         """What is taken where nothing decides."""
         self.order: Literal["day first", "month first", ""] = (
-            "" if votes["day first"] == votes["month first"]
-            else "day first" if votes["day first"] > votes["month first"] else "month first"
-        )  # fmt: skip
+            ""
+            if votes["day first"] == votes["month first"]
+            else "day first"
+            if votes["day first"] > votes["month first"]
+            else "month first"
+        )
 
     def learn(self, strings: Iterable[str]) -> None:
         """Let dates inside of longer texts decide, where no other did."""
@@ -105,8 +111,8 @@ class Days:
             if votes["day first"] != votes["month first"]:
                 self.order = "day first" if votes["day first"] > votes["month first"] else "month first"
 
-    def of(self, cell: Cell) -> tuple[float, bool]:
-        """Days since 1970-01-01, NaN for no date; and whether day and month could be the other way round.
+    def of(self, cell: PageCell) -> tuple[float, bool]:
+        """Return a date, NaN for none, and whether day and month could be swapped.
 
         A number is a serial of 1970 or later, or YYYYMMDD.
         """
@@ -121,7 +127,7 @@ class Days:
         return NAN, False
 
     def read(self, text: str) -> tuple[float, bool]:
-        """The same of a text; where nothing decides, in the likely order."""
+        """Return the same of a text; where nothing decides, in the likely order."""
         match = _SLASHED.fullmatch(text.strip())
         if match is None:
             return date_days(text, day_first=False), False
@@ -131,7 +137,7 @@ class Days:
 
 
 def _way(text: str) -> Literal["day first", "month first", ""]:
-    """Which way round a date in figures must be; "" where it could be either, and for what is none."""
+    """Return which way round a date must be; "" for either, or for no date."""
     match = _SLASHED.fullmatch(text)
     if match is None:
         return ""
@@ -152,26 +158,26 @@ class AsOf(NamedTuple):
     is_ambiguous: bool
 
 
-def as_of_lines(pages: Sequence[Page], days: Days) -> list[AsOf]:
-    """The lines that say a day, of all pages."""
-    found = []
+def as_of_lines(pages: Sequence[ReportPage], days: DateOrder) -> list[AsOf]:
+    """Return the lines that say a day, of all pages."""
+    lines = []
     for page in pages:
         for row, column, text in page.texts():
             line, tier = _line(page, row, column, text)
             if line is not None:
                 day, ambiguous = days.read(line["date"])
                 if day >= FIRST_DAY:
-                    found.append(AsOf(tier, day, line["date"], page.place(row, column), ambiguous))
+                    lines.append(AsOf(tier, day, line["date"], page.place(row, column), ambiguous))
             elif (header := _COLUMN.get(key(text))) is not None:
-                found.extend(_below(page, row, column, header, days))
+                lines.extend(_below(page, row, column, header, days))
         for row in page.rows[:TITLE_ROWS]:
             for column, cell in page.row(row).items():
                 if row < TITLE_ROWS and cell.day >= FIRST_DAY and _is_title(page, row, column):
-                    found.append(AsOf(4, cell.day, f"{day_of(cell.day)}", page.place(row, column), False))
-    return found
+                    lines.append(AsOf(4, cell.day, f"{day_of(cell.day)}", page.place(row, column), False))
+    return lines
 
 
-def _line(page: Page, row: int, column: int, text: str) -> tuple[re.Match[str] | None, int]:
+def _line(page: ReportPage, row: int, column: int, text: str) -> tuple[re.Match[str] | None, int]:
     """Find the day that a text says the report is of, and the tier of its words."""
     line, tier = _AS_OF.search(text), 3
     if line is None:
@@ -186,8 +192,8 @@ def _line(page: Page, row: int, column: int, text: str) -> tuple[re.Match[str] |
     return line, tier
 
 
-def _period(page: Page, row: int, column: int, text: str) -> re.Match[str] | None:
-    """Find the end of the period that a line says the report is of, in the line or right of it."""
+def _period(page: ReportPage, row: int, column: int, text: str) -> re.Match[str] | None:
+    """Find the end of a report's period in a line or right of it."""
     if not _PERIOD_WORDS.search(text):
         return None
     if (match := _PERIOD.search(text)) is not None or not _PERIOD_LABEL.fullmatch(text):
@@ -195,8 +201,8 @@ def _period(page: Page, row: int, column: int, text: str) -> re.Match[str] | Non
     return _PERIOD_DAYS.fullmatch(page.cell(row, column + 1).text)
 
 
-def _is_title(page: Page, row: int, column: int) -> bool:
-    """Whether a cell belongs to no label on its left, and to no table: its row has little else."""
+def _is_title(page: ReportPage, row: int, column: int) -> bool:
+    """Return whether a cell belongs to no label or table: its row has little else."""
     cells = page.row(row)
     return len(cells) <= 2 and not any(
         at == column - 1 or (at < column and (cell.text.endswith(":") or _NO_TITLE.search(cell.text)))
@@ -204,12 +210,12 @@ def _is_title(page: Page, row: int, column: int) -> bool:
     )
 
 
-def _below(page: Page, row: int, column: int, tier: int, days: Days) -> Iterator[AsOf]:
-    """The day of a column that says the same one on every row."""
+def _below(page: ReportPage, row: int, column: int, tier: int, days: DateOrder) -> Iterator[AsOf]:
+    """Yield the day of a column that says the same one on every row."""
     at = bisect_right(page.rows, row)
-    said = [(lower, days.of(page.cell(lower, column))) for lower in page.rows[at : at + COLUMN_ROWS]]
-    if said and len({day for _, (day, _) in said}) == 1 and said[0][1][0] >= FIRST_DAY:
-        lower, (day, ambiguous) = said[0]
+    cells = [(lower, days.of(page.cell(lower, column))) for lower in page.rows[at : at + COLUMN_ROWS]]
+    if cells and len({day for _, (day, _) in cells}) == 1 and cells[0][1][0] >= FIRST_DAY:
+        lower, (day, ambiguous) = cells[0]
         cell = page.cell(lower, column)
         yield AsOf(tier, day, cell.text or f"{day_of(day)}", page.place(lower, column), ambiguous)
 
@@ -217,8 +223,8 @@ def _below(page: Page, row: int, column: int, tier: int, days: Days) -> Iterator
 _REPORT_DAY: Final = re.compile(r"\b(?:report(?:ing)?|statement|print(?:ed)?|run) date\b", re.IGNORECASE)
 
 
-def is_report_day(pages: Sequence[Page], place: str) -> bool:
-    """Say whether the words in a place, or left of it, are those of the day on which a report is made."""
+def is_report_day(pages: Sequence[ReportPage], place: str) -> bool:
+    """Return whether the words are those of the day on which a report is made."""
     for page in pages:
         for row, column, text in page.texts():
             if _REPORT_DAY.search(text) and place in (page.place(row, column), page.place(row, column + 1)):
@@ -226,14 +232,14 @@ def is_report_day(pages: Sequence[Page], place: str) -> bool:
     return False
 
 
-def chosen(lines: Sequence[AsOf]) -> tuple[AsOf | None, list[DataWarning]]:
-    """The day of the most telling lines that most of them say; and what to know of it."""
+def choose_day(lines: Sequence[AsOf]) -> tuple[AsOf | None, list[DataWarning]]:
+    """Choose the day that most of the most telling lines say, with warnings."""
     if not lines:
         return None, []
     tier = min(line.tier for line in lines)
-    told = [line for line in lines if line.tier == tier]
-    count = Counter(line.day for line in told)
-    best = max(told, key=lambda line: count[line.day])
+    best_lines = [line for line in lines if line.tier == tier]
+    count = Counter(line.day for line in best_lines)
+    best = max(best_lines, key=lambda line: count[line.day])
     warnings = []
     if len(count) > 1:
         others = ", ".join(sorted({f"{day_of(day)}" for day in count if day != best.day}))
@@ -247,7 +253,7 @@ def chosen(lines: Sequence[AsOf]) -> tuple[AsOf | None, list[DataWarning]]:
 
 
 def ambiguous(text: str, place: str, day: float) -> DataWarning:
-    """That a date could be read two ways."""
+    """Warn that a date could be read two ways."""
     return DataWarning(
         "ambiguous_date", f"{text} in {place} is read as {day_of(day)}: no other date of the file says which way round"
     )

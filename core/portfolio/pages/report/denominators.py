@@ -1,4 +1,4 @@
-"""Coverage tests that their denominators name: the balances, or the interest due, of the classes down to one."""
+"""Coverage tests named by their denominators: balances, or interest due."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.model.classes import class_key
-from core.portfolio.model.facts import Fact, Subject
+from core.portfolio.model.facts import Fact, FactSubject
 from core.portfolio.model.portfolio import Tranches
 
 DENOMINATOR_TOLERANCE: Final = 1.0
@@ -22,37 +22,39 @@ DENOMINATOR_MIN: Final = 1_000.0
 
 
 def named_by_denominator(tests: Iterable[Fact], tranches: Tranches | None) -> list[Fact]:
-    """The tests, with the coverage and the class of those whose words do not say it and whose denominator does."""
+    """Name coverage and class of tests whose denominator says them."""
     sums = [] if tranches is None else list(_sums(tranches))
-    return [_named(test, sums) if sums and _is_open(test) else test for test in tests]
+    return [_name_denominator(test, sums) if sums and _is_open(test) else test for test in tests]
 
 
 def _is_open(test: Fact) -> bool:
-    """Whether words leave a test's coverage or its class open."""
+    """Return whether words leave a test's coverage or its class open."""
     subject = test.subject
     is_unnamed = subject is None or (subject.measure in ("oc", "ic") and not subject.classes)
     return test.kind == "test" and is_unnamed and test.denominator is not None
 
 
-def _named(test: Fact, sums: list[tuple[str, str, float]]) -> Fact:
+def _name_denominator(test: Fact, sums: list[tuple[str, str, float]]) -> Fact:
     assert test.denominator is not None, "an open test has a denominator"
     if abs(test.denominator) < DENOMINATOR_MIN:
         return test
-    found = {
+    candidates = {
         (measure, letter)
         for measure, letter, amount in sums
         if abs(amount - test.denominator) <= DENOMINATOR_TOLERANCE
         and (test.subject is None or test.subject.measure == measure)
     }
-    if len(found) != 1:
+    if len(candidates) != 1:
         return test
-    ((measure, letter),) = found
-    return replace(test, subject=Subject(measure=measure, classes=(letter,)), by="sum", is_guessed=False)
+    ((measure, letter),) = candidates
+    return replace(test, subject=FactSubject(measure=measure, classes=(letter,)), by="sum", is_guessed=False)
 
 
 def _sums(tranches: Tranches) -> Iterator[tuple[str, str, float]]:
-    """(measure, letter of the lowest class, amount) of the classes down to each, with and without deferred interest and
-    class X."""
+    """Yield (measure, lowest class, amount) of the classes down to each.
+
+    With and without deferred interest and class X.
+    """
     keys = [class_key(name) for name in tranches.classes]
     letters = [match[0] if (match := re.match(r"[A-Z]", key)) else "" for key in keys]
     balances: tuple[tuple[str, NDArray[np.float64]], ...] = (
@@ -63,9 +65,10 @@ def _sums(tranches: Tranches) -> Iterator[tuple[str, str, float]]:
     for measure, amounts in balances:
         for leaves_out in ("", "X"):
             rows = [
-                at for at, letter in enumerate(letters)
+                at
+                for at, letter in enumerate(letters)
                 if letter and letter != leaves_out and not tranches.is_income[at]
-            ]  # fmt: skip
+            ]
             total = 0.0
             for place, at in enumerate(rows):
                 total += float(amounts[at])

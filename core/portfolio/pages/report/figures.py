@@ -1,4 +1,4 @@
-"""The deal's labelled figures and dates on any page: "Principal Cash | 5.00", "Next Payment: 21/01/2025"."""
+"""The deal's labelled figures and dates on any page: "Principal Cash | 5.00"."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.parsing import Numbers, key
 from core.portfolio.model.fields import DEAL_LABELS, DEAL_SHEETS
-from core.portfolio.pages.report.days import Days
+from core.portfolio.pages.report.days import DateOrder
 from core.portfolio.pages.report.lines import earlier_columns
-from core.portfolio.pages.report.page import NAN, Cell, Page
+from core.portfolio.pages.report.page import NAN, PageCell, ReportPage
 from core.portfolio.sheets import header
 from core.portfolio.sheets.note_tables import is_named
 from core.remembered import remembered
@@ -66,7 +66,7 @@ CURRENCIES: Final = {
 """What currencies are called, as `key` gives it -> ISO 4217."""
 
 
-class Figure(NamedTuple):
+class DealFigure(NamedTuple):
     """What a label's value says."""
 
     rank: tuple[bool, int, int]
@@ -79,19 +79,21 @@ class Figure(NamedTuple):
     """Other amounts of its row, with their places, where no heading says which one is of the day."""
 
 
-def find_figures(pages: Sequence[Page], days: Days) -> dict[str, list[Figure]]:
-    """Field of `Deal` -> what the labels for it say, the preferred one first."""
-    found: dict[str, list[Figure]] = {}
+def find_figures(pages: Sequence[ReportPage], days: DateOrder) -> dict[str, list[DealFigure]]:
+    """Return field of `Deal` -> what the labels for it say, the preferred one first."""
+    figures_by_target: dict[str, list[DealFigure]] = {}
     for order, page in enumerate(pages):
         named = is_named(page.sheet, DEAL_SHEETS)
         for target, preference, value, place, ambiguous, others in _on(page, days, named=named):
-            found.setdefault(target, []).append(Figure((not named, preference, order), value, place, ambiguous, others))
-    return {target: sorted(figures, key=lambda figure: figure.rank) for target, figures in found.items()}
+            figures_by_target.setdefault(target, []).append(
+                DealFigure((not named, preference, order), value, place, ambiguous, others)
+            )
+    return {target: sorted(figures, key=lambda figure: figure.rank) for target, figures in figures_by_target.items()}
 
 
 @remembered(MEMORY_MAX)
 def _label(text: str) -> tuple[str, int, str] | None:
-    """(target, preference, words) of a label."""
+    """Return (target, preference, words) of a label."""
     words = key(text)
     for fromkey in dict.fromkeys((words, header.without_unit(words), _CURRENCY.sub("", words))):
         if fromkey in _LABELS:
@@ -99,23 +101,25 @@ def _label(text: str) -> tuple[str, int, str] | None:
     return None
 
 
-def _on(page: Page, days: Days, *, named: bool) -> Iterator[tuple[str, int, float | str, str, bool, tuple[str, ...]]]:
+def _on(
+    page: ReportPage, days: DateOrder, *, named: bool
+) -> Iterator[tuple[str, int, float | str, str, bool, tuple[str, ...]]]:
     labels: dict[tuple[int, int], tuple[str, int]] = {}
     inside: dict[tuple[int, int], str] = {}
     scales: dict[tuple[int, int], float] = {}
     for row, column, text in page.texts():
-        said, colon, rest = text.partition(":")
-        label = _label(said)
+        name, colon, rest = text.partition(":")
+        label = _label(name)
         if label is None or (not named and not _may_stand(page, row, column, label)):
             continue
         labels[row, column] = label[:2]
-        own = header.magnitude(said)
+        own = header.magnitude(name)
         scales[row, column] = own if own != 1.0 else page.scale
         if colon and rest.strip():
             inside[row, column] = rest.strip()
     for (row, column), (target, preference) in labels.items():
         if (row, column) in inside:
-            places: Iterable[tuple[int, Cell]] = [(column, _alone(inside[row, column]))]
+            places: Iterable[tuple[int, PageCell]] = [(column, _alone(inside[row, column]))]
         else:
             places = _beside(page, row, column, labels, cells_max=VALUE_CELLS_MAX if named else 1)
         others: list[str] = []
@@ -129,14 +133,16 @@ def _on(page: Page, days: Days, *, named: bool) -> Iterator[tuple[str, int, floa
 
 
 def _of_the_day(
-    page: Page, row: int, column: int, places: list[tuple[int, Cell]]
-) -> tuple[list[tuple[int, Cell]], list[str]]:
-    """The amount right of a label that is of the day by the heading above it, and what else its row has where no
-    heading says."""
+    page: ReportPage, row: int, column: int, places: list[tuple[int, PageCell]]
+) -> tuple[list[tuple[int, PageCell]], list[str]]:
+    """Return the amount of the day right of a label, and the rest of its row.
+
+    The rest where no heading says which one is of the day.
+    """
     if not places or not places[0][1].has_number:
         return places, []
     beside = ((at, cell) for at, cell in page.row(row).items() if at > column)
-    amounts = list(takewhile(lambda one: one[1].has_number, beside))
+    amounts = list(takewhile(lambda entry: entry[1].has_number, beside))
     earlier = earlier_columns(page, [row])
     own = [(at, cell) for at, cell in amounts if at not in earlier]
     if earlier:
@@ -145,8 +151,8 @@ def _of_the_day(
     return places, [f"{cell.number:,.2f} in {page.place(row, at)}" for at, cell in own[1:] if cell.number != first]
 
 
-def _may_stand(page: Page, row: int, column: int, label: tuple[str, int, str]) -> bool:
-    """Whether a label may be one on a page that is not the deal's: not inside of another table's row."""
+def _may_stand(page: ReportPage, row: int, column: int, label: tuple[str, int, str]) -> bool:
+    """Return whether a label may be one: not inside of another table's row."""
     target, _, words = label
     if words in _ONLY_IF_NAMED:
         return False
@@ -154,29 +160,29 @@ def _may_stand(page: Page, row: int, column: int, label: tuple[str, int, str]) -
     return first or target not in ("base_rate", "currency", "payment_days", "reference_coupon")
 
 
-def _alone(text: str) -> Cell:
-    """A cell of its own for what follows a label's colon."""
+def _alone(text: str) -> PageCell:
+    """Return a cell of its own for what follows a label's colon."""
     written, pool = parsing.pool_of([text])
     values, marks = _parse.numbers(pool.offsets, pool.data, written, False)
-    return Cell(text, float(values[0]), bool(marks[0] & _parse.PERCENT))
+    return PageCell(text, float(values[0]), bool(marks[0] & _parse.PERCENT))
 
 
 def _beside(
-    page: Page, row: int, column: int, labels: dict[tuple[int, int], tuple[str, int]], *, cells_max: int
-) -> Iterator[tuple[int, Cell]]:
-    """The filled cells right of a label, up to one that says that there is no figure, or to the next label's own."""
-    given = 0
+    page: ReportPage, row: int, column: int, labels: dict[tuple[int, int], tuple[str, int]], *, cells_max: int
+) -> Iterator[tuple[int, PageCell]]:
+    """Yield the filled cells right of a label, up to the next label's own."""
+    count = 0
     for at, cell in page.row(row).items():
         if at <= column:
             continue
-        if cell.is_blank or (given and (row, at) in labels) or given == cells_max:
+        if cell.is_blank or (count and (row, at) in labels) or count == cells_max:
             return
-        given += 1
+        count += 1
         yield at, cell
 
 
-def _value(target: str, cell: Cell, days: Days, scale: float) -> tuple[float | str, bool]:
-    """What a cell says of a field, in its unit, NaN for nothing; and whether a date is ambiguous.
+def _value(target: str, cell: PageCell, days: DateOrder, scale: float) -> tuple[float | str, bool]:
+    """Return what a cell says of a field, NaN for nothing, and if it is ambiguous.
 
     `scale`: what the label says amounts are to be multiplied by.
     """

@@ -45,17 +45,17 @@ class Item:
 
     @property
     def slack(self) -> float:
-        """By how much it may be rounded."""
+        """Return by how much it may be rounded."""
         return LINE_TOLERANCE if self.decimals is None or self.decimals >= 2 else 0.5 * 10.0**-self.decimals
 
     @property
-    def taken_off(self) -> Item:
-        """The item as a deduction, whatever its printed sign is."""
+    def as_deduction(self) -> Item:
+        """Return the item as a deduction, whatever its printed sign is."""
         return replace(self, amount=-abs(self.amount))
 
     @property
-    def added(self) -> Item:
-        """The item as an addition, whatever its printed sign is."""
+    def as_addition(self) -> Item:
+        """Return the item as an addition, whatever its printed sign is."""
         return replace(self, amount=abs(self.amount))
 
 
@@ -69,7 +69,7 @@ class Solution:
     """No other set of the file's figures makes it."""
 
     def identity(self, name: str) -> Identity:
-        """The solution as a fact."""
+        """Return the solution as a fact."""
         return _identity(name, self.total, self.parts, holds=True, is_proved=self.is_proved)
 
 
@@ -85,17 +85,19 @@ def _identity(name: str, total: Item, parts: Sequence[Item], *, holds: bool, is_
 
 
 def unlike(items: Iterable[Item]) -> tuple[Item, ...]:
-    """The items without repetitions: of equal role and amount one, with the places of all."""
-    found: dict[tuple[str, float], Item] = {}
+    """Merge items of equal role and amount, with the places of all."""
+    items_by_key: dict[tuple[str, float], Item] = {}
     for item in items:
         key = item.role, round(item.amount, 2)
-        known = found.get(key)
-        found[key] = item if known is None else replace(known, places=tuple(dict.fromkeys(known.places + item.places)))
-    return tuple(found.values())
+        known = items_by_key.get(key)
+        items_by_key[key] = (
+            item if known is None else replace(known, places=tuple(dict.fromkeys(known.places + item.places)))
+        )
+    return tuple(items_by_key.values())
 
 
 def makes(total: Item, parts: Sequence[Item]) -> bool:
-    """Whether parts make a total, each to half a unit of its last printed digit."""
+    """Return whether parts make a total to half a unit of the last digits."""
     slack = total.slack + sum(part.slack for part in parts)
     return abs(total.amount - sum(part.amount for part in parts)) <= slack
 
@@ -123,7 +125,9 @@ class CollateralFigures:
 
 
 def collateral_principal_amount(figures: CollateralFigures) -> tuple[Solution | None, Identity | None]:
-    """The parts of the collateral principal amount, and the identity, which stands there whether it holds or not.
+    """Return the parts of the collateral principal amount, and the identity.
+
+    The identity stands there whether it holds or not.
 
     Par [- defaulted par] [+ what defaulted loans are carried at] + cash, fewest parts first; then a total of par and
     cash; then the missing amount among all. It is proved where one amount of cash makes it at the best level.
@@ -145,8 +149,8 @@ def collateral_principal_amount(figures: CollateralFigures) -> tuple[Solution | 
 def _first_level(totals: Sequence[Item], figures: CollateralFigures, cash: Sequence[Item]) -> Solution | None:
     par = figures.par[:CANDIDATES_MAX]
     gross = [item for item in par if item.role == "par"]
-    defaulted = [item.taken_off for item in figures.defaulted[:CANDIDATES_MAX] if item.amount]
-    carried = [item.added for item in figures.carried[:CANDIDATES_MAX] if item.amount]
+    defaulted = [item.as_deduction for item in figures.defaulted[:CANDIDATES_MAX] if item.amount]
+    carried = [item.as_addition for item in figures.carried[:CANDIDATES_MAX] if item.amount]
     levels: tuple[tuple[Sequence[Item], ...], ...] = (
         (par,),
         (gross, defaulted),
@@ -154,18 +158,18 @@ def _first_level(totals: Sequence[Item], figures: CollateralFigures, cash: Seque
         (gross, defaulted, carried),
     )
     for level in levels:
-        found = [
-            (total, (*parts, one))
+        solutions = [
+            (total, (*parts, cash_item))
             for total in totals[:CANDIDATES_MAX]
             for parts in product(*level)
-            for one in _missing(total, parts, cash)
+            for cash_item in _missing(total, parts, cash)
             if total.places[:1] != parts[0].places[:1]
         ]
         # A collateral principal amount under the name of par, with no cash: that says nothing, and a zero never beats
         # a balance that is printed.
-        telling = [pair for pair in found if pair[1][-1].amount]
-        if not telling and not any(one.amount for one in figures.cash):
-            telling = found
+        telling = [pair for pair in solutions if pair[1][-1].amount]
+        if not telling and not any(item.amount for item in figures.cash):
+            telling = solutions
         if telling:
             amounts = {round(parts[-1].amount, 2) for _, parts in telling}
             total, best = telling[0]
@@ -178,11 +182,11 @@ def _amount(item: Item) -> float:
 
 
 def _missing(total: Item, parts: Sequence[Item], cash: Sequence[Item]) -> Iterator[Item]:
-    """The cash that is missing in a total, of amounts in their order."""
+    """Yield the cash that is missing in a total, of amounts in their order."""
     left = total.amount - sum(part.amount for part in parts)
-    for one in cash[bisect_left(cash, left - 1.0, key=_amount) : bisect_right(cash, left + 1.0, key=_amount)]:
-        if makes(total, (*parts, one)):
-            yield replace(one, role="cash")
+    for item in cash[bisect_left(cash, left - 1.0, key=_amount) : bisect_right(cash, left + 1.0, key=_amount)]:
+        if makes(total, (*parts, item)):
+            yield replace(item, role="cash")
 
 
 # ---- numerators ----------------------------------------------------------------------------------------------------
@@ -191,7 +195,7 @@ def _missing(total: Item, parts: Sequence[Item], cash: Sequence[Item]) -> Iterat
 def numerator(
     total: Item, bases: Sequence[Item], adjustments: Sequence[Item], *, needs: frozenset[str] = frozenset()
 ) -> Solution | None:
-    """One base and some of the adjustments, each with its sign, that make a total: the set of fewest nonzero items.
+    """Return the smallest set of a base and adjustments that makes a total.
 
     Args:
         needs: roles of which an item must be among the adjustments, where there are any of them.
@@ -220,8 +224,8 @@ def numerator(
     return Solution(total, items[0], is_only and abs(total.amount) >= TELLING_AMOUNT)
 
 
-def signed(total: Item, lines: Sequence[Item]) -> Solution | None:
-    """A set of a block's lines, each added or taken off, that makes a total; only where one set alone does."""
+def solve_signs(total: Item, lines: Sequence[Item]) -> Solution | None:
+    """Return the only set of lines, each added or taken off, that makes a total."""
     lines = [item for item in lines if item.amount]
     if not 0 < len(lines) <= SIGNED_LINES_MAX:
         return None
@@ -238,6 +242,6 @@ def signed(total: Item, lines: Sequence[Item]) -> Solution | None:
     return Solution(total, items[0], abs(total.amount) >= TELLING_AMOUNT) if items else None
 
 
-def listed(name: str, total: Item, parts: Sequence[Item]) -> Identity:
-    """Whether the rows of a table add up to the total that it prints."""
+def check_table(name: str, total: Item, parts: Sequence[Item]) -> Identity:
+    """Return whether the rows of a table add up to the total that it prints."""
     return _identity(name, total, parts, holds=makes(total, parts), is_proved=False)

@@ -1,4 +1,4 @@
-"""Of what each table of a page is, and which column has which role: by words, by content, by ratios."""
+"""Of what each table is, and its columns' roles: by words, content, ratios."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Final, Literal
 
 from core.portfolio.model.classes import are_class_names, class_key, is_class_name
 from core.portfolio.pages.report import words
-from core.portfolio.pages.report.blocks import Blocks, PageTable, cut, sections_of
+from core.portfolio.pages.report.blocks import Blocks, PageTable, cut_blocks, sections_of
 from core.portfolio.pages.report.columns import (
     BIG,
     CONTENT_SHARE,
     ROWS_LOOKED_AT,
     ColumnContent,
-    assigned,
+    assign_roles,
     contents_of,
-    scored,
+    score_columns,
 )
 from core.portfolio.pages.report.lines import PageLine, lines_of
-from core.portfolio.pages.report.page import Cell, Page
+from core.portfolio.pages.report.page import PageCell, ReportPage
 from core.portfolio.pages.report.roles import (
     LIST_WORDS,
     as_tests,
@@ -57,24 +57,27 @@ _AMOUNT_WORDS: Final = re.compile(r"\b(?:balance|par|principal|amount|exposure|v
 _SHARE_WORDS: Final = re.compile(r"%|\b(?:percent|percentage|pct|share|concentration)\b")
 
 
-def read_blocks(page: Page) -> Blocks:
-    """The tables of a page with their kinds and roles, and its lines; rows of tables that are none are lines too."""
-    found = cut(page)
-    found.tables[:] = [part for table in found.tables for part in _by_coverage(table)]
-    found.tables.extend(_headless(page, found))
+def read_blocks(page: ReportPage) -> Blocks:
+    """Return the tables of a page with kinds and roles, and its lines.
+
+    Rows of tables that are none are lines too.
+    """
+    blocks = cut_blocks(page)
+    blocks.tables[:] = [part for table in blocks.tables for part in _by_coverage(table)]
+    blocks.tables.extend(_headless(page, blocks))
     lines: list[PageLine] = []
-    for table in found.tables:
+    for table in blocks.tables:
         classify(table)
         if table.kind == "lines":
             lines += _as_lines(table)
         elif table.kind == "tests":
             lines += _behind(table)
             lines += _without_limit(table)
-    return Blocks(found.tables, sorted([*found.lines, *lines], key=lambda line: (line.row, line.column)))
+    return Blocks(blocks.tables, sorted([*blocks.lines, *lines], key=lambda line: (line.row, line.column)))
 
 
 def _by_coverage(table: PageTable) -> Iterator[PageTable]:
-    """A table of classes with columns of OC beside columns of IC as one table of each; any other as it is."""
+    """Yield a table of OC beside IC as one table of each; any other as it is."""
     columns: dict[str, list[int]] = {measure: [] for measure in _COVERAGE_TITLES}
     last: str | None = None
     for column, text in sorted(table.headers.items()):
@@ -113,32 +116,36 @@ HEADLESS_CELLS: Final = 3
 """Cells of such a row: a name, a figure, and a limit or a status."""
 
 
-def _headless(page: Page, blocks: Blocks) -> Iterator[PageTable]:
-    """Runs of rows in no table whose first words are tests and behind which limits or statuses stand."""
-    taken = {row for table in blocks.tables for row in (*table.rows, *table.heading_rows)}
+def _headless(page: ReportPage, blocks: Blocks) -> Iterator[PageTable]:
+    """Yield runs of rows in no table that begin with tests, limits behind them."""
+    table_rows = {row for table in blocks.tables for row in (*table.rows, *table.heading_rows)}
     run: list[int] = []
     between: list[int] = []
     for row in (*page.rows, -1):
         cells = page.row(row)
-        if row not in taken and row >= 0 and _is_test_row(cells):
+        if row not in table_rows and row >= 0 and _is_test_row(cells):
             run += [*between, row] if run else [row]
             between = []
-        elif row not in taken and run and len(between) < HEADLESS_BETWEEN and len(cells) in (1, *HEADLESS_WIDTHS):
+        elif row not in table_rows and run and len(between) < HEADLESS_BETWEEN and len(cells) in (1, *HEADLESS_WIDTHS):
             between.append(row)
         else:
-            rows = [one for one in run if len(page.row(one)) > 1]
-            tests = sum(_is_test_row(page.row(one)) for one in rows)
+            rows = [at_row for at_row in run if len(page.row(at_row)) > 1]
+            tests = sum(_is_test_row(page.row(at_row)) for at_row in rows)
             if len(rows) >= HEADLESS_ROWS and tests >= HEADLESS_SHARE * len(rows):
-                headers = dict.fromkeys(sorted({column for one in run for column in page.row(one)}), "")
+                headers = dict.fromkeys(sorted({column for at_row in run for column in page.row(at_row)}), "")
                 yield PageTable(
-                    page=page, title=page.sheet.name, heading_rows=(run[0],), headers=headers, rows=run,
+                    page=page,
+                    title=page.sheet.name,
+                    heading_rows=(run[0],),
+                    headers=headers,
+                    rows=run,
                     sections=dict(sections_of(page, run)),
-                )  # fmt: skip
+                )
             run, between = [], []
 
 
-def _is_test_row(cells: dict[int, Cell]) -> bool:
-    """Whether a row has a test's name, a figure that is no amount, and a status or a limit."""
+def _is_test_row(cells: dict[int, PageCell]) -> bool:
+    """Return whether a row has a test's name, a figure, and a status or limit."""
     if len(cells) < HEADLESS_CELLS or any(cell.text in OPERATORS for cell in cells.values()):
         return False
     has_status = any(words.status_of(cell.text) is not None or cell.bound is not None for cell in cells.values())
@@ -177,7 +184,7 @@ def _as_notes(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
             return 0.0 if content.numbers else -20.0
         return -20.0 if role == "class" else 0.0
 
-    columns = assigned(scored(table, contents, "column.n", _NOTE_ROLES, bonus))
+    columns = assign_roles(score_columns(table, contents, "column.n", _NOTE_ROLES, bonus))
     if not columns.keys() & {"bal", "orig"} and (last := _any_balance(table, contents)) is not None:
         columns["bal"] = last
     if not columns.keys() & {"bal", "orig", "due"}:
@@ -189,48 +196,53 @@ def _as_notes(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
 
 
 def _any_balance(table: PageTable, contents: dict[int, ColumnContent]) -> int | None:
-    """A column of balances of whatever day, for want of a better one."""
+    """Return a column of balances of whatever day, for want of a better one."""
     return next(
-        (column for column, content in contents.items()
-         if content.numbers and " balance " in words.normal(table.headers[column])
-         and " interest " not in words.normal(table.headers[column])),
+        (
+            column
+            for column, content in contents.items()
+            if content.numbers
+            and " balance " in words.normal(table.headers[column])
+            and " interest " not in words.normal(table.headers[column])
+        ),
         None,
-    )  # fmt: skip
+    )
 
 
-def _lists_classes(table: PageTable, rows: list[dict[int, Cell]], column: int) -> bool:
-    """Whether a column has the names of a deal's classes: unique, few, one of them A or X."""
-    listed = [cells[column] for cells in rows if column in cells]
-    if not any(map(is_class_name, {cell.text for cell in listed})):
+def _lists_classes(table: PageTable, rows: list[dict[int, PageCell]], column: int) -> bool:
+    """Return whether a column lists a deal's classes: unique, few, one A or X."""
+    column_cells = [cells[column] for cells in rows if column in cells]
+    if not any(map(is_class_name, {cell.text for cell in column_cells})):
         return False
-    names = [cell.text for cell in listed if cell.is_words and not words.is_total(cell.text)]
+    names = [cell.text for cell in column_cells if cell.is_words and not words.is_total(cell.text)]
     classes = [name for name in names if is_class_name(name)]
     if not 0 < len(names) <= NOTES_MAX or len(set(names)) < len(names) or len(classes) < CLASS_SHARE * len(names):
         return False
     if sum(words.guess("test", name).role in ("oc", "ic") for name in names) * 2 > len(names):
         return False
-    rated = " rating " in words.normal(table.headers[column])
+    is_rating = " rating " in words.normal(table.headers[column])
     has_senior = len(names) > 1 and any(class_key(name)[:1] in ("A", "X") for name in classes)
-    return not rated and (are_class_names(names) or has_senior)
+    return not is_rating and (are_class_names(names) or has_senior)
 
 
 # ---- accounts, stratifications, lists ------------------------------------------------------------------------------
 
 
 def _as_accounts(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
-    said = words.normal(f"{table.title} . {' . '.join(table.headers.values())}")
-    if _ACCOUNT_WORDS.search(said) is None:
+    text = words.normal(f"{table.title} . {' . '.join(table.headers.values())}")
+    if _ACCOUNT_WORDS.search(text) is None:
         return False
     figures = [column for column, content in contents.items() if content.numbers]
     names = {
         column: words.scores("column.a", table.headers[column]).get("name", 0.0)
-        for column, content in contents.items() if content.is_mostly(content.words)
-    }  # fmt: skip
+        for column, content in contents.items()
+        if content.is_mostly(content.words)
+    }
     if not figures or not names:
         return False
     name = max(names, key=lambda column: (names[column], -column))
     in_heading = _ACCOUNT_WORDS.search(words.normal(table.headers[name])) is not None
-    if _MOVEMENT_WORDS.search(said) is not None or (is_of_loans(table) and not in_heading):
+    if _MOVEMENT_WORDS.search(text) is not None or (is_of_loans(table) and not in_heading):
         return False
     named = sum(
         words.guess("account", table.page.cell(row, name).text).role is not None for row in table.rows[:ROWS_LOOKED_AT]
@@ -248,10 +260,10 @@ def _as_stratification(table: PageTable, contents: dict[int, ColumnContent]) -> 
     name = names[0]
     texts = [cell.text for row in table.rows if (cell := table.page.cell(row, name)).is_words]
     are_ratings = len(names) == 1 and sum(map(words.is_rating_label, texts)) >= CONTENT_SHARE * len(texts)
-    said = words.normal(table.headers[name])
-    is_of_obligors = " obligor " in said and _PLACE_WORDS.search(said) is None
+    heading = words.normal(table.headers[name])
+    is_of_obligors = " obligor " in heading and _PLACE_WORDS.search(heading) is None
     are_loans = len(names) > 1 and is_of_loans(table)
-    if not are_ratings and (_STRATA_WORDS.search(said) is None or is_of_obligors or are_loans):
+    if not are_ratings and (_STRATA_WORDS.search(heading) is None or is_of_obligors or are_loans):
         return False
     columns = _amount_and_share(table, contents)
     if "amount" not in columns:
@@ -266,8 +278,9 @@ def _as_list(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
         return False
     names = {
         column: len(LIST_WORDS.findall(words.normal(table.headers[column]))) + content.distinct / 1_000
-        for column, content in contents.items() if content.is_mostly(content.words)
-    }  # fmt: skip
+        for column, content in contents.items()
+        if content.is_mostly(content.words)
+    }
     columns = _amount_and_share(table, contents)
     if (len(table.headers) < 3 and not columns) or _is_of_lines(table, names):
         return False
@@ -279,7 +292,10 @@ def _as_list(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
 
 
 def _is_of_lines(table: PageTable, names: dict[int, float]) -> bool:
-    """Whether a table's names are lines of a calculation: a description, and amounts of this and the last month."""
+    """Return whether a table's names are lines of a calculation.
+
+    A description, and amounts of this and the last month.
+    """
     if len(names) != 1:
         return False
     texts = [cell.text for row in table.rows if (cell := table.page.cell(row, next(iter(names)))).is_words]
@@ -287,33 +303,33 @@ def _is_of_lines(table: PageTable, names: dict[int, float]) -> bool:
 
 
 def _amount_and_share(table: PageTable, contents: dict[int, ColumnContent]) -> dict[str, int]:
-    """The columns of par and of its share, by heading and content."""
+    """Return the columns of par and of its share, by heading and content."""
     columns: dict[str, int] = {}
     for column, content in contents.items():
-        said = words.normal(table.headers[column])
+        heading = words.normal(table.headers[column])
         if not content.is_mostly(content.numbers):
             continue
-        is_share = _SHARE_WORDS.search(said) is not None or content.is_mostly(content.percents)
+        is_share = _SHARE_WORDS.search(heading) is not None or content.is_mostly(content.percents)
         if is_share and not content.big:
             columns.setdefault("share", column)
-        elif _AMOUNT_WORDS.search(said) is not None and not is_share:
+        elif _AMOUNT_WORDS.search(heading) is not None and not is_share:
             best = columns.get("amount")
-            if best is None or _amount_rank(said, content) > _amount_rank(
+            if best is None or _amount_rank(heading, content) > _amount_rank(
                 words.normal(table.headers[best]), contents[best]
             ):
                 columns["amount"] = column
     return columns
 
 
-def _amount_rank(said: str, content: ColumnContent) -> int:
-    """How surely a column has par: large figures first, a balance before an amount, market and carrying values last."""
-    return 3 * content.is_mostly(content.big, 0.5) + _word_rank(said)
+def _amount_rank(heading: str, content: ColumnContent) -> int:
+    """Return how surely a column has par: large figures, a balance first."""
+    return 3 * content.is_mostly(content.big, 0.5) + _word_rank(heading)
 
 
-def _word_rank(said: str) -> int:
-    if re.search(r"\b(?:market|carrying|excess|price|interest|unfunded)\b", said):
+def _word_rank(heading: str) -> int:
+    if re.search(r"\b(?:market|carrying|excess|price|interest|unfunded)\b", heading):
         return 0
-    return 2 if re.search(r"\b(?:principal|par|balance)\b", said) else 1
+    return 2 if re.search(r"\b(?:principal|par|balance)\b", heading) else 1
 
 
 # ---- lines of tables -----------------------------------------------------------------------------------------------
@@ -324,7 +340,7 @@ def _as_lines(table: PageTable) -> list[PageLine]:
 
 
 def _behind(table: PageTable) -> list[PageLine]:
-    """Lines of the calculation below the tests, which are no rows of theirs any more."""
+    """Return lines of the calculation below the tests, no longer rows."""
     rows = rows_behind(table)
     if not rows:
         return []
@@ -333,7 +349,7 @@ def _behind(table: PageTable) -> list[PageLine]:
 
 
 def _without_limit(table: PageTable) -> Iterator[PageLine]:
-    """The rows of a table of tests with neither a limit nor a status: balances that stand below them."""
+    """Yield the rows of a table of tests with neither a limit nor a status."""
     rows = [row for row in table.rows if not has_limit(table, row) and table.cell(row, "value").has_number]
     if rows:
         cut_page = table.page.cut((table.columns["name"], table.columns["value"]))

@@ -1,4 +1,4 @@
-"""The lines of a page: a label with an amount, in blocks that end at gaps and titles."""
+"""The lines of a page: a label with an amount, in blocks that end at gaps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Final
 from core.portfolio.cells.dates import date_days
 from core.portfolio.pages.report import words
 from core.portfolio.pages.report.days import DATE
-from core.portfolio.pages.report.page import COLUMNS_MAX, NAN, Cell, Page
+from core.portfolio.pages.report.page import COLUMNS_MAX, NAN, PageCell, ReportPage
 
 LINES_MAX: Final = 2_000
 """Lines of one page."""
@@ -20,7 +20,7 @@ LINES_MAX: Final = 2_000
 LOAN_CELLS_MIN: Final = 8
 """Cells of a row from which it is a loan's, and no line."""
 
-_NOTHING: Final = Cell("")
+_NOTHING: Final = PageCell("")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,32 +41,43 @@ class PageLine:
     """Which block of the page, from the top."""
     title: str
     """What stands above the block."""
-    page: Page
+    page: ReportPage
     row: int
     column: int
     """Of the amount."""
 
     @property
     def place(self) -> str:
-        """Where the amount stands, with the sheet's name."""
+        """Return where the amount stands, with the sheet's name."""
         return self.page.place(self.row, self.column)
 
 
 def is_running(text: str) -> bool:
-    """Whether a text is one that stands on every page: a deal's name, a day, a page's number, a footer."""
-    said = words.normal(text)
+    """Return whether a text stands on every page: deal, day, page number, footer."""
+    line = words.normal(text)
     return any(
-        word in said
-        for word in (" as of ", " clo ", " dac ", " ltd ", " page ", " determination date ", " payment date ",
-                     " monthly report ", " next payment ", " report date ", " calculation date ")
-    )  # fmt: skip
+        word in line
+        for word in (
+            " as of ",
+            " clo ",
+            " dac ",
+            " ltd ",
+            " page ",
+            " determination date ",
+            " payment date ",
+            " monthly report ",
+            " next payment ",
+            " report date ",
+            " calculation date ",
+        )
+    )
 
 
 _SIGN_SECTIONS: Final = frozenset(("less", "plus", "add", "minus", "deduct", "deductions", "additions", "add back"))
 
 
-def lines_of(page: Page, rows: Sequence[int], title: str = "", label: int | None = None) -> list[PageLine]:
-    """The lines of some rows of a page, block by block: a block ends at a gap and at a title.
+def lines_of(page: ReportPage, rows: Sequence[int], title: str = "", label: int | None = None) -> list[PageLine]:
+    """Return the lines of some rows, block by block, ended by gaps and titles.
 
     `label`: the column of the labels, where it is known.
     """
@@ -89,8 +100,8 @@ LINE_COLUMNS_MAX: Final = 6
 """Blocks of lines that stand side by side."""
 
 
-def _line_columns(page: Page, block: list[int]) -> list[Page]:
-    """The page cut into the columns of blocks of lines that stand side by side: labels right of another's amounts."""
+def _line_columns(page: ReportPage, block: list[int]) -> list[ReportPage]:
+    """Cut the page into columns of blocks of lines that stand side by side."""
     counts: Counter[int] = Counter()
     for row in block:
         is_behind = False
@@ -109,8 +120,8 @@ def _line_columns(page: Page, block: list[int]) -> list[Page]:
     return [page.cut(range(start, end)) for start, end in zip([0, *starts], [*starts, COLUMNS_MAX], strict=True)]
 
 
-def _has_amount_behind(page: Page, row: int, column: int) -> bool:
-    """Whether the next cell is a figure."""
+def _has_amount_behind(page: ReportPage, row: int, column: int) -> bool:
+    """Return whether the next cell is a figure."""
     following = next((cell for at, cell in page.row(row).items() if at > column), _NOTHING)
     return following.has_number
 
@@ -124,57 +135,55 @@ _EARLIER: Final = re.compile(
 """Words of a column whose amounts are not those of the day."""
 
 
-def _without_earlier(page: Page, block: list[int]) -> Page:
-    """The page without the columns of another day, where the heading of a block of lines names one of its own."""
+def _without_earlier(page: ReportPage, block: list[int]) -> ReportPage:
+    """Return the page without columns that its headings of lines give another day."""
     earlier = earlier_columns(page, block)
     return page.cut([column for column in range(COLUMNS_MAX) if column not in earlier]) if earlier else page
 
 
-def earlier_columns(page: Page, block: Sequence[int]) -> frozenset[int]:
-    """The columns of another day than the rest by the heading above some rows; none where no heading says it."""
+def earlier_columns(page: ReportPage, block: Sequence[int]) -> frozenset[int]:
+    """Return the columns of an earlier day by their heading; none without one."""
     figures = sorted({column for row in block for column, cell in page.row(row).items() if cell.has_number})
     if len(figures) < 2:
         return frozenset()
     at = bisect_right(page.rows, block[0])
     for row in reversed(page.rows[max(0, at - HEADING_ROWS_MAX) : at]):
         cells = page.row(row)
-        told = [column for column in figures if column in cells and not cells[column].has_number]
-        earlier = _earlier(cells, told)
-        if earlier and len(told) > len(earlier):
+        worded = [column for column in figures if column in cells and not cells[column].has_number]
+        earlier = _earlier(cells, worded)
+        if earlier and len(worded) > len(earlier):
             return earlier
     return frozenset()
 
 
-def _earlier(cells: dict[int, Cell], columns: list[int]) -> frozenset[int]:
-    """Which of some columns a heading says to be of an earlier day than another."""
-    said = frozenset(
-        column for column in columns if _EARLIER.search(words.normal(cells[column].text)) is not None
-    )  # fmt: skip
-    if said:
-        return said
-    found: set[frozenset[int]] = set()
+def _earlier(cells: dict[int, PageCell], columns: list[int]) -> frozenset[int]:
+    """Return which columns are of an earlier day by their heading."""
+    by_words = frozenset(column for column in columns if _EARLIER.search(words.normal(cells[column].text)) is not None)
+    if by_words:
+        return by_words
+    by_days: set[frozenset[int]] = set()
     for is_day_first in (True, False):
         days = {column: _day_of(cells[column], day_first=is_day_first) for column in columns}
         known = {column: day for column, day in days.items() if day == day}
         if len(known) > 1 and len(known) == sum(_has_day(cells[column]) for column in columns):
-            found.add(frozenset(column for column, day in known.items() if day < max(known.values())))
-    return found.pop() if len(found) == 1 else frozenset()
+            by_days.add(frozenset(column for column, day in known.items() if day < max(known.values())))
+    return by_days.pop() if len(by_days) == 1 else frozenset()
 
 
-def _has_day(cell: Cell) -> bool:
+def _has_day(cell: PageCell) -> bool:
     return cell.day == cell.day or DATE.search(cell.text) is not None
 
 
-def _day_of(cell: Cell, *, day_first: bool) -> float:
-    """The day of a date, or inside of a text; NaN for none."""
+def _day_of(cell: PageCell, *, day_first: bool) -> float:
+    """Return the day of a date, or inside of a text; NaN for none."""
     if cell.day == cell.day:
         return cell.day
     match = DATE.search(cell.text)
     return NAN if match is None else date_days(match[0], day_first=day_first)
 
 
-def _line_blocks(page: Page, rows: Sequence[int], title: str) -> Iterator[tuple[str, list[int]]]:
-    """(title, rows) of each block."""
+def _line_blocks(page: ReportPage, rows: Sequence[int], title: str) -> Iterator[tuple[str, list[int]]]:
+    """Yield (title, rows) of each block."""
     block: list[int] = []
     for row in rows:
         cells = page.row(row)
@@ -192,20 +201,25 @@ def _line_blocks(page: Page, rows: Sequence[int], title: str) -> Iterator[tuple[
         yield title, block
 
 
-def _amount_column(page: Page, block: list[int]) -> int | None:
-    """The column with most figures, the leftmost of several."""
+def _amount_column(page: ReportPage, block: list[int]) -> int | None:
+    """Return the column with most figures, the leftmost of several."""
     counts = Counter(column for row in block for column, cell in page.row(row).items() if cell.has_number)
     return min(counts, key=lambda column: (-counts[column], column)) if counts else None
 
 
-def _lines(page: Page, block: list[int], number: int, title: str, column: int, label: int | None) -> Iterator[PageLine]:
+def _lines(
+    page: ReportPage, block: list[int], number: int, title: str, column: int, label: int | None
+) -> Iterator[PageLine]:
     section = ""
     for row in block:
         cells = page.row(row)
         name = cells[label].text if label is not None and label in cells else _label(cells)
         at = column if cells.get(column, _NOTHING).has_number else None
         if at is None:
-            at = next((one for one, cell in cells.items() if cell.has_number and one != label), None)
+            at = next(
+                (figure_column for figure_column, cell in cells.items() if cell.has_number and figure_column != label),
+                None,
+            )
         if at is None:
             if name and len(cells) == 1:
                 section = name
@@ -213,15 +227,24 @@ def _lines(page: Page, block: list[int], number: int, title: str, column: int, l
         cell = cells[at]
         is_total = words.is_total(name)
         yield PageLine(
-            label=name, value=cell.number, decimals=cell.decimals, is_percent=cell.is_percent, section=section,
-            is_less=words.is_less(name) or words.is_less(section), is_total=is_total, block=number, title=title,
-            page=page, row=row, column=at,
-        )  # fmt: skip
+            label=name,
+            value=cell.number,
+            decimals=cell.decimals,
+            is_percent=cell.is_percent,
+            section=section,
+            is_less=words.is_less(name) or words.is_less(section),
+            is_total=is_total,
+            block=number,
+            title=title,
+            page=page,
+            row=row,
+            column=at,
+        )
         if is_total:
             section = ""
 
 
-def _label(cells: dict[int, Cell]) -> str:
-    """The first words of a row, those of a clause's letter left out where more follow."""
+def _label(cells: dict[int, PageCell]) -> str:
+    """Return the first words of a row, less a clause's letter."""
     texts = [cell.text for cell in cells.values() if cell.is_words]
     return next((text for text in texts if sum(letter.isalpha() for letter in text) > 3), texts[0] if texts else "")

@@ -1,4 +1,4 @@
-"""The classes of notes on any page: the table that says most of them, its blanks filled from the others."""
+"""The classes of notes on any page: the fullest table, filled from others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import Tranches
 from core.portfolio.pages.report.blocks import Blocks, PageTable
 from core.portfolio.pages.report.page import NAN
-from core.portfolio.pages.tranches import TRANCHES_MAX, as_percent, ordered
+from core.portfolio.pages.tranches import TRANCHES_MAX, as_percent, order_tranches
 from core.portfolio.sheets import header
 
 BLANKS_MAX: Final = 2
@@ -44,28 +44,35 @@ _Found = tuple[Tranches | None, dict[str, str], list[DataWarning]]
 
 
 def find_notes(pages: Iterable[Blocks]) -> _Found:
-    """The notes, the cells of each column, and what to know: of several tables the one that names most fields."""
-    found = list(_tables(pages))
-    listed = [one for one in found if one.columns & set(_BALANCES)]
-    if not listed:
+    """Return the notes, the cells of each column, and warnings.
+
+    Of several tables the one that names most fields counts.
+    """
+    tables = list(_tables(pages))
+    with_balances = [note_table for note_table in tables if note_table.columns & set(_BALANCES)]
+    if not with_balances:
         return None, {}, []
-    best = max(listed, key=lambda one: (one.has_amounts, len(one.columns), len(one.classes)))
+    best = max(
+        with_balances, key=lambda note_table: (note_table.has_amounts, len(note_table.columns), len(note_table.classes))
+    )
     warnings = []
-    for other in found:
-        if other is best or (other in listed and other.has_amounts != best.has_amounts):
+    for table in tables:
+        if table is best or (table in with_balances and table.has_amounts != best.has_amounts):
             continue
-        differing = best.fill(other)
+        differing = best.fill(table)
         if differing:
-            warnings.append(_differing(best.place, other.place, differing))
+            warnings.append(_differing(best.place, table.place, differing))
     columns = {name: np.array([values[name] for values in best.rows], np.float64) for name in best.columns}
     columns.setdefault("current_balance", columns.get("original_balance", np.zeros(len(best.rows))))
     for name in ("current_balance", "deferred_interest"):
         columns[name] = np.nan_to_num(columns.get(name, np.zeros(len(best.rows))))
-    return ordered(best.classes, columns), best.cells, warnings
+    return order_tranches(best.classes, columns), best.cells, warnings
 
 
-def filled(tranches: Tranches, cells: dict[str, str], pages: Iterable[Blocks]) -> tuple[Tranches, dict[str, str]]:
-    """The notes of a sheet that is named for them, with the columns that it lacks from the tables of other pages."""
+def fill_tranches(
+    tranches: Tranches, cells: dict[str, str], pages: Iterable[Blocks]
+) -> tuple[Tranches, dict[str, str]]:
+    """Fill a named sheet's notes with the columns of other pages' tables."""
     at = {_plain(name): row for row, name in enumerate(tranches.classes)}
     new: dict[str, Any] = {}
     for table in _tables(pages):
@@ -84,7 +91,10 @@ def filled(tranches: Tranches, cells: dict[str, str], pages: Iterable[Blocks]) -
 
 
 def facts_of(pages: Iterable[Blocks]) -> Iterator[Fact]:
-    """The figures of classes that every table prints, kind "note": the label is the class, the group the column."""
+    """Yield the figures of classes that tables print, kind "note".
+
+    The label is the class, the group the column.
+    """
     for table in _tables(pages):
         yield from table.facts
 
@@ -122,36 +132,43 @@ class _Notes:
         }
         self.facts = [
             Fact(
-                kind="note", label=label, subject=None, value=self.rows[at][name], unit=_unit(name), group=name,
-                place=table.place(row, roles[name]), decimals=table.cell(row, roles[name]).decimals,
+                kind="note",
+                label=label,
+                subject=None,
+                value=self.rows[at][name],
+                unit=_unit(name),
+                group=name,
+                place=table.place(row, roles[name]),
+                decimals=table.cell(row, roles[name]).decimals,
             )
-            for at, (row, label) in enumerate(names) for name in sorted(self.columns)
+            for at, (row, label) in enumerate(names)
+            for name in sorted(self.columns)
             if self.rows[at][name] == self.rows[at][name]
-        ]  # fmt: skip
+        ]
 
     @property
     def has_amounts(self) -> bool:
-        """Whether a balance is one of currency, not a ratio under "Current" or a rating's factor."""
+        """Return whether a balance is one of currency, not a ratio or a factor."""
         balances = [values.get(name, NAN) for values in self.rows for name in _BALANCES]
         return any(balance >= AMOUNT_MIN for balance in balances)
 
-    def fill(self, other: _Notes) -> list[str]:
+    def fill(self, source: _Notes) -> list[str]:
         """Take what is blank here from another table; the classes whose balances differ."""
-        known = {_plain(name): values for name, values in zip(other.classes, other.rows, strict=True)}
+        known = {_plain(name): values for name, values in zip(source.classes, source.rows, strict=True)}
         differing = []
         for name, values in zip(self.classes, self.rows, strict=True):
             theirs = known.get(_plain(name), {})
-            for field in other.columns:
+            for field in source.columns:
                 here, there = values.get(field, NAN), theirs.get(field, NAN)
                 if here != here:
                     values[field] = there
                 elif field == "current_balance" and abs(here - there) > BALANCE_TOLERANCE:
                     differing.append(name)
-        new = other.columns - self.columns
+        new = source.columns - self.columns
         self.columns |= new
         for values in self.rows:
             values.update({field: values.get(field, NAN) for field in new})
-        self.cells.update({f"tranches.{field}": other.cells[f"tranches.{field}"] for field in new})
+        self.cells.update({f"tranches.{field}": source.cells[f"tranches.{field}"] for field in new})
         return differing
 
 
@@ -165,7 +182,7 @@ def _plain(name: str) -> str:
 
 
 def _names(table: PageTable) -> list[tuple[int, str]]:
-    """(row, name) of the classes of a table, down to the first other text."""
+    """Return (row, name) of the classes of a table, down to the first other text."""
     names: list[tuple[int, str]] = []
     last = table.heading_rows[-1]
     for row in table.rows:
@@ -184,7 +201,7 @@ def _names(table: PageTable) -> list[tuple[int, str]]:
 
 
 def _values(table: PageTable, role: str, name: str, rows: list[int]) -> NDArray[np.float64]:
-    """A column's figures in its unit."""
+    """Return a column's figures in its unit."""
     cells = [table.cell(row, role) for row in rows]
     values = np.array([cell.number for cell in cells])
     marks = np.array([_parse.PERCENT if cell.is_percent else 0 for cell in cells], np.uint8)

@@ -1,4 +1,4 @@
-"""The cells of a page that people made, by row: what each says as text, figure or day."""
+"""The cells of a page that people wrote, by row: as text, figure or day."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.portfolio.cells.parsing import (
     DATE,
     ERROR,
     TEXT,
-    Pool,
+    StringPool,
 )
 from core.portfolio.sheets import header
 from core.remembered import remembered
@@ -59,7 +59,7 @@ MEMORY_MAX: Final = 16_384
 NAN: Final = float("nan")
 
 
-class Cell(NamedTuple):
+class PageCell(NamedTuple):
     """What one cell says; "" and NaN for what it does not."""
 
     text: str
@@ -76,12 +76,12 @@ class Cell(NamedTuple):
 
     @property
     def is_blank(self) -> bool:
-        """Whether it stands for nothing ("N/A", "-", "***")."""
+        """Return whether it stands for nothing ("N/A", "-", "***")."""
         return self.number != self.number and self.day != self.day and self.text.upper() in _NULLS
 
     @property
     def is_words(self) -> bool:
-        """Whether it is a text that neither reads as a number nor stands for nothing."""
+        """Return whether it is text, no number, and stands for something."""
         text = self.text
         if self.number == self.number or not text:
             return False
@@ -89,11 +89,11 @@ class Cell(NamedTuple):
 
     @property
     def has_number(self) -> bool:
-        """Whether it is or reads as a number."""
+        """Return whether it is or reads as a number."""
         return self.number == self.number
 
 
-_NOTHING: Final = Cell("")
+_NOTHING: Final = PageCell("")
 
 _NULLS: Final = parsing.NULL_WORDS | {"*", "**", ".", "NIL", "NOT APPLICABLE"}
 
@@ -124,59 +124,61 @@ FORMAT_LENGTH_MAX: Final = 255
 
 @lru_cache(256)
 def decimals_of_format(code: str) -> int | None:
-    """Digits behind the point that a number format shows; None for formats that do not say it, and for dates."""
-    shown = _IN_FORMAT.sub("", code[:FORMAT_LENGTH_MAX].partition(";")[0])
-    if re.search(r"[a-df-zA-DF-Z/]|[eE][+-]|,(?![#0?])", shown) or not re.search(r"[0#?]", shown):
+    """Return a number format's decimals; None for dates and unclear formats."""
+    positive_part = _IN_FORMAT.sub("", code[:FORMAT_LENGTH_MAX].partition(";")[0])
+    if re.search(r"[a-df-zA-DF-Z/]|[eE][+-]|,(?![#0?])", positive_part) or not re.search(r"[0#?]", positive_part):
         return None
-    _, _, behind = shown.partition(".")
+    _, _, behind = positive_part.partition(".")
     return len(re.findall(r"[0?#]", behind))
 
 
 def decimals_of_text(text: str, decimal_comma: bool) -> int:
-    """Digits behind the point of a figure that is written as a text."""
+    """Return digits behind the point of a figure that is written as a text."""
     match = re.search(r",(\d+)\D*$" if decimal_comma else r"\.(\d+)\D*$", text)
     return len(match[1]) if match else 0
 
 
-class Page:
+class ReportPage:
     """The cells of some rows of a sheet."""
 
     def __init__(self, book: Workbook, sheet: Sheet, spans: Iterable[tuple[int, int]]) -> None:
-        """Rows `first` to `last - 1` of each span, `CELLS_MAX` cells and `TEXTS_BYTES_MAX` bytes of text from the top.
+        """Read rows `first` to `last - 1` of each span.
+
+        At most `CELLS_MAX` cells and `TEXTS_BYTES_MAX` bytes of text from the top.
 
         `end`: the row from which on nothing is looked at because of these limits; None: all rows of the spans are.
         """
         self.sheet = sheet
         spans = list(spans)
-        self._cells: dict[int, dict[int, Cell]] = {}
-        pool = Pool(sheet.text, book.number_formats, date_1904=book.date_1904)
-        found = sorted(_stored(sheet, pool, spans))
-        count = _within_limits(sheet, found)
-        self.end: int | None = found[count][0] if count < len(found) else None
-        found = [one for one in found[:count] if self.end is None or one[0] < self.end]
-        texts = _texts(sheet, pool, {code for _, _, kind, _, code, _, _ in found if kind == TEXT})
+        self._cells: dict[int, dict[int, PageCell]] = {}
+        pool = StringPool(sheet.text, book.number_formats, date_1904=book.date_1904)
+        stored = sorted(_stored_cells(sheet, pool, spans))
+        count = _within_limits(sheet, stored)
+        self.end: int | None = stored[count][0] if count < len(stored) else None
+        stored = [stored_cell for stored_cell in stored[:count] if self.end is None or stored_cell[0] < self.end]
+        texts = _texts(sheet, pool, {code for _, _, kind, _, code, _, _ in stored if kind == TEXT})
         shift = (DAYS_BETWEEN_SYSTEMS if book.date_1904 else 0) - SERIAL_OF_1970
         decimals = [decimals_of_format(code) for code in book.number_formats]
-        for row, column, kind, number, code, is_percent, style in found:
+        for row, column, kind, number, code, is_percent, style in stored:
             if kind == TEXT:
                 cell = texts.get(code, _NOTHING)
                 if code in texts and not cell.text:
                     continue
             elif kind == DATE:
-                cell = Cell("", NAN, False, number // 1 + shift)
+                cell = PageCell("", NAN, False, number // 1 + shift)
             elif kind in (BOOLEAN, ERROR):
                 continue
             else:
-                cell = Cell("", round(number * 100, 9) if is_percent else number, is_percent, NAN, decimals[style])
+                cell = PageCell("", round(number * 100, 9) if is_percent else number, is_percent, NAN, decimals[style])
             self._cells.setdefault(row, {})[column] = cell
         self.rows = sorted(self._cells)
         """Rows with a cell, from the top."""
         self.starts = sorted(first for first, _ in spans)
         """First rows of the spans: between two of them stands what is not looked at."""
 
-    def cut(self, columns: Container[int]) -> Page:
-        """The page with these columns alone."""
-        part = Page.__new__(Page)
+    def cut(self, columns: Container[int]) -> ReportPage:
+        """Return the page with these columns alone."""
+        part = ReportPage.__new__(ReportPage)
         part.sheet, part.starts, part.end = self.sheet, self.starts, self.end
         within = {row: {at: cell for at, cell in cells.items() if at in columns} for row, cells in self._cells.items()}
         part._cells = {row: cells for row, cells in within.items() if cells}
@@ -185,13 +187,14 @@ class Page:
 
     @property
     def cell_count(self) -> int:
-        """How many cells hold something."""
+        """Return how many cells hold something."""
         return sum(map(len, self._cells.values()))
 
     @cached_property
     def scale(self) -> float:
-        """What a line at the top of the page says that its amounts are to be multiplied by: "($ in thousands)"; 1 where
-        none does, or where they would be more than any pool has.
+        """Return what a line at the top multiplies amounts by: "($ in thousands)".
+
+        1 where none does, or where they would be more than any pool has.
         """
         rows = sorted(self._cells)
         for row in rows[:SCALE_ROWS]:
@@ -208,24 +211,24 @@ class Page:
 
     @property
     def text_length(self) -> int:
-        """Characters of all texts of words, each text once."""
+        """Return characters of all texts of words, each text once."""
         distinct = {cell.text: cell for cells in self._cells.values() for cell in cells.values()}
         return sum(len(text) for text, cell in distinct.items() if cell.is_words)
 
-    def row(self, row: int) -> dict[int, Cell]:
-        """The cells of a row by column, from the left."""
+    def row(self, row: int) -> dict[int, PageCell]:
+        """Return the cells of a row by column, from the left."""
         return self._cells.get(row, {})
 
-    def cell(self, row: int, column: int) -> Cell:
-        """One cell; nothing where there is none."""
+    def cell(self, row: int, column: int) -> PageCell:
+        """Return one cell; nothing where there is none."""
         return self._cells.get(row, {}).get(column, _NOTHING)
 
     def place(self, row: int, column: int) -> str:
-        """Where a cell stands, with the sheet's name."""
+        """Return where a cell stands, with the sheet's name."""
         return f"{in_quotes(self.sheet.name)}!{cell_name(row, column)}"
 
     def texts(self) -> Iterator[tuple[int, int, str]]:
-        """(row, column, text) of every text cell, row by row."""
+        """Yield (row, column, text) of every text cell, row by row."""
         for row in self.rows:
             for column, cell in self._cells[row].items():
                 if cell.text:
@@ -236,23 +239,23 @@ _Stored = tuple[int, int, int, float, int, bool, int]
 """Row, column, kind, number, code, is shown as a percentage, format."""
 
 
-def _within_limits(sheet: Sheet, found: list[_Stored]) -> int:
-    """How many cells from the top are looked at."""
-    seen: set[int] = set()
+def _within_limits(sheet: Sheet, stored: list[_Stored]) -> int:
+    """Return how many cells from the top are looked at."""
+    codes: set[int] = set()
     left = TEXTS_BYTES_MAX
-    for at, (_, _, kind, _, code, _, _) in enumerate(found[:CELLS_MAX]):
-        if kind != TEXT or code in seen:
+    for at, (_, _, kind, _, code, _, _) in enumerate(stored[:CELLS_MAX]):
+        if kind != TEXT or code in codes:
             continue
-        seen.add(code)
+        codes.add(code)
         size = int(sheet.text.offsets[code + 1] - sheet.text.offsets[code])
         left -= size if size <= TEXT_BYTES_MAX else 0
         if left < 0:
             return at
-    return min(len(found), CELLS_MAX)
+    return min(len(stored), CELLS_MAX)
 
 
-def _stored(sheet: Sheet, pool: Pool, spans: list[tuple[int, int]]) -> Iterator[_Stored]:
-    """The cells that hold something."""
+def _stored_cells(sheet: Sheet, pool: StringPool, spans: list[tuple[int, int]]) -> Iterator[_Stored]:
+    """Yield the cells that hold something."""
     for column, stored in enumerate(sheet.columns[:COLUMNS_MAX]):
         if stored is None:
             continue
@@ -274,39 +277,39 @@ def _stored(sheet: Sheet, pool: Pool, spans: list[tuple[int, int]]) -> Iterator[
             )
 
 
-def _texts(sheet: Sheet, pool: Pool, codes: set[int]) -> dict[int, Cell]:
-    """What some strings of a sheet say; prose is left out."""
+def _texts(sheet: Sheet, pool: StringPool, codes: set[int]) -> dict[int, PageCell]:
+    """Return what some strings of a sheet say; prose is left out."""
     used = np.array(sorted(codes), np.int64)
     sizes = sheet.text.offsets[used + 1] - sheet.text.offsets[used]
     used = used[sizes <= TEXT_BYTES_MAX]
-    strings = [" ".join(string.split()) for string in parsing.decoded(sheet.text, used)]
+    strings = [" ".join(string.split()) for string in parsing.decode(sheet.text, used)]
     figures, bounds = zip(*map(_without_bound, strings), strict=True) if strings else ((), ())
     written, text = parsing.pool_of(list(figures))
     comma = pool.decimal_comma()
     values, marks = _parse.numbers(text.offsets, text.data, written, False, comma)
-    texts: dict[int, Cell] = {}
+    texts: dict[int, PageCell] = {}
     for code, string, figure, bound, value, mark in zip(
         used.tolist(), strings, figures, bounds, values.tolist(), marks.tolist(), strict=True
     ):
         if value != value or figure.upper() in parsing.NULL_WORDS:
-            texts[code] = Cell(string)
+            texts[code] = PageCell(string)
         else:
             is_percent = bool(mark & _parse.PERCENT)
             if comma and _POINTS_APART.fullmatch(figure):
                 value = float(figure.replace(".", ""))
-            texts[code] = Cell(string, value, is_percent, NAN, decimals_of_text(figure, comma), bound)
+            texts[code] = PageCell(string, value, is_percent, NAN, decimals_of_text(figure, comma), bound)
     return texts
 
 
 @remembered(MEMORY_MAX)
 def _without_bound(text: str) -> tuple[str, Literal["min", "max"] | None]:
-    """A text without the words that say that its figure is a limit, and the limit's side."""
+    """Return a text without the words of a limit, and the limit's side."""
     before = _BOUND.match(text)
     figure = text[before.end() :] if before else text
     figure = _NOTE.sub("", figure)
     behind = _BEHIND.search(figure)
     figure = figure[: behind.start()] if behind else figure
-    for found in (before, behind):
-        if found is not None and (found["min"] or found["max"]):
-            return figure, "min" if found["min"] else "max"
+    for match in (before, behind):
+        if match is not None and (match["min"] or match["max"]):
+            return figure, "min" if match["min"] else "max"
     return figure, None

@@ -1,4 +1,4 @@
-"""All that a report says beside its loans, from the pages of a workbook: notes, accounts, dates, printed figures."""
+"""All that a report says beside its loans: notes, accounts, dates, figures."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from core.portfolio.pages.report.accounts import Accounts, find_accounts
 from core.portfolio.pages.report.blocks import Blocks
 from core.portfolio.pages.report.calculations import Calculations, read_calculations
 from core.portfolio.pages.report.denominators import named_by_denominator
-from core.portfolio.pages.report.figures import AMOUNTS, TYPES, Figure, find_figures
+from core.portfolio.pages.report.figures import AMOUNTS, TYPES, DealFigure, find_figures
 from core.portfolio.pages.report.kinds import read_blocks
-from core.portfolio.pages.report.page import PAGES_MAX, Page
+from core.portfolio.pages.report.page import PAGES_MAX, ReportPage
 from core.portfolio.pages.report.tests import facts_of
 from core.portfolio.pages.report.triggers import reference_coupon, reinvestment_trigger, with_triggers
-from core.portfolio.pages.report.twice import merged
+from core.portfolio.pages.report.twice import merge_facts
 from core.portfolio.pages.tranches import read_tranches
 from core.portfolio.sheets.located import LocatedBook
 from core.values import day_of
@@ -44,7 +44,7 @@ CASH_TOLERANCE: Final = 0.01
 
 
 @dataclass(frozen=True)
-class Report:
+class PageReport:
     """What the pages beside the loans say."""
 
     tranches: Tranches | None
@@ -57,7 +57,7 @@ class Report:
     """Whether the day is by its words the one on which the report was made: a report date."""
 
 
-def read_report(located: LocatedBook, end: int | None = None) -> Report:
+def read_report(located: LocatedBook, end: int | None = None) -> PageReport:
     """Read the pages of a workbook.
 
     Of a sheet with loans only what stands above its header, and what stands below the loans, are looked at.
@@ -68,17 +68,17 @@ def read_report(located: LocatedBook, end: int | None = None) -> Report:
     book, loans = located.book, located.tops
     ends = {} if located.loans is None or end is None else {located.loans.sheet.index: end}
     pages = [
-        Page(book, sheet, _spans(sheet.row_count, loans.get(sheet.index), ends.get(sheet.index)))
+        ReportPage(book, sheet, _spans(sheet.row_count, loans.get(sheet.index), ends.get(sheet.index)))
         for sheet in book.sheets[:PAGES_MAX]
-    ]  # fmt: skip
+    ]
     budget = _Budget()
     read = _by_rank(pages, located.old, budget)
     lists = _lists(book, loans, ends, budget)
-    days = dates.Days(sheet.text for sheet in book.sheets[:PAGES_MAX])
+    days = dates.DateOrder(sheet.text for sheet in book.sheets[:PAGES_MAX])
     days.learn(text for page in pages for _, _, text in page.texts())
     if _is_european(page.sheet for page in pages):
         days.likely = "day first"
-    said: dict[str, Any] = {}
+    deal_fields: dict[str, Any] = {}
     cells: dict[str, str] = {}
     warnings: list[DataWarning] = []
     tests: list[Fact] = []
@@ -90,23 +90,25 @@ def read_report(located: LocatedBook, end: int | None = None) -> Report:
     for why, some in read.items():
         things: list[str] = []
         if tranches is None:
-            tranches, note_cells, told = _notes(book, some)
-            warnings += told
+            tranches, note_cells, new_warnings = _notes(book, some)
+            warnings += new_warnings
             things += [f"notes ({next(iter(note_cells.values()), '')})"] if tranches is not None else []
         count = len(tests)
         own = named_by_denominator((fact for page in some for fact in facts_of(page.page, page.blocks)), tranches)
-        tests = merged(own, tests)
+        tests = merge_facts(own, tests)
         steps.append(tests)
-        shown = {one.page.sheet.index for one in some}
-        listed = [one for one in lists if one.page.sheet.index in shown]
-        new, places, told, calculations = _labelled(some, listed, days, said.get("currency"), tests)
+        sheets = {part.page.sheet.index for part in some}
+        own_lists = [part for part in lists if part.page.sheet.index in sheets]
+        new, places, new_warnings, calculations = _read_labels(
+            some, own_lists, days, deal_fields.get("currency"), tests
+        )
         if why == _PRIOR:
             new.pop("as_of", None)
-        added = [target for target in new if target not in said]
+        added = [target for target in new if target not in deal_fields]
         things += [f"{target} ({places.get(f'deal.{target}', 'an account')})" for target in added]
-        said |= {target: new[target] for target in added}
+        deal_fields |= {target: new[target] for target in added}
         cells |= {at: places[at] for target in added if (at := f"deal.{target}") in places}
-        warnings += told if added or not why else []
+        warnings += new_warnings if added or not why else []
         things += [
             f"test {test.label!r} ({test.place})" for test in tests[count:] if test.kind == "test" and not test.is_prior
         ]
@@ -115,18 +117,20 @@ def read_report(located: LocatedBook, end: int | None = None) -> Report:
             printed, identities = list(calculations.facts), list(calculations.identities)
         if why and things:
             text = f"no other sheet says {', '.join(things)}: read from {why}"
-            fields = [f"deal.{target}" for target in added] + ["tranches"] * (tranches is not None and bool(told))
+            fields = [f"deal.{target}" for target in added] + ["tranches"] * (
+                tranches is not None and bool(new_warnings)
+            )
             warnings.append(DataWarning("page_stands_in", text, fields=tuple(fields)))
     for known in steps:
         # Where pages that come first have triggers, those of later ones do not count.
         tranches = None if tranches is None else with_triggers(tranches, known)
     warnings += budget.warnings()
-    _add_reference_coupon(tests, said, cells, warnings)
-    return Report(
+    _add_reference_coupon(tests, deal_fields, cells, warnings)
+    return PageReport(
         tranches,
         Deal(
-            **said,
-            as_of_source="file" if "as_of" in said else None,
+            **deal_fields,
+            as_of_source="file" if "as_of" in deal_fields else None,
             reinvestment_oc_trigger=reinvestment_trigger(tests),
         ),
         Facts(all=(*tests, *note_facts, *printed), identities=tuple(identities)),
@@ -137,15 +141,16 @@ def read_report(located: LocatedBook, end: int | None = None) -> Report:
 
 
 def _add_reference_coupon(
-    tests: list[Fact], said: dict[str, Any], cells: dict[str, str], warnings: list[DataWarning]
+    tests: list[Fact], fields: dict[str, Any], cells: dict[str, str], warnings: list[DataWarning]
 ) -> None:
-    """The limit of the coupon test as the reference coupon, where nothing else says it and the spread test adds the
-    excess over it.
+    """Take the coupon test's limit as the reference coupon.
+
+    Only where nothing else says it and the spread test adds the excess over it.
     """
-    limit = None if "reference_coupon" in said else reference_coupon(tests)
+    limit = None if "reference_coupon" in fields else reference_coupon(tests)
     if limit is None:
         return
-    said["reference_coupon"], cells["deal.reference_coupon"] = limit.trigger, limit.place
+    fields["reference_coupon"], cells["deal.reference_coupon"] = limit.trigger, limit.place
     message = (
         f"the spread test adds an excess coupon: it is counted over {limit.trigger:,.2f} %, the limit of "
         f"{limit.label!r} ({limit.place})"
@@ -154,12 +159,12 @@ def _add_reference_coupon(
 
 
 def _is_european(sheets: Iterable[Sheet]) -> bool:
-    """Whether the texts of some sheets name the euro or sterling, and no dollar."""
+    """Return whether texts of sheets name euro or sterling, and no dollar."""
     named: set[str] = set()
     for sheet in sheets:
         sizes = np.diff(sheet.text.offsets)
         short = np.flatnonzero(sizes <= CURRENCY_BYTES_MAX)[:CURRENCY_TEXTS_MAX]
-        text = "\n".join(parsing.decoded(sheet.text, short)).upper()
+        text = "\n".join(parsing.decode(sheet.text, short)).upper()
         named |= {word for word, whole in _CURRENCIES.items() if word in text and whole.search(text)}
     return bool(named & {"EUR", "EURO", "€", "GBP", "£", "EURIBOR", "SONIA"}) and not named & {"USD", "$", "SOFR"}
 
@@ -192,13 +197,13 @@ _PRIOR: Final = "what is of another day by its name"
 class _Read(NamedTuple):
     """A page with the tables and lines into which it is cut."""
 
-    page: Page
+    page: ReportPage
     blocks: Blocks
 
 
-def _by_rank(pages: list[Page], old: frozenset[int], budget: _Budget) -> dict[str, list[_Read]]:
-    """What speaks against pages -> these; "" for those that are shown and of the day, which come first."""
-    ranked: dict[str, list[Page]] = {"": [], _HIDDEN: [], _PRIOR: []}
+def _by_rank(pages: list[ReportPage], old: frozenset[int], budget: _Budget) -> dict[str, list[_Read]]:
+    """Return why pages are less trusted -> these; "" for shown ones of the day."""
+    ranked: dict[str, list[ReportPage]] = {"": [], _HIDDEN: [], _PRIOR: []}
     for page in pages:
         is_old, is_shown = page.sheet.index in old, page.sheet.state == "visible"
         ranked[_PRIOR if is_old else "" if is_shown else _HIDDEN].append(page)
@@ -206,14 +211,14 @@ def _by_rank(pages: list[Page], old: frozenset[int], budget: _Budget) -> dict[st
 
 
 class _Budget:
-    """What may still be cut into tables and lines, and the pages of which something was left out."""
+    """What may still be cut into tables, and pages that were cut short."""
 
     def __init__(self) -> None:
         self.cells, self.characters = CELLS_CUT_MAX, CHARACTERS_CUT_MAX
         self.left_out: list[str] = []
 
-    def read(self, page: Page) -> _Read:
-        """A page cut; without tables and lines where the budget is used up."""
+    def read(self, page: ReportPage) -> _Read:
+        """Return a page cut; without tables and lines where the budget is used up."""
         self.cells -= page.cell_count
         self.characters -= page.text_length
         is_within = self.cells >= 0 and self.characters >= 0
@@ -224,7 +229,7 @@ class _Budget:
         return _Read(page, read_blocks(page) if is_within else Blocks([], []))
 
     def warnings(self) -> list[DataWarning]:
-        """That something was left out."""
+        """Warn of what was left out."""
         if not self.left_out:
             return []
         text = f"too much text for figures beside the loans, not read: {', '.join(self.left_out)}"
@@ -232,66 +237,68 @@ class _Budget:
 
 
 def _lists(book: Workbook, loans: Dict[int, int], ends: Dict[int, int], budget: _Budget) -> list[_Read]:
-    """The short sheets with loans that are not the portfolio itself, as a whole: what they list are facts, and nothing
-    else of them is."""
+    """Return short sheets with loans that are not the portfolio's.
+
+    What they list are facts, and nothing else of them is.
+    """
     sheets = [book.sheets[at] for at in loans if at not in ends and book.sheets[at].row_count <= LIST_ROWS_MAX]
-    pages = [Page(book, sheet, [(0, sheet.row_count)]) for sheet in sheets[:PAGES_MAX]]
+    pages = [ReportPage(book, sheet, [(0, sheet.row_count)]) for sheet in sheets[:PAGES_MAX]]
     return [budget.read(page) for page in pages]
 
 
-def _labelled(
-    read: list[_Read], lists: list[_Read], days: dates.Days, currency: str | None, tests: list[Fact]
+def _read_labels(
+    read: list[_Read], lists: list[_Read], days: dates.DateOrder, currency: str | None, tests: list[Fact]
 ) -> tuple[dict[str, Any], dict[str, str], list[DataWarning], Calculations]:
-    """Fields of `Deal` that some pages say by labels, lines, accounts and calculations, the cells of each, what to
-    know, and the calculations themselves."""
-    pages = [one.page for one in read]
+    """Read fields of `Deal` from labels, lines, accounts and calculations.
+
+    With the cells of each, warnings, and the calculations themselves.
+    """
+    pages = [part.page for part in read]
     figures = find_figures(pages, days)
     best = {target: figure[0] for target, figure in figures.items()}
-    said: dict[str, Any] = {target: figure.value for target, figure in best.items()}
+    fields: dict[str, Any] = {target: figure.value for target, figure in best.items()}
     cells = {f"deal.{target}": figure.place for target, figure in best.items()}
     warnings: list[DataWarning] = []
-    _add_as_of(pages, days, best.get("as_of"), said, cells, warnings)
+    _add_as_of(pages, days, best.get("as_of"), fields, cells, warnings)
     warnings += [
         dates.ambiguous("the date", figure.place, float(figure.value))
         for target, figure in best.items()
-        if figure.is_ambiguous and said[target] == figure.value and not _has(warnings, "ambiguous_date", figure.place)
+        if figure.is_ambiguous and fields[target] == figure.value and not _has(warnings, "ambiguous_date", figure.place)
     ]
-    accounts = find_accounts((one.blocks for one in read), said.get("currency") or currency)
+    accounts = find_accounts((part.blocks for part in read), fields.get("currency") or currency)
     calculations = read_calculations(read, lists, tests, accounts)
-    _add_cash(accounts, best, said, cells, warnings, calculations.proved)
-    _add_calculations(calculations, best, said, cells)
-    for target, found in figures.items():
+    _add_cash(accounts, best, fields, cells, warnings, calculations.proved)
+    _add_calculations(calculations, best, fields, cells)
+    for target, ranked in figures.items():
         if target in calculations.proved:
             continue
-        is_used = cells.get(f"deal.{target}") == found[0].place
-        if found[0].others and is_used and not _is_on(accounts.sheet, found[0].place):
-            text = (
-                f"{target} is {_shown(target, found[0].value)} in {found[0].place}, the first amount of its row, and "
-            )
-            text += f"{' and '.join(found[0].others)}: the first is used"
+        is_used = cells.get(f"deal.{target}") == ranked[0].place
+        if ranked[0].others and is_used and not _is_on(accounts.sheet, ranked[0].place):
+            text = f"{target} is {_show_value(target, ranked[0].value)} in {ranked[0].place}, "
+            text += f"the first amount of its row, and {' and '.join(ranked[0].others)}: the first is used"
             warnings.append(DataWarning("labels_differ", text, fields=(f"deal.{target}",)))
         by_accounts = accounts.sheet if target in ("principal_cash", "interest_collected") else ""
-        others = (one for one in found[1:] if not by_accounts or not _is_on(by_accounts, one.place))
-        other = next((one for one in others if _differ(target, found[0], one)), None)
-        if other is not None and cells[f"deal.{target}"] == found[0].place:
-            texts = [f"{_shown(target, one.value)} in {one.place}" for one in (found[0], other)]
+        others = (figure for figure in ranked[1:] if not by_accounts or not _is_on(by_accounts, figure.place))
+        rival = next((figure for figure in others if _differ(target, ranked[0], figure)), None)
+        if rival is not None and cells[f"deal.{target}"] == ranked[0].place:
+            texts = [f"{_show_value(target, figure.value)} in {figure.place}" for figure in (ranked[0], rival)]
             text = f"{target} is {' and '.join(texts)}: the first is used"
             warnings.append(DataWarning("labels_differ", text, fields=(f"deal.{target}",)))
-    return said, cells, warnings, calculations
+    return fields, cells, warnings, calculations
 
 
 def _has(warnings: list[DataWarning], code: str, place: str) -> bool:
     return any(warning.code == code and f" {place} " in warning.message for warning in warnings)
 
 
-def _differ(target: str, first: Figure, other_figure: Figure) -> bool:
-    """Whether a label contradicts the first: any one for an amount, else one of the same words."""
+def _differ(target: str, first: DealFigure, other_figure: DealFigure) -> bool:
+    """Return whether a label contradicts the first: any amount, else same words."""
     if target in AMOUNTS:
         return abs(float(first.value) - float(other_figure.value)) > CASH_TOLERANCE
     return first.rank[1] == other_figure.rank[1] and first.value != other_figure.value
 
 
-def _shown(target: str, value: float | str) -> str:
+def _show_value(target: str, value: float | str) -> str:
     if isinstance(value, str):
         return value
     return (
@@ -300,69 +307,72 @@ def _shown(target: str, value: float | str) -> str:
 
 
 def _notes(book: Workbook, read: list[_Read]) -> tuple[Tranches | None, dict[str, str], list[DataWarning]]:
-    """The notes of the sheet that is named for them, else of any page's table."""
-    tranches, cells = read_tranches(book, (one.page.sheet for one in read))
-    blocks = [one.blocks for one in read]
+    """Return the notes of the sheet that is named for them, else of any page's table."""
+    tranches, cells = read_tranches(book, (part.page.sheet for part in read))
+    blocks = [part.blocks for part in read]
     if tranches is None:
         return note_tables.find_notes(blocks)
-    return *note_tables.filled(tranches, cells, blocks), []
+    return *note_tables.fill_tranches(tranches, cells, blocks), []
 
 
 def _spans(row_count: int, header_row: int | None, end: int | None) -> list[tuple[int, int]]:
-    """Which rows of a page are looked at."""
+    """Return which rows of a page are looked at."""
     if header_row is None:
         return [(0, row_count)]
     return [(0, header_row), (max(header_row + 1, row_count - TAIL_ROWS) if end is None else end, row_count)]
 
 
 def _add_as_of(
-    pages: list[Page],
-    days: dates.Days,
-    label: Figure | None,
-    said: dict[str, Any],
+    pages: list[ReportPage],
+    days: dates.DateOrder,
+    label: DealFigure | None,
+    fields: dict[str, Any],
     cells: dict[str, str],
     warnings: list[DataWarning],
 ) -> None:
-    """The day of a sheet named for the deal, else of the lines that say one, else of a label on another page."""
+    """Add the day of a sheet of the deal, else of a line, else of a label."""
     if label is not None and not label.rank[0]:
         return
-    line, told = dates.chosen(dates.as_of_lines(pages, days))
+    line, new_warnings = dates.choose_day(dates.as_of_lines(pages, days))
     if line is None or (label is not None and line.tier > label.rank[1]):
         return
-    said["as_of"], cells["deal.as_of"] = line.day, line.place
-    warnings += told
+    fields["as_of"], cells["deal.as_of"] = line.day, line.place
+    warnings += new_warnings
     if line.is_ambiguous:
         warnings.append(dates.ambiguous(line.text, line.place, line.day))
 
 
 def _add_calculations(
-    calculations: Calculations, best: dict[str, Figure], said: dict[str, Any], cells: dict[str, str]
+    calculations: Calculations, best: dict[str, DealFigure], fields: dict[str, Any], cells: dict[str, str]
 ) -> None:
-    """What the file's own calculations say: before labels where a sum proves it, and elsewhere before all but a label
-    that says just this on a sheet named for the deal."""
+    """Add what the file's own calculations say.
+
+    Before labels where a sum proves it, and elsewhere before all but a label that says just this on a sheet named for
+    the deal.
+    """
     for target, value in calculations.deal.items():
         if target not in calculations.proved and _is_plain(best.get(target)):
             continue
-        said[target] = value
+        fields[target] = value
         cells.pop(f"deal.{target}", None)
         if target in calculations.cells:
             cells[f"deal.{target}"] = calculations.cells[target]
     available = calculations.deal.get("interest_available")
-    if available is not None and abs(said.get("interest_collected", 0.0) - float(available)) <= CASH_TOLERANCE:
+    if available is not None and abs(fields.get("interest_collected", 0.0) - float(available)) <= CASH_TOLERANCE:
         # The label has the numerator of the whole period, and not what was collected of it.
-        said.pop("interest_collected", None)
+        fields.pop("interest_collected", None)
         cells.pop("deal.interest_collected", None)
 
 
 def _add_cash(
     accounts: Accounts,
-    best: dict[str, Figure],
-    said: dict[str, Any],
+    best: dict[str, DealFigure],
+    fields: dict[str, Any],
     cells: dict[str, str],
     warnings: list[DataWarning],
     proved: AbstractSet[str],
 ) -> None:
-    """Cash from a page of accounts, unless a sheet named for the deal has the label that says just this."""
+    """Add cash of the accounts, unless the deal's sheet has just this label."""
     for target, amount, part in (
         ("principal_cash", accounts.principal, "principal"),
         ("interest_collected", accounts.interest, "interest"),
@@ -388,9 +398,9 @@ def _add_cash(
                 )
             )
         if not _is_plain(label):
-            said[target], cells[f"deal.{target}"] = amount, ", ".join(places)
+            fields[target], cells[f"deal.{target}"] = amount, ", ".join(places)
     if accounts.currency is not None:
-        said.setdefault("currency", accounts.currency)
+        fields.setdefault("currency", accounts.currency)
     warnings += accounts.warnings
 
 
@@ -398,6 +408,6 @@ def _is_on(sheet: str, place: str) -> bool:
     return place.startswith(f"{in_quotes(sheet)}!")
 
 
-def _is_plain(label: Figure | None) -> bool:
-    """Whether a label on a sheet named for the deal says the cash itself, and no account's balance."""
+def _is_plain(label: DealFigure | None) -> bool:
+    """Return whether a label of the deal's sheet is cash, and no account's balance."""
     return label is not None and label.rank[:2] == (False, 0)

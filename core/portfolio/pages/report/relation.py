@@ -1,4 +1,4 @@
-"""The columns of a table for which numerator / denominator = value: what tells them apart where words do not."""
+"""The columns for which numerator / denominator = value."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from itertools import permutations
 from typing import Final, NamedTuple
 
 from core.portfolio.pages.report.blocks import PageTable
-from core.portfolio.pages.report.page import Cell
+from core.portfolio.pages.report.page import PageCell
 
 RELATION_SHARE: Final = 0.6
 """Share of rows with all three figures in which the ratio must hold."""
@@ -39,13 +39,17 @@ class Relation(NamedTuple):
 
 
 def best_relation(table: PageTable, figures: list[int]) -> Relation | None:
-    """The columns for which numerator / denominator = value in most rows, of least total error; None: none has it."""
+    """Return the columns that fit numerator / denominator = value in most rows.
+
+    Those of least total error; None where none do.
+    """
     rows = table.rows[:ROWS_MAX]
     cells = {column: [table.page.cell(row, column) for row in rows] for column in figures[:COLUMNS_MAX]}
     amounts = [
-        column for column, some in cells.items()
+        column
+        for column, some in cells.items()
         if any(cell.has_number and abs(cell.number) >= DENOMINATOR_MIN for cell in some)
-    ][:AMOUNTS_MAX]  # fmt: skip
+    ][:AMOUNTS_MAX]
     best: Relation | None = None
     values = {
         column: some for column, some in cells.items() if len({cell.number for cell in some if cell.has_number}) > 1
@@ -53,9 +57,10 @@ def best_relation(table: PageTable, figures: list[int]) -> Relation | None:
     for numerator, denominator in permutations(amounts, 2):
         ratios = [
             100.0 * above.number / below.number
-            if above.has_number and below.has_number and abs(below.number) >= DENOMINATOR_MIN else None
+            if above.has_number and below.has_number and abs(below.number) >= DENOMINATOR_MIN
+            else None
             for above, below in zip(cells[numerator], cells[denominator], strict=True)
-        ]  # fmt: skip
+        ]
         if sum(ratio is not None for ratio in ratios) < max(2, RELATION_SHARE * _figures(cells[denominator])):
             continue
         for value, some in values.items():
@@ -72,12 +77,12 @@ def best_relation(table: PageTable, figures: list[int]) -> Relation | None:
     return best
 
 
-def _figures(cells: list[Cell]) -> int:
+def _figures(cells: list[PageCell]) -> int:
     return sum(cell.has_number for cell in cells)
 
 
 def _error(pairs: list[tuple[float, float, bool, int | None]]) -> float | None:
-    """The total error of a column against ratios in percent; None where it does not hold.
+    """Return a column's total error against ratios in percent; None for no fit.
 
     A value is read as points, else as a multiple or fraction.
     """

@@ -1,4 +1,4 @@
-"""The roles of the columns of a table of tests: name, value, limit, status, numerator, denominator and the rest."""
+"""The roles of the columns of a table of tests: name, value, limit and so on."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from core.portfolio.pages.report.columns import (
     ROLE_SCORE_MIN,
     ROWS_LOOKED_AT,
     ColumnContent,
-    assigned,
-    scored,
+    assign_roles,
+    score_columns,
 )
-from core.portfolio.pages.report.page import Cell
+from core.portfolio.pages.report.page import PageCell
 from core.portfolio.pages.report.relation import best_relation
 
 TEST_SHARE: Final = 0.3
@@ -39,7 +39,7 @@ _FIGURES: Final = frozenset(("value", "prior", "num", "den", "limit", "cushion")
 
 
 def _test_bonus(role: str, content: ColumnContent) -> float:
-    """What a column's content adds to a role of a table of tests."""
+    """Return what a column's content adds to a role of a table of tests."""
     if role == "status":
         return 6.0 if content.is_mostly(content.statuses) else -8.0
     if role == "dir":
@@ -62,14 +62,14 @@ def _test_bonus(role: str, content: ColumnContent) -> float:
 
 
 def as_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
-    """Write the roles into a table of tests; False, and nothing written, where it is none."""
-    weights = scored(table, contents, "column.t", _TEST_ROLES, _test_bonus)
+    """Write the roles into a table of tests; False where it is none."""
+    weights = score_columns(table, contents, "column.t", _TEST_ROLES, _test_bonus)
     figures = [column for column, content in contents.items() if content.numbers]
     relation = best_relation(table, figures) if _may_be_tests(table, contents) else None
     if relation is not None:
         for role, column, weight in zip(("num", "den", "value"), relation.columns, (6.0, 6.0, 3.5), strict=True):
             weights[role, column] += weight
-    columns = assigned(weights)
+    columns = assign_roles(weights)
     name = _wordiest(contents, columns) if "name" not in columns else None
     if name is not None:
         columns["name"] = name
@@ -90,7 +90,7 @@ def as_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
 def _has_rival(
     contents: dict[int, ColumnContent], columns: dict[str, int], weights: dict[tuple[str, int], float]
 ) -> bool:
-    """Whether another column without a role could be the value just as well by the words of its heading."""
+    """Return whether a column without a role could be the value by its heading."""
     value = columns.get("value")
     return value is not None and any(
         column not in columns.values()
@@ -101,14 +101,17 @@ def _has_rival(
 
 
 def _may_be_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
-    """Whether some column names tests, and no heading is over loans: only then are ratios tried."""
+    """Return whether a column names tests and no heading is over loans.
+
+    Only then are ratios tried.
+    """
     has_limit = any(is_limit(table.headers[column]) for column in contents)
     has_names = any(content.is_mostly(content.tests, TEST_SHARE) for content in contents.values())
     return (has_limit or has_names) and (has_limit or not is_of_loans(table))
 
 
 def _second_limit(table: PageTable, contents: dict[int, ColumnContent], columns: dict[str, int]) -> int | None:
-    """A column of limits beside another, one of them minima: no row has both."""
+    """Return a column of limits beside another, one of them minima: no row has both."""
     first = columns.get("limit")
     if first is None:
         return None
@@ -123,19 +126,25 @@ def _second_limit(table: PageTable, contents: dict[int, ColumnContent], columns:
 
 
 def _wordiest(contents: dict[int, ColumnContent], columns: dict[str, int]) -> int | None:
-    """The column of most different words that has no role: a flat file repeats the deal and the day."""
+    """Return the column of most different words without a role.
+
+    A flat file repeats the deal and the day.
+    """
     free = [
         (content.tests, content.distinct, -column)
         for column, content in contents.items()
-        if column not in columns.values() and content.is_mostly(content.words)
+        if column not in columns.values()
+        and content.is_mostly(content.words)
         and not content.is_mostly(content.statuses)
-    ]  # fmt: skip
+    ]
     return -max(free)[2] if free else None
 
 
 def _is_of_tests(table: PageTable, contents: dict[int, ColumnContent], columns: dict[str, int]) -> bool:
-    """Whether the roles make a table of tests: names that are tests, and two of value, limit and status; figures of two
-    dates are read as these are."""
+    """Return whether the roles make a table of tests.
+
+    Names that are tests, and two of value, limit and status; figures of two dates are read as these are.
+    """
     is_judged = len(columns.keys() & {"value", "limit", "status"}) >= 2
     if "name" not in columns or not (is_judged or {"value", "prior"} <= columns.keys()):
         return False
@@ -149,28 +158,36 @@ def _is_of_tests(table: PageTable, contents: dict[int, ColumnContent], columns: 
 
 
 def _distinct(table: PageTable, name: int) -> float:
-    """Share of different names of a table; the same name in two sections is two."""
+    """Return the share of different names; one in two sections is two."""
     named = [
         (table.sections.get(row, ""), cell.text)
-        for row in table.rows[:ROWS_LOOKED_AT] if (cell := table.page.cell(row, name)).is_words
-        and len(table.page.row(row)) > 1
-    ]  # fmt: skip
+        for row in table.rows[:ROWS_LOOKED_AT]
+        if (cell := table.page.cell(row, name)).is_words and len(table.page.row(row)) > 1
+    ]
     return len(set(named)) / max(1, len(named))
 
 
 def _by_comparison(table: PageTable, contents: dict[int, ColumnContent], columns: dict[str, int]) -> bool:
-    """Find value and limit as the two columns whose comparison gives the printed status; whether two pairs fit."""
+    """Find value and limit as the columns that give the printed status.
+
+    Says whether two pairs fit.
+    """
     free = [
-        column for column, content in contents.items()
-        if content.numbers and not content.is_mostly(content.big, 0.5)
+        column
+        for column, content in contents.items()
+        if content.numbers
+        and not content.is_mostly(content.big, 0.5)
         and (column not in columns.values() or column in (columns.get("value"), columns.get("limit")))
-    ]  # fmt: skip
+    ]
     pairs = [
         (value, limit)
-        for value in free for limit in free
-        if value != limit and columns.get("value", value) == value and columns.get("limit", limit) == limit
+        for value in free
+        for limit in free
+        if value != limit
+        and columns.get("value", value) == value
+        and columns.get("limit", limit) == limit
         and _gives_status(table, columns, value, limit)
-    ]  # fmt: skip
+    ]
     if not pairs:
         return False
     columns["value"], columns["limit"] = min(pairs)
@@ -186,10 +203,10 @@ COMPARISON_ROWS: Final = 3
 
 def _gives_status(table: PageTable, columns: dict[str, int], value: int, limit: int) -> bool:
     right, tried = 0, 0
-    told = replace(table, columns=columns)
+    candidate = replace(table, columns=columns)
     for row in table.rows[:ROWS_LOOKED_AT]:
         figure, bound = table.page.cell(row, value), table.page.cell(row, limit)
-        status = status_at(told, row)
+        status = status_at(candidate, row)
         measure = words.guess("test", table.page.cell(row, columns["name"]).text).role
         if not (figure.has_number and bound.has_number) or status is None or measure is None:
             continue
@@ -201,23 +218,23 @@ def _gives_status(table: PageTable, columns: dict[str, int], value: int, limit: 
 
 
 def is_limit(heading: str) -> bool:
-    """Whether a heading is that of limits."""
+    """Return whether a heading is that of limits."""
     return words.guess("column.t", heading).role == "limit"
 
 
 def is_of_loans(table: PageTable) -> bool:
-    """Whether headings speak of loans or trades."""
+    """Return whether headings speak of loans or trades."""
     return sum(LIST_WORDS.search(words.normal(text)) is not None for text in table.headers.values()) >= 2
 
 
-def limit_of(table: PageTable, row: int) -> Cell:
-    """The limit of a row of a table of tests, of the two columns where minima and maxima have one each."""
+def limit_of(table: PageTable, row: int) -> PageCell:
+    """Return a test row's limit; minima and maxima may have a column each."""
     first = table.cell(row, "limit")
     return first if first.has_number else table.cell(row, "limit2")
 
 
 def has_limit(table: PageTable, row: int) -> bool:
-    """Whether a row of a table of tests has a limit or a status."""
+    """Return whether a row of a table of tests has a limit or a status."""
     return limit_of(table, row).has_number or status_at(table, row) is not None
 
 
@@ -227,7 +244,7 @@ _ANSWERS: Final = frozenset(("y", "yes", "true", "n", "no", "false"))
 
 
 def status_at(table: PageTable, row: int) -> Status | None:
-    """What a row of a table of tests says of the outcome: under "Breach" yes is a fail."""
+    """Return what a test row says of the outcome: under "Breach" yes is a fail."""
     text = table.cell(row, "status").text
     status = words.status_of(text)
     if status is None or text.strip(" .").lower() not in _ANSWERS:
@@ -239,14 +256,15 @@ def status_at(table: PageTable, row: int) -> Status | None:
 
 
 def rows_behind(table: PageTable) -> list[int]:
-    """The rows of a table of tests behind its last one that has a figure or a status, where they print amounts.
+    """Return the rows behind a table's last test that print amounts.
 
     These are lines of a calculation that stands below the tests, under the same columns.
     """
     ends = [
-        at for at, row in enumerate(table.rows)
+        at
+        for at, row in enumerate(table.rows)
         if table.cell(row, "value").has_number or status_at(table, row) is not None
-    ]  # fmt: skip
+    ]
     behind = table.rows[ends[-1] + 1 :] if ends else []
     has_amounts = any(
         abs(table.cell(row, "limit").number) > BIG for row in behind if table.cell(row, "limit").has_number

@@ -1,5 +1,7 @@
-"""Stratifications by rating, industry and country, lists of loans and obligors, and pages that say that they are empty:
-what they add up to says of all loans what the loans' own rows leave blank."""
+"""Stratifications, lists of loans and obligors, and pages that are empty.
+
+What they add up to says of all loans what the loans' own rows leave blank.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +10,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from core.portfolio.model import ratings
-from core.portfolio.model.facts import Agency, Fact, Facts, Subject
+from core.portfolio.model.facts import Agency, Fact, Facts, FactSubject
 from core.portfolio.pages.report import words
 from core.portfolio.pages.report.adding import LINE_TOLERANCE, adds_up
 from core.portfolio.pages.report.blocks import Blocks, PageTable
 from core.portfolio.pages.report.components import decimals_at
 from core.portfolio.pages.report.lines import is_running
-from core.portfolio.pages.report.page import Page
+from core.portfolio.pages.report.page import ReportPage
 
 ROWS_MAX: Final = 300
-"""Rows of one table or list that are told as facts."""
+"""Rows of one table or list that become facts."""
 
 FACTS_MAX: Final = 3_000
 """Such facts of one file."""
@@ -35,8 +37,8 @@ _OF_LOANS: Final = re.compile(r"\b(?:asset|facility|issue|loan|security) ")
 _BELOW: Final = re.compile(r"\b(?:and|or) (?:below|lower|worse|less)\b")
 
 
-def find_strata(pages: Iterable[tuple[Page, Blocks]]) -> list[Fact]:
-    """The rows and totals of stratifications and lists, and the empty pages, in the file's order."""
+def find_strata(pages: Iterable[tuple[ReportPage, Blocks]]) -> list[Fact]:
+    """Find rows and totals of stratifications and lists, and the empty pages."""
     facts: list[Fact] = []
     for page, blocks in pages:
         for table in blocks.tables:
@@ -60,7 +62,7 @@ def _stratification(table: PageTable) -> Iterator[Fact]:
         return
     agency = agency_of(heading) or agency_of(table.title)
     group = f"{table.title} . {heading}"
-    yield from _rows(table, table.rows, Subject(measure=measure, agency=agency), group, "stratification")
+    yield from _rows(table, table.rows, FactSubject(measure=measure, agency=agency), group, "stratification")
 
 
 def _by_what(table: PageTable, heading: str) -> str | None:
@@ -75,14 +77,14 @@ def _by_what(table: PageTable, heading: str) -> str | None:
 
 
 def agency_of(text: str) -> Agency | None:
-    """Whose ratings or industries a text names, if it names just one agency's."""
-    said = words.normal(text).split()
-    named: list[Agency] = [agency for agency, name in _AGENCIES if name in said]
+    """Return whose ratings or industries a text names, if it names just one agency's."""
+    named_words = words.normal(text).split()
+    named: list[Agency] = [agency for agency, name in _AGENCIES if name in named_words]
     return named[0] if len(named) == 1 else None
 
 
-def _rows(table: PageTable, rows: Sequence[int], subject: Subject, group: str, kind: str) -> Iterator[Fact]:
-    """The rows of a table as facts, then its total: the printed one, else what they add up to."""
+def _rows(table: PageTable, rows: Sequence[int], subject: FactSubject, group: str, kind: str) -> Iterator[Fact]:
+    """Yield the rows of a table as facts, then its total, printed or added up."""
     scale = table.magnitude("amount")
     facts: list[Fact] = []
     total: Fact | None = None
@@ -91,56 +93,69 @@ def _rows(table: PageTable, rows: Sequence[int], subject: Subject, group: str, k
         if not cell.has_number or cell.is_percent:
             continue
         fact = Fact(
-            kind="stratification" if kind == "stratification" else "list", label=name, subject=subject,
-            value=cell.number * scale, place=table.place(row, "amount"), unit="amount",
-            decimals=decimals_at(cell.number, cell.decimals, scale), group=group,
-        )  # fmt: skip
+            kind="stratification" if kind == "stratification" else "list",
+            label=name,
+            subject=subject,
+            value=cell.number * scale,
+            place=table.place(row, "amount"),
+            unit="amount",
+            decimals=decimals_at(cell.number, cell.decimals, scale),
+            group=group,
+        )
         if _is_total(table, row, fact, facts):
             total = fact
         else:
             facts.append(fact)
     yield from facts
     if total is not None and total.value is not None:
-        yield _total(total, subject, group, [one.value or 0.0 for one in facts])
+        yield _total(total, subject, group, [part.value or 0.0 for part in facts])
 
 
-def _total(total: Fact, subject: Subject, group: str, parts: Sequence[float]) -> Fact:
+def _total(total: Fact, subject: FactSubject, group: str, parts: Sequence[float]) -> Fact:
     assert total.value is not None, "a total has an amount"
     is_sum = adds_up(total.value, parts)
     return Fact(
-        kind="total", label=total.label, subject=subject, value=total.value, place=total.place, unit="amount",
-        decimals=total.decimals, group=group, by="sum" if is_sum else "words", is_guessed=not is_sum,
-    )  # fmt: skip
+        kind="total",
+        label=total.label,
+        subject=subject,
+        value=total.value,
+        place=total.place,
+        unit="amount",
+        decimals=total.decimals,
+        group=group,
+        by="sum" if is_sum else "words",
+        is_guessed=not is_sum,
+    )
 
 
 def _is_total(table: PageTable, row: int, fact: Fact, above: Sequence[Fact]) -> bool:
-    """Whether a row is its table's total: by the word, or a row without a name that is the sum of those above."""
+    """Return whether a row is its table's total: by the word, or by its sum."""
     texts = [cell.text for cell in table.page.row(row).values() if cell.is_words]
     if any(map(words.is_total, texts)):
         return True
     is_shorter = not fact.label or len(table.page.row(row)) * 2 <= len(table.headers)
-    return is_shorter and len(above) > 1 and adds_up(fact.value or 0.0, [one.value or 0.0 for one in above])
+    return is_shorter and len(above) > 1 and adds_up(fact.value or 0.0, [part.value or 0.0 for part in above])
 
 
 # ---- lists ---------------------------------------------------------------------------------------------------------
 
 
 def _lists(table: PageTable) -> Iterator[Fact]:
-    """The lists of a table: a text alone in a row is the title of those below it."""
+    """Return the lists of a table, each below its title alone in a row."""
     groups: dict[str, list[int]] = {}
     for row in table.rows:
         groups.setdefault(table.group(row), []).append(row)
     for title, rows in groups.items():
         measure = words.guess("page", title).role or words.guess("page", table.title).role
         if measure in _LISTED:
-            subject = Subject(measure=measure, agency=agency_of(title))
+            subject = FactSubject(measure=measure, agency=agency_of(title))
             yield from _rows(table, rows, subject, title, "list")
 
 
 # ---- pages that are empty ------------------------------------------------------------------------------------------
 
 
-def _empty(page: Page) -> Iterator[Fact]:
+def _empty(page: ReportPage) -> Iterator[Fact]:
     for row, column, text in page.texts():
         if not words.says_none(text) or len(page.row(row)) > 1:
             continue
@@ -148,13 +163,18 @@ def _empty(page: Page) -> Iterator[Fact]:
         measure = words.guess("page", title).role
         if measure in _LISTED:
             yield Fact(
-                kind="empty_page", label=title, subject=Subject(measure=measure, agency=agency_of(title)), value=0.0,
-                place=page.place(row, column), unit="amount", group=title,
-            )  # fmt: skip
+                kind="empty_page",
+                label=title,
+                subject=FactSubject(measure=measure, agency=agency_of(title)),
+                value=0.0,
+                place=page.place(row, column),
+                unit="amount",
+                group=title,
+            )
 
 
-def _title_of(page: Page, row: int) -> str:
-    """The nearest text above that stands alone and is none of those on every page; else the sheet's name."""
+def _title_of(page: ReportPage, row: int) -> str:
+    """Return the nearest lone text above that is no running one; else the sheet."""
     for above in range(row - 1, max(-1, row - 1 - TITLE_ROWS_MAX), -1):
         cells = [cell.text for cell in page.row(above).values() if cell.is_words]
         if len(cells) == 1 and not is_running(cells[0]):
@@ -166,21 +186,22 @@ def _title_of(page: Page, row: int) -> str:
 
 
 def tables_of(facts: Facts, measure: str, agency: Agency | None) -> list[tuple[Fact, tuple[Fact, ...]]]:
-    """(total, rows) of the stratifications by a measure and an agency that add up to the total that they print."""
-    found: list[tuple[Fact, tuple[Fact, ...]]] = []
+    """Return (total, rows) of the stratifications that add up to their total."""
+    tables: list[tuple[Fact, tuple[Fact, ...]]] = []
     for total in facts.of("total", measure):
         if total.subject is not None and total.subject.agency == agency and total.by == "sum":
             rows = tuple(
-                one for one in facts.of("stratification", measure)
-                if one.group == total.group and one.subject == total.subject
-            )  # fmt: skip
+                fact
+                for fact in facts.of("stratification", measure)
+                if fact.group == total.group and fact.subject == total.subject
+            )
             if rows:
-                found.append((total, rows))
-    return found
+                tables.append((total, rows))
+    return tables
 
 
 def rated_par(facts: Facts, agency: Agency, par: float) -> tuple[dict[int, float], tuple[str, ...]] | None:
-    """(rating rank -> par, places) by a rating table of an agency that adds up to the par of all loans.
+    """Return (rating rank -> par, places) by a table that has all loans' par.
 
     None where there is none, or a row of it is no single rating. Of several the one of issuers goes before that of the
     loans' own ratings.
@@ -189,7 +210,7 @@ def rated_par(facts: Facts, agency: Agency, par: float) -> tuple[dict[int, float
 
 
 def rating_tables(facts: Facts, agency: Agency, par: float) -> Iterator[tuple[dict[int, float], tuple[str, ...]]]:
-    """Every such table, those of issuers first."""
+    """Yield every such table, those of issuers first."""
     tables = tables_of(facts, "rating", agency)
     for total, rows in sorted(tables, key=lambda table: _OF_LOANS.search(words.normal(table[0].group)) is not None):
         ranks = [(ratings.rank(row.label, agency), row.value or 0.0) for row in rows]
@@ -206,7 +227,7 @@ def rating_tables(facts: Facts, agency: Agency, par: float) -> Iterator[tuple[di
 
 
 def ccc_share(facts: Facts, agency: Agency, par: float) -> Fact | None:
-    """The par of an agency's ratings of CCC+ (Caa1) and below, by a rating table that adds up to the par of all loans.
+    """Return the par of CCC+ (Caa1) and below by a table with all loans' par.
 
     Defaulted loans are left out. Its denominator is that par.
     """
@@ -216,13 +237,20 @@ def ccc_share(facts: Facts, agency: Agency, par: float) -> Fact | None:
     by_rank, places = table
     below = sum(amount for rank, amount in by_rank.items() if ratings.CCC <= rank < ratings.DEFAULTED)
     return Fact(
-        kind="total", label="CCC+ (Caa1) and below", subject=Subject(measure="ccc", agency=agency), value=below,
-        denominator=par, place=places[0], also=places[1:], unit="amount", by="sum",
-    )  # fmt: skip
+        kind="total",
+        label="CCC+ (Caa1) and below",
+        subject=FactSubject(measure="ccc", agency=agency),
+        value=below,
+        denominator=par,
+        place=places[0],
+        also=places[1:],
+        unit="amount",
+        by="sum",
+    )
 
 
 def industry_shares(facts: Facts, agency: Agency | None, par: float) -> tuple[Fact, ...]:
-    """The rows of an industry table that adds up to the par of all loans, the largest first."""
+    """Return an industry table's rows, largest first, if it has all loans' par."""
     for total, rows in tables_of(facts, "industry", agency):
         if abs((total.value or 0.0) - par) <= LINE_TOLERANCE * (len(rows) + 1):
             return tuple(sorted(rows, key=lambda row: -(row.value or 0.0)))
@@ -230,16 +258,24 @@ def industry_shares(facts: Facts, agency: Agency | None, par: float) -> tuple[Fa
 
 
 def defaulted_par(facts: Facts) -> Fact | None:
-    """The par of the defaulted loans: what the list of them adds up to, else a line of a calculation, else zero where a
-    page says that there are none."""
+    """Return the par of the defaulted loans.
+
+    What the list of them adds up to, else a line of a calculation, else zero where a page says that there are none.
+    """
     rows = facts.of("list", "defaulted")
     if rows:
         return Fact(
-            kind="total", label=rows[0].group, subject=Subject(measure="defaulted"),
-            value=sum(row.value or 0.0 for row in rows), place=rows[0].place, also=tuple(one.place for one in rows[1:]),
-            unit="amount", decimals=rows[0].decimals, by="sum",
-        )  # fmt: skip
-    lines = [one for one in facts.of("component", "defpar") if one.value is not None and not one.is_guessed]
+            kind="total",
+            label=rows[0].group,
+            subject=FactSubject(measure="defaulted"),
+            value=sum(row.value or 0.0 for row in rows),
+            place=rows[0].place,
+            also=tuple(row.place for row in rows[1:]),
+            unit="amount",
+            decimals=rows[0].decimals,
+            by="sum",
+        )
+    lines = [line for line in facts.of("component", "defpar") if line.value is not None and not line.is_guessed]
     if lines:
         return lines[0]
     return next(iter(facts.of("empty_page", "defaulted")), None)

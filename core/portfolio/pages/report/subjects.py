@@ -1,4 +1,4 @@
-"""What the label of a figure says it is about: the measure by weighted words, its class, agency, rank and the rest."""
+"""What a figure's label is about: measure, class, agency, rank and the rest."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from core.portfolio.model.classes import class_keys
-from core.portfolio.model.facts import Agency, Subject
+from core.portfolio.model.facts import Agency, FactSubject
 from core.portfolio.pages.report import words
 
 MEMORY_MAX: Final = 4_096
@@ -102,7 +102,7 @@ Side = Literal["min", "max"]
 class Label(NamedTuple):
     """What the words of a label say, and how surely."""
 
-    subject: Subject | None
+    subject: FactSubject | None
     lead: float
     """Of the measure over the next one: below 1.5 it is hard to tell."""
 
@@ -111,7 +111,7 @@ _NOTHING: Final = Label(None, 0.0)
 
 
 def clause_of(label: str) -> str:
-    """The letters of the clause that a label begins with, without brackets: "c i"; "" for none."""
+    """Return the letters of a label's clause without brackets: "c i"; "" for none."""
     match = _CLAUSE.match(label)
     return " ".join(re.findall(r"[A-Za-z0-9]+", match[0])).lower() if match else ""
 
@@ -120,7 +120,7 @@ def clause_of(label: str) -> str:
 def subject_of(
     label: str, *, title: str = "", side: Side | None = None, limit: float | None = None, is_line: bool = False
 ) -> Label:
-    """What a label is about.
+    """Return what a label is about.
 
     Args:
         title: of its section, table and page: tells coverage of what for a bare class.
@@ -128,129 +128,137 @@ def subject_of(
         limit: in percent.
         is_line: it stands in a line and not among tests: "Minimum Weighted Average Spread" is the limit itself.
     """
-    said = words.normal(_CLAUSE.sub("", label))
-    found = dict(words.scores_of_normal("test", said))
-    bare = _BARE_CLASS.match(said) is not None
+    text = words.normal(_CLAUSE.sub("", label))
+    scores = dict(words.scores_of_normal("test", text))
+    bare = _BARE_CLASS.match(text) is not None
     if bare:
         role = coverage_of(title)
-        found = {} if role is None else {role: words.scores("test", title)[role]}
-    classes = _classes(label, said)
-    if classes and not bare and said.startswith((" class ", " classes ")):
-        for role in COVERAGE & found.keys():
-            if found[role] >= words.SCORE_MIN:
-                found[role] += CLASS_FIRST
-    if side is not None:
-        for role in found:
-            if role != "cdo_monitor" and words.direction_of(role) != side:
-                found[role] -= WRONG_SIDE
-    if limit is not None and limit > SHARE_MAX:
-        for role in found.keys() - _NO_SHARES:
-            found[role] -= 2 * WRONG_SIDE
-    _prefer_foreign(said, found)
-    rank, aggregate = _rank(said)
+        scores = {} if role is None else {role: words.scores("test", title)[role]}
+    classes = _classes(label, text)
+    begins_with_class = bool(classes) and not bare and text.startswith((" class ", " classes "))
+    scores = {role: _weigh(role, score, side, limit, begins_with_class) for role, score in scores.items()}
+    _prefer_foreign(text, scores)
+    rank, aggregate = _rank(text)
     is_ranked = rank is not None or aggregate is not None
-    guess = words.guess_of({role: score for role, score in found.items() if score > 0})
+    guess = words.guess_of({role: score for role, score in scores.items() if score > 0})
     measure = guess.role
-    if is_ranked and found.get("obligor", 0.0) >= words.SCORE_MIN and "counterparty" not in found:
+    if is_ranked and scores.get("obligor", 0.0) >= words.SCORE_MIN and "counterparty" not in scores:
         measure = "obligor"
     if measure in COVERAGE:
-        measure = next((role for role, least in _NARROW if found.get(role, 0.0) >= least), measure)
+        measure = next((role for role, least in _NARROW if scores.get(role, 0.0) >= least), measure)
     if measure is None or (measure in COVERAGE and not classes and not bare and guess.lead < 0):
         return _NOTHING
-    return Label(_subject(measure, said, classes, rank, aggregate, limit, found, is_line), guess.lead)
+    return Label(_subject(measure, text, classes, rank, aggregate, limit, scores, is_line), guess.lead)
+
+
+def _weigh(role: str, score: float, side: Side | None, limit: float | None, begins_with_class: bool) -> float:
+    """Weigh what class, side and limit say for a role with the score of its words."""
+    if begins_with_class and role in COVERAGE and score >= words.SCORE_MIN:
+        score += CLASS_FIRST
+    if side is not None and role != "cdo_monitor" and words.direction_of(role) != side:
+        score -= WRONG_SIDE
+    if limit is not None and limit > SHARE_MAX and role not in _NO_SHARES:
+        score -= 2 * WRONG_SIDE
+    return score
 
 
 @lru_cache(MEMORY_MAX)
 def is_bare_class(text: str) -> bool:
-    """Whether a label is the name of classes and no more: "Class A/B"."""
+    """Return whether a label is the name of classes and no more: "Class A/B"."""
     return _BARE_CLASS.match(words.normal(text)) is not None
 
 
 @lru_cache(MEMORY_MAX)
 def is_test_name(text: str, title: str) -> bool:
-    """Whether a text is the name of a test: its words say so, or it is a class under a title that says of what."""
-    said = words.normal(_CLAUSE.sub("", text))
-    if _BARE_CLASS.match(said) is not None:
+    """Return whether a text is a test's name, by words or as a class under a title."""
+    name = words.normal(_CLAUSE.sub("", text))
+    if _BARE_CLASS.match(name) is not None:
         return coverage_of(title) is not None
-    return words.guess_of(words.scores_of_normal("test", said)).role is not None
+    return words.guess_of(words.scores_of_normal("test", name)).role is not None
 
 
 @lru_cache(MEMORY_MAX)
 def coverage_of(title: str) -> str | None:
-    """Which coverage a title is of: "oc" or "ic"; None where it says neither, or both alike."""
-    found = {role: score for role, score in words.scores("test", title).items() if role in COVERAGE}
-    guess = words.guess_of(found)
+    """Return which coverage a title is of, "oc" or "ic"; None for neither or both."""
+    by_role = {role: score for role, score in words.scores("test", title).items() if role in COVERAGE}
+    guess = words.guess_of(by_role)
     return guess.role if guess.lead > 0 else None
 
 
 def _subject(
-    measure: str, said: str, classes: tuple[str, ...], rank: int | None, aggregate: int | None, limit: float | None,
-    found: dict[str, float], is_line: bool,
-) -> Subject:  # fmt: skip
+    measure: str,
+    text: str,
+    classes: tuple[str, ...],
+    rank: int | None,
+    aggregate: int | None,
+    limit: float | None,
+    scores: dict[str, float],
+    is_line: bool,
+) -> FactSubject:
     if measure not in RANKED:
         rank = aggregate = None
     elif measure == "obligor" and rank is None and aggregate is None:
         # Without a rank, only a small limit says that one obligor is meant.
         rank, aggregate = (1, None) if limit is not None and limit <= SINGLE_OBLIGOR_LIMIT_MAX else (None, 0)
-    elif _is_other(said):
+    elif _is_other(text):
         rank = None
     elif measure == "industry" and rank is None and aggregate is None:
         rank = 1
-    return Subject(
+    return FactSubject(
         measure=measure,
         classes=classes if measure in COVERAGE else (),
-        agency=agency_of(said),
+        agency=agency_of(text),
         rank=rank,
         aggregate=aggregate,
-        with_cash=(_CASH if measure == "senior_secured" else _INCLUDING_CASH).search(said) is not None,
-        subset=_subset(said, found) if measure == "obligor" else None,
-        is_complement=measure in ("foreign", "country") and _ABROAD.search(said) is not None,
-        detail="two agencies" if sum(word in said for word, _ in _AGENCIES) > 1 else _detail(measure, said, is_line),
+        with_cash=(_CASH if measure == "senior_secured" else _INCLUDING_CASH).search(text) is not None,
+        subset=_subset(text, scores) if measure == "obligor" else None,
+        is_complement=measure in ("foreign", "country") and _ABROAD.search(text) is not None,
+        detail="two agencies" if sum(word in text for word, _ in _AGENCIES) > 1 else _detail(measure, text, is_line),
     )
 
 
-def agency_of(said: str) -> Agency | None:
-    """The agency that a label in its normal form names; None for none, and for two."""
-    named = [agency for word, agency in _AGENCIES if word in said]
-    if not named and " ccc" not in said and re.search(r"\bcaa\b", said) is not None:
+def agency_of(text: str) -> Agency | None:
+    """Return the agency that a normal label names; None for none or two."""
+    named = [agency for word, agency in _AGENCIES if word in text]
+    if not named and " ccc" not in text and re.search(r"\bcaa\b", text) is not None:
         return "a"  # a rating of Moody's alone
     return named[0] if len(named) == 1 else None
 
 
-def _classes(label: str, said: str) -> tuple[str, ...]:
-    """The classes that a label names, as `class_keys` spells them."""
-    found = class_keys(label)
-    if found:
-        return found
-    match = _CLASS_BEHIND.search(said) or _CLASS_BEFORE.search(said)
+def _classes(label: str, text: str) -> tuple[str, ...]:
+    """Return the classes that a label names, as `class_keys` spells them."""
+    keys = class_keys(label)
+    if keys:
+        return keys
+    match = _CLASS_BEHIND.search(text) or _CLASS_BEFORE.search(text)
     if match is None:
         return ()
     return tuple(dict.fromkeys(part.strip().replace("-", "").upper() for part in match[1].split("/")))
 
 
-def _rank(said: str) -> tuple[int | None, int | None]:
-    """(which one by size, how many together) that a label says; None, None where it says neither."""
-    said = _BUT_LARGEST.sub(" ", said)
+def _rank(text: str) -> tuple[int | None, int | None]:
+    """Return (rank by size, how many together) of a label; None for neither."""
+    text = _BUT_LARGEST.sub(" ", text)
     for pattern in _AGGREGATES:
-        if (match := pattern.search(said)) is not None:
+        if (match := pattern.search(text)) is not None:
             count = _NUMBERS.get(match["n"]) or int(match["n"])
             return (1, None) if count == 1 else (None, count)
-    if _UP_TO.search(said) is not None:
+    if _UP_TO.search(text) is not None:
         return None, 0
-    ordinal = _ORDINAL.search(said)
+    ordinal = _ORDINAL.search(text)
     if ordinal is not None:
         rank = _ORDINALS[ordinal["word"]] if ordinal["word"] else int(ordinal["n"])
-        return (None, rank) if _TOGETHER.search(said) and rank > 1 else (rank, None)
-    if _TOGETHER.search(said) is not None and " obligor " in said:
+        return (None, rank) if _TOGETHER.search(text) and rank > 1 else (rank, None)
+    if _TOGETHER.search(text) is not None and " obligor " in text:
         return None, 0
-    return (1, None) if _FIRST.search(said) is not None else (None, None)
+    return (1, None) if _FIRST.search(text) is not None else (None, None)
 
 
-def _prefer_foreign(said: str, found: dict[str, float]) -> None:
-    """Let the words for outside decide between what is abroad and a country's own limit."""
-    if {"foreign", "country"} <= found.keys() and "ceiling" not in said:
-        is_one = re.search(r"\b(?:any|each|single|individual|largest)(?: one)? country\b", said) is not None
-        found["foreign" if _ABROAD.search(said) is not None and not is_one else "country"] += 1.0
+def _prefer_foreign(text: str, scores: dict[str, float]) -> None:
+    """Let the words for outside decide between abroad and a country's own limit."""
+    if {"foreign", "country"} <= scores.keys() and "ceiling" not in text:
+        is_one = re.search(r"\b(?:any|each|single|individual|largest)(?: one)? country\b", text) is not None
+        scores["foreign" if _ABROAD.search(text) is not None and not is_one else "country"] += 1.0
 
 
 _SUBSETS: Final = (
@@ -260,36 +268,36 @@ _SUBSETS: Final = (
 """Measures that may be the loans among which an obligor is measured."""
 
 
-def _subset(said: str, found: dict[str, float]) -> str | None:
-    """The loans among which an obligor is measured; None for all."""
-    if " senior secured " in said or " secured senior " in said or " firstlien " in said:
-        return "non_senior" if _NOT.search(said) is not None else "senior_secured"
-    named = [role for role in _SUBSETS if found.get(role, 0.0) >= SUBSET_SCORE_MIN]
-    excluded = [role for role in named if role == "defaulted" and " excluding " in said]
+def _subset(text: str, scores: dict[str, float]) -> str | None:
+    """Return the loans among which an obligor is measured; None for all."""
+    if " senior secured " in text or " secured senior " in text or " firstlien " in text:
+        return "non_senior" if _NOT.search(text) is not None else "senior_secured"
+    named = [role for role in _SUBSETS if scores.get(role, 0.0) >= SUBSET_SCORE_MIN]
+    excluded = [role for role in named if role == "defaulted" and " excluding " in text]
     return next((role for role in named if role not in excluded), None)
 
 
 # ---- what else tells figures of one measure apart -----------------------------------------------------------------
 
 
-def _detail(measure: str, said: str, is_line: bool) -> str | None:
-    match = (_LIMIT_WORDS.search(said) or _LIMIT_FIRST.match(said)) if is_line else None
+def _detail(measure: str, text: str, is_line: bool) -> str | None:
+    match = (_LIMIT_WORDS.search(text) or _LIMIT_FIRST.match(text)) if is_line else None
     if match is not None:
         return match[0].strip()
     finder = _DETAILS.get(measure)
-    told = finder(said) if finder is not None else None
-    if measure in ("industry", "obligor") and _is_other(said):
+    detail = finder(text) if finder is not None else None
+    if measure in ("industry", "obligor") and _is_other(text):
         return "other"
-    if measure == "industry" and _FIRST.search(said) is None and _ORDINAL.search(said) is None and _names_one(said):
+    if measure == "industry" and _FIRST.search(text) is None and _ORDINAL.search(text) is None and _names_one(text):
         return "named"
-    if measure in _OF_LOANS and _DEFAULTED.search(_NOT_DEFAULTED.sub(" ", said)) is not None:
-        return " ".join(filter(None, (told, "defaulted")))
-    return told
+    if measure in _OF_LOANS and _DEFAULTED.search(_NOT_DEFAULTED.sub(" ", text)) is not None:
+        return " ".join(filter(None, (detail, "defaulted")))
+    return detail
 
 
-def _names_one(said: str) -> bool:
-    """Whether a label about industries names one of them."""
-    return _NAMED_INDUSTRY.search(said) is not None
+def _names_one(text: str) -> bool:
+    """Return whether a label about industries names one of them."""
+    return _NAMED_INDUSTRY.search(text) is not None
 
 
 _NAMED_INDUSTRY: Final = re.compile(
@@ -299,9 +307,9 @@ _NAMED_INDUSTRY: Final = re.compile(
 """A name behind "Industry - ", or "in the banking industry"."""
 
 
-def _is_other(said: str) -> bool:
-    """Whether a label is about what is beside the largest ones."""
-    return _OTHER.search(said) is not None or _BUT_LARGEST.search(said) is not None
+def _is_other(text: str) -> bool:
+    """Return whether a label is about what is beside the largest ones."""
+    return _OTHER.search(text) is not None or _BUT_LARGEST.search(text) is not None
 
 
 _OF_LOANS: Final = frozenset((
@@ -317,98 +325,107 @@ _NOT_DEFAULTED: Final = re.compile(
 )
 
 
-def _of_kind(said: str) -> str | None:
-    """Loans alone, or bonds alone."""
-    has_loan, has_bond = " loan " in said, " bond " in said or " note " in said
+def _of_kind(text: str) -> str | None:
+    """Return loans alone, or bonds alone."""
+    has_loan, has_bond = " loan " in text, " bond " in text or " note " in text
     return "loan" if has_loan and not has_bond else "bond" if has_bond and not has_loan else None
 
 
-def _of_part(said: str) -> str | None:
-    """One of the kinds of which what is not senior secured consists; None for several of them, or all."""
-    parts = [part for part in ("secondlien", "unsecured", "mezzanine", "high yield") if f" {part} " in said]
-    return None if len(parts) != 1 or _NOT.search(said) is not None else parts[0]
+def _of_part(text: str) -> str | None:
+    """Return the one kind that is not senior secured; None for several or all."""
+    parts = [part for part in ("secondlien", "unsecured", "mezzanine", "high yield") if f" {part} " in text]
+    return None if len(parts) != 1 or _NOT.search(text) is not None else parts[0]
 
 
-def _of_word(said: str) -> str | None:
-    """Which of the kinds that a measure has under one name."""
-    match = re.search(r"\b(?:partial|synthetic|step up|step down|structured finance)\b", said)
+def _of_word(text: str) -> str | None:
+    """Return which of the kinds that a measure has under one name."""
+    match = re.search(r"\b(?:partial|synthetic|step up|step down|structured finance)\b", text)
     return None if match is None else match[0]
 
 
-def _of_period(said: str) -> str | None:
-    match = re.search(r"\b(than )?(semi ?annual|annual)", said)
+def _of_period(text: str) -> str | None:
+    match = re.search(r"\b(than )?(semi ?annual|annual)", text)
     if match is None:
         return None
     period = match[2].replace("semiannual", "semi annual")
     return f"less than {period}" if match[1] else period
 
 
-def _of_exclusion(said: str) -> str | None:
-    """What an average leaves out or takes in; the excess coupon that a test takes in by its terms is no such thing."""
-    match = re.search(r"\b(?:excluding|including) (?!(?:the )?default\w*(?: obligation| loan)? (?:\) )?$)(.+?) $", said)
+def _of_exclusion(text: str) -> str | None:
+    """Return what an average leaves out or takes in, by its words.
+
+    The excess coupon that a test takes in by its terms is no such thing.
+    """
+    match = re.search(r"\b(?:excluding|including) (?!(?:the )?default\w*(?: obligation| loan)? (?:\) )?$)(.+?) $", text)
     return None if match is None else " ".join(match[0].replace("( ", "").replace(" )", "").split())[:80]
 
 
-def _of_place(said: str) -> str | None:
+def _of_place(text: str) -> str | None:
     for pattern, place in (
-        (r"\b(?:us|usa|u s|united states)\b", "us"), (r"\bqualifying\b", "qualifying"), (r"\beligible\b", "eligible"),
-        (r"\bspecified\b", "specified"), (r"\bapproved\b", "approved"), (r"\beea\b", "eea"),
-        (r"\b(?:europe|european|eu|euro ?zone|european union)\b", "europe"), (r"\bemerging markets?\b", "emerging"),
-    ):  # fmt: skip
-        if re.search(pattern, said) is not None:
-            return " ".join([place, *_countries(said)])
+        (r"\b(?:us|usa|u s|united states)\b", "us"),
+        (r"\bqualifying\b", "qualifying"),
+        (r"\beligible\b", "eligible"),
+        (r"\bspecified\b", "specified"),
+        (r"\bapproved\b", "approved"),
+        (r"\beea\b", "eea"),
+        (r"\b(?:europe|european|eu|euro ?zone|european union)\b", "europe"),
+        (r"\bemerging markets?\b", "emerging"),
+    ):
+        if re.search(pattern, text) is not None:
+            return " ".join([place, *_countries(text)])
     return None
 
 
-def _countries(said: str) -> list[str]:
-    """The countries and groups of countries that a label names."""
+def _countries(text: str) -> list[str]:
+    """Return the countries and groups of countries that a label names."""
     named = re.findall(
         r"\b(?:canada|united kingdom|uk|france|germany|spain|italy|netherlands|luxembourg|ireland|portugal|greece|"
-        r"australia|japan|group (?:iv|i{1,3}|[1-4])|tax|emerging markets?)\b", said,
-    )  # fmt: skip
+        r"australia|japan|group (?:iv|i{1,3}|[1-4])|tax|emerging markets?)\b",
+        text,
+    )
     return list(dict.fromkeys(named))
 
 
-def _of_country(said: str) -> str | None:
-    ceiling = re.search(r"\bceiling\b.*?(below|above|of|at least) ([a-z]{1,3}\d?(?: ?[+-](?= |$))?)(?= |$)", said)
+def _of_country(text: str) -> str | None:
+    ceiling = re.search(r"\bceiling\b.*?(below|above|of|at least) ([a-z]{1,3}\d?(?: ?[+-](?= |$))?)(?= |$)", text)
     if ceiling is not None:
         return f"ceiling {ceiling[1]} {ceiling[2].replace(' ', '')}"
-    return " ".join(_countries(said)) or None
+    return " ".join(_countries(text)) or None
 
 
-def _of_counterparty(said: str) -> str | None:
-    match = re.search(r"\b(aggregate|individual)\b", said)
-    rated = re.search(r"\brated ([a-z]{1,3}\d?(?: ?[+-](?= |$))?(?: or (?:lower|below))?)", said)
+def _of_counterparty(text: str) -> str | None:
+    match = re.search(r"\b(aggregate|individual)\b", text)
+    rated = re.search(r"\brated ([a-z]{1,3}\d?(?: ?[+-](?= |$))?(?: or (?:lower|below))?)", text)
     parts = [part for part in (match and match[1], rated and rated[1].replace(" +", "+")) if part]
     return " ".join(parts) or None
 
 
-def _of_monitor(said: str) -> str | None:
-    parts = [word for word in ("sdr", "bdr", "adjusted", "break even", "scenario") if f" {word} " in said]
-    return None if " monitor " in said and not parts else " ".join(parts) or None
+def _of_monitor(text: str) -> str | None:
+    parts = [word for word in ("sdr", "bdr", "adjusted", "break even", "scenario") if f" {word} " in text]
+    return None if " monitor " in text and not parts else " ".join(parts) or None
 
 
-def _of_ccc(said: str) -> str | None:
-    """What an exclusion leaves out, or that only a part of what is rated CCC counts."""
-    part = re.search(r"\bbelow (?:caa|ccc)\b|\b(?:caa|ccc) deep\b", said)
-    return _of_exclusion(said) or (None if part is None else part[0])
+def _of_ccc(text: str) -> str | None:
+    """Return what is excluded, or that only a part of CCC counts."""
+    part = re.search(r"\bbelow (?:caa|ccc)\b|\b(?:caa|ccc) deep\b", text)
+    return _of_exclusion(text) or (None if part is None else part[0])
 
 
-def _of_rate(said: str) -> str | None:
-    """A part of what pays a fixed or a floating rate."""
-    match = re.search(r"\b(?:note|bond|hedged|swapped|floors?)\b", said)
+def _of_rate(text: str) -> str | None:
+    """Return a part of what pays a fixed or a floating rate."""
+    match = re.search(r"\b(?:note|bond|hedged|swapped|floors?)\b", text)
     return None if match is None else match[0]
 
 
-def _of_amount(said: str) -> str | None:
-    figures = re.findall(r"[<>]?=? ?\d[\d,.]*(?: ?(?:m|mm|million|bn))?\b", said)
+def _of_amount(text: str) -> str | None:
+    figures = re.findall(r"[<>]?=? ?\d[\d,.]*(?: ?(?:m|mm|million|bn))?\b", text)
     return " ".join(" ".join(figures).split()) or None
 
 
-def _of_seniority(said: str) -> str | None:
-    """Of a coverage test that names no class."""
-    match = re.search(r"\b(?:senior|mezzanine|junior|subordinated)\b", said)
-    return None if match is None or re.search(r"\bclass(?:es)? [a-hx]\b", said) else match[0]
+def _of_seniority(text: str) -> str | None:
+    """Return the detail of a coverage test that names no class."""
+    match = re.search(r"\b(?:senior|mezzanine|junior|subordinated)\b", text)
+    return None if match is None or re.search(r"\bclass(?:es)? [a-hx]\b", text) else match[0]
 
 
 _DETAILS: Final = {

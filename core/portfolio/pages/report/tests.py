@@ -1,4 +1,4 @@
-"""The tests and figures that a page prints, as facts: value, limit, status, numerator and denominator of each row."""
+"""The tests and figures that a page prints, as facts: one of each row."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from core.portfolio.model.classes import class_keys
 from core.portfolio.model.facts import (
     Direction,
     Fact,
+    FactSubject,
     Status,
-    Subject,
     Unit,
     tolerance_of,
 )
@@ -21,7 +21,7 @@ from core.portfolio.pages.report.blocks import Blocks, PageTable
 from core.portfolio.pages.report.columns import BIG, context_of
 from core.portfolio.pages.report.kinds import OPERATORS
 from core.portfolio.pages.report.lines import PageLine, is_running
-from core.portfolio.pages.report.page import Cell, Page
+from core.portfolio.pages.report.page import PageCell, ReportPage
 from core.portfolio.pages.report.roles import limit_of, status_at
 from core.portfolio.pages.report.subjects import (
     COVERAGE,
@@ -69,31 +69,37 @@ BASIS_POINTS_MIN: Final = 50.0
 """Spreads and coupons from which they are basis points, and no percentages."""
 
 _UNITS: Final[dict[str, Unit]] = {
-    "wal": "years", "warf": "factor", "diversity": "factor", "retention": "amount", "price": "percent",
-}  # fmt: skip
+    "wal": "years",
+    "warf": "factor",
+    "diversity": "factor",
+    "retention": "amount",
+    "price": "percent",
+}
 """Units of measures; of all others a percentage."""
 
 _AMOUNTS: Final = frozenset(("retention", "sale"))
 """Measures that may be amounts."""
 
-_NOTHING: Final = Cell("")
+_NOTHING: Final = PageCell("")
 
 
-def facts_of(page: Page, blocks: Blocks) -> Iterator[Fact]:
-    """The tests and figures of a page in its order; those of the month before are marked."""
-    found: list[tuple[int, Fact]] = []
-    taken: set[int] = set()
+def facts_of(page: ReportPage, blocks: Blocks) -> Iterator[Fact]:
+    """Yield a page's tests and figures in order, those of last month marked."""
+    numbered: list[tuple[int, Fact]] = []
+    used_rows: set[int] = set()
     for table in blocks.tables:
-        taken.update(table.rows)
+        used_rows.update(table.rows)
         if table.kind == "tests":
-            found += _of_table(table)
-    found += _vertical(page, blocks, taken)
-    found += [(row, fact) for row in page.rows if row not in taken and (fact := _compared(page, row)) is not None]
-    compared = {row for row, _ in found}
-    found += [
+            numbered += _of_table(table)
+    numbered += _vertical(page, blocks, used_rows)
+    numbered += [
+        (row, fact) for row in page.rows if row not in used_rows and (fact := _read_comparison(page, row)) is not None
+    ]
+    compared = {row for row, _ in numbered}
+    numbered += [
         (line.row, fact) for line in blocks.lines if line.row not in compared and (fact := _of_line(line)) is not None
     ]
-    yield from (fact for _, fact in sorted(found, key=lambda one: one[0]))
+    yield from (fact for _, fact in sorted(numbered, key=lambda pair: pair[0]))
 
 
 # ---- rows of tables ------------------------------------------------------------------------------------------------
@@ -107,35 +113,46 @@ class _Row:
     group: str
     context: str
     """Titles of its section, table and page."""
-    value: Cell
-    limit: Cell
+    value: PageCell
+    limit: PageCell
     status: Status | None
     side: Side | None
     """That the page prints."""
-    numerator: Cell
-    denominator: Cell
+    numerator: PageCell
+    denominator: PageCell
     place: str
     over: str = ""
     """Title or section that may name the classes; a sheet's name says too little of them."""
 
 
 def _of_table(table: PageTable) -> list[tuple[int, Fact]]:
-    rows = [(row, one) for row in table.rows if (one := _row(table, row)) is not None]
-    is_fraction = _are_fractions([one for _, one in rows])
-    found: list[tuple[int, Fact]] = []
-    for row, one in rows:
-        fact = _fact(one, is_fraction=is_fraction, is_guessed=table.is_guessed, by=table.by)
+    rows = [(row, test_row) for row in table.rows if (test_row := _row(table, row)) is not None]
+    is_fraction = _are_fractions([test_row for _, test_row in rows])
+    numbered: list[tuple[int, Fact]] = []
+    for row, test_row in rows:
+        fact = _fact(test_row, is_fraction=is_fraction, is_guessed=table.is_guessed, by=table.by)
         if fact is None:
             continue
-        found.append((row, fact))
+        numbered.append((row, fact))
         prior = table.cell(row, "prior")
         if prior.has_number and not fact.is_prior:
-            scale = _scale(fact.subject, fact.unit, prior, one, is_fraction)
-            found.append((row, replace(
-                fact, value=_scaled(prior, scale), place=table.place(row, "prior"), is_prior=True, status=None,
-                numerator=None, denominator=None, decimals=_decimals(prior, scale),
-            )))  # fmt: skip
-    return _told_apart(_with_real_digits(_without_reversed(found)))
+            scale = _scale(fact.subject, fact.unit, prior, test_row, is_fraction)
+            numbered.append(
+                (
+                    row,
+                    replace(
+                        fact,
+                        value=_scale_cell(prior, scale),
+                        place=table.place(row, "prior"),
+                        is_prior=True,
+                        status=None,
+                        numerator=None,
+                        denominator=None,
+                        decimals=_decimals(prior, scale),
+                    ),
+                )
+            )
+    return _tell_apart(_with_real_digits(_without_reversed(numbered)))
 
 
 def _row(table: PageTable, row: int) -> _Row | None:
@@ -163,15 +180,15 @@ def _row(table: PageTable, row: int) -> _Row | None:
     )
 
 
-def _amount(table: PageTable, row: int, role: str) -> Cell:
-    """A numerator or denominator in units of currency, where its heading says thousands or millions."""
+def _amount(table: PageTable, row: int, role: str) -> PageCell:
+    """Return a numerator or denominator in units of currency."""
     cell = table.cell(row, role)
     scale = table.magnitude(role) if cell.has_number and role in table.columns else 1.0
     return cell if scale == 1.0 else cell._replace(number=cell.number * scale)
 
 
-def _side(limit: Cell, direction: str, heading: str, name: str) -> Side | None:
-    """The side of the limit that the page prints: with its figure, in its own column, in the heading or the name."""
+def _side(limit: PageCell, direction: str, heading: str, name: str) -> Side | None:
+    """Return the limit's side as printed: figure, column, heading or name."""
     if limit.bound is not None:
         return limit.bound
     for text in (direction, heading, name):
@@ -182,30 +199,29 @@ def _side(limit: Cell, direction: str, heading: str, name: str) -> Side | None:
 
 
 def _are_fractions(rows: Sequence[_Row]) -> bool:
-    """Whether shares of a table are fractions: their ratios say so, else none of their limits reaches one.
+    """Return whether shares are fractions: by ratios, else no limit reaches one.
 
     Beside limits that are printed as percentages, values that stay below one are.
     """
-    told = [
+    votes = [
         abs(ratio - 100.0 * row.value.number) < abs(ratio - row.value.number)
         for row in rows
-        if row.value.has_number and not row.value.is_percent and row.value.number
-        and (ratio := _ratio(row)) is not None
-    ]  # fmt: skip
-    if told:
-        return 2 * sum(told) > len(told)
-    shares = [one for one in rows if _is_share(one)]
+        if row.value.has_number and not row.value.is_percent and row.value.number and (ratio := _ratio(row)) is not None
+    ]
+    if votes:
+        return 2 * sum(votes) > len(votes)
+    shares = [row for row in rows if _is_share(row)]
     limits = [abs(share.limit.number) for share in shares if share.limit.has_number and not share.limit.is_percent]
     if limits:
         return 0 < max(limits) < 1.0
-    beside = [one for one in shares if one.value.has_number and not one.value.is_percent]
-    small = len(beside) >= FRACTION_ROWS and 0 < max(abs(one.value.number) for one in beside) < 1.0
+    beside = [share for share in shares if share.value.has_number and not share.value.is_percent]
+    small = len(beside) >= FRACTION_ROWS and 0 < max(abs(test_row.value.number) for test_row in beside) < 1.0
     return small and _contradictions(beside, 100.0) <= _contradictions(beside, 1.0)
 
 
 def _contradictions(rows: Sequence[_Row], scale: float) -> int:
-    """How many outcomes are the contrary of the comparison with values at a scale."""
-    found = 0
+    """Count outcomes contrary to the comparison with values at a scale."""
+    count = 0
     for row in rows:
         measure = words.guess("test", row.name).role
         if row.status is None or not row.limit.has_number or measure is None:
@@ -213,12 +229,12 @@ def _contradictions(rows: Sequence[_Row], scale: float) -> int:
         side = row.side or words.direction_of(measure)
         value = scale * row.value.number
         passes = value >= row.limit.number if side == "min" else value <= row.limit.number
-        found += passes != (row.status == "pass")
-    return found
+        count += passes != (row.status == "pass")
+    return count
 
 
 def _is_share(row: _Row) -> bool:
-    """Whether a row's unit is a percentage that is never printed as a multiple."""
+    """Return whether a row's unit is a percentage, never a multiple."""
     measure = words.guess("test", row.name).role
     return _unit(measure) == "percent" and measure not in MULTIPLES and measure != "warr"
 
@@ -242,8 +258,8 @@ def _fact(row: _Row, *, is_fraction: bool, is_guessed: bool, by: str) -> Fact | 
         return None
     value_scale = _scale(subject, unit, row.value, row, is_fraction)
     limit_scale = _scale(subject, unit, row.limit, row, is_fraction)
-    value = _scaled(row.value, value_scale)
-    trigger = _scaled(row.limit, limit_scale)
+    value = _scale_cell(row.value, value_scale)
+    trigger = _scale_cell(row.limit, limit_scale)
     return Fact(
         kind="test" if is_test else "figure",
         label=row.name,
@@ -263,24 +279,24 @@ def _fact(row: _Row, *, is_fraction: bool, is_guessed: bool, by: str) -> Fact | 
     )
 
 
-def _with_classes(subject: Subject | None, title: str) -> Subject | None:
-    """The subject, a coverage test that names no class as that of the classes of its title."""
+def _with_classes(subject: FactSubject | None, title: str) -> FactSubject | None:
+    """Give a coverage test without a class those of its title."""
     if subject is None or subject.measure not in COVERAGE or subject.classes or subject.detail is not None:
         return subject
     return replace(subject, classes=class_keys(title))
 
 
-def _in_percent(limit: Cell, *, is_fraction: bool) -> float:
+def _in_percent(limit: PageCell, *, is_fraction: bool) -> float:
     return limit.number * 100.0 if is_fraction and not limit.is_percent and abs(limit.number) < 1.0 else limit.number
 
 
 def _is_doubtful(row: _Row) -> bool:
-    """Whether nothing but words says what a row is about: no limit whose side agrees."""
+    """Return whether only words say what a row is about: no limit agrees."""
     return row.side is None
 
 
 def _unit_of(measure: str | None, row: _Row) -> Unit | None:
-    """The unit of a row's value and limit."""
+    """Return the unit of a row's value and limit."""
     if row.value.is_percent or row.limit.is_percent:
         return "percent"
     figures = [cell.number for cell in (row.value, row.limit) if cell.has_number]
@@ -296,21 +312,21 @@ def _is_near(ratio: float, number: float) -> bool:
     return min(abs(ratio - number), abs(ratio - 100.0 * number)) <= max(0.06, 0.001 * abs(ratio))
 
 
-def _is_figure(value: Cell, unit: Unit | None) -> bool:
-    """Whether a figure without a limit may be compared: no amount, and no zero, which says nothing."""
+def _is_figure(value: PageCell, unit: Unit | None) -> bool:
+    """Return whether a figure without a limit may be compared: no amount or zero."""
     return value.has_number and value.number != 0 and unit not in (None, "amount") and abs(value.number) <= BIG
 
 
 def _ratio(row: _Row) -> float | None:
-    """Numerator / denominator in percent, where both are amounts."""
+    """Return numerator / denominator in percent, where both are amounts."""
     above, below = row.numerator, row.denominator
     if not (above.has_number and below.has_number) or abs(below.number) < DENOMINATOR_MIN or above.number == 0:
         return None
     return 100.0 * above.number / below.number
 
 
-def _scale(subject: Subject | None, unit: Unit | None, cell: Cell, row: _Row, is_fraction: bool) -> float:
-    """What a cell's figure is to be multiplied by to stand in its unit."""
+def _scale(subject: FactSubject | None, unit: Unit | None, cell: PageCell, row: _Row, is_fraction: bool) -> float:
+    """Return what a cell's figure is to be multiplied by to stand in its unit."""
     if unit != "percent" or not cell.has_number or cell.is_percent:
         return 1.0
     if subject is not None and subject.measure in _RATES and abs(cell.number) >= BASIS_POINTS_MIN:
@@ -327,8 +343,8 @@ def _scale(subject: Subject | None, unit: Unit | None, cell: Cell, row: _Row, is
     return 100.0 if is_fraction else 1.0
 
 
-def _is_large_multiple(cell: Cell, row: _Row) -> bool:
-    """Whether a ratio above ten is a multiple: beside a limit that is one, or a status that it else contradicts."""
+def _is_large_multiple(cell: PageCell, row: _Row) -> bool:
+    """Return whether a ratio above ten is a multiple, by its limit or status."""
     limit = row.limit
     if not limit.has_number or cell is limit:
         return False
@@ -337,24 +353,24 @@ def _is_large_multiple(cell: Cell, row: _Row) -> bool:
     return row.status == "pass" and cell.number < limit.number <= 100.0 * cell.number
 
 
-def _scaled(cell: Cell, scale: float) -> float | None:
+def _scale_cell(cell: PageCell, scale: float) -> float | None:
     return round(cell.number * scale, 9) if cell.has_number else None
 
 
-def _decimals(cell: Cell, scale: float) -> int | None:
+def _decimals(cell: PageCell, scale: float) -> int | None:
     if not cell.has_number or cell.decimals is None:
         return None
     return cell.decimals if scale == 1.0 else max(0, cell.decimals + (2 if scale < 1.0 else -2))
 
 
-def _whole(cell: Cell, unit: Unit | None) -> int | None:
-    """No digits of a whole rating factor or score whose format says none: 2845, and not 25."""
+def _whole(cell: PageCell, unit: Unit | None) -> int | None:
+    """Drop the digits of a whole factor or score whose format says none: 2845."""
     is_whole = unit == "factor" and cell.has_number and cell.number == round(cell.number)
     return 0 if is_whole and cell.number >= WHOLE_MIN else None
 
 
 def _direction(measure: str | None, row: _Row, value: float | None, trigger: float | None) -> Direction | None:
-    """The printed side of the limit, else the measure's; of a monitor the one that gives the printed status."""
+    """Return the limit's printed side, else the measure's, or by its status."""
     if row.side is not None:
         return row.side
     if measure is None or measure == "cdo_monitor":
@@ -370,41 +386,47 @@ REVERSED_ROWS: Final = 3
 """Tests whose printed outcome is the contrary of the comparison, and none that agrees, from which no outcome counts."""
 
 
-def _without_reversed(found: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
-    """The facts, without outcomes where a table has the contrary of all its comparisons: its yes means something
-    else."""
+def _without_reversed(numbered: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
+    """Drop outcomes where a table has the contrary of all its comparisons.
+
+    Its yes means something else.
+    """
     compared = [
         ((fact.value >= fact.trigger) if fact.direction == "min" else (fact.value <= fact.trigger))
         == (fact.status == "pass")
-        for _, fact in found
-        if fact.status is not None and fact.value is not None and fact.trigger is not None
-        and fact.direction is not None and fact.value != fact.trigger
-    ]  # fmt: skip
+        for _, fact in numbered
+        if fact.status is not None
+        and fact.value is not None
+        and fact.trigger is not None
+        and fact.direction is not None
+        and fact.value != fact.trigger
+    ]
     if len(compared) < REVERSED_ROWS or any(compared):
-        return found
-    return [(row, replace(fact, status=None)) for row, fact in found]
+        return numbered
+    return [(row, replace(fact, status=None)) for row, fact in numbered]
 
 
 DIGIT_ROWS: Final = 4
 """Figures of one section that must all end in a zero before the zero counts as not printed."""
 
 
-def _with_real_digits(found: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
-    """The facts, with one decimal less where all figures of a section end in a zero that the trustee's rounding left.
+def _with_real_digits(numbered: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
+    """Drop one decimal where all figures of a section end in a rounding zero.
 
     Values stored with one digit less than their format shows (0.089 as 8.90 %) are such.
     """
     sections: dict[tuple[str, bool, int | None], list[float]] = {}
-    for _, fact in found:
+    for _, fact in numbered:
         if fact.value and fact.unit == "percent":
             sections.setdefault((fact.group, fact.is_prior, fact.decimals), []).append(fact.value)
     return [
         (row, replace(fact, decimals=fact.decimals - 1))
-        if fact.decimals and fact.unit == "percent"
+        if fact.decimals
+        and fact.unit == "percent"
         and _all_end_in_zero(sections.get((fact.group, fact.is_prior, fact.decimals), []), fact.decimals)
         else (row, fact)
-        for row, fact in found
-    ]  # fmt: skip
+        for row, fact in numbered
+    ]
 
 
 def _all_end_in_zero(values: list[float], decimals: int) -> bool:
@@ -412,10 +434,10 @@ def _all_end_in_zero(values: list[float], decimals: int) -> bool:
     return len(values) >= DIGIT_ROWS and all(abs(value * scale - round(value * scale)) < 1e-6 for value in values)
 
 
-def _told_apart(found: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
-    """The facts, those of one subject with other limits told apart by the letters of their clauses."""
-    limits: dict[Subject, set[tuple[str, float | None]]] = {}
-    for _, fact in found:
+def _tell_apart(numbered: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
+    """Tell facts of one subject with other limits apart by their clauses."""
+    limits: dict[FactSubject, set[tuple[str, float | None]]] = {}
+    for _, fact in numbered:
         if fact.subject is not None and fact.kind == "test" and not fact.is_prior:
             limits.setdefault(fact.subject, set()).add((clause_of(fact.label), fact.trigger))
     several = {
@@ -425,35 +447,38 @@ def _told_apart(found: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
     }
     return [
         (row, replace(fact, subject=replace(fact.subject, detail=_with_clause(fact.subject, fact.label))))
-        if fact.subject is not None and fact.subject in several else (row, fact)
-        for row, fact in found
-    ]  # fmt: skip
+        if fact.subject is not None and fact.subject in several
+        else (row, fact)
+        for row, fact in numbered
+    ]
 
 
-def _with_clause(subject: Subject, label: str) -> str:
+def _with_clause(subject: FactSubject, label: str) -> str:
     return " ".join(part for part in (subject.detail, "clause", clause_of(label)) if part)
 
 
 # ---- rows that stand in no table -----------------------------------------------------------------------------------
 
 
-def _compared(page: Page, row: int) -> Fact | None:
-    """A test written as a comparison without a heading: name, figure, >=, limit, and perhaps a status."""
+def _read_comparison(page: ReportPage, row: int) -> Fact | None:
+    """Read a comparison without a heading: name, figure, >=, limit, status."""
     cells = list(page.row(row).items())
     for at, (_, cell) in enumerate(cells):
         if not 2 <= at < len(cells) - 1 or cell.text not in OPERATORS:
             continue
         (column, value), (_, limit) = cells[at - 1], cells[at + 1]
-        name = next((one.text for _, one in cells[: at - 1] if one.is_words), "")
+        name = next((text_cell.text for _, text_cell in cells[: at - 1] if text_cell.is_words), "")
         if not name or len(name) > NAME_LENGTH_MAX or not limit.has_number or not value.has_number:
             return None
-        status = next((said for _, one in cells[at + 2 :] if (said := words.status_of(one.text)) is not None), None)
+        status = next(
+            (word for _, text_cell in cells[at + 2 :] if (word := words.status_of(text_cell.text)) is not None), None
+        )
         if abs(value.number) > BIG and status is None:
             return None
         place, sheet = page.place(row, column), page.sheet.name
         side = OPERATORS[cell.text]
-        made = _Row(name, sheet, sheet, value, limit, status, side, _NOTHING, _NOTHING, place)
-        return _fact(made, is_fraction=False, is_guessed=False, by="words")
+        test_row = _Row(name, sheet, sheet, value, limit, status, side, _NOTHING, _NOTHING, place)
+        return _fact(test_row, is_fraction=False, is_guessed=False, by="words")
     return None
 
 
@@ -463,12 +488,12 @@ VERTICAL_ROWS_MAX: Final = 24
 """Rows of a test whose figures stand below each other."""
 
 
-def _vertical(page: Page, blocks: Blocks, taken: set[int]) -> list[tuple[int, Fact]]:
-    """Tests whose name is the title of a block, with lines for the actual figure, the limit and the result."""
-    found: list[tuple[int, Fact]] = []
+def _vertical(page: ReportPage, blocks: Blocks, used_rows: set[int]) -> list[tuple[int, Fact]]:
+    """Read tests named by a block's title, with lines for figure, limit, result."""
+    numbered: list[tuple[int, Fact]] = []
     groups: dict[tuple[int, str], list[PageLine]] = {}
     for line in blocks.lines:
-        if line.row not in taken:
+        if line.row not in used_rows:
             groups.setdefault((line.block, line.title), []).append(line)
     for (_, title), lines in groups.items():
         roles = {words.guess("column.t", line.label).role: line for line in reversed(lines)}
@@ -481,43 +506,49 @@ def _vertical(page: Page, blocks: Blocks, taken: set[int]) -> list[tuple[int, Fa
         numerator, denominator = _amounts_of(roles["value"], lines)
         rows = [row for row in page.rows if lines[0].row <= row <= lines[-1].row + 1]
         row = _Row(
-            name=title, group=page.sheet.name, context=page.sheet.name, value=cells["value"], limit=cells["limit"],
-            status=next((status for one in rows if (status := _status_in(page, one)) is not None), None),
-            side=_side(cells["limit"], "", roles["limit"].label, title), numerator=numerator, denominator=denominator,
+            name=title,
+            group=page.sheet.name,
+            context=page.sheet.name,
+            value=cells["value"],
+            limit=cells["limit"],
+            status=next((status for row_line in rows if (status := _status_in(page, row_line)) is not None), None),
+            side=_side(cells["limit"], "", roles["limit"].label, title),
+            numerator=numerator,
+            denominator=denominator,
             place=roles["value"].place,
-        )  # fmt: skip
+        )
         fact = _fact(row, is_fraction=False, is_guessed=False, by="words")
         if fact is not None:
-            found.append((roles["value"].row, fact))
-            taken.update(line.row for line in lines)
-    return found
+            numbered.append((roles["value"].row, fact))
+            used_rows.update(line.row for line in lines)
+    return numbered
 
 
-def _amounts_of(value: PageLine, lines: Sequence[PageLine]) -> tuple[Cell, Cell]:
-    """Numerator and denominator of a ratio: the only two amounts of its block that make it; nothing where none do, or
-    several."""
+def _amounts_of(value: PageLine, lines: Sequence[PageLine]) -> tuple[PageCell, PageCell]:
+    """Return the only two amounts of a block that make a ratio; else nothing."""
     amounts = {round(line.value, 2): line for line in lines if abs(line.value) > BIG}
     scale = 1.0 if value.is_percent or abs(value.value) > RATIO_MAX else 100.0
     ratio, slack = scale * value.value, scale * tolerance_of(value.value, value.decimals)
-    found = [
+    pairs = [
         (above, below)
-        for above in amounts.values() for below in amounts.values()
+        for above in amounts.values()
+        for below in amounts.values()
         if above is not below and abs(100.0 * above.value / below.value - ratio) <= slack
-    ]  # fmt: skip
-    if len(found) != 1:
+    ]
+    if len(pairs) != 1:
         return _NOTHING, _NOTHING
-    above, below = (line.page.cell(line.row, line.column) for line in found[0])
+    above, below = (line.page.cell(line.row, line.column) for line in pairs[0])
     return above, below
 
 
 def _is_ratio(line: PageLine) -> bool:
-    """Whether a line is the ratio of a calculation, and not its limit."""
+    """Return whether a line is the ratio of a calculation, and not its limit."""
     is_named = " ratio " in words.normal(line.label) and words.guess("column.t", line.label).role != "limit"
     return is_named and abs(line.value) <= BIG and line.value != 0
 
 
-def _status_in(page: Page, row: int) -> Status | None:
-    """What a line says of the test's outcome ("Result | Passed")."""
+def _status_in(page: ReportPage, row: int) -> Status | None:
+    """Return what a line says of the test's outcome ("Result | Passed")."""
     texts = [cell.text for cell in page.row(row).values() if cell.is_words]
     if len(texts) != 2 or not (words.guess("column.t", texts[0]).role == "status" or _RESULT.search(texts[0])):
         return None
@@ -525,7 +556,7 @@ def _status_in(page: Page, row: int) -> Status | None:
 
 
 def _of_line(line: PageLine) -> Fact | None:
-    """A line as a figure: a percentage with a subject, or a factor or a life that its words name."""
+    """Read a line as a figure: a percentage, or a factor or life by its words."""
     label = subject_of(line.label, title=line.title, is_line=True)
     subject = label.subject
     if sum(cell.has_number for cell in line.page.row(line.row).values()) > 1:
@@ -536,7 +567,13 @@ def _of_line(line: PageLine) -> Fact | None:
     if not line.is_percent and unit not in ("years", "factor"):
         return None
     return Fact(
-        kind="figure", label=line.label, subject=subject, value=line.value, place=line.place,
-        unit="percent" if line.is_percent else unit, decimals=line.decimals, group=line.title,
+        kind="figure",
+        label=line.label,
+        subject=subject,
+        value=line.value,
+        place=line.place,
+        unit="percent" if line.is_percent else unit,
+        decimals=line.decimals,
+        group=line.title,
         is_guessed=label.lead < SURE_LEAD,
-    )  # fmt: skip
+    )

@@ -15,18 +15,18 @@ from core.portfolio.model.portfolio import Tranches
 
 
 def with_triggers(tranches: Tranches, tests: Iterable[Fact]) -> Tranches:
-    """The notes with the printed OC and IC triggers where their own table has none: class A/B is A and all B.
+    """Fill missing OC and IC triggers of notes: class A/B is A and all B.
 
     A test that is printed twice with other limits gives none.
     """
     keys = [class_key(name) for name in tranches.classes]
     columns = {"oc": tranches.oc_trigger.copy(), "ic": tranches.ic_trigger.copy()}
-    given = {measure: bool(np.isfinite(column).any()) for measure, column in columns.items()}
+    by_measure = {measure: bool(np.isfinite(column).any()) for measure, column in columns.items()}
     for test in tests:
         subject = test.subject
         if subject is None or test.is_prior or test.conflict or test.trigger is None:
             continue
-        if subject.measure not in columns or given[subject.measure]:
+        if subject.measure not in columns or by_measure[subject.measure]:
             continue
         for at, note in enumerate(keys):
             if not tranches.is_income[at] and any(covers(note_class, note) for note_class in subject.classes):
@@ -35,16 +35,19 @@ def with_triggers(tranches: Tranches, tests: Iterable[Fact]) -> Tranches:
 
 
 def reinvestment_trigger(tests: Iterable[Fact]) -> float | None:
-    """What the reinvestment or interest diversion test is held to, in percent; None where no test says it."""
+    """Return the reinvestment test's trigger in percent; None without one."""
     return next(
         (
             test.trigger
             for test in tests
-            if test.subject is not None and test.subject.measure == "reinvestment" and not test.is_prior
-            and test.trigger is not None and not test.conflict
+            if test.subject is not None
+            and test.subject.measure == "reinvestment"
+            and not test.is_prior
+            and test.trigger is not None
+            and not test.conflict
         ),
         None,
-    )  # fmt: skip
+    )
 
 
 _WITH_EXCESS: Final = re.compile(
@@ -54,8 +57,9 @@ _WITH_EXCESS: Final = re.compile(
 
 
 def reference_coupon(tests: Iterable[Fact]) -> Fact | None:
-    """The test of the weighted average coupon whose limit is the reference coupon: where the spread test says that it
-    adds the excess over it. None where it does not say so, or no such limit is printed.
+    """Return the coupon test whose limit is the reference coupon.
+
+    Only where the spread test says that it adds the excess over it, and such a limit is printed; else None.
     """
     current = [test for test in tests if test.subject is not None and not test.is_prior and not test.conflict]
     adds = any(
@@ -65,8 +69,11 @@ def reference_coupon(tests: Iterable[Fact]) -> Fact | None:
         for test in current
     )
     limits = [
-        test for test in current
-        if test.subject is not None and test.subject.measure == "wac" and test.subject.detail is None
+        test
+        for test in current
+        if test.subject is not None
+        and test.subject.measure == "wac"
+        and test.subject.detail is None
         and test.trigger is not None
-    ]  # fmt: skip
+    ]
     return limits[0] if adds and len({test.trigger for test in limits}) == 1 else None

@@ -1,4 +1,4 @@
-"""One fact of several places: the same figure on two pages is one, another figure of the same subject is a conflict."""
+"""One fact of several places; other figures of the subject are a conflict."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from core.portfolio.model.facts import Fact, Subject, tolerance_of
+from core.portfolio.model.facts import Fact, FactSubject, tolerance_of
 from core.portfolio.pages.report import words
 
 FACTS_MAX: Final = 2_000
@@ -15,37 +15,42 @@ FACTS_MAX: Final = 2_000
 ALIKE_MAX: Final = 40
 """Facts of one subject that are compared each with each; of more, each is compared with the first."""
 
-_Key = tuple[Subject | str, bool]
+_Key = tuple[FactSubject | str, bool]
 """The subject, else the words of the label; and whether it is of the month before."""
 
 
-def merged(facts: Iterable[Fact], before: Iterable[Fact] = ()) -> list[Fact]:
-    """Facts in their order below those found before, each once, with what tells of conflicts.
+def merge_facts(facts: Iterable[Fact], before: Iterable[Fact] = ()) -> list[Fact]:
+    """Merge facts with those before, each once, and note conflicts.
 
     `before` stands on pages that come first: of the same subject it counts, and is filled where it is blank.
     """
-    found = list(before)
-    first = len(found)
+    facts_so_far = list(before)
+    first = len(facts_so_far)
     places: dict[_Key, list[int]] = {}
-    for at, fact in enumerate(found):
+    for at, fact in enumerate(facts_so_far):
         places.setdefault(_key(fact), []).append(at)
     for fact in facts:
         key = _key(fact)
         known = places.get(key, [])
         same = next(
-            (at for at in known[:ALIKE_MAX] if agree(found[at], fact) and not _are_neighbours(found[at], fact)), None
+            (
+                at
+                for at in known[:ALIKE_MAX]
+                if agree(facts_so_far[at], fact) and not _are_neighbours(facts_so_far[at], fact)
+            ),
+            None,
         )
         if same is not None:
-            found[same] = _joined(found[same], fact)
+            facts_so_far[same] = _join_facts(facts_so_far[same], fact)
         elif any(at < first for at in known):
             continue
-        elif len(found) < FACTS_MAX:
-            places.setdefault(key, []).append(len(found))
-            found.append(fact)
+        elif len(facts_so_far) < FACTS_MAX:
+            places.setdefault(key, []).append(len(facts_so_far))
+            facts_so_far.append(fact)
     for key, known in places.items():
-        if isinstance(key[0], Subject) and not key[1]:
-            _tell_conflicts(found, [at for at in known if at >= first])
-    return found
+        if isinstance(key[0], FactSubject) and not key[1]:
+            _tell_conflicts(facts_so_far, [at for at in known if at >= first])
+    return facts_so_far
 
 
 def _key(fact: Fact) -> _Key:
@@ -55,14 +60,17 @@ def _key(fact: Fact) -> _Key:
 
 
 def agree(fact: Fact, other_fact: Fact) -> bool:
-    """Whether two facts of a subject say the same, as far as both say it: value and limit, within what is printed."""
+    """Return whether two facts of a subject agree in value and limit."""
     return _near(fact.value, other_fact.value, max(fact.tolerance, other_fact.tolerance)) and _near(
         fact.trigger, other_fact.trigger, max(_of_limit(fact), _of_limit(other_fact))
     )
 
 
 def _are_neighbours(fact: Fact, other_fact: Fact) -> bool:
-    """Whether two tests are rows of one page under different names: each counts, though their words say the same."""
+    """Return whether two tests are rows of one page under different names.
+
+    Each counts, though their words say the same.
+    """
     return (
         fact.kind == other_fact.kind == "test"
         and fact.place.rpartition("!")[0] == other_fact.place.rpartition("!")[0]
@@ -74,12 +82,12 @@ def _of_limit(fact: Fact) -> float:
     return 0.0 if fact.trigger is None else tolerance_of(fact.trigger)
 
 
-def _near(one: float | None, other: float | None, tolerance: float) -> bool:
-    return one is None or other is None or abs(one - other) <= tolerance
+def _near(first: float | None, second: float | None, tolerance: float) -> bool:
+    return first is None or second is None or abs(first - second) <= tolerance
 
 
-def _joined(fact: Fact, other_fact: Fact) -> Fact:
-    """The fact of two that say the same: a test rather than a figure, blanks filled, the other's place beside it."""
+def _join_facts(fact: Fact, other_fact: Fact) -> Fact:
+    """Join two facts that say the same: a test first, blanks filled, both places."""
     if fact.kind == "figure" and other_fact.kind == "test":
         fact, other_fact = other_fact, fact
     place = fact.place
@@ -108,7 +116,7 @@ def _joined(fact: Fact, other_fact: Fact) -> Fact:
 
 
 def _tell_conflicts(facts: list[Fact], places: list[int]) -> None:
-    """Write into each of several facts of one subject where another says otherwise; a mere figure spoils no test."""
+    """Write conflicts into facts of one subject; a mere figure spoils no test."""
     if len(places) < 2:
         return
     if len(places) > ALIKE_MAX:
@@ -117,16 +125,15 @@ def _tell_conflicts(facts: list[Fact], places: list[int]) -> None:
     tests = [at for at in places if facts[at].kind == "test"]
     for at in places:
         others = [
-            other for other in (tests if at in tests else places)
-            if other != at and not agree(facts[at], facts[other])
-        ]  # fmt: skip
+            rival for rival in (tests if at in tests else places) if rival != at and not agree(facts[at], facts[rival])
+        ]
         if others:
-            texts = [_shown(facts[other]) for other in others]
+            texts = [_show_fact(facts[rival]) for rival in others]
             facts[at] = replace(facts[at], conflict="; ".join(texts))
 
 
 def _tell_many(facts: list[Fact], places: list[int]) -> None:
-    """Write one conflict into all of many facts of a subject, where they are not all one."""
+    """Write one conflict into all of many facts of a subject that differ."""
     first, last = facts[places[0]], facts[places[-1]]
     if all(agree(first, facts[at]) for at in places):
         return
@@ -135,7 +142,7 @@ def _tell_many(facts: list[Fact], places: list[int]) -> None:
         facts[at] = replace(facts[at], conflict=text)
 
 
-def _shown(fact: Fact) -> str:
+def _show_fact(fact: Fact) -> str:
     limit = "" if fact.trigger is None else f" with a limit of {fact.trigger:,.10g}"
     value = "no value" if fact.value is None else f"{fact.value:,.10g}"
     return f"{fact.label!r} is {value}{limit} in {fact.place}"

@@ -1,4 +1,4 @@
-"""What the words of reports mean: one normal form, and roles by summed weights of phrases, from `words.tsv`."""
+"""What the words of reports mean: roles by summed weights from `words.tsv`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _NONE: Final = Guess(None, 0.0, 0.0)
 
 @cache
 def _rows() -> tuple[tuple[str, str, str], ...]:
-    """(role, phrase, what it counts or becomes) of every row of the words."""
+    """Return (role, phrase, what it counts or becomes) of every row of the words."""
     rows = [line.split("\t") for line in _SOURCE.read_text("utf-8").splitlines() if line and line[0] != "#"]
     return tuple((role, phrase, value) for role, phrase, value in rows)
 
@@ -66,7 +66,7 @@ def _normal_rows() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 @cache
 def _phrases(group: str) -> tuple[tuple[str, re.Pattern[str], float], ...]:
-    """(role without its group, phrase as whole words, weight) of a group: "test", "line", "column.t", ..."""
+    """Return (role without its group, phrase, weight) of a group, such as "test"."""
     start = f"{group}."
     return tuple(
         (role.removeprefix(start), re.compile(rf"(?<![a-z0-9])(?:{phrase})(?![a-z0-9])"), float(value))
@@ -77,19 +77,19 @@ def _phrases(group: str) -> tuple[tuple[str, re.Pattern[str], float], ...]:
 
 @cache
 def _values(role: str) -> dict[str, str]:
-    """Phrase -> value of a role whose phrases are plain words."""
-    return {phrase: value for one, phrase, value in _rows() if one == role}
+    """Return phrase -> value of a role whose phrases are plain words."""
+    return {phrase: value for group, phrase, value in _rows() if group == role}
 
 
 @cache
 def _alone(role: str) -> re.Pattern[str]:
-    """One pattern of all phrases of a role."""
-    return re.compile("|".join(f"(?:{phrase})" for one, phrase, _ in _rows() if one == role))
+    """Return one pattern of all phrases of a role."""
+    return re.compile("|".join(f"(?:{phrase})" for group, phrase, _ in _rows() if group == role))
 
 
 @lru_cache(MEMORY_MAX)
 def normal(text: str) -> str:
-    """The normal form of a text, with a blank before and behind it."""
+    """Return the normal form of a text, with a blank before and behind it."""
     text = _CAMEL.sub(" ", text[:TEXT_LENGTH_MAX].translate(_QUOTES)).lower()
     for phrase, value in _normal_rows():
         text = phrase.sub(value, text)
@@ -99,12 +99,12 @@ def normal(text: str) -> str:
 
 @lru_cache(MEMORY_MAX)
 def scores(group: str, text: str) -> dict[str, float]:
-    """Role -> what the words of a text count for it, roles above 0 only."""
+    """Return role -> what the words of a text count for it, roles above 0 only."""
     return scores_of_normal(group, normal(text))
 
 
 def scores_of_normal(group: str, words: str) -> dict[str, float]:
-    """The same of words that are in their normal form."""
+    """Return the same of words that are in their normal form."""
     matches = [
         (role, match.start(), weight)
         for role, phrase, weight in _phrases(group)
@@ -114,78 +114,73 @@ def scores_of_normal(group: str, words: str) -> dict[str, float]:
     behind = side.end() if side else len(words)
     if not any(start < behind for _, start, _ in matches):
         behind = len(words)  # "collateral obligations that are bridge loans": the clause is all that is said
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     for role, start, weight in matches:
-        found[role] = found.get(role, 0.0) + (weight if start < behind else SIDE_SHARE * weight)
-    return {role: score for role, score in found.items() if score > 0}
+        scores[role] = scores.get(role, 0.0) + (weight if start < behind else SIDE_SHARE * weight)
+    return {role: score for role, score in scores.items() if score > 0}
 
 
 @lru_cache(MEMORY_MAX)
 def guess(group: str, text: str) -> Guess:
-    """The role of a group that a text's words say."""
+    """Return the role of a group that a text's words say."""
     return guess_of(scores(group, text))
 
 
-def guess_of(found: dict[str, float]) -> Guess:
-    """The role that leads."""
-    if not found:
+def guess_of(scores: dict[str, float]) -> Guess:
+    """Return the role that leads."""
+    if not scores:
         return _NONE
-    (role, score), *others = sorted(found.items(), key=lambda one: -one[1])
+    (role, score), *others = sorted(scores.items(), key=lambda pair: -pair[1])
     lead = score - (others[0][1] if others else 0.0)
     return Guess(role if score >= SCORE_MIN else None, score, lead)
 
 
 @lru_cache(MEMORY_MAX)
 def status_of(text: str) -> Literal["pass", "fail"] | None:
-    """What a cell says of a test's outcome."""
-    said = " ".join(text.lower().split())
-    value = _values("status").get(said) or _values("status").get(said.replace("-", " "))
-    if value is None and (noted := _NOTED_STATUS.match(said)) is not None:
+    """Return what a cell says of a test's outcome."""
+    plain = " ".join(text.lower().split())
+    value = _values("status").get(plain) or _values("status").get(plain.replace("-", " "))
+    if value is None and (noted := _NOTED_STATUS.match(plain)) is not None:
         value = _values("status").get(noted[1])
     return "pass" if value == "pass" else "fail" if value == "fail" else None
 
 
 def direction_of(measure: str) -> Literal["min", "max"]:
-    """The side of a measure's limit where the page does not print it; a share has a maximum."""
+    """Return a measure's usual side of the limit; a share has a maximum."""
     return "min" if _values("direction").get(f"test.{measure}") == "min" else "max"
 
 
 @lru_cache(MEMORY_MAX)
 def basis_of(text: str) -> str:
-    """The basis on which a column's amounts stand: "traded", "settled", or "" where its heading does not say."""
-    said = normal(text)
-    return next((value for phrase, value in _values("basis").items() if re.search(phrase, said)), "")
+    """Return the basis of a column's amounts: "traded", "settled", or ""."""
+    plain = normal(text)
+    return next((value for phrase, value in _values("basis").items() if re.search(phrase, plain)), "")
 
 
 @lru_cache(MEMORY_MAX)
 def is_less(text: str) -> bool:
-    """Whether a label says that its amount is subtracted, whatever the printed sign."""
+    """Return whether a label subtracts its amount, whatever its sign."""
     return _alone("line sign").search(normal(text)) is not None
 
 
 @lru_cache(MEMORY_MAX)
 def is_rating_label(text: str) -> bool:
-    """Whether a text is the first cell of a rating table's row."""
+    """Return whether a text is the first cell of a rating table's row."""
     return _alone("rating label").search(" ".join(text.lower().split())) is not None
 
 
 @lru_cache(MEMORY_MAX)
 def says_none(text: str) -> bool:
-    """Whether a text says that its page or list has nothing ("No data available for this request")."""
-    said = " ".join(text.translate(_QUOTES).lower().split())
-    return said.startswith("no data available") or _alone("page.empty").search(said) is not None
-
-
-@lru_cache(MEMORY_MAX)
-def is_equity_name(text: str) -> bool:
-    """Whether the name of a class is one of equity, which is in no coverage test."""
-    return _alone("class name").search(" ".join(text.lower().split())) is not None
+    """Return whether a text says that its page has nothing ("No data available")."""
+    plain = " ".join(text.translate(_QUOTES).lower().split())
+    return plain.startswith("no data available") or _alone("page.empty").search(plain) is not None
 
 
 @lru_cache(MEMORY_MAX)
 def is_total(text: str) -> bool:
-    """Whether a row's label says that it is the sum of others: it begins or ends with the word."""
-    said = normal(text).strip()
-    return re.match(r"(?:grand )?(?:sub ?)?totals?\b", said) is not None or re.search(
-        r"\b(?:sub ?)?totals?$", said
-    ) is not None  # fmt: skip
+    """Return whether a row's label begins or ends with the word for a total."""
+    plain = normal(text).strip()
+    return (
+        re.match(r"(?:grand )?(?:sub ?)?totals?\b", plain) is not None
+        or re.search(r"\b(?:sub ?)?totals?$", plain) is not None
+    )

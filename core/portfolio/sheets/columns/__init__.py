@@ -1,1 +1,1 @@
-"""Give the columns under a header their roles, by the words of the headings and by what the cells hold."""
+"""Give columns their roles by words of headings and by cells."""

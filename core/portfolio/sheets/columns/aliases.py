@@ -1,4 +1,4 @@
-"""The usual heading of each role: a column behaves as if it had this one, whatever words named its role."""
+"""The usual heading of each role: what a column with the role behaves like."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ USUAL: Final[dict[str, str]] = {
     "is_revolving": "Is Revolving", "is_delayed_draw": "Is Delayed Draw", "is_bridge": "Is Bridge",
     "is_long_dated": "Long Dated", "payment_frequency": "Payment Frequency", "average_life": "WAL",
     "quote_depth": "Quote Depth", "days_past_due": "Days Past Due",
-    **{f"industry_{one}": f"{name} Industry" for one, name in AGENCY_NAMES.items()},
-    **{f"recovery_{one}": f"{name} Recovery Rate" for one, name in AGENCY_NAMES.items()},
-    **{f"watch_{one}": f"{name} Watch" for one, name in AGENCY_NAMES.items()},
-    **{f"rating_{one}": f"{name} Rating" for one, name in AGENCY_NAMES.items()},
-    **{f"rating_issuer_{one}": f"{name} Issuer Rating" for one, name in AGENCY_NAMES.items()},
-    **{f"rating_facility_{one}": f"{name} Facility Rating" for one, name in AGENCY_NAMES.items()},
+    **{f"industry_{agency}": f"{name} Industry" for agency, name in AGENCY_NAMES.items()},
+    **{f"recovery_{agency}": f"{name} Recovery Rate" for agency, name in AGENCY_NAMES.items()},
+    **{f"watch_{agency}": f"{name} Watch" for agency, name in AGENCY_NAMES.items()},
+    **{f"rating_{agency}": f"{name} Rating" for agency, name in AGENCY_NAMES.items()},
+    **{f"rating_issuer_{agency}": f"{name} Issuer Rating" for agency, name in AGENCY_NAMES.items()},
+    **{f"rating_facility_{agency}": f"{name} Facility Rating" for agency, name in AGENCY_NAMES.items()},
     "rating_derived_a": "Moody's DPR", "rating_derived_b": "S&P Derived Rating",
     "rating_derived_c": "Fitch Derived Rating",
 }  # fmt: skip
@@ -37,11 +37,14 @@ INSTEAD: Final = {"asset_id": "Identifier"}
 """The usual heading of a role where a mapping does not know the first one."""
 
 _OF_TARGET: Final[dict[str, str]] = {
-    "rating_agency_a": "rating_a", "rating_agency_b": "rating_b", "rating_agency_c": "rating_c",
-    "recovery_rate": "recovery_a", "industry": "industry_a",
-}  # fmt: skip
+    "rating_agency_a": "rating_a",
+    "rating_agency_b": "rating_b",
+    "rating_agency_c": "rating_c",
+    "recovery_rate": "recovery_a",
+    "industry": "industry_a",
+}
 
 
 def role_of_target(target: str) -> str:
-    """The role of a field: its own name, but for those that agencies share."""
+    """Return the role of a field: its own name, but for those that agencies share."""
     return _OF_TARGET.get(target, target)

@@ -1,10 +1,11 @@
-"""Weigh the cells of a column: what a sample of them is, and for which roles that speaks."""
+"""Weigh a sample of a column's cells: for which roles it speaks."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import chain
@@ -17,7 +18,7 @@ from core.grid.column import Column
 from core.grid.sheet import Sheet
 from core.portfolio.cells import parsing
 from core.portfolio.cells.identifiers import is_sound
-from core.portfolio.cells.parsing import BLANK, BOOLEAN, DATE, NUMBER, TEXT, decoded, key
+from core.portfolio.cells.parsing import BLANK, BOOLEAN, DATE, NUMBER, TEXT, decode, key
 from core.portfolio.cells.rate_cells import rate_cell
 from core.portfolio.model import ratings
 from core.portfolio.model.fields import COUNTRIES, Lien
@@ -147,18 +148,18 @@ _S_AND_P: Final = re.compile(
 
 @lru_cache(maxsize=MEMORY_MAX)
 def marks(text: str) -> frozenset[str]:
-    """What a text of a cell could be, as words of `WORD_OF_MARK`."""
+    """Return what a text of a cell could be, as words of `WORD_OF_MARK`."""
     text = text.strip()
     if not text or len(text) > TEXT_LENGTH_MAX:
         return frozenset(("long",) if text else ())
     words, lower = key(text), text.lower()
-    found: set[str] = set(_marks_of_codes(text))
+    names: set[str] = set(_marks_of_codes(text))
     simple = (
         ("figures", _FIGURE), ("date", _DATE), ("letters", _RATING), ("frequency", _PERIOD), ("watch", _WATCH),
         ("lien alone", _LIEN),
         ("type", _TYPE),
     )  # fmt: skip
-    found |= {mark for mark, pattern in simple if pattern.fullmatch(text)}
+    names |= {mark for mark, pattern in simple if pattern.fullmatch(text)}
     within = (
         ("kind", _KIND),
         ("legal", _LEGAL),
@@ -166,43 +167,36 @@ def marks(text: str) -> frozenset[str]:
         ("industry", _INDUSTRY_WORDS),
         ("industry_b", _S_AND_P),
     )
-    found |= {mark for mark, pattern in within if pattern.search(text)}
-    if "letters" in found and _MOODYS.match(text) and any(map(str.isdigit, text)):
-        found.add("moodys")
-    if _INDEX.search(words) or parsing.base_rate(text) in ("PRIME",):
-        found.add("index")
-    if lower in _FLAGS or words in _FLAGS:
-        found.add("flag")
-    if words in _COUPONS:
-        found.add("coupon")
-    if lower in _CURRENCIES or parsing.currency(text).lower() in _CURRENCIES:
-        found.add("currency")
-    if "flag" not in found and (parsing.country(text) != text or lower in _COUNTRY_CODES):
-        found.add("country")
-    rate = rate_cell(text)
-    if rate is not None and (rate.index or rate.is_pik):
-        found.add("rate")
-    if parsing.lien(text) not in (Lien.OTHER, Lien.BLANK):
-        found.add("lien")
-    if ratings.is_masked(text):
-        found.add("letters")
-    if " " in words:
-        found.add("words")
-    return frozenset(found)
+    names |= {mark for mark, pattern in within if pattern.search(text)}
+    if "letters" in names and _MOODYS.match(text) and any(map(str.isdigit, text)):
+        names.add("moodys")
+    rate, is_flag = rate_cell(text), lower in _FLAGS or words in _FLAGS
+    by_words = (
+        ("index", _INDEX.search(words) or parsing.base_rate(text) == "PRIME"),
+        ("flag", is_flag),
+        ("coupon", words in _COUPONS),
+        ("currency", lower in _CURRENCIES or parsing.currency(text).lower() in _CURRENCIES),
+        ("country", not is_flag and (parsing.country(text) != text or lower in _COUNTRY_CODES)),
+        ("rate", rate is not None and (rate.index or rate.is_pik)),
+        ("lien", parsing.lien(text) not in (Lien.OTHER, Lien.BLANK)),
+        ("letters", ratings.is_masked(text)),
+        ("words", " " in words),
+    )
+    return frozenset(names.union(mark for mark, is_so in by_words if is_so))
 
 
 def _marks_of_codes(text: str) -> list[str]:
     bare = parsing.letters_and_digits(text)
-    found = []
+    names = []
     if is_sound("cusip", bare):
-        found.append("cusip")
+        names.append("cusip")
     if is_sound("isin", bare):
-        found.append("isin")
+        names.append("isin")
     if _LOANX.fullmatch(bare):
-        found.append("loanx")
+        names.append("loanx")
     if _CODE.fullmatch(text) and any(map(str.isdigit, text)):
-        found.append("code")
-    return found
+        names.append("code")
+    return names
 
 
 @dataclass(slots=True)
@@ -235,7 +229,7 @@ class Features:
 
     @property
     def sizes(self) -> NDArray[np.float64]:
-        """The figures that are there and not 0, without their signs."""
+        """Return the figures that are there and not 0, without their signs."""
         if self._sizes is None:
             values = np.abs(self.numbers)
             self._sizes = values[values > 0]
@@ -243,14 +237,14 @@ class Features:
 
     @property
     def middle(self) -> float:
-        """The middle one of these sizes."""
+        """Return the middle one of these sizes."""
         if self._middle is None:
             self._middle = float(np.median(self.sizes))
         return self._middle
 
     @property
     def is_binary(self) -> bool:
-        """Whether all figures are 0 or 1, some of them 1, in rows enough."""
+        """Return whether all figures are 0 or 1, some of them 1, in rows enough."""
         if self._is_binary is None:
             self._is_binary = self._looks_binary()
         return self._is_binary
@@ -263,52 +257,52 @@ class Features:
 
     @property
     def strength(self) -> float:
-        """What evidence counts: in full from `FILLED_FULL` cells on."""
+        """Return what evidence counts: in full from `FILLED_FULL` cells on."""
         return min(1.0, math.sqrt(self.filled / FILLED_FULL))
 
     def share(self, mark: str) -> float:
-        """The share of the distinct texts that have a mark."""
+        """Return the share of the distinct texts that have a mark."""
         return self.shares.get(mark, 0.0)
 
 
 def features(sheet: Sheet, column: Column | None, first: int, last: int) -> Features:
-    """Look at the cells of a column in rows `first` to `last - 1`, at most `ROWS_MAX` of them."""
+    """Look at a column's cells in rows `first` to `last - 1`, `ROWS_MAX` at most."""
     last = min(last, first + ROWS_MAX)
     rows = max(0, last - first)
-    found = Features(rows=rows, numbers=np.full(rows, np.nan), days=np.full(rows, np.nan))
-    found.codes = np.full(rows, -1, np.int32)
+    result = Features(rows=rows, numbers=np.full(rows, np.nan), days=np.full(rows, np.nan))
+    result.codes = np.full(rows, -1, np.int32)
     if column is None or column.stop <= first or column.start >= last:
-        return found
+        return result
     low = max(first, column.start)
     part = column.span(low, min(last, column.stop))
     kinds = part.kinds
     counts = _Counts(kinds)
-    found.filled = filled = counts.filled
+    result.filled = filled = counts.filled
     if not filled:
-        return found
+        return result
     at = slice(low - first, low - first + len(kinds))
     is_number, is_text = kinds == NUMBER, kinds == TEXT
-    found.numbers[at] = np.where(is_number, part.numbers, np.nan)
-    found.days[at] = np.where(kinds == DATE, part.numbers, np.nan)
-    found.codes[at] = part.codes
+    result.numbers[at] = np.where(is_number, part.numbers, np.nan)
+    result.days[at] = np.where(kinds == DATE, part.numbers, np.nan)
+    result.codes[at] = part.codes
     texts, blank = _texts(sheet, part.codes[is_text]) if counts.of(TEXT) else ({}, [])
     if blank:
         is_text &= ~np.isin(part.codes, blank)
-        found.filled = filled = int(np.count_nonzero((kinds != 0) & ((kinds != TEXT) | is_text)))
+        result.filled = filled = int(np.count_nonzero((kinds != 0) & ((kinds != TEXT) | is_text)))
         if not filled:
-            return found
+            return result
     marked = {code: marks(text) for code, text in texts.items()}
-    as_figures, as_dates = _as_values(part.codes, found.numbers[at], found.days[at], texts, marked)
-    found.number = (counts.of(NUMBER) + as_figures) / filled
-    found.date = (counts.of(DATE) + as_dates) / filled
-    found.boolean = counts.of(BOOLEAN) / filled
-    found.text = (int(np.count_nonzero(is_text)) - as_figures - as_dates) / filled
+    as_figures, as_dates = _as_values(part.codes, result.numbers[at], result.days[at], texts, marked)
+    result.number = (counts.of(NUMBER) + as_figures) / filled
+    result.date = (counts.of(DATE) + as_dates) / filled
+    result.boolean = counts.of(BOOLEAN) / filled
+    result.text = (int(np.count_nonzero(is_text)) - as_figures - as_dates) / filled
     values = len(texts) + len(set(part.numbers[~is_text & (kinds != 0)].tolist()))
-    found.distinct = min(1.0, values / filled)
+    result.distinct = min(1.0, values / filled)
     if texts:
         tally = Counter(chain.from_iterable(marked.values()))
-        found.shares = {mark: count / len(texts) for mark, count in tally.items()}
-    return found
+        result.shares = {mark: count / len(texts) for mark, count in tally.items()}
+    return result
 
 
 class _Counts:
@@ -321,14 +315,14 @@ class _Counts:
         self.filled = len(self._kinds) - self._kinds.count(BLANK)
 
     def of(self, kind: int) -> int:
-        """Those of one kind."""
+        """Count the cells of one kind."""
         return self._kinds.count(kind)
 
 
 def _texts(sheet: Sheet, codes: NDArray[np.int32]) -> tuple[dict[int, str], list[int]]:
-    """The first distinct texts of a column, by code, and the codes of those that say that there is nothing."""
+    """Return a column's first distinct texts by code, and codes that say nothing."""
     distinct = np.array(sorted(set(codes.tolist()))[:TEXTS_MAX], np.int64)
-    texts = dict(zip(distinct.tolist(), decoded(sheet.text, distinct), strict=True))
+    texts = dict(zip(distinct.tolist(), decode(sheet.text, distinct), strict=True))
     blank = [code for code, text in texts.items() if text.strip().upper() in parsing.NULL_WORDS]
     return {code: text for code, text in texts.items() if code not in blank}, blank
 
@@ -340,7 +334,7 @@ def _as_values(
     texts: dict[int, str],
     marked: dict[int, frozenset[str]],
 ) -> tuple[int, int]:
-    """How many texts read like figures, whose values are put among the numbers, and how many like dates."""
+    """Count texts that read like figures, and dates; add the figures' values."""
     figures = dates = 0
     for code, has in marked.items():
         if "date" in has and "figures" not in has:
@@ -364,7 +358,7 @@ _MIDDLE: Final = 182.0
 
 @lru_cache(maxsize=MEMORY_MAX)
 def day_of(text: str) -> float:
-    """The serial of a date in a text to the month, to the year where no month is spelt; NaN without a year."""
+    """Return the serial of a text's date to month or year; NaN without a year."""
     year = _YEAR.search(text)
     short = None if year else _SHORT_YEAR.search(text)
     if year is None and short is None:
@@ -376,7 +370,7 @@ def day_of(text: str) -> float:
 
 
 def day_in(text: str) -> float | None:
-    """The day in a line above a table, as `day_of` has it; None without a year in full."""
+    """Return the day in a line above a table; None without a year in full."""
     return day_of(text[:TEXT_LENGTH_MAX]) if _YEAR.search(text[:TEXT_LENGTH_MAX]) and _DAY_IN.search(text) else None
 
 
@@ -385,7 +379,7 @@ _DAY_IN: Final = re.compile(r"\bdate\b|\bas (?:of|at)\b|\bperiod\b|\breport\b|\b
 
 
 def _figure(text: str) -> float:
-    """A rough value of a text that reads like a figure: for its size only."""
+    """Return a rough value of a text that reads like a figure: for its size only."""
     digits = re.sub(r"[^\d.,]", "", text)
     cut = max(digits.rfind("."), digits.rfind(","))
     if cut >= 0 and (len(digits) - cut - 1 != 3 or (digits.count(digits[cut]) == 1 and len(digits) - cut - 1 != 3)):
@@ -440,66 +434,95 @@ def _marks_of(role: str) -> tuple[tuple[str, float, float], ...]:
     return tuple((mark, least, weight) for mark, least, weight, roles in _BY_MARK if not own.isdisjoint(roles))
 
 
-def evidence(role: str, found: Features) -> tuple[float, str]:
-    """What the cells of a column say for a role: a weight, and words for a reader; (0, "") where they are blank."""
-    if not found.filled:
+def evidence(role: str, features: Features) -> tuple[float, str]:
+    """Return the weight of a column's cells for a role, and why; (0, "") for none."""
+    if not features.filled:
         return 0.0, ""
-    wrong = _wrong_type(role, found)
+    wrong = _wrong_type(role, features)
     if wrong:
-        return WRONG_TYPE * found.strength, wrong
+        return WRONG_TYPE * features.strength, wrong
     gained, reason = 0.0, ""
-    for mark, least, weight in _marks_of(role) if found.shares else ():
-        if found.share(mark) >= least:
-            gained, reason = gained + weight, f"{found.share(mark):.0%} of its texts are {WORD_OF_MARK[mark]}"
+    for mark, least, weight in _marks_of(role) if features.shares else ():
+        if features.share(mark) >= least:
+            gained, reason = gained + weight, f"{features.share(mark):.0%} of its texts are {WORD_OF_MARK[mark]}"
     if role.startswith("rating") and not role.startswith("rating_factor"):
-        gained, reason = _rating(role, found)
+        gained, reason = _rating(role, features)
     elif role in _IDS and not gained:
-        gained, reason = _identifier(role, found)
+        gained, reason = _identifier(role, features)
     elif not gained and (role in _NUMBERS or role in _DATES):
-        gained, reason = _value(role, found)
-    return gained * found.strength, reason
+        gained, reason = _value(role, features)
+    return gained * features.strength, reason
 
 
-def _wrong_type(role: str, found: Features) -> str:
-    """Why the cells cannot be those of a role; "" where they can."""
-    if role in _DATES and found.date < 0.5 and not _are_day_numbers(found):
-        return "its cells are no dates"
-    if role in _NUMBERS and (found.date > 0.5 or found.number < 0.3) and found.text + found.date > 0.3:
-        return "" if role == "spread" and found.share("rate") > 0.3 else "its cells are no figures"
-    if role in _NUMBERS and found.is_binary:
-        return "its cells are 0 or 1"
-    if role in _TEXTS and found.text + found.boolean < 0.3 and found.number + found.date > 0.5:
-        return "its cells are no words"
-    if role in ("country", "currency") and found.text > 0.5 and found.share(role) < 0.2:
-        return f"its cells are no {WORD_OF_MARK[role]}"
-    if role.startswith("rating") and not role.startswith("rating_factor") and found.share("letters") < 0.3:
-        return "its cells are no ratings"
-    if role in ("cusip", "isin", "loanx_id") and found.date > 0.5:
-        return "its cells are dates"
-    if role.startswith(("is_", "cov_lite")) and found.number > 0.5 and len(found.sizes) and not found.is_binary:
-        return "its cells are figures"
-    if role == "asset_type" and found.text > 0.5 and found.filled >= FILLED_FULL and not found.share("kind"):
-        return "its cells are no kinds of assets"
-    if role == "facility_name" and found.share("lien alone") >= MOST:
-        return "its cells are liens"
-    if role == "borrower_name" and found.share("code") > MOST:
-        return "its cells are codes"
-    return ""
+def _wrong_type(role: str, features: Features) -> str:
+    """Return why the cells cannot be those of a role; "" where they can."""
+    return next((reason for is_wrong, reason in _wrong_types_of(role) if is_wrong(features)), "")
 
 
-def _are_day_numbers(found: Features) -> bool:
-    """Whether figures are days written as 20180531 or as serial numbers."""
-    sizes = found.sizes
-    if not len(sizes) or found.number < 0.5:
+def _are_day_numbers(features: Features) -> bool:
+    """Return whether figures are days written as 20180531 or as serial numbers."""
+    sizes = features.sizes
+    if not len(sizes) or features.number < 0.5:
         return False
     return bool(((sizes > 19_900_000) & (sizes < 21_000_000)).all() or ((sizes > 30_000) & (sizes < 80_000)).all())
 
 
-def _rating(role: str, found: Features) -> tuple[float, str]:
-    share = found.share("letters")
+def _are_no_figures(features: Features) -> bool:
+    return (features.date > 0.5 or features.number < 0.3) and features.text + features.date > 0.3
+
+
+def _are_figures(features: Features) -> bool:
+    return features.number > 0.5 and len(features.sizes) > 0 and not features.is_binary
+
+
+def _are_no_kinds(features: Features) -> bool:
+    return features.text > 0.5 and features.filled >= FILLED_FULL and not features.share("kind")
+
+
+_WRONG_TYPES: Final[tuple[tuple[Callable[[str], bool], Callable[[Features], bool], str], ...]] = (
+    (_DATES.__contains__, lambda cells: cells.date < 0.5 and not _are_day_numbers(cells), "its cells are no dates"),
+    ("spread".__eq__, lambda cells: _are_no_figures(cells) and cells.share("rate") > 0.3, ""),
+    (_NUMBERS.__contains__, _are_no_figures, "its cells are no figures"),
+    (_NUMBERS.__contains__, lambda cells: cells.is_binary, "its cells are 0 or 1"),
+    (
+        _TEXTS.__contains__,
+        lambda cells: cells.text + cells.boolean < 0.3 and cells.number + cells.date > 0.5,
+        "its cells are no words",
+    ),
+    (
+        "country".__eq__,
+        lambda cells: cells.text > 0.5 and cells.share("country") < 0.2,
+        f"its cells are no {WORD_OF_MARK['country']}",
+    ),
+    (
+        "currency".__eq__,
+        lambda cells: cells.text > 0.5 and cells.share("currency") < 0.2,
+        f"its cells are no {WORD_OF_MARK['currency']}",
+    ),
+    (
+        lambda role: role.startswith("rating") and not role.startswith("rating_factor"),
+        lambda cells: cells.share("letters") < 0.3,
+        "its cells are no ratings",
+    ),
+    (("cusip", "isin", "loanx_id").__contains__, lambda cells: cells.date > 0.5, "its cells are dates"),
+    (lambda role: role.startswith(("is_", "cov_lite")), _are_figures, "its cells are figures"),
+    ("asset_type".__eq__, _are_no_kinds, "its cells are no kinds of assets"),
+    ("facility_name".__eq__, lambda cells: cells.share("lien alone") >= MOST, "its cells are liens"),
+    ("borrower_name".__eq__, lambda cells: cells.share("code") > MOST, "its cells are codes"),
+)
+"""Which roles, which cells cannot be theirs, and why; the first one that holds counts, "" for cells that may."""
+
+
+@cache
+def _wrong_types_of(role: str) -> list[tuple[Callable[[Features], bool], str]]:
+    return [(is_wrong, reason) for is_about, is_wrong, reason in _WRONG_TYPES if is_about(role)]
+
+
+def _rating(role: str, features: Features) -> tuple[float, str]:
+    share = features.share("letters")
     if share < MOST:
         return 0.0, ""
-    has_scale = found.share("moodys") > 0.3
+    has_scale = features.share("moodys") > 0.3
     is_moodys = role.endswith("_a")
     if role == "rating":
         return 3.5, "its cells are ratings"
@@ -508,30 +531,34 @@ def _rating(role: str, found: Features) -> tuple[float, str]:
     return 5.0, f"{share:.0%} of its texts are ratings"
 
 
-def _identifier(role: str, found: Features) -> tuple[float, str]:
-    if found.number >= NEARLY_ALL and len(found.sizes) and float(found.sizes.max()) <= COUNT_SPAN * found.filled:
+def _identifier(role: str, features: Features) -> tuple[float, str]:
+    if (
+        features.number >= NEARLY_ALL
+        and len(features.sizes)
+        and float(features.sizes.max()) <= COUNT_SPAN * features.filled
+    ):
         return COUNTS, "its cells count the rows"
-    if role in ("asset_id", "issuer_id", "x_key") and found.share("code") >= MOST:
-        return (2.5 if found.distinct > NEARLY_ALL else 0.5), "its cells are codes"
-    if role in ("cusip", "isin", "loanx_id") and found.share("words") > 0.5:
+    if role in ("asset_id", "issuer_id", "x_key") and features.share("code") >= MOST:
+        return (2.5 if features.distinct > NEARLY_ALL else 0.5), "its cells are codes"
+    if role in ("cusip", "isin", "loanx_id") and features.share("words") > 0.5:
         return WRONG_TYPE, "its cells are words"
     return 0.0, ""
 
 
 def _counts(sizes: NDArray[np.float64]) -> bool:
-    """Whether figures are as many whole numbers up to about their count."""
+    """Return whether figures are as many whole numbers up to about their count."""
     is_whole = len(sizes) >= COUNTED_MIN and not np.mod(sizes, 1).any()
     return is_whole and len(np.unique(sizes)) == len(sizes) and float(sizes.max()) <= COUNT_SPAN * len(sizes)
 
 
-def _value(role: str, found: Features) -> tuple[float, str]:
-    """Evidence of the sizes of figures and days."""
+def _value(role: str, features: Features) -> tuple[float, str]:
+    """Return evidence of the sizes of figures and days."""
     if role in _DATES:
-        return (1.5 if role != "x_date" and found.distinct > 0.1 else 0.5), "its cells are dates"
-    sizes = found.sizes
+        return (1.5 if role != "x_date" and features.distinct > 0.1 else 0.5), "its cells are dates"
+    sizes = features.sizes
     if not len(sizes):
         return 0.0, ""
-    middle = found.middle
+    middle = features.middle
     if role in _AMOUNTS:
         if middle >= AMOUNT_MIN:
             return 2.0, f"its middle figure is {middle:,.0f}"
@@ -547,7 +574,7 @@ def _value(role: str, found: Features) -> tuple[float, str]:
 
 
 def _rate(role: str, sizes: NDArray[np.float64], middle: float) -> tuple[float, str]:
-    """Evidence for rates, by their size in percent and whether they stand on steps of 12.5 basis points."""
+    """Weigh rates by their size in percent and by steps of 12.5 basis points."""
     percent = sizes * (100.0 if middle < 0.25 else 1.0) / (100.0 if middle >= 25 else 1.0)
     steps = percent / 0.125
     on_steps = float(np.mean(np.abs(steps - np.round(steps)) < 1e-6))
@@ -575,7 +602,7 @@ TYPE_ROWS: Final = 64
 
 
 def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
-    """Whether the first cells of a column are plainly not what a role means, by their kinds alone."""
+    """Return whether the first cells are plainly of another type than the role's."""
     is_flag = role.startswith(("is_", "cov_lite"))
     if column is None or not (is_flag or role in _DATES or role in _NUMBERS or role in _TEXTS):
         return False
@@ -599,7 +626,7 @@ def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
 
 
 def _are_dates_as_figures(figures: NDArray[np.float64]) -> bool:
-    """Whether figures are days written as 20180531."""
+    """Return whether figures are days written as 20180531."""
     return len(figures) >= ROWS_FOR_TYPE and bool(((figures > 19_000_000) & (figures < 21_000_000)).all())
 
 

@@ -1,4 +1,4 @@
-"""Record why a column of a sheet has its role: what its heading, its cells and other columns say."""
+"""Why a column of a sheet has its role: heading, cells and other columns."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ AMBIGUOUS_MARGIN: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """The role of one column, and what speaks for it. Weights are those of words.tsv: 4 to 7 names a field."""
+class RoleEvidence:
+    """The role of one column, and what speaks for it, in weights of words.tsv.
+
+    4 to 7 names a field.
+    """
 
     role: str
     """A role of words.tsv (par_value, rating_issuer_a, x_amount ...); "" where none was found."""
@@ -30,10 +33,10 @@ class Evidence:
 
     @property
     def score(self) -> float:
-        """All that speaks for the role."""
+        """Return all that speaks for the role."""
         return self.words + self.content + self.relations
 
     @property
     def is_ambiguous(self) -> bool:
-        """Whether another role, or another column, could as well be meant."""
+        """Return whether another role, or another column, could as well be meant."""
         return bool(self.role) and self.margin < AMBIGUOUS_MARGIN

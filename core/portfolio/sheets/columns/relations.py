@@ -1,4 +1,4 @@
-"""Relations between columns of figures: par x price, base + spread, par + unfunded."""
+"""Relations of columns of figures: par x price, base + spread, par + unfunded."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ Bonus = dict[tuple[int, str], tuple[float, str]]
 
 
 def relations(columns: Mapping[int, Figures], likely: Mapping[int, frozenset[str]]) -> Bonus:
-    """Weights that relations among columns of figures give to their roles.
+    """Return weights that relations among columns of figures give to their roles.
 
     Args:
         columns: the figures of each, NaN where a row has none; equally long.
         likely: the roles that each column may have: only triples of these are tried.
     """
     bonus: Bonus = {}
-    listed = list(columns)
-    amounts = [one for one in listed if likely.get(one, frozenset()) & _AMOUNTS][:COLUMNS_MAX]
-    rates = [one for one in listed if likely.get(one, frozenset()) & _RATES][:COLUMNS_MAX]
-    floors = [one for one in listed if likely.get(one) == frozenset(("floor",))]
-    prices = [one for one in listed if likely.get(one, frozenset()) & _PRICES][:COLUMNS_MAX]
+    places = list(columns)
+    amounts = [column for column in places if likely.get(column, frozenset()) & _AMOUNTS][:COLUMNS_MAX]
+    rates = [column for column in places if likely.get(column, frozenset()) & _RATES][:COLUMNS_MAX]
+    floors = [column for column in places if likely.get(column) == frozenset(("floor",))]
+    prices = [column for column in places if likely.get(column, frozenset()) & _PRICES][:COLUMNS_MAX]
     _market_values(columns, amounts, prices, bonus)
     _commitments(columns, amounts, bonus)
     _all_in(columns, rates, floors, bonus)
@@ -58,7 +58,7 @@ _RATES: Final = frozenset(("spread", "all_in_rate", "base_rate_level"))
 _PRICES: Final = frozenset(("price", "purchase_price"))
 
 
-def _put(bonus: Bonus, roles: Iterable[tuple[int, str, float, str]]) -> None:
+def _keep_best(bonus: Bonus, roles: Iterable[tuple[int, str, float, str]]) -> None:
     """Keep the best reason for each column and role."""
     for column, role, weight, reason in roles:
         if weight > bonus.get((column, role), (0.0, ""))[0]:
@@ -66,7 +66,7 @@ def _put(bonus: Bonus, roles: Iterable[tuple[int, str, float, str]]) -> None:
 
 
 def _holds(left: Figures, right: Figures, tolerance: Figures | float, telling: NDArray[np.bool_]) -> bool:
-    """Whether two columns agree on nearly all of the telling rows."""
+    """Return whether two columns agree on nearly all of the telling rows."""
     rows = telling & ~np.isnan(left) & ~np.isnan(right)
     count = int(np.count_nonzero(rows))
     if count < ROWS_MIN:
@@ -77,7 +77,7 @@ def _holds(left: Figures, right: Figures, tolerance: Figures | float, telling: N
 
 
 def _market_values(columns: Mapping[int, Figures], amounts: list[int], prices: list[int], bonus: Bonus) -> None:
-    """Market value = par x price, on rows whose price is not 100."""
+    """Find market value = par x price, on rows whose price is not 100."""
     for price in prices:
         figures = columns[price]
         with np.errstate(invalid="ignore"):
@@ -88,12 +88,18 @@ def _market_values(columns: Mapping[int, Figures], amounts: list[int], prices: l
             for value in amounts:
                 if value != par and _holds(columns[value], product, AMOUNT_SHARE * np.abs(product) + 0.01, telling):
                     reason = "market value is par x price"
-                    _put(bonus, ((value, "market_value", OF_VALUES, reason), (par, "par_value", OF_VALUES, reason),
-                                 (price, "price", OF_VALUES, reason)))  # fmt: skip
+                    _keep_best(
+                        bonus,
+                        (
+                            (value, "market_value", OF_VALUES, reason),
+                            (par, "par_value", OF_VALUES, reason),
+                            (price, "price", OF_VALUES, reason),
+                        ),
+                    )
 
 
 def _commitments(columns: Mapping[int, Figures], amounts: list[int], bonus: Bonus) -> None:
-    """Commitment = par + unfunded, on rows whose unfunded amount is not 0 and not the whole."""
+    """Find commitment = par + unfunded, where unfunded is not 0 or all."""
     for unfunded in amounts:
         undrawn = columns[unfunded]
         with np.errstate(invalid="ignore"):
@@ -116,13 +122,19 @@ def _commitments(columns: Mapping[int, Figures], amounts: list[int], bonus: Bonu
                     close = np.abs(columns[whole] - total) <= AMOUNT_SHARE * np.abs(total) + 0.01
                 if np.count_nonzero(close & both) >= SHARE_MIN * np.count_nonzero(both):
                     reason = "commitment is par + unfunded"
-                    _put(bonus, ((whole, "commitment", OF_PAR, reason), (par, "par_value", OF_PAR, reason),
-                                 (unfunded, "unfunded", OF_PAR, reason)))  # fmt: skip
+                    _keep_best(
+                        bonus,
+                        (
+                            (whole, "commitment", OF_PAR, reason),
+                            (par, "par_value", OF_PAR, reason),
+                            (unfunded, "unfunded", OF_PAR, reason),
+                        ),
+                    )
 
 
 def _all_in(columns: Mapping[int, Figures], rates: list[int], floors: list[int], bonus: Bonus) -> None:
-    """All-in rate = base rate, or the floor where that is higher, + spread; the base rate comes again on many rows."""
-    percent = {one: _percent(columns[one]) for one in (*rates, *floors)}
+    """Find all-in rate = base rate or floor + spread; base rates come again."""
+    percent = {column: _percent(columns[column]) for column in (*rates, *floors)}
     floor = np.nan_to_num(percent[floors[0]]) if floors else None
     for whole in rates:
         for spread in rates:
@@ -137,14 +149,20 @@ def _all_in(columns: Mapping[int, Figures], rates: list[int], floors: list[int],
                 level = percent[base] if floor is None else np.maximum(percent[base], floor)
                 if _holds(percent[whole], level + percent[spread], RATE_DIGITS, telling):
                     reason = "all-in rate is base rate + spread"
-                    _put(bonus, ((whole, "all_in_rate", OF_RATES, reason), (spread, "spread", OF_RATES, reason),
-                                 (base, "base_rate_level", OF_RATES, reason)))  # fmt: skip
+                    _keep_best(
+                        bonus,
+                        (
+                            (whole, "all_in_rate", OF_RATES, reason),
+                            (spread, "spread", OF_RATES, reason),
+                            (base, "base_rate_level", OF_RATES, reason),
+                        ),
+                    )
 
 
 def _constant_base(
     columns: Mapping[int, Figures], likely: Mapping[int, frozenset[str]], rates: list[int], bonus: Bonus
 ) -> None:
-    """All-in rate less spread takes few values where no column has the base rate."""
+    """Find all-in rate less spread with few values, if no base rate is there."""
     spreads = [rate for rate in rates if "spread" in likely[rate] and "all_in_rate" not in likely[rate]]
     for spread in spreads[:1]:
         for whole in rates:
@@ -156,7 +174,9 @@ def _constant_base(
                 continue
             counts = np.sort(np.unique(rest, return_counts=True)[1])[::-1]
             if float(np.median(rest)) > 0 and int(counts[:FEW_LEVELS].sum()) >= LEVELS_SHARE * len(rest):
-                _put(bonus, ((whole, "all_in_rate", OF_RATES, "all-in rate less spread is the same on most rows"),))
+                _keep_best(
+                    bonus, ((whole, "all_in_rate", OF_RATES, "all-in rate less spread is the same on most rows"),)
+                )
 
 
 FEW_LEVELS: Final = 3
@@ -165,7 +185,7 @@ LEVELS_SHARE: Final = 0.7
 
 
 def _percent(figures: Figures) -> Figures:
-    """Rates in percent, by the size of their middle one."""
+    """Return rates in percent, by the size of their middle one."""
     sizes = figures[~np.isnan(figures) & (figures != 0)]
     if not len(sizes):
         return figures

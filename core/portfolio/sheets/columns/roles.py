@@ -1,4 +1,4 @@
-"""Give each column of a table the role that words, cells and other columns say together."""
+"""Give each column the role that words, cells and other columns say."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from core.grid.sheet import Sheet
 from core.portfolio.sheets.columns import content, unnamed
 from core.portfolio.sheets.columns.content import MOST, Features
-from core.portfolio.sheets.columns.evidence import Evidence
+from core.portfolio.sheets.columns.evidence import RoleEvidence
 from core.portfolio.sheets.columns.relations import Bonus, relations
 from core.portfolio.sheets.columns.vocabulary import Heading, heading, is_sink, words
 
@@ -38,9 +38,6 @@ OF_WEAK_ALIAS: Final = 4.0
 
 SPEAKS_AGAINST: Final = -3.0
 """Weight of words from which a listed heading is not what it is listed for."""
-
-CELLS_MIN: Final = 5
-"""Filled cells that tell names of facilities from kinds of assets."""
 
 SECOND_SHARE: Final = 0.97
 SECOND_LOSS: Final = 0.6
@@ -87,7 +84,7 @@ TITLE_COLUMNS: Final = 6
 
 
 @dataclass(slots=True)
-class Columns:
+class HeadedColumns:
     """The headings of a table, and the roles that its columns get."""
 
     sheet: Sheet
@@ -103,17 +100,19 @@ class Columns:
     _headings: dict[int, Heading] = field(default_factory=dict)
 
     def features(self, column: int) -> Features:
-        """What the cells of a column are; looked at once."""
-        found = self._features.get(column)
-        if found is None:
+        """Return what the cells of a column are; looked at once."""
+        known = self._features.get(column)
+        if known is None:
             stored = self.sheet.columns[column]
-            found = content.features(self.sheet, stored, self.first, self.sheet.row_count)
-            self._features[column] = found
-        return found
+            known = content.features(self.sheet, stored, self.first, self.sheet.row_count)
+            self._features[column] = known
+        return known
 
     def as_of(self) -> float | None:
-        """The day of the report as a serial, to the month: the first date above the header, or one that each row has;
-        None without."""
+        """Return the report's day as a serial, to the month; None without one.
+
+        It is the first date above the header, or one that each row has.
+        """
         return next(self._dates_above(), None) or next(self._constant_dates(), None)
 
     def _dates_above(self) -> Iterator[float]:
@@ -133,17 +132,17 @@ class Columns:
                 yield float(days[0])
 
     def heading(self, column: int) -> Heading:
-        """What the heading of a column says."""
-        found = self._headings.get(column)
-        if found is None:
-            found = self._headings[column] = heading(self.texts.get(column, ""), self.groups.get(column, ()))
-        return found
+        """Return what the heading of a column says."""
+        known = self._headings.get(column)
+        if known is None:
+            known = self._headings[column] = heading(self.texts.get(column, ""), self.groups.get(column, ()))
+        return known
 
 
 def judge(
-    columns: Columns, known: Mapping[int, str], asked: Iterable[int], *, thorough: bool = False
-) -> dict[int, Evidence]:
-    """The roles of some columns.
+    columns: HeadedColumns, known: Mapping[int, str], places: Iterable[int], *, thorough: bool = False
+) -> dict[int, RoleEvidence]:
+    """Return the roles of some columns.
 
     Args:
         known: column -> the role that an exact heading of the mapping gives; such a column keeps it unless its cells
@@ -151,43 +150,43 @@ def judge(
         asked: the columns to judge, those of `known` among them.
         thorough: weigh the cells of all columns, those of sure headings too: to show what speaks for each.
     """
-    scores: dict[int, dict[str, Evidence]] = {}
-    for column in list(asked)[:COLUMNS_MAX]:
+    scores: dict[int, dict[str, RoleEvidence]] = {}
+    for column in list(places)[:COLUMNS_MAX]:
         if column in known:
-            scores[column] = _listed(columns, column, known[column], thorough=thorough)
+            scores[column] = _judge_listed(columns, column, known[column], thorough=thorough)
         else:
-            scores[column] = _weighed(columns, column, thorough=thorough)
+            scores[column] = _weigh_roles(columns, column, thorough=thorough)
     blank = [column for column in scores if not columns.texts.get(column, "").strip() and column not in known]
     if blank:
         unnamed.add(scores, columns.features, blank, columns.as_of())
     _relate(columns, scores)
-    chosen = _assigned(scores)
-    for column, one in chosen.items():
-        if one.role in _INDUSTRIES and one.words > 0 and not columns.heading(column).names_agency:
+    by_column = _assign(scores)
+    for column, evidence in by_column.items():
+        if evidence.role in _INDUSTRIES and evidence.words > 0 and not columns.heading(column).names_agency:
             of_sp = columns.features(column).share("industry_b") >= OF_LIST_MIN
-            chosen[column] = replace(one, role="industry_b" if of_sp and column not in known else "industry")
-        elif one.role.startswith("watch_") and column not in known and not columns.heading(column).names_agency:
-            chosen[column] = replace(one, role="x_flag")  # a list of the manager's own
-    _name_facilities(columns, chosen)
-    return chosen
+            by_column[column] = replace(evidence, role="industry_b" if of_sp and column not in known else "industry")
+        elif evidence.role.startswith("watch_") and column not in known and not columns.heading(column).names_agency:
+            by_column[column] = replace(evidence, role="x_flag")  # a list of the manager's own
+    _name_facilities(columns, by_column)
+    return by_column
 
 
-def _name_facilities(columns: Columns, chosen: dict[int, Evidence]) -> None:
-    """Take a column of kinds for the facilities' names where its cells are such names and no other column has them.
+def _name_facilities(columns: HeadedColumns, by_column: dict[int, RoleEvidence]) -> None:
+    """Take kinds for facilities' names where the cells are and no column has them.
 
     "Type of Investment" over "Term Loan B-2" and "2021 Incremental Term Loan".
     """
-    if any(one.role in _NAMES_OF_FACILITIES for one in chosen.values()):
+    if any(role_evidence.role in _NAMES_OF_FACILITIES for role_evidence in by_column.values()):
         return
-    for column, one in sorted(chosen.items(), key=lambda pair: pair[1].role != "asset_type"):
+    for column, evidence in sorted(by_column.items(), key=lambda pair: pair[1].role != "asset_type"):
         is_lien = columns.heading(column).weights.get("lien_type", 0.0) >= WEAK_WORDS
-        if one.role not in _KINDS or column in columns.fixed or is_lien:
+        if evidence.role not in _KINDS or column in columns.fixed or is_lien:
             continue
-        found = columns.features(column)
-        is_kind = found.share("type") + found.share("lien alone") >= MOST
-        if found.filled >= content.ROWS_FOR_ROLE and found.share("facility") >= MOST and not is_kind:
-            reason = f"{found.share('facility'):.0%} of its texts are names of facilities"
-            chosen[column] = replace(one, role="facility_name", reasons=(*one.reasons, reason))
+        features = columns.features(column)
+        is_kind = features.share("type") + features.share("lien alone") >= MOST
+        if features.filled >= content.ROWS_FOR_ROLE and features.share("facility") >= MOST and not is_kind:
+            reason = f"{features.share('facility'):.0%} of its texts are names of facilities"
+            by_column[column] = replace(evidence, role="facility_name", reasons=(*evidence.reasons, reason))
             return
 
 
@@ -195,27 +194,27 @@ _KINDS: Final = frozenset(("asset_type", "lien_type"))
 _NAMES_OF_FACILITIES: Final = frozenset(("facility_name", "description"))
 
 
-def _listed(columns: Columns, column: int, role: str, *, thorough: bool) -> dict[str, Evidence]:
-    """A heading that the mapping lists: its role, unless its cells are of another type."""
+def _judge_listed(columns: HeadedColumns, column: int, role: str, *, thorough: bool) -> dict[str, RoleEvidence]:
+    """Return the role of a listed heading, unless its cells are of another type."""
     if column in columns.fixed:
         return {role: _of_alias(role)}
     if content.is_of_other_type(columns.sheet.columns[column], columns.first, role):
-        return _weighed(columns, column, thorough=thorough)
+        return _weigh_roles(columns, column, thorough=thorough)
     if role in _BY_SIZE or role in _IDS:
-        role = _told_by_cells(role, columns, column)
+        role = _role_by_cells(role, columns, column)
     elif columns.heading(column).weights.get(role, 0.0) < WEAK_WORDS:
         return _weak(columns, column, role)
     if not thorough:
         return {role: _of_alias(role)}
     cells, reason = content.evidence(role, columns.features(column))
     reasons = ("a heading of the mapping", *((reason,) if reason else ()))
-    return {role: Evidence(role, OF_ALIAS, max(0.0, cells), reasons=reasons)}
+    return {role: RoleEvidence(role, OF_ALIAS, max(0.0, cells), reasons=reasons)}
 
 
 @cache
-def _of_alias(role: str) -> Evidence:
-    """What a listed heading says that nobody doubts."""
-    return Evidence(role, OF_ALIAS, 0.0, reasons=("a heading of the mapping",))
+def _of_alias(role: str) -> RoleEvidence:
+    """Return what a listed heading says that nobody doubts."""
+    return RoleEvidence(role, OF_ALIAS, 0.0, reasons=("a heading of the mapping",))
 
 
 _BY_SIZE: Final = ("price", "market_value")
@@ -223,59 +222,67 @@ _IDS: Final = ("cusip", "isin", "loanx_id", "asset_id")
 _MARK_OF_ID: Final = {"cusip": "cusip", "isin": "isin", "loanx_id": "loanx"}
 
 
-def _told_by_cells(role: str, columns: Columns, column: int) -> str:
-    """Which of the roles that one heading may mean the cells are: a price or an amount, an identifier of which kind."""
+def _role_by_cells(role: str, columns: HeadedColumns, column: int) -> str:
+    """Return which of a heading's roles the cells are: price, amount, identifier."""
     weights = columns.heading(column).weights
     if role in _IDS and role != "asset_id" and weights.get("asset_id", 0.0) <= weights.get(role, 0.0):
         return role
-    found = columns.features(column)
+    features = columns.features(column)
     if role in _BY_SIZE:
-        if not len(found.sizes):
+        if not len(features.sizes):
             return role
-        return "market_value" if found.middle >= content.AMOUNT_MIN else "price"
-    shares = {one: found.share(mark) for one, mark in _MARK_OF_ID.items()}
+        return "market_value" if features.middle >= content.AMOUNT_MIN else "price"
+    shares = {kind: features.share(mark) for kind, mark in _MARK_OF_ID.items()}
     best = max(shares, key=lambda share: shares[share])
     return (
-        best if shares[best] >= content.MOST else "asset_id" if found.filled and shares.get(role, 0.0) < 0.2 else role
+        best
+        if shares[best] >= content.MOST
+        else "asset_id"
+        if features.filled and shares.get(role, 0.0) < 0.2
+        else role
     )
 
 
-def _weak(columns: Columns, column: int, role: str) -> dict[str, Evidence]:
-    """A listed heading of a general word: what it is listed for, and what its cells may be besides.
+def _weak(columns: HeadedColumns, column: int, role: str) -> dict[str, RoleEvidence]:
+    """Return what a general heading is listed for, and what its cells may be.
 
     Words of a group over it may speak against what it is listed for: "S&P" below "Country Rating".
     """
     if columns.heading(column).weights.get(role, 0.0) <= SPEAKS_AGAINST:
-        return _weighed(columns, column, thorough=True)
-    found, said = columns.features(column), columns.heading(column)
-    roles, _ = _rivals(said, found)
+        return _weigh_roles(columns, column, thorough=True)
+    features, words = columns.features(column), columns.heading(column)
+    roles, _ = _rivals(words, features)
     roles = {name: weight for name, weight in roles.items() if not is_sink(name)}
     roles[role] = OF_WEAK_ALIAS
-    weighed = [_evidence(name, weight, *content.evidence(name, found), THRESHOLD) for name, weight in roles.items()]
-    return {one.role: one for one in weighed if one.score > 0}
+    evidence_list = [
+        _evidence(name, weight, *content.evidence(name, features), THRESHOLD) for name, weight in roles.items()
+    ]
+    return {evidence.role: evidence for evidence in evidence_list if evidence.score > 0}
 
 
-def _weighed(columns: Columns, column: int, *, thorough: bool) -> dict[str, Evidence]:
-    """Role -> what heading and cells say for it, those that reach the threshold, sinks among them."""
-    said = columns.heading(column)
-    by_words = _by_words(said)
-    if said.known and _is_sure(by_words) and by_words[0][1] not in _ASKED and not thorough:
+def _weigh_roles(columns: HeadedColumns, column: int, *, thorough: bool) -> dict[str, RoleEvidence]:
+    """Return role -> what heading and cells say, above the threshold."""
+    words = columns.heading(column)
+    by_words = _by_words(words)
+    if words.known and _is_sure(by_words) and by_words[0][1] not in _ASKED and not thorough:
         role = by_words[0][1]
-        if role == "asset_id" and (told := _told_by_cells(role, columns, column)) != role:
-            return {told: _evidence(told, by_words[0][0], 0.0, "its cells are of that kind", THRESHOLD)}
+        if role == "asset_id" and (kind := _role_by_cells(role, columns, column)) != role:
+            return {kind: _evidence(kind, by_words[0][0], 0.0, "its cells are of that kind", THRESHOLD)}
         if not content.is_of_other_type(columns.sheet.columns[column], columns.first, role):
             return {role: _evidence(role, weight, 0.0, "", THRESHOLD) for weight, role in by_words[:3]}
-    found = columns.features(column)
-    if not said.known and found.filled < content.ROWS_FOR_ROLE:
+    features = columns.features(column)
+    if not words.known and features.filled < content.ROWS_FOR_ROLE:
         return {}
-    roles, threshold = _rivals(said, found)
-    weighed = [_evidence(role, weight, *content.evidence(role, found), threshold) for role, weight in roles.items()]
-    return {one.role: one for one in weighed if one.score > 0}
+    roles, threshold = _rivals(words, features)
+    evidence_list = [
+        _evidence(role, weight, *content.evidence(role, features), threshold) for role, weight in roles.items()
+    ]
+    return {evidence.role: evidence for evidence in evidence_list if evidence.score > 0}
 
 
-def _by_words(said: Heading) -> list[tuple[float, str]]:
-    """The roles that a heading speaks for, the best first."""
-    return sorted(((weight, role) for role, weight in said.weights.items() if weight > 0), reverse=True)
+def _by_words(words: Heading) -> list[tuple[float, str]]:
+    """Return the roles that a heading speaks for, the best first."""
+    return sorted(((weight, role) for role, weight in words.weights.items() if weight > 0), reverse=True)
 
 
 def _is_sure(by_words: list[tuple[float, str]]) -> bool:
@@ -285,36 +292,36 @@ def _is_sure(by_words: list[tuple[float, str]]) -> bool:
     return weight >= SURE and (not rest or weight - rest[0][0] >= SURE_LEAD)
 
 
-def _rivals(said: Heading, features: Features) -> tuple[dict[str, float], float]:
-    """The roles to weigh for a column with what words count for each, and the threshold that they must reach."""
-    roles = {role: weight for weight, role in _by_words(said)[:RIVALS_MAX]}
-    if said.against <= OF_ANOTHER_TIME:
+def _rivals(heading_words: Heading, features: Features) -> tuple[dict[str, float], float]:
+    """Return the roles to weigh for a column, and the threshold to reach."""
+    roles = {role: weight for weight, role in _by_words(heading_words)[:RIVALS_MAX]}
+    if heading_words.against <= OF_ANOTHER_TIME:
         return roles, THRESHOLD
     if roles:
         if features.filled:  # words that fit no field well stand over cells that are plainly one
             roles |= {
-                role: said.weights.get(role, 0.0) - 1.0
+                role: heading_words.weights.get(role, 0.0) - 1.0
                 for role in _SURE_BY_CELLS - roles.keys()
-                if said.weights.get(role, 0.0) > -1.0
+                if heading_words.weights.get(role, 0.0) > -1.0
             }
         return roles, THRESHOLD
     priors = words().priors
     roles = {
         role: priors.get(role, 0.0 if role in _SURE_BY_CELLS else _NO_PRIOR)
         for role in WITHOUT_WORDS
-        if said.weights.get(role, 0.0) >= 0
+        if heading_words.weights.get(role, 0.0) >= 0
     }
     return roles, THRESHOLD_WITHOUT_HEADING
 
 
-def _evidence(role: str, weight: float, cells: float, reason: str, threshold: float) -> Evidence:
-    """What speaks for a role, less the threshold that it must reach."""
+def _evidence(role: str, weight: float, cells: float, reason: str, threshold: float) -> RoleEvidence:
+    """Return what speaks for a role, less the threshold that it must reach."""
     reasons = (f"its heading counts {weight:.1f}",) if weight > 0 else ()
-    return Evidence(role, weight - threshold, cells, reasons=(*reasons, *((reason,) if reason else ())))
+    return RoleEvidence(role, weight - threshold, cells, reasons=(*reasons, *((reason,) if reason else ())))
 
 
-def _relate(columns: Columns, scores: dict[int, dict[str, Evidence]]) -> None:
-    """Add what relations between columns of figures say; where every heading is sure they decide nothing."""
+def _relate(columns: HeadedColumns, scores: dict[int, dict[str, RoleEvidence]]) -> None:
+    """Add relations between columns of figures, where headings are not sure."""
     open_columns = [column for column, roles in scores.items() if len(roles) > 1]
     if not open_columns:
         return
@@ -339,57 +346,47 @@ _OF_FIGURES: Final = frozenset(
      "spread", "all_in_rate", "base_rate_level", "floor")
 )  # fmt: skip
 
-_SHAREABLE: Final = frozenset(
-    ("par_value", "price", "facility_name", "description", "rating_a", "rating_b", "rating_c", "asset_id", "country",
-     "lien_type", "asset_type", "borrower_name", "industry_a", "industry_b", "industry_c", "maturity_date", "spread")
-)  # fmt: skip
 
-
-def _assigned(scores: dict[int, dict[str, Evidence]]) -> dict[int, Evidence]:
-    """The most certain pair of column and role first; a column one role, a role one column and its seconds.
+def _assign(scores: dict[int, dict[str, RoleEvidence]]) -> dict[int, RoleEvidence]:
+    """Assign the most certain pair first: one role a column, one column a role.
 
     A second column of a role keeps it as a candidate: which of them counts is decided where their values are known.
     """
     pairs = sorted(
-        ((one.score, -column, role) for column, roles in scores.items() for role, one in roles.items()), reverse=True
+        ((evidence.score, -column, role) for column, roles in scores.items() for role, evidence in roles.items()),
+        reverse=True,
     )
-    chosen: dict[int, Evidence] = {}
+    by_column: dict[int, RoleEvidence] = {}
     first: dict[str, tuple[int, float]] = {}
     for score, negative, role in pairs:
         column = -negative
-        if column in chosen or score <= 0:
+        if column in by_column or score <= 0:
             continue
-        taken = first.get(role)
-        if taken is not None and not is_sink(role):
+        first_column = first.get(role)
+        if first_column is not None and not is_sink(role):
             rest = _next(scores[column], role, first)
             if rest is not None and rest.score >= SECOND_SHARE * score - SECOND_LOSS:
                 continue  # it is better in its next role than as a second one of this
-        chosen[column] = _with_margin(scores[column], role)
+        by_column[column] = _with_margin(scores[column], role)
         first.setdefault(role, (column, score))
-    return chosen
+    return by_column
 
 
-def _next(roles: dict[str, Evidence], role: str, first: Mapping[str, object]) -> Evidence | None:
-    """The best of a column's other roles that no column has yet, or that many may have."""
-    able = [
-        one for name, one in roles.items() if name != role and (is_sink(name) or name not in first) and one.score > 0
+def _next(roles: dict[str, RoleEvidence], role: str, first: Mapping[str, object]) -> RoleEvidence | None:
+    """Return the best other role of a column that is free, or that many have."""
+    candidates = [
+        evidence
+        for name, evidence in roles.items()
+        if name != role and (is_sink(name) or name not in first) and evidence.score > 0
     ]
-    return max(able, key=lambda one: one.score, default=None)
+    return max(candidates, key=lambda evidence: evidence.score, default=None)
 
 
-def _with_margin(roles: dict[str, Evidence], role: str) -> Evidence:
-    """A column's role with the next one and the lead over it."""
-    one = roles[role]
+def _with_margin(roles: dict[str, RoleEvidence], role: str) -> RoleEvidence:
+    """Return a column's role with the next one and the lead over it."""
+    evidence = roles[role]
     rest = [other_role for name, other_role in roles.items() if name != role and other_role.score > 0]
-    runner_up = max(rest, key=lambda other: other.score, default=None)
+    runner_up = max(rest, key=lambda rival: rival.score, default=None)
     if runner_up is None:
-        return one
-    return replace(one, runner_up=runner_up.role, margin=one.score - runner_up.score)
-
-
-def same_figures(columns: Columns, one: int, other: int) -> bool:
-    """Whether two columns have the same values in the rows looked at: copies are no ambiguity."""
-    first, second = columns.features(one), columns.features(other)
-    if first.filled != second.filled:
-        return False
-    return bool(np.array_equal(first.numbers, second.numbers, equal_nan=True))
+        return evidence
+    return replace(evidence, runner_up=runner_up.role, margin=evidence.score - runner_up.score)

@@ -1,4 +1,4 @@
-"""Weigh what a column without a heading can be: by its cells, its neighbours, and the day of the report.
+"""Weigh what a column without a heading can be, by cells and neighbours.
 
 All of it is a guess that the reader tells: a column of these roles makes a warning.
 """
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.portfolio.sheets.columns import content
 from core.portfolio.sheets.columns.content import Features
-from core.portfolio.sheets.columns.evidence import Evidence
+from core.portfolio.sheets.columns.evidence import RoleEvidence
 
 THRESHOLD: Final = 1.6
 """Weight that the cells of such a column must reach for a role."""
@@ -59,11 +59,11 @@ OF_KIND: Final = 0.6
 AGENCIES: Final = ("a", "b", "c")
 
 Look = Callable[[int], Features]
-Scores = MutableMapping[int, dict[str, Evidence]]
+Scores = MutableMapping[int, dict[str, RoleEvidence]]
 
 
 def add(scores: Scores, look: Look, blank: list[int], as_of: float | None) -> None:
-    """Add the roles that cells alone, or other columns with them, tell of columns without a heading.
+    """Add roles of columns without a heading that cells or neighbours tell.
 
     Args:
         scores: column -> role -> evidence; those of columns with a heading are final.
@@ -71,20 +71,20 @@ def add(scores: Scores, look: Look, blank: list[int], as_of: float | None) -> No
         as_of: day of the report as a serial; None where it is not known.
     """
     for column in blank:
-        found = look(column)
-        if found.filled < content.ROWS_FOR_ROLE:
+        features = look(column)
+        if features.filled < content.ROWS_FOR_ROLE:
             continue
         roles = scores.setdefault(column, {})
-        for role, weight, reason in _roles(found, as_of):
-            roles[role] = Evidence(role, -THRESHOLD, weight * found.strength, reasons=(reason,))
-        for role, weight in _against(found):
+        for role, weight, reason in _roles(features, as_of):
+            roles[role] = RoleEvidence(role, -THRESHOLD, weight * features.strength, reasons=(reason,))
+        for role, weight in _against(features):
             if role in roles:
-                roles[role] = Evidence(role, -THRESHOLD, weight, reasons=roles[role].reasons)
+                roles[role] = RoleEvidence(role, -THRESHOLD, weight, reasons=roles[role].reasons)
     _add_neighbours(scores, look, blank)
 
 
 def _roles(features: Features, as_of: float | None) -> Iterator[tuple[str, float, str]]:
-    """Role, weight and reason of what a column can be by itself."""
+    """Yield role, weight and reason of what a column can be by itself."""
     if features.date >= content.MOST:
         yield "maturity_date", *_maturity(features.days, as_of)
     elif features.number >= content.MOST:
@@ -134,7 +134,7 @@ LEVEL_MOST: Final = 8.0
 
 
 def _is_level(sizes: NDArray[np.float64]) -> bool:
-    """Whether rates are levels of a reference rate: few ones, in percent or fractions, not on steps of 12.5 bps."""
+    """Return whether rates are levels of a reference rate: few, off the steps."""
     few = np.unique(sizes)
     if len(sizes) < LEVELS_MAX * 4 or len(few) > LEVELS_MAX or float(few.max()) > LEVEL_MOST:
         return False
@@ -143,7 +143,7 @@ def _is_level(sizes: NDArray[np.float64]) -> bool:
 
 
 def _against(features: Features) -> Iterator[tuple[str, float]]:
-    """Roles that the cells of a column without a heading speak against."""
+    """Yield roles that the cells of a column without a heading speak against."""
     sizes = features.sizes
     zeros = 1.0 - len(sizes) / max(1, int(np.count_nonzero(~np.isnan(features.numbers))))
     middle = float(np.median(sizes)) if len(sizes) else 0.0
@@ -162,7 +162,7 @@ FEW_COMPANIES: Final = 0.25
 
 
 def _recovery_scale(features: Features) -> float:
-    """Figures by which those of a column are recovery rates in percent: 1, 100 for fractions, 0 where they are none."""
+    """Return the factor to recovery rates in percent: 1, 100, or 0 for none."""
     sizes = features.sizes
     if len(sizes) < ROWS_MIN or len(np.unique(sizes)) > RECOVERIES_MAX or features.number < content.NEARLY_ALL:
         return 0.0
@@ -176,35 +176,41 @@ def _recovery_scale(features: Features) -> float:
 
 
 def _add_neighbours(scores: Scores, look: Look, blank: list[int]) -> None:
-    """Add what other columns of the table say: ratings and recovery rates by agency, prices, average lives."""
+    """Add ratings, recovery rates, prices and lives by other columns."""
     named = {
-        column: max(roles.values(), key=lambda one: one.score).role
+        column: max(roles.values(), key=lambda evidence: evidence.score).role
         for column, roles in scores.items()
         if roles and column not in blank
     }
     for column in blank:
-        found = look(column)
-        if found.filled < content.ROWS_FOR_ROLE:
+        features = look(column)
+        if features.filled < content.ROWS_FOR_ROLE:
             continue
         roles = scores[column]
         for role, weight, reason in (
-            *_ratings(column, found, named, look), *_recoveries(column, found, named),
-            *_purchases(found, named, look), *_lives(found, named, look),
-        ):  # fmt: skip
-            roles[role] = Evidence(role, -THRESHOLD, weight * found.strength, reasons=(reason,))
+            *_ratings(column, features, named, look),
+            *_recoveries(column, features, named),
+            *_purchases(features, named, look),
+            *_lives(features, named, look),
+        ):
+            roles[role] = RoleEvidence(role, -THRESHOLD, weight * features.strength, reasons=(reason,))
         if "purchase_price" in roles:
             roles.pop("price", None)
-        best = max((one for one in roles.values() if one.score > 0), key=lambda one: one.score, default=None)
+        best = max(
+            (evidence for evidence in roles.values() if evidence.score > 0),
+            key=lambda evidence: evidence.score,
+            default=None,
+        )
         if best is not None and best.role.startswith(("rating_", "recovery_")):
             named[column] = best.role
 
 
-def _agency_beside(column: int, named: Mapping[int, str], able: tuple[str, ...]) -> str:
-    """The agency of the nearest column with one, those to the left first; "" where none stands near."""
+def _agency_beside(column: int, named: Mapping[int, str], agencies: tuple[str, ...]) -> str:
+    """Return the agency of the nearest column with one; "" where none is near."""
     for distance in range(1, NEAR_COLUMNS + 1):
         for place in (column - distance, column + distance):
             agency = _agency(named.get(place, ""))
-            if agency in able:
+            if agency in agencies:
                 return agency
     return ""
 
@@ -220,13 +226,13 @@ def _agency(role: str) -> str:
 
 
 def _ratings(column: int, features: Features, named: Mapping[int, str], look: Look) -> Iterator[tuple[str, float, str]]:
-    """Which rating of which agency a column without a heading has."""
+    """Yield which rating of which agency a column without a heading has."""
     if features.share("letters") < content.MOST:
         return
-    able = ("a",) if features.share("moodys") > 0.3 else ("b", "c")
-    agency = _agency_beside(column, named, able) or able[0]
+    agencies = ("a",) if features.share("moodys") > 0.3 else ("b", "c")
+    agency = _agency_beside(column, named, agencies) or agencies[0]
     kinds = {role: place for place, role in named.items() if role.startswith("rating_") and _agency(role) == agency}
-    if len(able) > 1 and {f"rating_issuer_{agency}", f"rating_facility_{agency}"} <= kinds.keys():
+    if len(agencies) > 1 and {f"rating_issuer_{agency}", f"rating_facility_{agency}"} <= kinds.keys():
         agency = "c" if agency == "b" else "b"
         kinds = {role: place for place, role in named.items() if role.startswith("rating_") and _agency(role) == agency}
     order = [f"rating_issuer_{agency}", f"rating_facility_{agency}"]
@@ -235,31 +241,36 @@ def _ratings(column: int, features: Features, named: Mapping[int, str], look: Lo
     issuer = kinds.get(order[0], kinds.get(f"rating_{agency}"))
     if issuer is not None and agency == "a" and not _are_equal(features, look(issuer)):
         order = [f"rating_facility_{agency}", "rating_derived_a"]
-    for at, role in enumerate(one for one in order if one not in kinds):
+    for at, role in enumerate(role_name for role_name in order if role_name not in kinds):
         yield role, OF_RATING + OF_KIND - at * 2 * OF_KIND, "its texts are ratings, by the columns beside it"
 
 
-def _are_equal(features: Features, other: Features) -> bool:
-    """Whether two columns of texts say the same on nearly all rows."""
+def _are_equal(features: Features, features_beside: Features) -> bool:
+    """Return whether two columns of texts say the same on nearly all rows."""
     both = (
-        (features.codes >= 0) & (other.codes >= 0) if len(features.codes) == len(other.codes) else np.zeros(0, np.bool_)
+        (features.codes >= 0) & (features_beside.codes >= 0)
+        if len(features.codes) == len(features_beside.codes)
+        else np.zeros(0, np.bool_)
     )
     count = int(np.count_nonzero(both))
-    return count >= ROWS_MIN and int(np.count_nonzero(features.codes[both] == other.codes[both])) >= COPY_SHARE * count
+    return (
+        count >= ROWS_MIN
+        and int(np.count_nonzero(features.codes[both] == features_beside.codes[both])) >= COPY_SHARE * count
+    )
 
 
 def _recoveries(column: int, features: Features, named: Mapping[int, str]) -> Iterator[tuple[str, float, str]]:
-    """Whose recovery rates a column without a heading has, where ratings stand near it."""
+    """Yield whose recovery rates a column has, by the ratings near it."""
     if not _recovery_scale(features):
         return
-    able = tuple(one for one in AGENCIES if f"recovery_{one}" not in named.values())
-    agency = _agency_beside(column, named, able)
+    agencies = tuple(free_agency for free_agency in AGENCIES if f"recovery_{free_agency}" not in named.values())
+    agency = _agency_beside(column, named, agencies)
     if agency:
         yield f"recovery_{agency}", 4.0, "its figures stand on the steps of recovery rates, near ratings"
 
 
 def _purchases(features: Features, named: Mapping[int, str], look: Look) -> Iterator[tuple[str, float, str]]:
-    """A second column of prices is what was paid, unless it follows the first as that of last month does."""
+    """Yield a second column of prices as paid, unless last month's."""
     price = next((place for place, role in named.items() if role == "price"), None)
     if price is None or "purchase_price" in named.values() or features.number < content.NEARLY_ALL:
         return
@@ -270,7 +281,7 @@ def _purchases(features: Features, named: Mapping[int, str], look: Look) -> Iter
 
 
 def _lives(features: Features, named: Mapping[int, str], look: Look) -> Iterator[tuple[str, float, str]]:
-    """Average lives go with maturities."""
+    """Yield average lives go with maturities."""
     maturity = next((place for place, role in named.items() if role == "maturity_date"), None)
     if maturity is None or features.number < content.NEARLY_ALL or not len(features.sizes):
         return
@@ -279,14 +290,14 @@ def _lives(features: Features, named: Mapping[int, str], look: Look) -> Iterator
         yield "average_life", 5.0, "its figures follow the maturities"
 
 
-def _correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    """How far two columns go together; 0 where too few rows tell."""
-    if len(one) != len(other):
+def _correlation(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    """Return how far two columns go together; 0 where too few rows tell."""
+    if len(x) != len(y):
         return 0.0
-    both = ~np.isnan(one) & ~np.isnan(other)
+    both = ~np.isnan(x) & ~np.isnan(y)
     if np.count_nonzero(both) < ROWS_MIN:
         return 0.0
-    first, second = one[both], other[both]
+    first, second = x[both], y[both]
     if float(np.ptp(first)) == 0.0 or float(np.ptp(second)) == 0.0:
         return 0.0
     return float(np.corrcoef(first, second)[0, 1])

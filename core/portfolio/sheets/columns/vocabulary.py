@@ -1,4 +1,4 @@
-"""Weigh the words of a heading: for each role of `words.tsv` the sum of the weights of the phrases that it has."""
+"""Weigh a heading's words: for each role the sum of its phrases' weights."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ _IGNORED: Final = frozenset(("the", "a", "an", "of", "and", "or", "in", "per", "
 """Words that are not counted as unknown."""
 
 
-class Words(NamedTuple):
+class HeadingWords(NamedTuple):
     """The rows of `words.tsv`, by what they are for."""
 
     phrases: dict[tuple[str, ...], list[tuple[str, float]]]
@@ -121,17 +121,17 @@ class Heading(NamedTuple):
     """Weight of words that speak against every field: prior, at purchase, change."""
 
     def best(self, beside: Iterable[str] = ()) -> tuple[str, float]:
-        """The role with the highest weight, but for some; ("", 0) where none is above 0."""
+        """Return the role with the highest weight; ("", 0) for none above 0."""
         left_out = frozenset(beside)
-        able = [(weight, role) for role, weight in self.weights.items() if weight > 0 and role not in left_out]
-        if not able:
+        candidates = [(weight, role) for role, weight in self.weights.items() if weight > 0 and role not in left_out]
+        if not candidates:
             return "", 0.0
-        weight, role = max(able)
+        weight, role = max(candidates)
         return role, weight
 
 
 @cache
-def words() -> Words:
+def words() -> HeadingWords:
     """Read the table of words, once."""
     phrases: dict[tuple[str, ...], list[tuple[str, float]]] = {}
     abbreviations: dict[str, tuple[str, ...]] = {}
@@ -156,7 +156,7 @@ def words() -> Words:
     expanded = tuple(of_agency for role in roles for of_agency in _of_agencies(role))
     known = {word for phrase in phrases for word in phrase} | abbreviations.keys()
     known |= {word for long in abbreviations.values() for word in long}
-    return Words(phrases, abbreviations, alternatives, expanded, frozenset(known), kinds, priors)
+    return HeadingWords(phrases, abbreviations, alternatives, expanded, frozenset(known), kinds, priors)
 
 
 def _of_agencies(role: str) -> tuple[str, ...]:
@@ -164,7 +164,7 @@ def _of_agencies(role: str) -> tuple[str, ...]:
 
 
 def is_sink(role: str) -> bool:
-    """Whether a role is no field: another date, another amount, a comment."""
+    """Return whether a role is no field: another date, another amount, a comment."""
     return role.startswith("x_")
 
 
@@ -184,17 +184,17 @@ def _heading(text: str, groups: tuple[str, ...]) -> Heading:
     parts += [(token, factor, False) for token, factor in _tokens(text)]
     best: tuple[float, Heading] | None = None
     for at, reading in enumerate(_readings(parts[:TOKENS_MAX], table)):
-        found = _weighed(reading, table)
-        score = found.best()[1] - (ALTERNATIVE_LEAD if at else 0.0)
+        candidate = _weigh(reading, table)
+        score = candidate.best()[1] - (ALTERNATIVE_LEAD if at else 0.0)
         if best is None or score > best[0]:
-            best = score, found
+            best = score, candidate
     assert best is not None
     return best[1]
 
 
 @lru_cache(maxsize=MEMORY_MAX)
 def tokens_of(text: str) -> frozenset[str]:
-    """The words of a heading, abbreviations spelt out."""
+    """Return the words of a heading, abbreviations spelt out."""
     return frozenset(word for token, _ in _tokens(text[:HEADING_LENGTH_MAX]) for word in _meaning(token))
 
 
@@ -202,7 +202,7 @@ def tokens_of(text: str) -> frozenset[str]:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, float]]:
-    """The words of a heading in lower case, each with what it counts."""
+    """Yield the words of a heading in lower case, each with what it counts."""
     text = text.translate(_QUOTES)
     if not text.isascii():
         text = "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
@@ -210,33 +210,36 @@ def _tokens(text: str) -> Iterator[tuple[str, float]]:
         text = pattern.sub(whole, text)
     place = 0
     for bracket in _BRACKET.finditer(text):
-        yield from _behind_including(_cut(text[place : bracket.start()]))
+        yield from _behind_including(_split_words(text[place : bracket.start()]))
         place = bracket.end()
-        inside = [one for one in _cut(bracket[1] or bracket[2] or "") if one.isalnum()]
-        is_unit = all(one in _UNITS for one in inside)
+        inside = [split_word for split_word in _split_words(bracket[1] or bracket[2] or "") if split_word.isalnum()]
+        is_unit = all(word in _UNITS for word in inside)
         factor = BRACKETED if is_unit else BRACKETED_OTHER if len(inside) < EXPLANATION_TOKENS else EXPLANATION
         yield from ((token, factor) for token in inside)
-    yield from _behind_including(_cut(text[place:]))
+    yield from _behind_including(_split_words(text[place:]))
 
 
-def _cut(text: str) -> list[str]:
-    """Words, numbers and commas, cut at case, signs and digits; a word that a line's end parted is one again."""
+def _split_words(text: str) -> list[str]:
+    """Split words, numbers and commas at case, signs and digits.
+
+    A word that a line's end parted is one again.
+    """
     if "-" in text:
-        text = _PARTED.sub(_rejoined, text)
+        text = _PARTED.sub(_rejoin, text)
     return _TOKEN.findall(_CAMEL.sub(" ", text).lower())
 
 
 _PARTED: Final = re.compile(r"([A-Za-z]{2,})-\s*([a-z]{2,})")
 
 
-def _rejoined(parted: re.Match[str]) -> str:
-    whole = f"{parted[1]}{parted[2]}".lower()
+def _rejoin(match: re.Match[str]) -> str:
+    whole = f"{match[1]}{match[2]}".lower()
     known = words().vocabulary
-    return whole if whole in known and not (parted[1].lower() in known and parted[2] in known) else parted[0]
+    return whole if whole in known and not (match[1].lower() in known and match[2] in known) else match[0]
 
 
 def _behind_including(tokens: Iterable[str]) -> Iterator[tuple[str, float]]:
-    """Words with their factors: what stands behind "incl." explains, up to the next comma."""
+    """Yield words with factors: what stands behind "incl." only explains."""
     factor, is_first = 1.0, True
     for token in tokens:
         if token in (",", ";"):
@@ -248,33 +251,35 @@ def _behind_including(tokens: Iterable[str]) -> Iterator[tuple[str, float]]:
             is_first = False
 
 
-def _readings(parts: list[tuple[str, float, bool]], table: Words) -> Iterator[list[tuple[str, float, bool]]]:
-    """A heading with its abbreviations spelt out; then with second meanings of doubtful ones, one by one."""
+def _readings(parts: list[tuple[str, float, bool]], table: HeadingWords) -> Iterator[list[tuple[str, float, bool]]]:
+    """Yield the heading with abbreviations spelt out, then second meanings."""
     yield _spelt(parts, table, -1)
     doubtful = [at for at, (token, _, _) in enumerate(parts) if token in table.alternatives]
     for at in doubtful[: READINGS_MAX - 1]:
         yield _spelt(parts, table, at)
 
 
-def _spelt(parts: list[tuple[str, float, bool]], table: Words, alternative: int) -> list[tuple[str, float, bool]]:
-    """The words that the tokens stand for.
+def _spelt(
+    parts: list[tuple[str, float, bool]], table: HeadingWords, alternative: int
+) -> list[tuple[str, float, bool]]:
+    """Return the words that the tokens stand for.
 
     Args:
         alternative: the token that has its second meaning; -1 for none.
     """
-    listed: list[tuple[str, float, bool]] = []
+    words: list[tuple[str, float, bool]] = []
     for at, (token, factor, is_group) in enumerate(parts):
         if at == alternative:
             meaning: tuple[str, ...] = table.alternatives[token]
         else:
             meaning = _meaning(token)
-        listed += [(word, factor, is_group) for word in meaning]
-    return listed
+        words += [(word, factor, is_group) for word in meaning]
+    return words
 
 
 @lru_cache(maxsize=MEMORY_MAX)
 def _meaning(token: str) -> tuple[str, ...]:
-    """The words of one token: an abbreviation spelt out, two that are written as one, or one with letters left out."""
+    """Return a token's words: spelt out, split in two, or completed."""
     table = words()
     if token in table.abbreviations:
         return table.abbreviations[token]
@@ -284,30 +289,34 @@ def _meaning(token: str) -> tuple[str, ...]:
         left, right = token[:cut], token[cut:]
         if left in table.vocabulary and right in table.vocabulary:
             return (*_meaning(left), *_meaning(right))
-    return _completed(token, table) or _two_words(token, table) or (token,)
+    return _expand(token, table) or _two_words(token, table) or (token,)
 
 
-def _two_words(token: str, table: Words) -> tuple[str, ...]:
-    """Two words that are written as one, one of them with letters left out: OTSTNDNGPRIN; () for another token."""
+def _two_words(token: str, table: HeadingWords) -> tuple[str, ...]:
+    """Split two words written as one, perhaps shortened: OTSTNDNGPRIN; else ()."""
     for cut in range(len(token) - WORD_LENGTH_MIN, WORD_LENGTH_MIN - 1, -1):
         left, right = token[:cut], token[cut:]
-        if left in table.vocabulary and (whole := _completed(right, table)):
+        if left in table.vocabulary and (whole := _expand(right, table)):
             return (*_meaning(left), *whole)
-        if right in table.vocabulary and (whole := _completed(left, table)):
+        if right in table.vocabulary and (whole := _expand(left, table)):
             return (*whole, *_meaning(right))
     return ()
 
 
-def _completed(token: str, table: Words) -> tuple[str, ...]:
-    """The meaning of the known word that a token is with letters left out: OTSTNDNG; () for none, or for several."""
+def _expand(token: str, table: HeadingWords) -> tuple[str, ...]:
+    """Return the known word that a token shortens: OTSTNDNG; () for none."""
     if len(token) < WORD_LENGTH_MIN + 1:
         return ()
-    found = {
-        word for word in table.vocabulary
-        if len(word) > len(token) and word[0] == token[0] and _is_within(token, word)
-        and (word[-1] == token[-1] or word[:3] == token[:3]) and len(token) * 2 >= len(word)
-    }  # fmt: skip
-    meanings = {table.abbreviations.get(word, (word,)) for word in found}
+    words = {
+        word
+        for word in table.vocabulary
+        if len(word) > len(token)
+        and word[0] == token[0]
+        and _is_within(token, word)
+        and (word[-1] == token[-1] or word[:3] == token[:3])
+        and len(token) * 2 >= len(word)
+    }
+    meanings = {table.abbreviations.get(word, (word,)) for word in words}
     return meanings.pop() if len(meanings) == 1 else ()
 
 
@@ -319,8 +328,8 @@ def _is_within(token: str, word: str) -> bool:
 # ---- weights -------------------------------------------------------------------------------------------------------
 
 
-def _weighed(tokens: list[tuple[str, float, bool]], table: Words) -> Heading:
-    """The weights of all roles by the phrases among some words."""
+def _weigh(tokens: list[tuple[str, float, bool]], table: HeadingWords) -> Heading:
+    """Return the weights of all roles by the phrases among some words."""
     sums: dict[str, float] = {}
     against = 0.0
     known: set[int] = set()
@@ -347,7 +356,7 @@ def _weighed(tokens: list[tuple[str, float, bool]], table: Words) -> Heading:
     for role, total in sums.items():
         base = total + penalty + (0.0 if is_sink(role) else against)
         for of_agency in _of_agencies(role):
-            weights[of_agency] = _bounded(base + (_of_agency(role, of_agency[-1], named) if "@" in role else 0.0))
+            weights[of_agency] = _clip(base + (_of_agency(role, of_agency[-1], named) if "@" in role else 0.0))
     return Heading(weights, len(known), len(known) + unknown, bool(named), against)
 
 
@@ -357,7 +366,7 @@ def _of_agency(role: str, agency: str, named: set[str]) -> float:
     return OWN_AGENCY if agency in named else OTHER_AGENCY
 
 
-def _bounded(weight: float) -> float:
+def _clip(weight: float) -> float:
     if weight > FULL_WEIGHT:
         return FULL_WEIGHT + REST_SHARE * (weight - FULL_WEIGHT)
     return max(weight, WEIGHT_MIN)
@@ -372,7 +381,7 @@ _OLD: Final = frozenset(("copy",))
 
 @lru_cache(maxsize=MEMORY_MAX)
 def kind_weights(text: str) -> dict[str, float]:
-    """Kind of a sheet (holdings, list, tests, notes, old, template ...) -> what the words of its name say for it."""
+    """Return kind of a sheet -> what the words of its name say for it."""
     table = words()
     tokens = [token for token, _ in _tokens(text[:HEADING_LENGTH_MAX])]
     texts = [word for token in tokens for word in ((token,) if token in _OLD else _meaning(token))][:TOKENS_MAX]

@@ -1,1 +1,1 @@
-"""Which rows below a header are loans: the words, the odd rows, sums, and what is no collateral."""
+"""Which rows below a header are loans: words, odd rows, sums, no collateral."""

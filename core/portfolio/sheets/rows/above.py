@@ -1,4 +1,4 @@
-"""Take names from the headings of groups: companies above their investments, industries above their loans."""
+"""Names from headings of groups: companies, and industries, above loans."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from core.portfolio.cells import _parse
 from core.portfolio.cells.parsing import BLANK, Cells, key, spread_out
-from core.portfolio.sheets.rows.kinds import Kinds, industries
+from core.portfolio.sheets.rows.kinds import RowKinds, industries
 from core.portfolio.sheets.rows.no_loans import new_headings
-from core.portfolio.sheets.rows.odd import Columns, Odd
+from core.portfolio.sheets.rows.odd import OddRows, RowColumns
 from core.portfolio.sheets.rows.vocabulary import only_instrument
 from core.portfolio.sheets.rows.words import start_of
 
@@ -35,9 +35,10 @@ HEADINGS_MIN: Final = 2
 """Headings that name industries from which these are the loans' industries."""
 
 
-def parted(columns: Columns) -> Columns | None:
-    """The columns with the one that has both companies and, below each, its instruments as two: "Acme Holdings" over
-    "First lien term loan"; None where there is no such column.
+def split_column(columns: RowColumns) -> RowColumns | None:
+    """Split a column of companies with their instruments below in two.
+
+    "Acme Holdings" over "First lien term loan"; None where there is no such column.
     """
     both = columns.borrower if columns.facility is None else columns.facility if columns.borrower is None else None
     if both is None or not _is_both(columns, both):
@@ -49,15 +50,16 @@ def parted(columns: Columns) -> Columns | None:
 
 
 def _instruments(cells: Cells) -> NDArray[np.bool_]:
-    """Rows in which a column names an instrument alone."""
+    """Return rows in which a column names an instrument alone."""
     local, used = _parse.distinct(cells.codes, len(cells.pool.text))
     says = [only_instrument(key(start_of(cells.pool.text, code))) for code in used.tolist()]
     return spread_out(np.array(says, np.bool_), False, local)
 
 
-def _is_both(columns: Columns, both: Cells) -> bool:
-    """Whether a column names a company first, which nothing else tells to be a loan, and instruments alone on many of
-    the rows below; by its first rows.
+def _is_both(columns: RowColumns, both: Cells) -> bool:
+    """Return whether a column has companies first, then instruments alone.
+
+    By its first rows; nothing else tells the company to be a loan.
     """
     sample = slice(0, SAMPLE_ROWS)
     cells = both.take(sample)
@@ -76,7 +78,7 @@ def _is_both(columns: Columns, both: Cells) -> bool:
 
 
 def _only(cells: Cells, rows: NDArray[np.bool_]) -> Cells:
-    """A column's cells in some rows, blank in the others."""
+    """Return a column's cells in some rows, blank in the others."""
     return Cells(
         np.where(rows, cells.kinds, np.uint8(BLANK)).astype(np.uint8),
         np.where(rows, cells.numbers, 0.0),
@@ -86,8 +88,8 @@ def _only(cells: Cells, rows: NDArray[np.bool_]) -> Cells:
     )
 
 
-def filled(own: Cells, cells: Cells) -> Cells:
-    """A column's cells, where they say nothing another one's."""
+def fill_blanks(own: Cells, cells: Cells) -> Cells:
+    """Return a column's cells, where they say nothing another one's."""
     says = own.present()
     return Cells(
         np.where(says, own.kinds, cells.kinds),
@@ -99,9 +101,11 @@ def filled(own: Cells, cells: Cells) -> Cells:
 
 
 def industries_above(
-    odd: Odd, kinds: Kinds, subtotals: NDArray[np.int64], again: NDArray[np.int64], chosen: NDArray[np.int64]
+    odd: OddRows, kinds: RowKinds, subtotals: NDArray[np.int64], again: NDArray[np.int64], loan_rows: NDArray[np.int64]
 ) -> NDArray[np.int32] | None:
-    """The text code of the heading above each loan that names its industry, -1 without; None where no headings do.
+    """Return the text code of each loan's industry heading, -1 for none.
+
+    None where no headings name one.
 
     A subtotal with an industry's name does, too; where the first one stands below loans, it names those above it.
 
@@ -113,22 +117,25 @@ def industries_above(
     below = False
     if not heads.any():
         heads = industries(odd, np.isin(odd.rows, subtotals))
-        below = bool(heads.any() and len(chosen) and chosen[0] < odd.rows[np.argmax(heads)])
-    if np.count_nonzero(heads) < HEADINGS_MIN or not len(chosen):
+        below = bool(heads.any() and len(loan_rows) and loan_rows[0] < odd.rows[np.argmax(heads)])
+    if np.count_nonzero(heads) < HEADINGS_MIN or not len(loan_rows):
         return None
     codes = np.where(heads, odd.first_text, np.int32(-1))
     if below:
-        place = np.searchsorted(odd.rows[heads], chosen)
+        place = np.searchsorted(odd.rows[heads], loan_rows)
         return np.append(codes[heads], np.int32(-1))[place]
     ends = heads | _other_headings(odd, kinds, again)
-    place = np.searchsorted(odd.rows[ends], chosen) - 1
-    found = np.append(codes[ends], np.int32(-1))[place]
-    return found if (found >= 0).any() else None
+    place = np.searchsorted(odd.rows[ends], loan_rows) - 1
+    codes_of_loans = np.append(codes[ends], np.int32(-1))[place]
+    return codes_of_loans if (codes_of_loans >= 0).any() else None
 
 
-def _other_headings(odd: Odd, kinds: Kinds, again: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Headings that end an industry: not the names of companies, which have rows without a name below them."""
+def _other_headings(odd: OddRows, kinds: RowKinds, again: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return headings that end an industry, not the names of companies.
+
+    Those have rows without a name below them.
+    """
     at = np.flatnonzero(kinds.label & ~kinds.name)
-    other = np.zeros(len(odd.rows), np.bool_)
-    other[at] = new_headings(odd, at, again)
-    return other
+    is_heading = np.zeros(len(odd.rows), np.bool_)
+    is_heading[at] = new_headings(odd, at, again)
+    return is_heading

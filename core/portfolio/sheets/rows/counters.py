@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from core.grid.column import Column
 from core.grid.sheet import Sheet
-from core.portfolio.cells.parsing import BLANK, NUMBER, TEXT, decoded, key
+from core.portfolio.cells.parsing import BLANK, NUMBER, TEXT, decode, key
 
 SAMPLE_ROWS: Final = 500
 """Rows below a header that tell whether a column counts them."""
@@ -39,7 +39,7 @@ HEADINGS: Final = frozenset(
 
 
 def counts_rows(sheet: Sheet, at: int, heading: str, first: int) -> bool:
-    """Whether a column numbers the rows from `first` on: 1, 2, 3 under "#", "No." or no words at all; in any order.
+    """Return whether a column numbers rows: 1, 2, 3 under "#", "No." or blank.
 
     Args:
         at: the column, 0-based.
@@ -61,12 +61,12 @@ def counts_rows(sheet: Sheet, at: int, heading: str, first: int) -> bool:
 
 
 def _figures(sheet: Sheet, cut: Column) -> NDArray[np.float64]:
-    """The figures of some cells, those written as texts of a few digits among them."""
+    """Return figures of cells, also those written as a few digits."""
     figures = np.where(cut.kinds == NUMBER, cut.numbers, np.nan)
     is_text = cut.kinds == TEXT
     if is_text.any():
         codes, places = np.unique(cut.codes[is_text], return_inverse=True)
-        texts = decoded(sheet.text, codes.astype(np.int64))
+        texts = decode(sheet.text, codes.astype(np.int64))
         values = [float(text) if len(text) <= DIGITS_MAX and text.isdecimal() else np.nan for text in texts]
         figures[is_text] = np.array(values)[places]
     return np.asarray(figures[~np.isnan(figures)], np.float64)

@@ -1,4 +1,4 @@
-"""Name each row that is not plainly a loan: blank, header, total, heading of a group, or perhaps a loan."""
+"""Name each row that is not plainly a loan: blank, header, total, heading."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from core.portfolio.cells import _parse
 from core.portfolio.cells.parsing import spread_out
 from core.portfolio.sheets.header import STACK_MAX
 from core.portfolio.sheets.rows import words
-from core.portfolio.sheets.rows.odd import Columns, Has, Odd, called_total_of, has_words, repeats_header
-from core.portfolio.sheets.rows.sums import Doubt
+from core.portfolio.sheets.rows.odd import OddRows, RowColumns, RowMarks, called_total_of, has_words, repeats_header
+from core.portfolio.sheets.rows.sums import SumDoubt
 from core.portfolio.sheets.rows.vocabulary import is_industry
 
 HEADING_CELLS_MAX: Final = 3
@@ -26,7 +26,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Kinds:
+class RowKinds:
     """What each odd row is; masks over `Odd.rows`."""
 
     par: Mask
@@ -54,7 +54,7 @@ class Kinds:
     """Places among the odd rows of another table's headers."""
 
 
-def kinds_of(columns: Columns, odd: Odd, has: Has) -> Kinds:
+def kinds_of(columns: RowColumns, odd: OddRows, has: RowMarks) -> RowKinds:
     """Name each odd row."""
     rows = odd.rows
     par, name, identified, detail, cash = (
@@ -64,9 +64,9 @@ def kinds_of(columns: Columns, odd: Odd, has: Has) -> Kinds:
     header = repeats_header(columns, rows)
     if columns.par is not None:
         header &= ~par
-    same, other = odd.headers(~par & ~header, columns.places)
+    same, unlike = odd.headers(~par & ~header, columns.places)
     header[same] = True
-    others = _without_upper_rows(header, rows, np.array(other, np.int64))
+    others = _without_upper_rows(header, rows, np.array(unlike, np.int64))
     called_total = _called_total(columns, odd)
     bare = called_total & ~identified
     wordy = odd.matches(words.MARKER, whole=False) & ~detail & (odd.texts <= 1) & (columns.has_detail | ~par)
@@ -82,23 +82,39 @@ def kinds_of(columns: Columns, odd: Odd, has: Has) -> Kinds:
     label |= _headings(columns, odd, par, detail, name) & ~marker & ~header
     solid = ~(blank | header | marker | label)
     titles = odd.matches(words.POOL_TITLE, whole=True) & ~odd.matches(words.NOT_POOL, whole=True)
-    return Kinds(
-        par, name, identified, detail, cash, blank, header, marker, label, solid, par & solid & ~cash, footer, titles,
-        called_total, others,
-    )  # fmt: skip
+    return RowKinds(
+        par,
+        name,
+        identified,
+        detail,
+        cash,
+        blank,
+        header,
+        marker,
+        label,
+        solid,
+        par & solid & ~cash,
+        footer,
+        titles,
+        called_total,
+        others,
+    )
 
 
-def _without_upper_rows(header: Mask, rows: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Headers of other tables without those that stand right above this one's again: they are its upper rows."""
-    goes_on = np.zeros(len(other), np.bool_)
+def _without_upper_rows(header: Mask, rows: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Drop headers of other tables that are this one's own upper rows."""
+    goes_on = np.zeros(len(places), np.bool_)
     for distance in range(1, STACK_MAX):
-        below = np.minimum(other + distance, len(rows) - 1)
-        goes_on |= header[below] & (rows[below] == rows[other] + distance)
-    return other[~goes_on]
+        below = np.minimum(places + distance, len(rows) - 1)
+        goes_on |= header[below] & (rows[below] == rows[places] + distance)
+    return places[~goes_on]
 
 
-def _called_total(columns: Columns, odd: Odd) -> Mask:
-    """Rows that are called total; a loan may be called Total Safety or Source Photonics: its row says more."""
+def _called_total(columns: RowColumns, odd: OddRows) -> Mask:
+    """Return rows called total, but for loans such as Total Safety's.
+
+    Their row says more.
+    """
     called = odd.matches(words.BARE, whole=True)
     for named in (columns.borrower, columns.facility, *columns.identifiers):
         if named is not None:  # the first text may be the deal's name, as on every row
@@ -106,9 +122,11 @@ def _called_total(columns: Columns, odd: Odd) -> Mask:
     return called
 
 
-def _headings(columns: Columns, odd: Odd, par: Mask, detail: Mask, name: Mask) -> Mask:
-    """Rows with one text and without a par that head a group in spite of a figure beside it, such as its share of net
-    assets: the next row that says anything has no name of its own, or the text is an industry.
+def _headings(columns: RowColumns, odd: OddRows, par: Mask, detail: Mask, name: Mask) -> Mask:
+    """Return rows with one text, without par, that head a group.
+
+    In spite of a figure beside it, such as its share of net assets: the next row that says anything has no name of its
+    own, or the text is an industry.
     """
     may_be: Mask = ~par & ~detail & (odd.texts == 1) & (odd.filled > 1) & (odd.filled <= HEADING_CELLS_MAX)
     if columns.par is None or not may_be.any():
@@ -120,8 +138,8 @@ def _headings(columns: Columns, odd: Odd, par: Mask, detail: Mask, name: Mask) -
     return np.asarray(may_be & (goes_on & name | industries(odd, may_be)), np.bool_)
 
 
-def industries(odd: Odd, among: Mask) -> Mask:
-    """Which of some rows with one text have the name of an industry."""
+def industries(odd: OddRows, among: Mask) -> Mask:
+    """Return which of some rows with one text have the name of an industry."""
     local, used = _parse.distinct(np.where(among & (odd.texts == 1), odd.first_text, np.int32(-1)), len(odd.text))
     if len(used) > HEADINGS_MAX:
         return np.zeros(len(among), np.bool_)
@@ -129,14 +147,14 @@ def industries(odd: Odd, among: Mask) -> Mask:
     return spread_out(np.array(says, np.bool_), False, local)
 
 
-def doubt_of(columns: Columns, odd: Odd, kinds: Kinds) -> Doubt:
-    """The rows with a par that may be a sum of others."""
+def doubt_of(columns: RowColumns, odd: OddRows, kinds: RowKinds) -> SumDoubt:
+    """Return the rows with a par that may be a sum of others."""
     rows, rest, name, detail = odd.rows, kinds.rest, kinds.name, kinds.detail
     # A total may have the number of loans in a column of identifiers; its sum tells it from a company of that name.
     described = kinds.identified & (odd.texts == 1) & (has_words(columns, odd) & ~name | called_total_of(columns, odd))
     # An id or a facility makes a nameless row a loan under a merged issuer, a date or a word one without a name.
     nameless = rest & ~name & ~detail
-    return Doubt(
+    return SumDoubt(
         markers=rows[kinds.marker],
         nameless=rows[nameless],
         elsewhere=rows[nameless & (odd.texts > 0)],
@@ -148,8 +166,8 @@ def doubt_of(columns: Columns, odd: Odd, kinds: Kinds) -> Doubt:
     )
 
 
-def _says_little(columns: Columns, odd: Odd, rest: Mask) -> Mask:
-    """Rows that lack what tells of a loan; where no column is known to, a text that most rows with a par have."""
+def _says_little(columns: RowColumns, odd: OddRows, rest: Mask) -> Mask:
+    """Return rows that lack what tells of a loan, or a text that most have."""
     if columns.has_detail:
         return np.ones(len(rest), np.bool_)
     usual = int(np.median(odd.texts[rest])) if rest.any() else 0

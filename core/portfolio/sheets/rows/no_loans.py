@@ -1,4 +1,4 @@
-"""Which rows are no loans, by a heading above them or by what they say of themselves: shares, warrants, sold assets."""
+"""Which rows are no loans: shares, warrants, sold assets, by words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.grid.column import Text
 from core.portfolio.cells import _parse
 from core.portfolio.cells.parsing import Cells, key, spread_out
-from core.portfolio.sheets.rows.odd import Odd
+from core.portfolio.sheets.rows.odd import OddRows
 from core.portfolio.sheets.rows.vocabulary import is_equity
 from core.portfolio.sheets.rows.words import places_of, start_of
 from core.portfolio.sheets.titles import is_no_collateral
@@ -33,8 +33,10 @@ _SEPARATORS: Final = (" - ", " \u2013 ", " \u2014 ", ": ")
 """What stands between a company's name and its instrument."""
 
 
-def under_no_collateral(odd: Odd, label: NDArray[np.bool_], again: NDArray[np.int64], height: int) -> NDArray[np.bool_]:
-    """Rows below a heading that says that they are no collateral, down to the next heading.
+def under_no_collateral(
+    odd: OddRows, label: NDArray[np.bool_], again: NDArray[np.int64], height: int
+) -> NDArray[np.bool_]:
+    """Return rows below a heading of no collateral, down to the next heading.
 
     Args:
         again: rows of titles above a header that stands again, but for those that name loans.
@@ -54,9 +56,10 @@ def under_no_collateral(odd: Odd, label: NDArray[np.bool_], again: NDArray[np.in
     return under
 
 
-def new_headings(odd: Odd, at: NDArray[np.int64], again: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which labels end the group above: a title of the page, which stands above its first row of loans too or above
-    the header again, is no heading.
+def new_headings(odd: OddRows, at: NDArray[np.int64], again: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which labels end the group above.
+
+    A title of the page, which stands above its first row of loans too or above the header again, is no heading.
     """
     codes = odd.first_text[at]
     _, first = np.unique(codes, return_index=True)
@@ -66,21 +69,21 @@ def new_headings(odd: Odd, at: NDArray[np.int64], again: NDArray[np.int64]) -> N
 
 
 def equity_rows(types: Iterable[Cells], height: int) -> NDArray[np.bool_] | None:
-    """Rows whose type or facility names shares, warrants or units; None where no row's does."""
-    found: NDArray[np.bool_] | None = None
+    """Return rows of shares, warrants or units; None where no row's are."""
+    is_equity: NDArray[np.bool_] | None = None
     for cells in types:
         local, used = _parse.distinct(cells.codes, len(cells.pool.text))
         says = np.zeros(len(used), np.bool_)
         for place in _candidates(cells.pool.text, used).tolist():
             says[place] = _is_equity(start_of(cells.pool.text, int(used[place])))
         if says.any():
-            found = np.zeros(height, np.bool_) if found is None else found
-            found |= spread_out(says, False, local)
-    return found
+            is_equity = np.zeros(height, np.bool_) if is_equity is None else is_equity
+            is_equity |= spread_out(says, False, local)
+    return is_equity
 
 
 def _candidates(text: Text, used: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Places among some codes of those whose strings are worth reading."""
+    """Return places among some codes of those whose strings are worth reading."""
     if len(used) <= TEXTS_MAX:
         return np.arange(len(used), dtype=np.int64)
     data = text.data.tobytes().lower()
@@ -91,7 +94,7 @@ def _candidates(text: Text, used: NDArray[np.int32]) -> NDArray[np.int64]:
 
 @remembered(MEMORY_MAX)
 def _is_equity(text: str) -> bool:
-    """Whether a text names shares, alone or behind its company's name."""
+    """Return whether a text names shares, alone or behind its company's name."""
     lower = text.lower()
     if _ANY_WORD.search(lower) is None:
         return False

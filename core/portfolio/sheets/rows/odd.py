@@ -1,4 +1,4 @@
-"""The rows that are not plainly loans, and what all columns of the sheet say about them."""
+"""The rows that are not plainly loans, by all columns of the sheet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.portfolio.cells import _parse
 from core.portfolio.cells.parsing import TEXT, Cells, bit, spread_out
-from core.portfolio.sheets.below import Below
+from core.portfolio.sheets.below import RowsBelow
 from core.portfolio.sheets.header import SCORE_MIN, Matcher
 from core.portfolio.sheets.rows.words import MARKER, SEVERAL_WORDS, start_of
 
@@ -32,7 +32,7 @@ MISSES_MAX: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class RowColumns:
     """The mapped columns by what they say about a row; all over the same rows."""
 
     par: NDArray[np.float64] | None
@@ -51,12 +51,12 @@ class Columns:
 
     @property
     def has_detail(self) -> bool:
-        """Whether a column is known that tells a loan from its borrower."""
+        """Return whether a column is known that tells a loan from its borrower."""
         return bool(self.identifiers or self.types) or self.facility is not None or self.maturity is not None
 
 
 @dataclass(frozen=True, slots=True)
-class Has:
+class RowMarks:
     """What each row has."""
 
     par: NDArray[np.bool_]
@@ -71,7 +71,7 @@ class Has:
 
 
 def _is_figure(cells: Cells) -> NDArray[np.bool_]:
-    """Cells whose text is a number."""
+    """Return cells whose text is a number."""
     if not cells.seen & bit(TEXT):
         return np.zeros(len(cells.kinds), np.bool_)
     text = cells.pool.text
@@ -80,11 +80,11 @@ def _is_figure(cells: Cells) -> NDArray[np.bool_]:
     return spread_out(~np.isnan(values), False, local)
 
 
-class Odd:
-    """The rows that are not plainly loans, and what all columns of the sheet say about them."""
+class OddRows:
+    """The rows that are not plainly loans, and what all columns say of them."""
 
     def __init__(
-        self, below: Below, rows: NDArray[np.int64], aliases: Matcher | None, counters: frozenset[int]
+        self, below: RowsBelow, rows: NDArray[np.int64], aliases: Matcher | None, counters: frozenset[int]
     ) -> None:
         self.rows = rows
         self._below, self._aliases = below, aliases
@@ -107,38 +107,38 @@ class Odd:
             self.last_text = np.where(is_text, cells.codes, self.last_text)
 
     def text_of(self, at: int) -> str:
-        """The first text of an odd row."""
+        """Return the first text of an odd row."""
         return start_of(self.text, int(self.first_text[at]))
 
     def texts_above(self) -> NDArray[np.int32]:
-        """The codes of the texts above the first row that is looked at."""
+        """Return the codes of the texts above the first row that is looked at."""
         first = self._below.first
-        found = [
+        codes = [
             part.codes[part.codes >= 0]
             for stored in self._below.sheet.columns
             if stored is not None and stored.start < first
             for part in (stored.span(max(stored.start, first - ABOVE_ROWS), min(first, stored.stop)),)
         ]
-        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int32)
+        return np.unique(np.concatenate(codes)) if codes else np.zeros(0, np.int32)
 
     def headers(self, among: NDArray[np.bool_], places: dict[str, int]) -> tuple[list[int], list[int]]:
-        """Of some odd rows those that read like a header: the same one in other words, and another table's."""
+        """Return odd rows that read like this header, and like another table's."""
         same: list[int] = []
-        other: list[int] = []
+        unlike: list[int] = []
         if self._aliases is None:
-            return same, other
+            return same, unlike
         rows_max = min(HEADERS_MAX, HEADER_CELLS_MAX // max(1, self._below.sheet.column_count))
         mapped = set(places.values())
         for at in np.flatnonzero(among & (self.texts >= SCORE_MIN))[:rows_max].tolist():
-            named, unknown = self._named(int(self.rows[at]), mapped)
+            named, unknown = self._find_targets(int(self.rows[at]), mapped)
             if len(named) >= SCORE_MIN:
                 agrees = all(places.get(target) == column for target, column in named.items())
                 is_whole = 2 * len(named) >= len(places) and unknown <= UNKNOWN_MAX
-                (same if agrees and is_whole else other).append(at)
-        return same, other
+                (same if agrees and is_whole else unlike).append(at)
+        return same, unlike
 
-    def _named(self, row: int, mapped: set[int]) -> tuple[dict[str, int], int]:
-        """Target -> column of the cells of a row that name one, and how many under mapped columns name none."""
+    def _find_targets(self, row: int, mapped: set[int]) -> tuple[dict[str, int], int]:
+        """Return target -> column of a row's cells, and how many name none."""
         assert self._aliases is not None
         named: dict[str, int] = {}
         balance = unknown = 0
@@ -160,23 +160,23 @@ class Odd:
     def matches(
         self, pattern: re.Pattern[str], *, whole: bool, codes: NDArray[np.int32] | None = None
     ) -> NDArray[np.bool_]:
-        """Rows whose first text (else that of their code in `codes`) fits the pattern, as a whole or from its start."""
+        """Return rows whose first text fits the pattern, whole or from its start."""
         local, used = _parse.distinct(self.first_text if codes is None else codes, len(self.text))
         matches = pattern.fullmatch if whole else pattern.match
         fit = [matches(start_of(self.text, code)) is not None for code in used.tolist()]
         return spread_out(np.array(fit, np.bool_), False, local)
 
 
-def has_words(columns: Columns, odd: Odd) -> NDArray[np.bool_]:
-    """Rows with a text of several words for an identifier: "Retail: 5 assets" over a group's sum."""
+def has_words(columns: RowColumns, odd: OddRows) -> NDArray[np.bool_]:
+    """Return rows with several words for an identifier: "Retail: 5 assets"."""
     in_words = np.zeros(len(odd.rows), np.bool_)
     for cells in columns.identifiers:
         in_words |= odd.matches(SEVERAL_WORDS, whole=True, codes=cells.codes[odd.rows])
     return in_words
 
 
-def called_total_of(columns: Columns, odd: Odd) -> NDArray[np.bool_]:
-    """Rows whose borrower reads like a total of something: "Total B2", with the number of loans for an identifier."""
+def called_total_of(columns: RowColumns, odd: OddRows) -> NDArray[np.bool_]:
+    """Return rows whose borrower reads like a total of something: "Total B2"."""
     borrower = columns.borrower
     return (
         np.zeros(len(odd.rows), np.bool_)
@@ -185,20 +185,20 @@ def called_total_of(columns: Columns, odd: Odd) -> NDArray[np.bool_]:
     )
 
 
-def repeats_header(columns: Columns, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Rows that show the header's own words in two columns or more: the header again, after a page break.
+def repeats_header(columns: RowColumns, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return rows with the header's own words again, after a page break.
 
     Under a header of one row these are half of its columns at least, and no mapped column has another word: two tables
     may begin with the same columns.
     """
     if not columns.headers:
         return np.zeros(len(rows), np.bool_)
-    alike, other = np.zeros(len(rows), np.int32), np.zeros(len(rows), np.int32)
+    alike, unlike = np.zeros(len(rows), np.int32), np.zeros(len(rows), np.int32)
     for cells, header in columns.headers:
         codes = cells.codes[rows]
         is_alike = codes == header[0] if len(header) == 1 else np.isin(codes, header)
         alike += is_alike
-        other += (codes >= 0) & ~is_alike
+        unlike += (codes >= 0) & ~is_alike
     is_one_row = all(len(header) == 1 for _, header in columns.headers)
     half = (len(columns.headers) + 1) // 2 if is_one_row else 0
-    return np.asarray((alike >= max(min(2, len(columns.headers)), half)) & (other == 0), np.bool_)
+    return np.asarray((alike >= max(min(2, len(columns.headers)), half)) & (unlike == 0), np.bool_)

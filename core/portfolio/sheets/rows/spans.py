@@ -1,4 +1,7 @@
-"""Merge columns that a table scraper took apart: spanned cells again in each column, signs in cells of their own."""
+"""Merge columns that a table scraper took apart.
+
+Spanned cells again in each column, signs in cells of their own.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ import numpy as np
 
 from core.grid.column import Column, Text, frozen
 from core.grid.sheet import Sheet
-from core.portfolio.cells.parsing import BLANK, NUMBER, TEXT, decoded, key, plain
-from core.portfolio.sheets.header import Found
+from core.portfolio.cells.parsing import BLANK, NUMBER, TEXT, decode, key, plain
+from core.portfolio.sheets.header import HeaderMatch
 
 ROWS_MAX: Final = 20_000
 """Rows of a sheet that is looked at: a scraped table is one that people read."""
@@ -48,18 +51,18 @@ class Slot(NamedTuple):
 _BLANK: Final = Slot(BLANK, 0.0, -1, 0)
 
 
-def merged(sheet: Sheet, found: Found) -> Sheet | None:
-    """The sheet with the columns of each heading in one; None where no heading spans several."""
+def merge_columns(sheet: Sheet, header: HeaderMatch) -> Sheet | None:
+    """Return the sheet with each heading's columns as one; None for none."""
     if sheet.row_count > ROWS_MAX or sheet.column_count > COLUMNS_MAX:
         return None
     signs = _sign_codes(sheet.text)
-    if not signs and not any(one == two for one, two in _neighbours(found)):
+    if not signs and not any(heading == next_heading for heading, next_heading in _neighbours(header)):
         return None
-    return _Spans(sheet, found, signs).merged()
+    return _Spans(sheet, header, signs).merge()
 
 
 def currency_signs(stored: Sheet, merged_sheet: Sheet, place: int) -> dict[str, int]:
-    """How often each currency's sign stands in a cell of its own among the columns that became one at `place`.
+    """Count each currency's sign in cells of its own among merged columns.
 
     Args:
         stored: the sheet as it came.
@@ -77,19 +80,19 @@ def currency_signs(stored: Sheet, merged_sheet: Sheet, place: int) -> dict[str, 
     return dict(counts)
 
 
-def _neighbours(found: Found) -> Iterator[tuple[str, str]]:
-    """The headings of each two columns side by side, as keys."""
-    for column, text in found.texts.items():
-        if column + 1 in found.texts and key(text):
-            yield key(text), key(found.texts[column + 1])
+def _neighbours(header: HeaderMatch) -> Iterator[tuple[str, str]]:
+    """Yield the headings of each two columns side by side, as keys."""
+    for column, text in header.texts.items():
+        if column + 1 in header.texts and key(text):
+            yield key(text), key(header.texts[column + 1])
 
 
 def _sign_codes(text: Text) -> dict[int, str]:
-    """The strings of a pool that are signs, by code."""
+    """Return the strings of a pool that are signs, by code."""
     short = np.flatnonzero(np.diff(text.offsets) <= SIGN_BYTES)
     return {
         code: string.strip()
-        for code, string in zip(short.tolist(), decoded(text, short), strict=True)
+        for code, string in zip(short.tolist(), decode(text, short), strict=True)
         if string.strip() in SIGNS
     }
 
@@ -97,33 +100,33 @@ def _sign_codes(text: Text) -> dict[int, str]:
 class _Spans:
     """The columns under each heading of one sheet."""
 
-    def __init__(self, sheet: Sheet, found: Found, signs: dict[int, str]) -> None:
-        self._sheet, self._found, self._signs = sheet, found, signs
-        self._first = found.row + 1
+    def __init__(self, sheet: Sheet, header: HeaderMatch, signs: dict[int, str]) -> None:
+        self._sheet, self._header, self._signs = sheet, header, signs
+        self._first = header.row + 1
         self._slots: dict[int, list[Slot]] = {}
         self._texts: list[str] = []
         """Strings that come to the sheet's pool."""
         self._codes: dict[str, int] = {}
 
-    def merged(self) -> Sheet | None:
+    def merge(self) -> Sheet | None:
         columns = list(self._sheet.columns)
         is_changed = False
         for start, stop in self._groups():
-            cells = self._joined(start, stop)
+            cells = self._join_cells(start, stop)
             if cells is None:
                 continue
             is_changed = True
             columns[start] = _column([*self._of(start)[: self._first], *cells])
             for column in range(start + 1, stop):
-                columns[column] = _column(self._of(column)[: self._found.top])
+                columns[column] = _column(self._of(column)[: self._header.top])
         if not is_changed:
             return None
         return replace(self._sheet, columns=tuple(columns), text=_with(self._sheet.text, self._texts))
 
     def _groups(self) -> Iterator[tuple[int, int]]:
-        """The first column of each heading that spans several, and one past its last."""
+        """Yield the first column of each spanning heading, and one past its last."""
         count, column = self._sheet.column_count, 0
-        names = {at: key(text) for at, text in self._found.texts.items() if key(text)}
+        names = {at: key(text) for at, text in self._header.texts.items() if key(text)}
         while column < count:
             start, column = column, column + 1
             if start not in names:
@@ -134,19 +137,20 @@ class _Spans:
                 yield start, column
 
     def _goes_on(self, start: int, column: int, names: dict[int, str]) -> bool:
-        """Whether a column is under the heading that begins at `start`: by the same words; or without any, where it
-        has signs alone, or the columns before it have.
+        """Return whether a column is under the heading that begins at `start`.
+
+        By the same words; or without any, where it has signs alone, or the columns before it have.
         """
         if column in names:
             return names[column] == names[start]
         return not self._has_values(column) or not any(self._has_values(before) for before in range(start, column))
 
     def _has_values(self, column: int) -> bool:
-        """Whether a column has a cell below the heading that is no sign."""
+        """Return whether a column has a cell below the heading that is no sign."""
         return any(slot.kind != BLANK and slot.code not in self._signs for slot in self._of(column)[self._first :])
 
     def _of(self, column: int) -> list[Slot]:
-        """A column's cells from the top of the sheet."""
+        """Return a column's cells from the top of the sheet."""
         known = self._slots.get(column)
         if known is None:
             stored = self._sheet.columns[column]
@@ -156,16 +160,16 @@ class _Spans:
             else:
                 cut = stored.span(0, height)
                 known = [
-                    Slot(*one)
-                    for one in zip(
+                    Slot(*parts)
+                    for parts in zip(
                         cut.kinds.tolist(), cut.numbers.tolist(), cut.codes.tolist(), cut.formats.tolist(), strict=True
                     )
                 ]
             self._slots[column] = known
         return known
 
-    def _joined(self, start: int, stop: int) -> list[Slot] | None:
-        """The cells of some columns as those of one, from below the heading; None where rows have several values."""
+    def _join_cells(self, start: int, stop: int) -> list[Slot] | None:
+        """Join the cells of some columns; None where rows have several values."""
         rows = list(zip(*(self._of(column)[self._first :] for column in range(start, stop)), strict=True))
         odd = filled = 0
         joined: list[Slot] = []
@@ -179,7 +183,7 @@ class _Spans:
         return joined if filled and odd <= ODD_SHARE * filled else None
 
     def _with_signs(self, slot: Slot, signs: Sequence[str]) -> Slot:
-        """A figure with what stands in cells beside it: a bracket closed behind "(1.2", a sign for percent."""
+        """Return a figure with the signs beside it: a bracket, or percent."""
         closing = "".join(dict.fromkeys(sign for sign in signs if sign in _CLOSING))
         opening = "(" if any(sign.startswith("(") for sign in signs) else ""
         if not closing and not opening:
@@ -199,7 +203,7 @@ class _Spans:
         return Slot(TEXT, 0.0, self._code(f"{opening}{text}{closing}"), slot.format)
 
     def _code(self, string: str) -> int:
-        """The code of a string, which may come to the pool."""
+        """Return the code of a string, which may come to the pool."""
         if not self._codes:
             self._codes = {known: code for code, known in enumerate(self._sheet.text.strings())}
         code = self._codes.setdefault(string, len(self._sheet.text) + len(self._texts))
@@ -209,7 +213,7 @@ class _Spans:
 
 
 def _column(slots: Sequence[Slot]) -> Column | None:
-    """A column of some cells from the top of a sheet; None without any."""
+    """Return a column of some cells from the top of a sheet; None without any."""
     kinds = np.array([slot.kind for slot in slots], np.uint8)
     filled = np.flatnonzero(kinds)
     if not len(filled):
@@ -225,9 +229,9 @@ def _column(slots: Sequence[Slot]) -> Column | None:
 
 
 def _with(text: Text, strings: list[str]) -> Text:
-    """A pool with some strings behind its own."""
-    data = [one.encode() for one in strings]
-    ends = np.cumsum([len(one) for one in data], dtype=np.int64) + text.offsets[-1]
+    """Return a pool with some strings behind its own."""
+    data = [encoded.encode() for encoded in strings]
+    ends = np.cumsum([len(encoded) for encoded in data], dtype=np.int64) + text.offsets[-1]
     return Text(
         frozen(np.concatenate((text.offsets, ends))),
         frozen(np.concatenate((text.data[: text.offsets[-1]], np.frombuffer(b"".join(data), np.uint8)))),

@@ -1,4 +1,4 @@
-"""Which rows are sums of others: totals, subtotals of companies and of groups. They count nothing."""
+"""Which rows are sums of others: totals and subtotals. They count nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.sheets.rows.odd import Columns
+from core.portfolio.sheets.rows.odd import RowColumns
 
 TOTAL_TOLERANCE: Final = 0.02
 """Currency units by which an unlabelled total may differ from the sum above it."""
@@ -33,7 +33,7 @@ LEVELS_MAX: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Doubt:
+class SumDoubt:
     """Rows with a par that may be a sum of others: offsets, ascending."""
 
     markers: NDArray[np.int64]
@@ -55,9 +55,9 @@ class Doubt:
 
 
 def find_sums(
-    columns: Columns, doubt: Doubt, counted: NDArray[np.bool_], stop: int
+    columns: RowColumns, doubt: SumDoubt, counted: NDArray[np.bool_], stop: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Totals and subtotals among the rows in doubt, by the loans that are counted."""
+    """Find totals and subtotals in doubtful rows, by the counted loans."""
     height = len(counted)
     totals = _unlabelled_totals(columns, doubt.nameless, doubt.markers, counted)
     subtotals = _company_subtotals(columns, doubt.bare_names, counted)
@@ -76,7 +76,7 @@ def find_sums(
 
 
 def union(height: int, *parts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rows below `height` that are in any of the parts, ascending: ten times as fast as making them unique."""
+    """Return the rows in any part, ascending: ten times as fast as np.unique."""
     mask = np.zeros(height, np.bool_)
     for rows in parts:
         mask[rows] = True
@@ -84,14 +84,17 @@ def union(height: int, *parts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def without(rows: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rows that are not among the others; each stands once in either."""
+    """Return the rows that are not among the others; each stands once in either."""
     return np.setdiff1d(rows, others, assume_unique=True)
 
 
 def _unlabelled_totals(
-    columns: Columns, nameless: NDArray[np.int64], markers: NDArray[np.int64], counted: NDArray[np.bool_]
+    columns: RowColumns, nameless: NDArray[np.int64], markers: NDArray[np.int64], counted: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Rows with nothing that names a loan and a par that is the sum of the loans above, or of those since a total."""
+    """Return unnamed rows whose par is the sum of the loans above.
+
+    Or of those since a total.
+    """
     if columns.par is None or len(nameless) == 0:
         return nameless[:0]
     sums = np.concatenate(([0.0], np.cumsum(np.where(counted, columns.par, 0.0))))
@@ -109,8 +112,8 @@ def _unlabelled_totals(
     return np.array(totals, np.int64)
 
 
-def _named_totals(columns: Columns, rows: NDArray[np.int64], counted: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Rows with a name and a par alone that is the sum of all loans above: a count or the deal stands in the name."""
+def _named_totals(columns: RowColumns, rows: NDArray[np.int64], counted: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return rows with a name and a par that is the sum of all loans above."""
     if columns.par is None or len(rows) == 0:
         return rows[:0]
     sums = np.cumsum(np.where(counted, columns.par, 0.0))[rows]
@@ -119,10 +122,11 @@ def _named_totals(columns: Columns, rows: NDArray[np.int64], counted: NDArray[np
 
 
 def _group_totals(
-    columns: Columns, rows: NDArray[np.int64], totals: NDArray[np.int64], counted: NDArray[np.bool_]
+    columns: RowColumns, rows: NDArray[np.int64], totals: NDArray[np.int64], counted: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Rows with a name and a par alone where each is the sum of its group: the loans since the one before, or those
-    up to the next one. One that is not, and all of them are loans.
+    """Return named rows of par that are the sums of their groups.
+
+    The loans since the one before, or those up to the next one. One that is not, and all of them are loans.
 
     Args:
         totals: rows that are known as the sum of all loans above, as the first group's is; groups end there as well.
@@ -140,8 +144,8 @@ def _group_totals(
     return rows[:0]
 
 
-def _company_subtotals(columns: Columns, rows: NDArray[np.int64], counted: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Rows with a borrower and a par alone that is the sum of the borrower's other rows next to it."""
+def _company_subtotals(columns: RowColumns, rows: NDArray[np.int64], counted: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return rows whose par is the sum of the borrower's rows next to it."""
     if columns.par is None or columns.borrower is None or len(rows) == 0:
         return rows[:0]
     codes = columns.borrower.codes
@@ -157,40 +161,39 @@ def _company_subtotals(columns: Columns, rows: NDArray[np.int64], counted: NDArr
 
 
 def _levels(
-    columns: Columns,
+    columns: RowColumns,
     rows: NDArray[np.int64],
     totals: NDArray[np.int64],
     labels: NDArray[np.int64],
     counted: NDArray[np.bool_],
 ) -> NDArray[np.int64]:
-    """Rows with a name and a par alone that are the sum of a group of loans right above or right below, of groups
-    within groups too: those of a heading first, then those since the sum before.
+    """Return named rows of par that sum loans above or below, nested too.
+
+    Those of a heading first, then those since the sum before.
 
     Two loans may add up to a third one by chance: where few of these rows are sums, only a figure that is not round, or
     one of three loans and more, is.
     """
-    found = rows[:0]
+    total_rows = rows[:0]
     if columns.par is None:
-        return found
+        return total_rows
     for level in range(LEVELS_MAX):
-        left = without(rows, found)
+        left = without(rows, total_rows)
         edges = union(len(counted), left, totals, labels if level == 0 else labels[:0])
         fits, many = _run_sums(columns.par, left, edges, counted)
         is_most = np.count_nonzero(fits) >= max(GROUP_TOTALS_MIN, MOST * len(left))
         is_round = np.mod(columns.par[left], ROUND) == 0
         fresh = left[fits & (is_most | (many >= NAMED_TOTAL_LOANS) | ~is_round)]
-        found = union(len(counted), found, fresh)
+        total_rows = union(len(counted), total_rows, fresh)
         if not len(fresh) and level:
             break
-    return found
+    return total_rows
 
 
 def _run_sums(
     par: NDArray[np.float64], rows: NDArray[np.int64], edges: NDArray[np.int64], counted: NDArray[np.bool_]
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Which rows are the sum of the loans between the edge above and them, or them and the edge below; and of how many
-    loans.
-    """
+    """Return rows that sum the loans up to an edge, and of how many."""
     sums = np.concatenate(([0.0], np.cumsum(np.where(counted, par, 0.0))))
     many = np.concatenate(([0], np.cumsum(counted)))
     before = np.concatenate(([0], edges))[np.searchsorted(edges, rows)]
@@ -205,9 +208,9 @@ def _run_sums(
 
 
 def _lone_subtotals(
-    columns: Columns, rows: NDArray[np.int64], edges: NDArray[np.int64], counted: NDArray[np.bool_]
+    columns: RowColumns, rows: NDArray[np.int64], edges: NDArray[np.int64], counted: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Rows with a par and no text that are the sum of the loans since the heading or the sum before."""
+    """Return textless rows whose par sums the loans since the last heading."""
     if columns.par is None or not len(rows):
         return rows[:0]
     sums = np.concatenate(([0.0], np.cumsum(np.where(counted, columns.par, 0.0))))
@@ -217,8 +220,8 @@ def _lone_subtotals(
     return np.asarray(rows[(np.abs(above - columns.par[rows]) <= TOTAL_TOLERANCE) & (above != 0)], np.int64)
 
 
-def group_heads(columns: Columns, doubt: Doubt, counted: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Rows with a name and a par alone that is the sum of the loans below them, up to the next such row or total."""
+def group_heads(columns: RowColumns, doubt: SumDoubt, counted: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return rows with a name whose par sums the loans below them."""
     rows = doubt.bare_names
     if columns.par is None or not len(rows):
         return rows[:0]

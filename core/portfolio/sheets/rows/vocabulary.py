@@ -1,4 +1,4 @@
-"""Words of which the names of instruments, of shares and of industries are made; a company's name has others."""
+"""Words of the names of instruments, shares and industries."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ EQUITY: Final = _words(
     " preferred common ordinary"
 )
 """Words of which the name of a share has one."""
-
-_CORE: Final = DEBT | EQUITY | {"term"}
 
 _EQUITY_ALONE: Final = _words("equity equities stock stocks shares warrant warrants units unit share")
 """Words that make a share of any name of an instrument without a word for debt."""
@@ -78,7 +76,7 @@ _JOINING: Final = _words("and of the other non general misc miscellaneous except
 
 
 def only_instrument(line: str) -> bool:
-    """Whether a line, a key, is made of the words of an instrument alone: "first lien term loan", "class a units"."""
+    """Return whether a key has an instrument's words alone: "first lien term loan"."""
     words = line.split()
     if (
         not words
@@ -90,7 +88,7 @@ def only_instrument(line: str) -> bool:
 
 
 def has_instrument(line: str) -> bool:
-    """Whether a line, a key, has a word that names a debt instrument, or the year in which one is due."""
+    """Return whether a key names a debt instrument, or the year it is due."""
     words = line.split()
     return not DEBT.isdisjoint(words) or "term" in words or any(_TERM.fullmatch(word) for word in words)
 
@@ -99,8 +97,9 @@ _TERM: Final = re.compile(r"tl[a-z]?\d{0,2}|b\d{1,2}|ddtl\d?")
 
 
 def is_equity(line: str) -> bool:
-    """Whether a line, a key, names shares, warrants or units, and no debt: "common stock", "llc units"; a company may
-    have such a word in its name, so all words are those of shares.
+    """Return whether a key names shares and no debt: "common stock", "llc units".
+
+    A company may have such a word in its name, so all words are those of shares.
     """
     words = line.split()
     if not words or len(line) > LENGTH_MAX or not DEBT.isdisjoint(words) or "term" in words:
@@ -118,12 +117,12 @@ _FIGURES: Final = re.compile(
 
 
 def without_figures(text: str) -> str:
-    """A heading less what stands behind its name: "Software - 12.3 %", "Software (continued)"."""
+    """Return a heading less figures behind its name: "Software - 12.3 %"."""
     return _FIGURES.sub("", " ".join(text[:LENGTH_MAX].split()))
 
 
 def is_industry(text: str) -> bool:
-    """Whether a text is the name of an industry: all of its words are those of the classifications."""
+    """Return whether all words of a text are those of industries."""
     words = key(without_figures(text)).split()
     return (
         bool(words) and not _INDUSTRY.isdisjoint(words) and all(word in _INDUSTRY or word in _JOINING for word in words)

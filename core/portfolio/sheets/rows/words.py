@@ -1,4 +1,4 @@
-"""Words by which rows below a header are totals, footers, headings of the page, or cash."""
+"""Words that make rows totals, footers, page headings, or cash."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ TEXT_BYTES_MAX: Final = 400
 
 
 def markers(text: Text) -> NDArray[np.bool_]:
-    """Strings that read like a total or a footer, by code, with a False at the end for the code -1."""
+    """Return strings that read like totals or footers by code, False at the end."""
     marked = np.zeros(len(text) + 1, np.bool_)
     for code in _parse.may_mark(text.offsets, text.data).tolist():
         marked[code] = MARKER.match(start_of(text, code)) is not None
@@ -92,7 +92,10 @@ def start_of(text: Text, code: int) -> str:
 
 
 def cash_names(named: Iterable[Cells | None], text: Text, rows: NDArray[np.int64]) -> NDArray[np.bool_] | None:
-    """Strings that name cash or a bank account where some rows could be one: by code, with a False for the code -1."""
+    """Return strings that name cash by code, where some rows could be cash.
+
+    With a False for the code -1.
+    """
     if not len(rows):
         return None
     names = np.zeros(len(text) + 1, np.bool_)
@@ -110,7 +113,7 @@ def cash_names(named: Iterable[Cells | None], text: Text, rows: NDArray[np.int64
 
 
 def places_of(data: bytes, part: bytes) -> Iterator[int]:
-    """Where a part stands in some bytes: five times as fast as a pattern."""
+    """Yield where a part stands in some bytes: five times as fast as a pattern."""
     place = data.find(part)
     while place >= 0:
         yield place

@@ -7,12 +7,12 @@ from typing import Any
 from core.deals.draft.ids import id_of, unique
 from core.definition import READY, parse
 from core.definition.terms import SUITE_TESTS
-from core.portfolio.model.facts import Fact, Subject
+from core.portfolio.model.facts import Fact, FactSubject
 from tests.rows import every
 
 
 def drafted_id(test: dict[str, Any], market: str = "euro", industries: str | None = "b", **subject: Any) -> str:
-    fact = Fact(kind="test", label="x", subject=Subject(**{"measure": "x"} | subject), value=1.0, place="'T'!A1")
+    fact = Fact(kind="test", label="x", subject=FactSubject(**{"measure": "x"} | subject), value=1.0, place="'T'!A1")
     return id_of(test, fact, market, industries)
 
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from core.files.write.delimited import (
     DELIMITERS,
     ENCODINGS,
+    DelimitedResult,
     Dialect,
-    Written,
     file_names,
     guarded,
     write_csv,
@@ -33,7 +33,7 @@ from tests.rows import every
 FORMATS = ("General", "yyyy-mm-dd", "h:mm AM/PM", "d/m/yy hh:mm:ss", "[h]:mm", "0.00%", '"d"0')
 
 
-def written(sheet: Sheet, *, date_1904: bool = False, **dialect: str) -> tuple[Written, bytes]:
+def written(sheet: Sheet, *, date_1904: bool = False, **dialect: str) -> tuple[DelimitedResult, bytes]:
     stream = io.BytesIO()
     actual_written = write_csv(stream, sheet, FORMATS, dialect=Dialect(**dialect), date_1904=date_1904)
     assert actual_written.size_bytes == len(stream.getvalue())

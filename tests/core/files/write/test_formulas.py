@@ -8,11 +8,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.files.write import _xlsx as kernel
-from core.files.write.formulas import AS_TYPED, NO_SHEET, OF_FILTERED, OF_PIVOT, TRIMMED, Known, _words
+from core.files.write.formulas import AS_TYPED, NO_SHEET, OF_FILTERED, OF_PIVOT, TRIMMED, KnownNames, _words
 from core.files.write.newer import NEWER, with_prefixes
 
 NAMES = ["One", "It's", "Ärger.2"]
-KNOWN = Known(NAMES, {"table"}, {name.casefold() for name in NAMES})
+KNOWN = KnownNames(NAMES, {"table"}, {name.casefold() for name in NAMES})
 PIECES = [
     "One",
     "Gone",

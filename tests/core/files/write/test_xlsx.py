@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.files.read import read
-from core.files.write import Formats, Formula, Page, Properties, Shown, sheet_of, write_xlsx
+from core.files.write import BookSettings, Formats, FormattedValue, Formula, Properties, SheetPage, sheet_of, write_xlsx
 from core.files.write.ranges import Range
 from core.files.write.styles import StyleName
 from core.grid.column import Text, column_of
@@ -61,12 +61,10 @@ def written(path: Path, book: Workbook, looks: dict[str, Any]) -> Workbook:
     """A workbook as it is read back from its file."""
     write_xlsx(
         path,
-        [Page(sheet.name, sheet, **looks) for sheet in book.sheets],
+        [SheetPage(sheet.name, sheet, **looks) for sheet in book.sheets],
         number_formats=book.number_formats,
-        date_1904=book.date_1904,
-        defined_names=book.defined_names,
-        local_names=book.local_names,
         tables=book.tables,
+        settings=BookSettings(date_1904=book.date_1904, defined_names=book.defined_names, local_names=book.local_names),
     )
     return read(path)
 
@@ -177,16 +175,21 @@ def test_any_workbook_comes_back(
     assert shown.cell(90, 9).protection.locked
 
 
-def look_page(formats: Formats) -> Page:
+def look_page(formats: Formats) -> SheetPage:
     """A page with everything that a page can have."""
     rows = [
         ["Test", "Value", "Limit", "Status of it all"],
-        ["=SUM(A1)", Shown(0.125, "0.0%"), Shown(0.1, "0.0%"), Formula('IF(B2>=C2,"PASS","FAIL")', "PASS")],
-        ["-1", Shown(0.05, "0.0%"), Shown(0.1, "0.0%"), Formula('IF(B3>=C3,"PASS","FAIL")', "FAIL")],
+        [
+            "=SUM(A1)",
+            FormattedValue(0.125, "0.0%"),
+            FormattedValue(0.1, "0.0%"),
+            Formula('IF(B2>=C2,"PASS","FAIL")', "PASS"),
+        ],
+        ["-1", FormattedValue(0.05, "0.0%"), FormattedValue(0.1, "0.0%"), Formula('IF(B3>=C3,"PASS","FAIL")', "FAIL")],
         ["@note", None, None, Formula("NA()", "#N/A")],
     ]
     sheet = replace(sheet_of(rows, formats, merged=[(4, 0, 5, 1)]), hidden_rows=np.array([3, 9], np.int32))
-    return Page(
+    return SheetPage(
         "Control & <co>",
         sheet,
         header_row=0,
@@ -202,7 +205,7 @@ def look_page(formats: Formats) -> Page:
 def test_how_a_page_looks(tmp_path: Path) -> None:
     formats = Formats()
     page = look_page(formats)
-    hidden = Page("Far", sheet_of([["x"]], formats, state="hidden"), styled=False, widths=[None, 30.0])
+    hidden = SheetPage("Far", sheet_of([["x"]], formats, state="hidden"), styled=False, widths=[None, 30.0])
     path = tmp_path / "a.xlsx"
     assert write_xlsx(path, [hidden, page], number_formats=formats).warnings == ()
     book = openpyxl.load_workbook(path)
@@ -253,7 +256,9 @@ def test_custom_parts_and_properties(tmp_path: Path) -> None:
     sheet = sheet_of([["a"]], Formats())
     xml = b'<p xmlns="urn:x">one</p>'
     properties = Properties(title="T & U", description="d")
-    write_xlsx(tmp_path / "a.xlsx", [Page("S", sheet)], parts={"urn:x": xml, "urn:y": b"<q/>"}, properties=properties)
+    write_xlsx(
+        tmp_path / "a.xlsx", [SheetPage("S", sheet)], parts={"urn:x": xml, "urn:y": b"<q/>"}, properties=properties
+    )
     with zipfile.ZipFile(tmp_path / "a.xlsx") as archive:
         assert archive.read("customXml/item1.xml") == xml
         assert b"../customXml/item2.xml" in archive.read("xl/_rels/workbook.xml.rels")
@@ -289,9 +294,8 @@ def test_what_excel_would_not_open_is_left_out_and_told(tmp_path: Path) -> None:
     names = {"ok": "One!$A$1", "gone": "Gone!$A$1", "A1": "1", "OK": "2", "u": "3"}
     actual_written = write_xlsx(
         tmp_path / "a.xlsx",
-        [Page("One", sheet), Page("Two 2", sheet_of(rows, Formats()))],
-        defined_names=names,
-        local_names={("one", "mine"): "One!$A$2", ("gone", "x"): "1"},
+        [SheetPage("One", sheet), SheetPage("Two 2", sheet_of(rows, Formats()))],
+        settings=BookSettings(defined_names=names, local_names={("one", "mine"): "One!$A$2", ("gone", "x"): "1"}),
         tables=(*tables, replace(tables[1], name="Over"), replace(tables[1], name="u", first_row=5, last_row=6)),
     )
     book = read(tmp_path / "a.xlsx")
@@ -327,7 +331,7 @@ def test_memory_does_not_grow_with_the_sheet(tmp_path: Path) -> None:
     numbers = np.arange(rows) / 8
     arrays = np.ones(rows, np.uint8), numbers, np.full(rows, -1, np.int32), np.zeros(rows, np.uint16)
     column = column_of(np.arange(rows), *arrays)
-    page = Page("S", Sheet("S", 0, "visible", (column,) * 10, rows, text_of([]), no_formulas()))
+    page = SheetPage("S", Sheet("S", 0, "visible", (column,) * 10, rows, text_of([]), no_formulas()))
     write_xlsx(tmp_path / "a.xlsx", [replace(page, sheet=sheet_of([[1.0]], Formats()))])
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
     before = peak_bytes()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.formula.blocks import TEMPLATES, check
 from core.formula.blocks.templates import Template
 from core.grid.address import column_name
-from core.recalc.apply import Headed, preview
+from core.recalc.apply import NamedColumns, preview
 from core.recalc.book import Book
 from tests.rows import every
 
@@ -25,6 +25,6 @@ def test_a_template_gives_what_its_examples_say(template: Template) -> None:
         for at, input_value in enumerate(template.inputs)
     }
     book = Book.from_columns({"S": columns})
-    headed = Headed(book.sheets[0], 0, list(schema))
+    headed = NamedColumns(book.sheets[0], 0, list(schema))
     shown = preview(book, headed, result.formula, 200)
     assert [row.output for row in shown] == [answer for _, answer in template.examples]

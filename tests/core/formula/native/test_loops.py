@@ -22,7 +22,7 @@ from core.formula.columns import vector
 from core.formula.language.parser import parse
 from core.formula.native import loops
 from core.formula.native.loops import Loops
-from core.formula.native.recipe import NO_LOOP, NUMBERS_AND_BLANKS, Recipe, Step
+from core.formula.native.recipe import NO_LOOP, NUMBERS_AND_BLANKS, LoopRecipe, LoopStep
 from core.formula.values.value import Date
 from core.values import Kind
 from tests.core.formula.columns.test_vector import NUMBERS, OWN, Sheet, alike, by_plan, one_by_one
@@ -211,7 +211,7 @@ def test_the_size_of_a_loop_is_bounded(at_once: Loops) -> None:
 
 def test_loops_are_counted_before_they_are_made() -> None:
     new_loops = Loops(worth=10_000)
-    recipe = Recipe(0, (Step("*", 2, (0, 1)), Step("+", 2, (2, 1))), (0, 1), (False, False))
+    recipe = LoopRecipe(0, (LoopStep("*", 2, (0, 1)), LoopStep("+", 2, (2, 1))), (0, 1), (False, False))
     for _ in range(4):
         assert new_loops.of(recipe, 1_000) is None
     assert new_loops.recipes() == []
@@ -226,7 +226,9 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loops, "LOOPS_MAX", 3)
     monkeypatch.setattr(loops, "COUNTED_MAX", 5)
     monkeypatch.setattr(loops, "WAITING_MAX", 2)
-    recipes = [Recipe(0, (Step("ROW", 1, (), (at,)), Step("+", 1, (1, 0))), (0,), (False,)) for at in range(9)]
+    recipes = [
+        LoopRecipe(0, (LoopStep("ROW", 1, (), (at,)), LoopStep("+", 1, (1, 0))), (0,), (False,)) for at in range(9)
+    ]
     counting = Loops(worth=10)
     for recipe in recipes:
         counting.of(recipe, 4)
@@ -242,11 +244,11 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_kinds_that_no_loop_is_for() -> None:
-    compared = Recipe(0, (Step("<", 2, (0, 1)), Step("*", 2, (2, 1))), (0, 1), (False, False))
+    compared = LoopRecipe(0, (LoopStep("<", 2, (0, 1)), LoopStep("*", 2, (2, 1))), (0, 1), (False, False))
     assert compared.kind(bytes([Kind.NUMBER, Kind.DATE])) == Kind.NUMBER
     for kind in (Kind.TEXT, Kind.ERROR, Kind.BOOLEAN, NO_LOOP):
         assert compared.kind(bytes([Kind.NUMBER, kind])) == NO_LOOP
-    chosen = Recipe(0, (Step("NOT", 2, (0,)), Step("IF", 2, (2, 0, 1))), (0, 1), (False, False))
+    chosen = LoopRecipe(0, (LoopStep("NOT", 2, (0,)), LoopStep("IF", 2, (2, 0, 1))), (0, 1), (False, False))
     assert chosen.kind(bytes([Kind.NUMBER, NUMBERS_AND_BLANKS])) == Kind.NUMBER
     assert chosen.kind(bytes([Kind.DATE, Kind.DATE])) == Kind.DATE
     assert chosen.kind(bytes([Kind.NUMBER, Kind.DATE])) == NO_LOOP

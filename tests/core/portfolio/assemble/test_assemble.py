@@ -165,8 +165,15 @@ def test_identifiers_in_groups_get_their_standard_form(map_rows: MapRows) -> Non
     ]
     portfolio = map_rows(rows)
     assert named(portfolio, "loanx_id") == [
-        "LX131555", None, None, "A-1 0", "A-10", "12A456 7B X", "LX131556", "ACME 1ST LIEN",
-    ]  # fmt: skip
+        "LX131555",
+        None,
+        None,
+        "A-1 0",
+        "A-10",
+        "12A456 7B X",
+        "LX131556",
+        "ACME 1ST LIEN",
+    ]
     assert [text for text in named(portfolio, "cusip") if text] == ["037833100"]
     assert [text for text in named(portfolio, "isin") if text] == ["US0378331005"]
     assert portfolio.numbers["par_value"].tolist() == [1.0, 6.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0], "two lots of one CUSIP"

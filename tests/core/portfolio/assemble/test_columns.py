@@ -178,10 +178,12 @@ def test_a_sheet_and_its_columns_agree(map_rows: Callable[..., Portfolio]) -> No
     assert all(list(sheet.names[name].values) == list(plain.names[name].values) for name in plain.names)
 
 
-@pytest.mark.parametrize(("given", "day", "source"), [({}, 20_544.0, "column"), ({"as_of": 20_000.0}, 20_000.0, None)])
+@pytest.mark.parametrize(
+    ("deal_fields", "day", "source"), [({}, 20_544.0, "column"), ({"as_of": 20_000.0}, 20_000.0, None)]
+)
 def test_a_column_of_days_says_the_deal_s_where_nothing_else_does(
-    given: dict[str, Any], day: float, source: str | None
+    deal_fields: dict[str, Any], day: float, source: str | None
 ) -> None:
     columns = PLAIN | {"as_of": ["2026-03-31", None, "2026-04-01"]}
-    deal = Portfolio.from_columns(columns, deal=given).deal
+    deal = Portfolio.from_columns(columns, deal=deal_fields).deal
     assert (deal.as_of, deal.as_of_source) == (day, source)

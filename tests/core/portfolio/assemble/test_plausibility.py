@@ -32,7 +32,7 @@ def codes(
 
 
 @every(
-    "columns, notes, deal, told",
+    "columns, notes, deal, expected",
     [
         ({}, {}, {}, []),
         ({"par_value": [100e3, 100e3, 100e3]}, {}, {"principal_cash": 0.0}, [("par_scale", None)]),
@@ -85,16 +85,19 @@ def codes(
     ],
 )
 def test_doubts(
-    columns: dict[str, Any], notes: dict[str, Any], deal: dict[str, Any], told: list[tuple[str, int | None]]
+    columns: dict[str, Any], notes: dict[str, Any], deal: dict[str, Any], expected: list[tuple[str, int | None]]
 ) -> None:
-    assert codes(columns, notes, **deal) == told
+    assert codes(columns, notes, **deal) == expected
 
 
 def test_what_the_reader_counted_is_told() -> None:
     notes = Notes(
-        missing_required=["borrower_name"], rows_after_end=2, error_cells=1, unreadable_cells={"price": 4},
+        missing_required=["borrower_name"],
+        rows_after_end=2,
+        error_cells=1,
+        unreadable_cells={"price": 4},
         lien_unrecognised_rows=3,
-    )  # fmt: skip
+    )
     portfolio = replace(Portfolio.from_columns(COLUMNS, deal=LIFE), notes=notes)
     assert [(doubt.code, doubt.rows) for doubt in doubts(portfolio)] == [
         ("required_missing", None),
@@ -105,12 +108,12 @@ def test_what_the_reader_counted_is_told() -> None:
     ]
 
 
-@every("header, told", [("Commitment", True), ("Commitment Amount", True), ("Par", False)])
-def test_par_that_is_a_commitment(header: str, told: bool) -> None:
+@every("header, is_doubted", [("Commitment", True), ("Commitment Amount", True), ("Par", False)])
+def test_par_that_is_a_commitment(header: str, is_doubted: bool) -> None:
     columns = COLUMNS | {"unfunded": [0.0, 1e6, None]}
     notes = Notes(matched_columns={"par_value": header})
     portfolio = replace(Portfolio.from_columns(columns, deal=LIFE), notes=notes)
-    assert [(doubt.code, doubt.rows) for doubt in doubts(portfolio)] == [("par_is_commitment", 1)] * told
+    assert [(doubt.code, doubt.rows) for doubt in doubts(portfolio)] == [("par_is_commitment", 1)] * is_doubted
 
 
 def test_an_empty_portfolio_is_no_doubt() -> None:
@@ -121,20 +124,20 @@ def test_a_record_fills_what_the_file_leaves_open_and_a_definition_goes_before_i
     """Days of 2022 to 2035; the file closes on 2022-01-08 and says no maturity."""
     of_file = Portfolio.from_columns(COLUMNS, deal={"as_of": 20_000.0, "closing_date": 19_000.0})
 
-    def told(first: bool, **days: date) -> tuple[float | None, float | None, list[str]]:
-        made = with_days(of_file, days, "somebody", first=first)
+    def fill(first: bool, **days: date) -> tuple[float | None, float | None, list[str]]:
+        dated = with_days(of_file, days, "somebody", first=first)
         assert of_file.notes.warnings == [], "the file's own are left as they are"
-        return made.deal.closing_date, made.deal.stated_maturity, [warning.code for warning in made.notes.warnings]
+        return dated.deal.closing_date, dated.deal.stated_maturity, [warning.code for warning in dated.notes.warnings]
 
     after, early = date(2025, 1, 1), date(2030, 8, 1)
     assert with_days(of_file, {"closing_date": None}, "somebody", first=True) is of_file
     assert with_days(of_file, {"closing_date": date(2022, 1, 8)}, "somebody", first=False) is of_file
-    assert told(False, closing_date=after) == (19_000.0, None, ["deal_days_differ"])
-    assert told(True, closing_date=after) == (20_089.0, None, ["deal_days_differ", "as_of_outside_life"])
+    assert fill(False, closing_date=after) == (19_000.0, None, ["deal_days_differ"])
+    assert fill(True, closing_date=after) == (20_089.0, None, ["deal_days_differ", "as_of_outside_life"])
     for first in (False, True):
-        assert told(first, stated_maturity=early) == (19_000.0, 22_127.0, ["matures_after_deal"])
+        assert fill(first, stated_maturity=early) == (19_000.0, 22_127.0, ["matures_after_deal"])
     doubted = with_days(of_file, {"stated_maturity": early}, "the record", first=False)
     mended = with_days(doubted, {"stated_maturity": date(2035, 1, 1)}, "the definition", first=True)
-    assert [one.code for one in mended.notes.warnings] == ["deal_days_differ"], (
+    assert [warning.code for warning in mended.notes.warnings] == ["deal_days_differ"], (
         "what the other day made doubtful is gone"
     )

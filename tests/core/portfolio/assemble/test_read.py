@@ -19,7 +19,7 @@ from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
 from core.portfolio.assemble.read import missing_columns
 from core.portfolio.mapping.normalise import normalise_rows
-from core.portfolio.mapping.profiles.configure import configured
+from core.portfolio.mapping.profiles.configure import configure_mapping
 from core.portfolio.model.fields import PROFILES, Field, Lien, Mapping
 
 MapRows = Callable[..., Portfolio]
@@ -70,9 +70,11 @@ def test_a_workbook_without_holdings_is_a_portfolio_of_no_rows(make_book: MakeBo
 
 def test_what_a_mapping_of_ones_own_looks_for_is_told_within_bounds(make_book: MakeBook) -> None:
     columns = {f"C{at}": {"target": f"f{at}", "type": "string"} for at in range(300)}
-    mapping = configured({"source_type": "custom", "mappings": columns}, id="own", name="Own")
-    said = Portfolio.from_workbook(make_book({"Sheet1": [["hello"]]}), mapping).notes.message
-    assert said == "no sheet has a header that names 3 fields of Own, one of them f0, f1, f2, f3, f4, f5, f6, f7, ..."
+    mapping = configure_mapping({"source_type": "custom", "mappings": columns}, id="own", name="Own")
+    message = Portfolio.from_workbook(make_book({"Sheet1": [["hello"]]}), mapping).notes.message
+    assert (
+        message == "no sheet has a header that names 3 fields of Own, one of them f0, f1, f2, f3, f4, f5, f6, f7, ..."
+    )
 
 
 def test_a_missing_required_column_is_told(map_rows: MapRows) -> None:
@@ -121,7 +123,7 @@ def test_columns_land_in_their_units(map_rows: MapRows, shown: Callable[..., Any
         None,
         "usd",
     ]
-    other = [
+    second_row = [
         "594918104",
         "B",
         "(2,000)",
@@ -140,7 +142,7 @@ def test_columns_land_in_their_units(map_rows: MapRows, shown: Callable[..., Any
         "01-Jan-2026",
         "US Dollars",
     ]
-    portfolio = map_rows([header, row, other])
+    portfolio = map_rows([header, row, second_row])
     expected = {
         "par_value": [1_500_000, -2_000],
         "price": [99, 101],
@@ -422,10 +424,10 @@ def loan_rows(draw: Callable[..., Any]) -> list[list[Any]]:
 
 
 def summary(portfolio: Portfolio) -> dict[str, Any]:
-    """What does not depend on the order of rows: positions by identifier."""
-    found: dict[str, Any] = {}
+    """Return what does not depend on the order of rows: positions by identifier."""
+    cells_by_id: dict[str, Any] = {}
     for row, identifier in enumerate(named(portfolio, "loanx_id")):
-        found[str(identifier)] = (
+        cells_by_id[str(identifier)] = (
             {name: repr(round(float(values[row]), 6)) for name, values in portfolio.numbers.items()},
             {
                 name: named(portfolio, name)[row]
@@ -435,7 +437,7 @@ def summary(portfolio: Portfolio) -> dict[str, Any]:
             {name: int(ranks[row]) for name, ranks in portfolio.ranks.items()},
             {name: int(flags[row]) for name, flags in portfolio.flags.items()},
         )
-    return found
+    return cells_by_id
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -452,66 +454,39 @@ def test_the_order_of_rows_and_of_the_text_pool_does_not_matter(make_book: MakeB
     assert straight.notes.conflicting_lots == turned.notes.conflicting_lots
 
 
-MESS = ["titles", "two rows", "total", "merged", "errors", "text", "percent", "trailing", "lots", "negative"]
+CLEAN = [
+    [f"LX{100_001 + at}", f"Company {at // 2} Inc", 1_000.0 + at, 99.0, 350.0 + 25 * (at % 3), "B2", date(2031, 1, 31)]
+    for at in range(12)
+]
+CLEAN_HEADER = ["LoanX ID", "Issuer Name", "Par Amount", "Price", "Coupon Spread", "Moody's Rating", "Maturity"]
+TWO_ROWS = [
+    ["LoanX", "Issuer", "Par", None, "Coupon", "Moody's", None],
+    ["ID", "Name", "Amount", "Price", "Spread", "Rating", "Maturity"],
+]
+BROKEN = ["LX200000", "Broken", "#N/A", 99.0, 350.0, "B2", None]
+MESS: dict[str, list[list[Any]]] = {
+    "titles": [["Deal"], ["As of today"], [], CLEAN_HEADER, *CLEAN],
+    "two rows": [*TWO_ROWS, *CLEAN],
+    "total": [CLEAN_HEADER, *CLEAN, ["Total", None, sum(row[2] for row in CLEAN)], [], ["Source: desk"]],
+    "merged": [CLEAN_HEADER, *([row[0], None if at % 2 else row[1], *row[2:]] for at, row in enumerate(CLEAN))],
+    "errors": [CLEAN_HEADER, *CLEAN[:4], BROKEN, *CLEAN[4:]],
+    "text": [
+        CLEAN_HEADER,
+        *([*row[:2], f"{row[2]:,.2f}", f" {row[3]} ", f"S+{row[4]:.0f}", *row[5:]] for row in CLEAN),
+    ],
+    "percent": [CLEAN_HEADER, *([*row[:3], row[3] / 100, row[4] / 10_000, *row[5:]] for row in CLEAN)],
+    "trailing": [[f"{name}  " for name in CLEAN_HEADER], *CLEAN],
+    "lots": [CLEAN_HEADER, *([*row[:2], row[2] * share, *row[3:]] for row in CLEAN for share in (0.25, 0.75))],
+    "negative": [CLEAN_HEADER, *([*row[:2], par, *row[3:]] for row in CLEAN for par in (row[2] + 50, -50.0))],
+}
 
 
 @pytest.mark.parametrize("mess", MESS)
 def test_each_kind_of_mess_gives_the_clean_answer(make_book: MakeBook, mess: str) -> None:
-    clean = [
-        [
-            f"LX{100_001 + at}",
-            f"Company {at // 2} Inc",
-            1_000.0 + at,
-            99.0,
-            350.0 + 25 * (at % 3),
-            "B2",
-            date(2031, 1, 31),
-        ]
-        for at in range(12)
-    ]
-    header = ["LoanX ID", "Issuer Name", "Par Amount", "Price", "Coupon Spread", "Moody's Rating", "Maturity"]
-    rows: list[list[Any]] = [header, *(list(row) for row in clean)]
-    if mess == "titles":
-        rows = [["Deal"], ["As of today"], [], *rows]
-    elif mess == "two rows":
-        rows = [
-            ["LoanX", "Issuer", "Par", None, "Coupon", "Moody's", None],
-            ["ID", "Name", "Amount", "Price", "Spread", "Rating", "Maturity"],
-            *rows[1:],
-        ]
-    elif mess == "total":
-        rows += [["Total", None, sum(row[2] for row in clean)], [], ["Source: desk"]]
-    elif mess == "merged":
-        for at in range(2, 13, 2):
-            rows[at][1] = None
-    elif mess == "errors":
-        rows.insert(5, ["LX200000", "Broken", "#N/A", 99.0, 350.0, "B2", None])
-    elif mess == "text":
-        for row in rows[1:]:
-            row[2], row[3], row[4] = f"{row[2]:,.2f}", f" {row[3]} ", f"S+{row[4]:.0f}"
-    elif mess == "percent":
-        for row in rows[1:]:
-            row[3], row[4] = row[3] / 100, row[4] / 10_000
-    elif mess == "trailing":
-        rows[0] = [f"{name}  " for name in header]
-    elif mess == "lots":
-        rows = [
-            header,
-            *(
-                half
-                for row in clean
-                for half in ([*row[:2], row[2] * 0.25, *row[3:]], [*row[:2], row[2] * 0.75, *row[3:]])
-            ),
-        ]
-    elif mess == "negative":
-        rows = [
-            header,
-            *(half for row in clean for half in ([*row[:2], row[2] + 50, *row[3:]], [*row[:2], -50.0, *row[3:]])),
-        ]
-    expected = Portfolio.from_workbook(make_book({"Holdings": [header, *clean]}))
-    portfolio = Portfolio.from_workbook(make_book({"Holdings": rows}))
+    expected = Portfolio.from_workbook(make_book({"Holdings": [CLEAN_HEADER, *CLEAN]}))
+    portfolio = Portfolio.from_workbook(make_book({"Holdings": MESS[mess]}))
     if mess == "text":  # "S+350" says the index, too: the loan floats
-        assert portfolio.flags.pop("is_fixed").tolist() == [0] * len(clean)
+        assert portfolio.flags.pop("is_fixed").tolist() == [0] * len(CLEAN)
     assert summary(portfolio).keys() == summary(expected).keys()
     assert summary(portfolio) == summary(expected)
 
@@ -627,8 +602,8 @@ def test_a_purchase_price_of_zero_is_none(map_rows: MapRows) -> None:
 def test_columns_without_a_value_say_nothing_of_fixed_coupons(map_rows: MapRows) -> None:
     empty = [[*HEADER, "Coupon Type"], ["LX100001", "A", 1.0, 98.0, None]]
     assert "is_fixed" not in map_rows(empty).flags
-    for other in ("Index", "Spread"):
-        rows = [[*HEADER, "Coupon", other], ["LX100001", "A", 1.0, 98.0, 7.5, None]]
+    for heading in ("Index", "Spread"):
+        rows = [[*HEADER, "Coupon", heading], ["LX100001", "A", 1.0, 98.0, 7.5, None]]
         assert "is_fixed" not in map_rows(rows).flags
 
 
@@ -661,7 +636,7 @@ def test_a_current_pay_loan_is_performing(map_rows: MapRows) -> None:
 
 
 def own_mapping(**document: Any) -> Mapping:
-    return configured(
+    return configure_mapping(
         {"source_type": "clo_holdings", "profile_id": "standard_clo", "mappings": {}, **document}, id="own", name="Own"
     )
 
@@ -761,9 +736,9 @@ def test_transforms_are_about_the_columns_that_the_mapping_names(make_book: Make
         (row,) = normalise_rows(own, [dict(zip(*rows, strict=True))]).rows()
         assert row["par_value"] == 1_000_000.0
     mixed = [{"Issuer": "A", "Par (k)": 1_000.0}, {"Issuer": "B", "Par Amount": 1_000_000.0}, {"Issuer": "C"}]
-    found = normalise_rows(own, mixed)
-    assert [row["par_value"] for row in found.rows()] == [1_000_000.0, 1_000_000.0, None]
-    assert [(fault.row, fault.rule) for fault in found.errors] == [(3, "required")]
+    normalised = normalise_rows(own, mixed)
+    assert [row["par_value"] for row in normalised.rows()] == [1_000_000.0, 1_000_000.0, None]
+    assert [(fault.row, fault.rule) for fault in normalised.errors] == [(3, "required")]
 
 
 def test_what_a_mapping_requires_and_no_column_feeds(make_book: MakeBook) -> None:
@@ -809,7 +784,7 @@ def test_broken_rules_and_lost_cells_are_counted_in_the_notes(make_book: MakeBoo
     assert portfolio.notes.unreadable_cells == {"maturity_date": 1}
     assert named(portfolio, "desk")[-1] is None
     broken = [warning for warning in portfolio.notes.warnings if warning.code == "rule_broken"]
-    assert [one.rows for one in broken] == [1, 2, 1, 3, 1, 1]
+    assert [warning.rows for warning in broken] == [1, 2, 1, 3, 1, 1]
     assert broken[1].message == "2 rows break the rule 'range' of the mapping for par_value."
 
 
@@ -878,15 +853,15 @@ def test_rules_are_asked_of_the_loans_as_joined(make_book: MakeBook) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "liens"),
+    ("values", "liens"),
     [
         (["Y", "N", None], [Lien.SECOND_LIEN, Lien.FIRST_LIEN, Lien.BLANK]),
         ([True, False, -1.0], [Lien.SECOND_LIEN, Lien.FIRST_LIEN, Lien.SECOND_LIEN]),
         (["Second Lien", "1st Lien", "Unsecured"], [Lien.SECOND_LIEN, Lien.FIRST_LIEN, Lien.UNSECURED]),
     ],
 )
-def test_a_column_that_asks_for_second_liens(map_rows: MapRows, said: list[Any], liens: list[Lien]) -> None:
-    rows = [[f"LX10000{at}", "A", 1.0, 99.0, value] for at, value in enumerate(said)]
+def test_a_column_that_asks_for_second_liens(map_rows: MapRows, values: list[Any], liens: list[Lien]) -> None:
+    rows = [[f"LX10000{at}", "A", 1.0, 99.0, value] for at, value in enumerate(values)]
     portfolio = map_rows([[*HEADER, "Second_Lien_Loan"], *rows])
     assert portfolio.lien is not None
     assert portfolio.lien.tolist() == liens

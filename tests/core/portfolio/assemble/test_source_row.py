@@ -26,10 +26,10 @@ def read(folder: Path, rows: Sequence[Sequence[Any]], row: int) -> SourceRow | N
 
 
 def test_each_cell_has_header_field_and_value(tmp_path: Path) -> None:
-    found = read(tmp_path, [("A title",), HEADER, LOAN, LOAN], 3)
-    assert found is not None
-    assert (found.sheet, found.row) == ("Loans", 3)
-    assert [(cell.column, cell.header, cell.field, cell.value) for cell in found.cells] == [
+    source_row = read(tmp_path, [("A title",), HEADER, LOAN, LOAN], 3)
+    assert source_row is not None
+    assert (source_row.sheet, source_row.row) == ("Loans", 3)
+    assert [(cell.column, cell.header, cell.field, cell.value) for cell in source_row.cells] == [
         ("A", "CUSIP", "cusip", "00206RGQ9"),
         ("B", "Issuer Name", "borrower_name", "Acme Corp."),
         ("C", "Par Amount", "par_value", 1_000_000.0),
@@ -41,9 +41,9 @@ def test_each_cell_has_header_field_and_value(tmp_path: Path) -> None:
 def test_of_two_columns_the_one_that_is_read_has_the_field(tmp_path: Path) -> None:
     """Both headings may be a price; the first one's cells are amounts of currency."""
     header, loan = (*HEADER[:3], "Market Value", "Market Price"), (*LOAN[:3], 942_500.0, 94.25)
-    found = read(tmp_path, [header, loan, loan], 2)
-    assert found is not None
-    assert {cell.header: cell.field for cell in found.cells[3:]} == {"Market Value": None, "Market Price": "price"}
+    source_row = read(tmp_path, [header, loan, loan], 2)
+    assert source_row is not None
+    assert {cell.header: cell.field for cell in source_row.cells[3:]} == {"Market Value": None, "Market Price": "price"}
 
 
 def test_no_row_of_the_loans(tmp_path: Path) -> None:
@@ -53,17 +53,17 @@ def test_no_row_of_the_loans(tmp_path: Path) -> None:
 
 def test_long_texts_and_wide_rows_are_cut(tmp_path: Path) -> None:
     more = [f"Column {at}" for at in range(CELLS_MAX)]
-    found = read(tmp_path, [(*HEADER, *more), (*LOAN[:4], "x" * 2_000, *range(CELLS_MAX)), LOAN], 2)
-    assert found is not None
-    assert len(found.cells) == CELLS_MAX
-    assert found.cells[4].value == "x" * (TEXT_CHARACTERS_MAX - 3) + "..."
+    source_row = read(tmp_path, [(*HEADER, *more), (*LOAN[:4], "x" * 2_000, *range(CELLS_MAX)), LOAN], 2)
+    assert source_row is not None
+    assert len(source_row.cells) == CELLS_MAX
+    assert source_row.cells[4].value == "x" * (TEXT_CHARACTERS_MAX - 3) + "..."
 
 
 def test_a_column_without_header_counts_where_it_has_a_value(tmp_path: Path) -> None:
     rows = [(*HEADER, None, None), (*LOAN, None, "beside"), (*LOAN, None, None)]
-    found = read(tmp_path, rows, 2)
-    assert found is not None
-    assert [(cell.column, cell.header) for cell in found.cells[5:]] == [("G", None)]
+    source_row = read(tmp_path, rows, 2)
+    assert source_row is not None
+    assert [(cell.column, cell.header) for cell in source_row.cells[5:]] == [("G", None)]
     shorter = read(tmp_path, rows, 3)
     assert shorter is not None
     assert len(shorter.cells) == 5

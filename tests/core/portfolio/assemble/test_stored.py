@@ -120,9 +120,9 @@ def test_what_nobody_asks_for_is_left_out(loans: Portfolio) -> None:
 def test_a_rank_is_stored_only_where_its_symbol_does_not_tell_it(loans: Portfolio) -> None:
     plain = to_sheet(loans).column_count
     ranks = loans.ranks | {"rating_agency_a": np.array([15, 10, 0, 1], np.uint8)}
-    other = replace(loans, ranks=ranks)
-    assert to_sheet(other).column_count == plain + 1
-    same(other, from_sheet(to_sheet(other)))
+    reranked = replace(loans, ranks=ranks)
+    assert to_sheet(reranked).column_count == plain + 1
+    same(reranked, from_sheet(to_sheet(reranked)))
 
 
 def test_a_blank_column_takes_no_room(loans: Portfolio) -> None:
@@ -174,12 +174,14 @@ def test_a_sheet_that_is_no_stored_portfolio_is_refused(loans: Portfolio, head: 
 
 def test_names_of_another_column_are_refused(loans: Portfolio) -> None:
     sheet = to_sheet(loans, fields={"borrower_name", "cusip"})
-    one, other = sheet.columns
-    assert one is not None
-    assert other is not None
-    mixed = replace(one, codes=np.concatenate((one.codes[:1], np.full(len(one.codes) - 1, other.codes[1], np.int32))))
+    first, second = sheet.columns
+    assert first is not None
+    assert second is not None
+    mixed = replace(
+        first, codes=np.concatenate((first.codes[:1], np.full(len(first.codes) - 1, second.codes[1], np.int32)))
+    )
     with pytest.raises(StoredError, match="outside of their strings"):
-        from_sheet(replace(sheet, columns=(mixed, other)))
+        from_sheet(replace(sheet, columns=(mixed, second)))
 
 
 def test_an_empty_sheet_is_refused(loans: Portfolio) -> None:

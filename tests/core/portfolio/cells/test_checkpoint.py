@@ -8,9 +8,9 @@ import pytest
 
 from core.portfolio.cells import checkpoint
 from core.portfolio.mapping.normalise import normalise_rows
-from core.portfolio.mapping.profiles.configure import configured
+from core.portfolio.mapping.profiles.configure import configure_mapping
 
-MAPPING = configured(
+MAPPING = configure_mapping(
     {
         "source_type": "custom",
         "mappings": {"In": {"target": "out", "type": "string", "required": False, "aliases": []}},
@@ -64,7 +64,7 @@ def test_what_the_question_raises_ends_the_work(most: int) -> None:
 @pytest.mark.parametrize(("replacement", "longer"), [("bcd", 2), ("é", 1), ("", 0)])
 def test_the_question_is_told_how_much_replacing_makes(pattern: str, replacement: str, longer: int) -> None:
     parts = {"pattern": pattern, "replacement": replacement}
-    grow = configured(
+    grow = configure_mapping(
         {
             "source_type": "custom",
             "mappings": {"In": {"target": "out"}},
@@ -96,5 +96,5 @@ def test_another_thread_is_not_concerned() -> None:
 
 
 def test_items_pass_unchanged() -> None:
-    assert list(checkpoint.checkpointed(range(20))) == list(range(20))
-    assert list(checkpoint.checkpointed([])) == []
+    assert list(checkpoint.with_checkpoints(range(20))) == list(range(20))
+    assert list(checkpoint.with_checkpoints([])) == []

@@ -12,7 +12,7 @@ from core.portfolio.cells.date_format import DateFormatError, date_format, date_
 
 
 def at(*parts: int) -> datetime:
-    """A moment without a zone, as a spreadsheet has them."""
+    """Return a moment without a zone, as a spreadsheet has them."""
     return datetime(*parts)  # type: ignore[arg-type]  # noqa: DTZ001
 
 
@@ -34,8 +34,8 @@ PAIRS = [
 def test_both_notations_write_what_strftime_does_and_read_it_back(sheet: str, codes: str, day: date) -> None:
     moment = at(day.year, day.month, day.day)
     text = moment.strftime(codes)
-    assert date_format(sheet).written(moment) == text
-    assert date_format(codes).written(moment) == text
+    assert date_format(sheet).write(moment) == text
+    assert date_format(codes).write(moment) == text
     assert date_reader(sheet).read(text) == moment
     assert date_reader(codes).read(text) == moment
 
@@ -76,8 +76,8 @@ def test_what_is_read(form: str, text: str | None, day: tuple[int, int, int] | N
 
 
 def test_minutes_follow_hours() -> None:
-    assert date_format("hh:mm MM").written(at(2031, 9, 5, 7, 8)) == "07:08 09"
-    assert date_format("%D %T %%").written(at(2031, 9, 5, 7, 8, 9)) == "09/05/31 07:08:09 %"
+    assert date_format("hh:mm MM").write(at(2031, 9, 5, 7, 8)) == "07:08 09"
+    assert date_format("%D %T %%").write(at(2031, 9, 5, 7, 8, 9)) == "09/05/31 07:08:09 %"
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,11 @@ def test_the_kernel_passes_every_text_with_marks(texts: list[str]) -> None:
     stripped = [text for text in dict.fromkeys(text.strip() for text in texts) if text]
     codes, text = pool_of(stripped)
     passed = set(_parse.may_have_marks(text.offsets, text.data, True).tolist())
-    assert {code for code, one in zip(codes.tolist(), stripped, strict=True) if without_marks(one) != one} <= passed
+    assert {
+        code
+        for code, stripped_text in zip(codes.tolist(), stripped, strict=True)
+        if without_marks(stripped_text) != stripped_text
+    } <= passed
 
 
 def test_marks_leave_names_and_stay_in_ratings(make_cells: Callable[..., Cells]) -> None:

@@ -12,9 +12,9 @@ from stdnum.iso7064 import mod_97_10
 
 from core.portfolio.cells import parsing
 from core.portfolio.cells.identifiers import (
-    Prints,
+    IdentifierIndex,
+    agrees,
     is_sound,
-    is_told,
     may_be_one,
     pairs,
     standard,
@@ -23,7 +23,7 @@ from tests.rows import every
 
 
 @every(
-    "one, other, expected",
+    "first, second, expected",
     [
         (["LX284437"], ["LX28443T7"], [(0, 0)]),
         (["LX28443T7"], ["LX28443"], [(0, 0)]),
@@ -40,10 +40,10 @@ from tests.rows import every
     ],
 )
 def test_prints_are_paired_where_no_other_loan_can_be_meant(
-    one: list[str], other: list[str], expected: list[tuple[int, int]]
+    first: list[str], second: list[str], expected: list[tuple[int, int]]
 ) -> None:
-    assert list(pairs(Prints(one), Prints(other))) == expected
-    assert sorted(pairs(Prints(other), Prints(one))) == [(j, i) for i, j in expected]
+    assert list(pairs(IdentifierIndex(first), IdentifierIndex(second))) == expected
+    assert sorted(pairs(IdentifierIndex(second), IdentifierIndex(first))) == [(j, i) for i, j in expected]
 
 
 @every(
@@ -70,7 +70,7 @@ def test_letters_and_digits_of_a_pool_are_those_of_each_string(strings: list[str
 
 
 @every(
-    "one, other, may_be, told",
+    "first, second, may_be, do_agree",
     [
         ("LX284437", "LX28443T7", True, True),
         ("LX284431", "LX28443T7", True, False),
@@ -81,8 +81,8 @@ def test_letters_and_digits_of_a_pool_are_those_of_each_string(strings: list[str
         ("XS2250154", "XS2250155", False, True),
     ],
 )
-def test_what_contradicts_is_no_print_of_the_same(one: str, other: str, may_be: bool, told: bool) -> None:
-    assert (may_be_one(one, other), is_told(one, other)) == (may_be, told)
+def test_what_contradicts_is_no_print_of_the_same(first: str, second: str, may_be: bool, do_agree: bool) -> None:
+    assert (may_be_one(first, second), agrees(first, second)) == (may_be, do_agree)
 
 
 def test_check_digits_are_those_of_the_standards() -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from core.portfolio.cells.loans import Loans, put
+from core.portfolio.cells.loans import Loans, put_column
 from core.portfolio.cells.parsing import TextColumn, pool_of
 from core.portfolio.cells.typed import text_column
 
 
 def put_texts(target: str, texts: list[str | None]) -> tuple[Loans, int]:
     loans = Loans(row_count=len(texts))
-    unreadable = put(loans, target, text_column(TextColumn(*pool_of(texts))))
+    unreadable = put_column(loans, target, text_column(TextColumn(*pool_of(texts))))
     return loans, unreadable
 
 
@@ -41,5 +41,9 @@ def test_an_index_with_its_margin_is_the_index() -> None:
     loans, _ = put_texts("base_rate", ["SOFR + 5.75%", "3M E + 3.75%", "SF", "Term SOFR 3M", None])
     codes, names = loans.categories["base_rate"]
     assert [names[code] if code >= 0 else None for code in codes.tolist()] == [
-        "SOFR", "EURIBOR-3M", "SOFR", "SOFR-3M", None,
-    ]  # fmt: skip
+        "SOFR",
+        "EURIBOR-3M",
+        "SOFR",
+        "SOFR-3M",
+        None,
+    ]

@@ -105,7 +105,7 @@ def test_the_column_tells_its_decimal_sign(
 def test_the_sheet_tells_the_decimal_sign_of_a_column_that_does_not() -> None:
     def first(texts: list[str]) -> float:
         codes, text = parsing.pool_of(texts)
-        return float(parsing.text_numbers(codes[:1], parsing.Pool(text)).values[0])
+        return float(parsing.text_numbers(codes[:1], parsing.StringPool(text)).values[0])
 
     assert first(["4.500", "1.250.000,00"]) == 4_500
     assert first(["4.500", "1,250,000.00"]) == 4.5
@@ -269,7 +269,7 @@ def test_a_percent_format_shows_percent(make_cells: Callable[..., parsing.Cells]
 )
 def test_price_conventions(make_cells: Callable[..., parsing.Cells], values: list[Any], percent: list[float]) -> None:
     numbers = parsing.read_numbers(make_cells(values))
-    assert same(parsing.scaled(numbers, parsing.price_scale(numbers)), percent)
+    assert same(parsing.scale_values(numbers, parsing.price_scale(numbers)), percent)
 
 
 def test_rates_by_their_median_without_zeros(make_cells: Callable[..., parsing.Cells]) -> None:
@@ -354,7 +354,7 @@ def test_slashed_dates_that_cannot_tell_go_by_the_other_texts_of_the_sheet() -> 
     def first_day(others: list[str]) -> float:
         codes, text = parsing.pool_of(["03/04/2030", *others])
         kinds, formats = np.array([parsing.TEXT], np.uint8), np.zeros(1, np.uint16)
-        cells = parsing.Cells(kinds, np.zeros(1), codes[:1], formats, parsing.Pool(text))
+        cells = parsing.Cells(kinds, np.zeros(1), codes[:1], formats, parsing.StringPool(text))
         return float(parsing.read_dates(cells)[0])
 
     assert first_day(["25/06/2031"]) == days(2030, 4, 3)
@@ -382,7 +382,7 @@ def test_serials_of_both_systems(day: date, is_1904: bool) -> None:
         np.array([serial, serial + 0.75]),
         np.full(2, -1, np.int32),
         np.zeros(2, np.uint16),
-        parsing.Pool(text, date_1904=is_1904),
+        parsing.StringPool(text, date_1904=is_1904),
     )
     assert same(parsing.read_dates(cells), [days(day.year, day.month, day.day)] * 2)
 
@@ -502,7 +502,7 @@ def test_text_is_trimmed_and_numbers_are_written_out(make_cells: Callable[..., p
 
 
 @pytest.mark.parametrize(
-    ("target", "values", "unit", "told"),
+    ("target", "values", "unit", "expected"),
     [
         ("spread", [3.5], "bps", ("bps", "header", 1.0)),
         ("spread", [0.035], "%", ("fraction", "median", 10_000.0)),
@@ -519,15 +519,19 @@ def test_text_is_trimmed_and_numbers_are_written_out(make_cells: Callable[..., p
     ],
 )
 def test_a_unit_is_told_with_what_told_it(
-    make_cells: Callable[..., parsing.Cells], target: str, values: list[Any], unit: str, told: tuple[str, str, float]
+    make_cells: Callable[..., parsing.Cells],
+    target: str,
+    values: list[Any],
+    unit: str,
+    expected: tuple[str, str, float],
 ) -> None:
     numbers = parsing.read_numbers(make_cells(values))
     scale = parsing.scale(target, numbers, unit, has_par=True)
-    assert (scale.unit, scale.because, scale.factor) == told
+    assert (scale.unit, scale.because, scale.factor) == expected
 
 
 @pytest.mark.parametrize(
-    ("given", "scale", "par"),
+    ("cells", "scale", "par"),
     [
         ([1e308, 3.5], parsing.Scale("percent", "header", 100.0), None),
         ([1e300, "5%"], parsing.Scale("percent", "cells", 1.0), None),
@@ -536,9 +540,9 @@ def test_a_unit_is_told_with_what_told_it(
     ],
 )
 def test_what_leaves_the_range_of_a_number_in_its_unit_is_blank(
-    make_cells: Callable[..., parsing.Cells], given: list[Any], scale: parsing.Scale, par: NDArray[np.float64] | None
+    make_cells: Callable[..., parsing.Cells], cells: list[Any], scale: parsing.Scale, par: NDArray[np.float64] | None
 ) -> None:
-    values = parsing.scaled(parsing.read_numbers(make_cells(given)), scale, par)
+    values = parsing.scale_values(parsing.read_numbers(make_cells(cells)), scale, par)
     assert np.isnan(values[0])
     assert values[1] in (350.0, 5.0, 5_000_000.0, 99.0)
 
@@ -546,14 +550,14 @@ def test_what_leaves_the_range_of_a_number_in_its_unit_is_blank(
 def test_amounts_in_thousands_are_told_by_the_header(make_cells: Callable[..., parsing.Cells]) -> None:
     numbers = parsing.read_numbers(make_cells([1.5, 2.0]))
     par = parsing.scale("par_value", numbers, magnitude=1_000.0)
-    assert (par.unit, parsing.scaled(numbers, par).tolist()) == ("thousands", [1_500.0, 2_000.0])
+    assert (par.unit, parsing.scale_values(numbers, par).tolist()) == ("thousands", [1_500.0, 2_000.0])
     # The figure that the other side wrote in full, to its last bit.
     exact = parsing.read_numbers(make_cells([320.25753429]))
     assert exact.values[0] * 1_000 != 320257.53429
-    assert parsing.scaled(exact, par).tolist() == [320257.53429]
+    assert parsing.scale_values(exact, par).tolist() == [320257.53429]
     value = parsing.scale("price", numbers, magnitude=1_000.0, has_par=True)
     assert (value.unit, value.because) == ("currency", "header")
-    assert parsing.scaled(numbers, value, np.array([1_500.0, 2_500.0])).tolist() == [100.0, 80.0]
+    assert parsing.scale_values(numbers, value, np.array([1_500.0, 2_500.0])).tolist() == [100.0, 80.0]
     # Without a par it can only be a price.
     assert parsing.scale("price", numbers, magnitude=1_000.0).unit == "fraction"
 

@@ -19,7 +19,7 @@ from core.portfolio.cells.patterns import (
     PatternError,
     matching,
     pattern_fault,
-    replaced,
+    replace_matches,
     replacement_fault,
     template,
 )
@@ -31,8 +31,8 @@ def pool(strings: list[str]) -> Text:
 
 
 def replaced_in(pattern: str, replacement: str, string: str) -> str | None:
-    """One string with its matches replaced; None where that failed."""
-    result, failed = replaced(pattern, replacement, pool([string]))
+    """Return one string with its matches replaced; None where that failed."""
+    result, failed = replace_matches(pattern, replacement, pool([string]))
     return None if failed[0] else result[0]
 
 
@@ -132,7 +132,7 @@ def test_a_text_does_not_grow_without_bound() -> None:
 def test_matches_that_each_read_to_the_end_do_not_take_forever() -> None:
     text = pool(["b" * 6_000 + "c" * at for at in range(40)])
     start = time.perf_counter()
-    _, failed = replaced(r"b.*x|b", "-", text)
+    _, failed = replace_matches(r"b.*x|b", "-", text)
     assert 0 < np.count_nonzero(failed) < 40
     assert time.perf_counter() - start < 20
 
@@ -144,13 +144,13 @@ def test_matches_that_each_read_to_the_end_do_not_take_forever() -> None:
 @given(strings=STRINGS)
 def test_a_pool_at_once_gives_what_each_string_gives(pattern: str, replacement: str, strings: list[str]) -> None:
     text = pool(strings)
-    result, failed = replaced(pattern, replacement, text)
+    result, failed = replace_matches(pattern, replacement, text)
     assert result.strings() == [replaced_in(pattern, replacement, string) for string in text.strings()]
     assert not failed.any()
 
 
 def test_strings_that_grow_too_long_leave_the_others_alone() -> None:
-    result, failed = replaced("a", "x" * 600, pool(["a", "aaa", "ba", "aa", "b"]))
+    result, failed = replace_matches("a", "x" * 600, pool(["a", "aaa", "ba", "aa", "b"]))
     assert failed.tolist() == [False, True, False, True, False]
     assert [result[0], result[2], result[4]] == ["x" * 600, "b" + "x" * 600, "b"]
 
@@ -168,6 +168,13 @@ def test_templates() -> None:
 def test_the_loop_trusts_no_span_beyond_its_text(spans: list[tuple[int, int]]) -> None:
     with pytest.raises(ValueError, match="leaves the text"):
         substituted(
-            lambda *_: spans, None, b"abcdef", (1,) if len(spans) > 1 else (b"x",),
-            has_lines=False, growth_max=10, match_steps=1, steps_left=1_000, ask=lambda _grown_bytes: None,
-        )  # fmt: skip
+            lambda *_: spans,
+            None,
+            b"abcdef",
+            (1,) if len(spans) > 1 else (b"x",),
+            has_lines=False,
+            growth_max=10,
+            match_steps=1,
+            steps_left=1_000,
+            ask=lambda _grown_bytes: None,
+        )

@@ -49,7 +49,7 @@ def test_rows_are_told_taken_and_put_together(kind: FieldType, values: list[Any]
         ]
         column = blank_column(kind, len(values)).with_values(np.array(figures))
     assert column.python(slice(None)) == values
-    assert column.blank().tolist() == [one is None for one in values]
+    assert column.blank().tolist() == [value is None for value in values]
     assert text_column(column.as_text()).python(slice(None)) == texts
     assert column.take(np.array([2, -1, 0])).python(slice(None)) == [values[2], None, values[0]]
     assert column.take(slice(1, 3)).python(slice(None)) == values[1:3]
@@ -126,8 +126,10 @@ def test_flags(make_cells: MakeCells) -> None:
 def test_norway_is_a_country_and_no_flag(make_cells: MakeCells) -> None:
     cells = make_cells(["NO", "SE", "Norway"])
     assert [parsing.country(text) for text in typed.read_text(cells, target="country").column.python(slice(None))] == [
-        "NO", "SE", "NO",
-    ]  # fmt: skip
+        "NO",
+        "SE",
+        "NO",
+    ]
     own = typed.read_booleans(cells, "own")
     assert own.column.python(slice(None)) == [False, None, None]
     assert own.unreadable is not None

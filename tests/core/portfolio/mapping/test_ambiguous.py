@@ -14,8 +14,8 @@ def rows(*columns: tuple[str, list[object]]) -> list[list[object]]:
     heads = ["Borrower", "CUSIP", *(name for name, _ in columns)]
     ids = ["037833100", "594918104", "00130H105", "88160R101", "02079K305", "30303M102", "023135106", "67066G104"]
     body = [
-        [name, one, *(values[at] for _, values in columns)]
-        for at, (name, one) in enumerate(zip(NAMES, ids, strict=True))
+        [name, identifier, *(values[at] for _, values in columns)]
+        for at, (name, identifier) in enumerate(zip(NAMES, ids, strict=True))
     ]
     return [heads, *body]
 
@@ -28,10 +28,10 @@ PAR = [1_000_000.0 + 250_000 * at for at in range(8)]
 
 
 def test_two_columns_of_one_field_are_told(map_rows: MapRows) -> None:
-    other = [one * 0.9 for one in PAR]
-    told = messages(map_rows(rows(("Drawn Amount Held", PAR), ("Drawn Amount Booked", other))))
-    assert list(told.values()) == [("par_value",)]
-    assert "Drawn Amount Booked" in next(iter(told))
+    drawn = [par * 0.9 for par in PAR]
+    warnings = messages(map_rows(rows(("Drawn Amount Held", PAR), ("Drawn Amount Booked", drawn))))
+    assert list(warnings.values()) == [("par_value",)]
+    assert "Drawn Amount Booked" in next(iter(warnings))
 
 
 def test_copies_are_no_ambiguity(map_rows: MapRows) -> None:
@@ -39,8 +39,8 @@ def test_copies_are_no_ambiguity(map_rows: MapRows) -> None:
 
 
 def test_listed_headings_are_never_ambiguous(map_rows: MapRows) -> None:
-    other = [one * 0.9 for one in PAR]
-    assert not messages(map_rows(rows(("Par Amount", PAR), ("Principal Balance", other))))
+    drawn = [par * 0.9 for par in PAR]
+    assert not messages(map_rows(rows(("Par Amount", PAR), ("Principal Balance", drawn))))
 
 
 @pytest.mark.parametrize("heading", [None, " "])
@@ -60,8 +60,8 @@ def test_a_column_of_flags_without_a_heading_is_told_for_all_flags_that_no_other
 
 
 def test_amounts_of_no_heading_that_are_mostly_those_of_par_are_told(map_rows: MapRows) -> None:
-    other: list[object] = [*PAR[:6], 9e5, 8e5]
-    told = messages(map_rows(rows(("Outstanding Balance (Local Currency)", PAR), (None, other))))  # type: ignore[arg-type]
-    assert ("par_value",) in told.values()
-    smaller: list[object] = [one * 0.01 for one in PAR]
+    drawn: list[object] = [*PAR[:6], 9e5, 8e5]
+    warnings = messages(map_rows(rows(("Outstanding Balance (Local Currency)", PAR), (None, drawn))))  # type: ignore[arg-type]
+    assert ("par_value",) in warnings.values()
+    smaller: list[object] = [par * 0.01 for par in PAR]
     assert not messages(map_rows(rows(("Outstanding Balance (Local Currency)", PAR), (None, smaller))))  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
 from core.portfolio.mapping.detected import Alternative, DetectedColumn, Detection, Unmapped
 from core.portfolio.mapping.detection import detect_columns
-from core.portfolio.mapping.profiles.configure import configured
+from core.portfolio.mapping.profiles.configure import configure_mapping
 from core.portfolio.mapping.validation import validate
 from core.portfolio.model.fields import PROFILES
 
@@ -34,7 +34,7 @@ Write = Callable[..., Workbook]
 def write(tmp_path: Path) -> Write:
     """A workbook file from rows by sheet, read again; `merged` ranges are of the first sheet."""
 
-    def made(
+    def write_book(
         sheets: dict[str, Rows], *, merged: Sequence[tuple[int, int, int, int]] = (), hidden: str = ""
     ) -> Workbook:
         path = tmp_path / "book.xlsx"
@@ -57,23 +57,23 @@ def write(tmp_path: Path) -> Write:
                     page.hide()
         return read(path)
 
-    return made
+    return write_book
 
 
 def column(detection: Detection, target: str) -> DetectedColumn:
-    return next(one for one in detection.columns if one.target == target)
+    return next(entry for entry in detection.columns if entry.target == target)
 
 
 def test_a_plain_sheet_is_told_from_top_to_bottom(write: Write) -> None:
-    found = detect_columns(write({"Holdings": [["Example CLO"], [], HEADER, A, B, C, ["Total", None, 6_000.0]]}))
-    assert found.sheet == "Holdings"
-    assert found.header is not None
-    assert (found.header.rows, found.header.kind) == ((3,), "one row")
-    assert (found.first_row, found.last_row, found.loan_count) == (4, 6, 3)
-    assert [(one.reason, one.count, one.rows, one.texts) for one in found.left_out] == [
+    detection = detect_columns(write({"Holdings": [["Example CLO"], [], HEADER, A, B, C, ["Total", None, 6_000.0]]}))
+    assert detection.sheet == "Holdings"
+    assert detection.header is not None
+    assert (detection.header.rows, detection.header.kind) == ((3,), "one row")
+    assert (detection.first_row, detection.last_row, detection.loan_count) == (4, 6, 3)
+    assert [(entry.reason, entry.count, entry.rows, entry.texts) for entry in detection.left_out] == [
         ("total_rows", 1, (7,), ("Total",))
     ]
-    assert [(one.target, one.column, one.header, one.match) for one in found.columns] == [
+    assert [(entry.target, entry.column, entry.header, entry.match) for entry in detection.columns] == [
         ("loanx_id", "A", "LoanX ID", "alias"),
         ("borrower_name", "B", "Issuer Name", "alias"),
         ("par_value", "C", "Par Amount", "alias"),
@@ -81,12 +81,12 @@ def test_a_plain_sheet_is_told_from_top_to_bottom(write: Write) -> None:
         ("spread", "E", "Spread", "alias"),
         ("maturity_date", "F", "Maturity", "alias"),
     ]
-    assert column(found, "spread").samples == (350.0, 375.0, 400.0)
-    assert column(found, "maturity_date").samples == ("2030-01-31", "2031-01-31", "2032-01-31")
-    assert column(found, "borrower_name").samples == ("Alpha Inc", "Beta Inc", "Gamma Inc")
-    assert found.missing_required == ()
-    assert "cusip" in found.missing_optional
-    assert found.message == ""
+    assert column(detection, "spread").samples == (350.0, 375.0, 400.0)
+    assert column(detection, "maturity_date").samples == ("2030-01-31", "2031-01-31", "2032-01-31")
+    assert column(detection, "borrower_name").samples == ("Alpha Inc", "Beta Inc", "Gamma Inc")
+    assert detection.missing_required == ()
+    assert "cusip" in detection.missing_optional
+    assert detection.message == ""
 
 
 def test_every_part_goes_into_json(write: Write) -> None:
@@ -115,8 +115,8 @@ def test_sheets_are_told_why_they_were_not_chosen(write: Write) -> None:
         },
         hidden="Hidden",
     )
-    found = detect_columns(book)
-    assert {sheet.name: sheet.reason for sheet in found.sheets} == {
+    detection = detect_columns(book)
+    assert {sheet.name: sheet.reason for sheet in detection.sheets} == {
         "Cover": "no row among its first 40 names a field",
         "Empty": "it is empty",
         "Watch list": "its best row names 2 of the 3 fields that make a header",
@@ -129,25 +129,25 @@ def test_sheets_are_told_why_they_were_not_chosen(write: Write) -> None:
         "Holdings": "its header names 6 fields",
         "Copy": "its header names as many fields, and sheet Holdings comes first",
     }
-    assert [one.name for one in found.sheets if one.is_chosen] == ["Holdings"]
-    near = next(one for one in found.sheets if one.name == "Watch list")
+    assert [entry.name for entry in detection.sheets if entry.is_chosen] == ["Holdings"]
+    near = next(entry for entry in detection.sheets if entry.name == "Watch list")
     assert (near.header_rows, near.nearest, near.score) == ((1,), ("Issuer", "Rating"), 2)
 
 
 def test_one_sheet_can_be_looked_at(write: Write) -> None:
     book = write({"Holdings": [HEADER, A, B], "Sales": [["Issuer", "Par", "CUSIP"], ["Alpha", 1.0, "x"]]})
-    found = detect_columns(book, sheet="sales")
-    assert (found.sheet, found.loan_count, len(found.sheets)) == ("Sales", 1, 1)
+    detection = detect_columns(book, sheet="sales")
+    assert (detection.sheet, detection.loan_count, len(detection.sheets)) == ("Sales", 1, 1)
     with pytest.raises(KeyError):
         detect_columns(book, sheet="Nowhere")
 
 
 def test_without_a_header_it_is_said_what_was_looked_for(write: Write) -> None:
-    found = detect_columns(write({"A": [["Issuer", "Rating"], ["x", "y"]], "B": []}))
-    assert found.sheet is None
-    assert found.columns == ()
-    assert found.missing_required == ("borrower_name", "par_value")
-    assert found.message == (
+    detection = detect_columns(write({"A": [["Issuer", "Rating"], ["x", "y"]], "B": []}))
+    assert detection.sheet is None
+    assert detection.columns == ()
+    assert detection.missing_required == ("borrower_name", "par_value")
+    assert detection.message == (
         "no header found: looked in the first 1,000 rows of each sheet for one that names 3 fields of Standard CLO "
         "holdings, one of them par_value, cusip, loanx_id, isin"
     )
@@ -165,15 +165,15 @@ def test_two_rows_and_units_are_told(write: Write) -> None:
         ["Alpha", "LX100001", 1.5, 99.0, 350.0, "SOFR"],
         ["Beta", "LX100002", 2.5, 98.0, 3.5, "SOFR"],
     ]
-    found = detect_columns(write({"Holdings": rows}, merged=[(1, 2, 1, 3), (1, 4, 1, 5)]))
-    assert found.header is not None
-    assert (found.header.rows, found.header.kind, found.header.units_row) == ((2, 3, 4), "two rows", 4)
-    par, spread = column(found, "par_value"), column(found, "spread")
+    detection = detect_columns(write({"Holdings": rows}, merged=[(1, 2, 1, 3), (1, 4, 1, 5)]))
+    assert detection.header is not None
+    assert (detection.header.rows, detection.header.kind, detection.header.units_row) == ((2, 3, 4), "two rows", 4)
+    par, spread = column(detection, "par_value"), column(detection, "spread")
     assert (par.unit, par.factor, par.samples) == ("thousands", 1_000.0, (1_500.0, 2_500.0))
     assert par.unit_reason == "the row of units says $000s"
     assert (spread.header, spread.unit, spread.unit_reason) == ("Coupon Spread", "bps", "the row of units says bps")
     assert spread.samples == (350.0, 3.5)
-    assert column(found, "price").unit_reason == "median 98.5 is above 2"
+    assert column(detection, "price").unit_reason == "median 98.5 is above 2"
 
 
 def test_rows_that_are_no_loans_are_told_by_reason(write: Write) -> None:
@@ -193,9 +193,9 @@ def test_rows_that_are_no_loans_are_told_by_reason(write: Write) -> None:
         [],
         ["LX100008", "Later Inc", 1.0, 99.0, 350.0, date(2030, 1, 31)],
     ]
-    found = detect_columns(write({"Holdings": rows}))
-    told = {one.reason: (one.count, one.rows, one.texts[0]) for one in found.left_out}
-    assert told == {
+    detection = detect_columns(write({"Holdings": rows}))
+    reasons = {entry.reason: (entry.count, entry.rows, entry.texts[0]) for entry in detection.left_out}
+    assert reasons == {
         "ignored_blank_par": (8, (4, 8, 9, 10, 11), "LX100009"),
         "section_rows": (1, (2,), "First lien"),
         "total_rows": (1, (16,), "6000"),
@@ -203,20 +203,25 @@ def test_rows_that_are_no_loans_are_told_by_reason(write: Write) -> None:
         "repeated_headers": (1, (7,), "LoanX ID"),
         "rows_after_end": (1, (20,), "LX100008"),
     }
-    assert (found.first_row, found.last_row, found.loan_count) == (3, 15, 3)
+    assert (detection.first_row, detection.last_row, detection.loan_count) == (3, 15, 3)
 
 
 def test_merged_borrowers_are_counted(write: Write) -> None:
     rows = [HEADER, A, ["LX100007", None, 5.0, 99.0, 350.0, None]]
-    found = detect_columns(write({"Holdings": rows}, merged=[(1, 1, 2, 1)]))
-    assert (found.loan_count, found.filled_borrowers) == (2, 1)
+    detection = detect_columns(write({"Holdings": rows}, merged=[(1, 1, 2, 1)]))
+    assert (detection.loan_count, detection.filled_borrowers) == (2, 1)
 
 
 def test_a_header_with_nothing_below(write: Write) -> None:
-    found = detect_columns(write({"Holdings": [HEADER]}))
-    assert (found.sheet, found.loan_count, found.first_row, found.last_row) == ("Holdings", 0, None, None)
-    assert column(found, "par_value").samples == ()
-    assert column(found, "spread").unit_reason == "there is no figure to tell it"
+    detection = detect_columns(write({"Holdings": [HEADER]}))
+    assert (detection.sheet, detection.loan_count, detection.first_row, detection.last_row) == (
+        "Holdings",
+        0,
+        None,
+        None,
+    )
+    assert column(detection, "par_value").samples == ()
+    assert column(detection, "spread").unit_reason == "there is no figure to tell it"
 
 
 # ---- columns -------------------------------------------------------------------------------------------------------
@@ -225,13 +230,13 @@ def test_a_header_with_nothing_below(write: Write) -> None:
 def test_columns_that_lost_are_told_why(write: Write) -> None:
     header = ["Issuer", "Obligor", "CUSIP", "Par", "Par Amount", "Market Value", "Bid", "Price", "Moody's Rating-21"]
     rows = [["Example CLO", f"B{row}", f"C{row}", 1e6, None, 99e4, 99.0, 98.5, "B2"] for row in range(5)]
-    found = detect_columns(write({"Holdings": [header, *rows]}))
-    assert column(found, "borrower_name").alternatives == (
+    detection = detect_columns(write({"Holdings": [header, *rows]}))
+    assert column(detection, "borrower_name").alternatives == (
         Alternative("A", "Issuer", "it says the same on every row, as a column about the deal does"),
     )
-    assert column(found, "par_value").alternatives == (Alternative("E", "Par Amount", "it has no value"),)
-    assert (column(found, "price").column, column(found, "price").header) == ("H", "Price")
-    assert column(found, "price").alternatives == (
+    assert column(detection, "par_value").alternatives == (Alternative("E", "Par Amount", "it has no value"),)
+    assert (column(detection, "price").column, column(detection, "price").header) == ("H", "Price")
+    assert column(detection, "price").alternatives == (
         Alternative("F", "Market Value", "it holds amounts of currency, not prices"),
         Alternative("G", "Bid", "Price is the preferred name"),
     )
@@ -240,16 +245,20 @@ def test_columns_that_lost_are_told_why(write: Write) -> None:
 def test_how_a_header_matched_is_told(write: Write) -> None:
     header = ["Borrower_Name", "par value (USD)", "ISIN (1)", "Days Past Due", "Desk", "Desk", None, "price"]
     rows = [["Alpha", 1.0, "x", 0.0, "a", "b", 7.0, 99.0], ["Beta", 2.0, "y", 5.0, "a", "b", 8.0, 98.0]]
-    found = detect_columns(write({"Holdings": [header, *rows]}))
-    assert {one.target: one.match for one in found.columns} == {
+    detection = detect_columns(write({"Holdings": [header, *rows]}))
+    assert {entry.target: entry.match for entry in detection.columns} == {
         "isin": "alias less a footnote",
         "borrower_name": "alias",
         "par_value": "alias less its unit",
         "price": "alias",
         "days_past_due": "auxiliary alias",
     }
-    assert found.unmapped == (Unmapped("E", "Desk", ""), Unmapped("F", "Desk (2)", ""), Unmapped("G", "Column 7", ""))
-    assert found.duplicates == {"Desk": ("E", "F")}
+    assert detection.unmapped == (
+        Unmapped("E", "Desk", ""),
+        Unmapped("F", "Desk (2)", ""),
+        Unmapped("G", "Column 7", ""),
+    )
+    assert detection.duplicates == {"Desk": ("E", "F")}
 
 
 def test_cells_that_are_no_values_are_counted(write: Write) -> None:
@@ -260,16 +269,17 @@ def test_cells_that_are_no_values_are_counted(write: Write) -> None:
         ["LX100005", "Epsilon", 2.0, "=1/0", None, None, "NR"],
         [*B, None],
     ]
-    found = detect_columns(write({"Holdings": rows}))
+    detection = detect_columns(write({"Holdings": rows}))
     counts = {
-        one.target: (one.value_count, one.blank_count, one.error_count, one.unreadable_count) for one in found.columns
+        entry.target: (entry.value_count, entry.blank_count, entry.error_count, entry.unreadable_count)
+        for entry in detection.columns
     }
     assert counts["price"] == (2, 1, 1, 0)
     assert counts["spread"] == (2, 1, 0, 1)
     assert counts["maturity_date"] == (2, 1, 0, 1)
     assert counts["rating_agency_a"] == (2, 1, 0, 1)
     assert counts["par_value"] == (4, 0, 0, 0)
-    assert column(found, "spread").samples == (350.0, None, 375.0)
+    assert column(detection, "spread").samples == (350.0, None, 375.0)
 
 
 @pytest.mark.parametrize(
@@ -299,25 +309,25 @@ def test_units_are_told_with_what_told_them(
         ["LX100002", "B", 2_000.0, values[1]],
     ]
     book = write({"Holdings": rows})
-    found = next(one for one in detect_columns(book).columns if one.column == "D")
-    assert (found.unit, found.unit_reason) == (unit, reason)
-    assert found.samples == pytest.approx(samples)
+    detected = next(entry for entry in detect_columns(book).columns if entry.column == "D")
+    assert (detected.unit, detected.unit_reason) == (unit, reason)
+    assert detected.samples == pytest.approx(samples)
     # It is what the reader itself does.
-    read_values = Portfolio.from_workbook(book).numbers[found.target]
+    read_values = Portfolio.from_workbook(book).numbers[detected.target]
     assert read_values.tolist() == pytest.approx(list(samples))
 
 
 def test_flags_liens_rates_and_days(write: Write) -> None:
     header = ["LXID", "Issuer", "Par", "Cov-Lite", "Lien", "Index", "Coupon Type", "As Of Date", "Base Rate"]
     loan = ["LX100001", "Alpha", 1.0, "Y", "2nd Lien", "3M LIBOR", "Fixed", date(2026, 3, 31), 4.3]
-    found = detect_columns(write({"Holdings": [header, loan]}))
-    samples = {one.target: one.samples for one in found.columns}
+    detection = detect_columns(write({"Holdings": [header, loan]}))
+    samples = {entry.target: entry.samples for entry in detection.columns}
     assert samples["cov_lite"] == (True,)
     assert samples["lien_type"] == ("second_lien",)
     assert samples["base_rate"] == ("LIBOR-3M",)
     assert samples["coupon_type"] == ("fixed",)
     assert samples["as_of"] == ("2026-03-31",)
-    rate = column(found, "base_rate")
+    rate = column(detection, "base_rate")
     assert (rate.unit, rate.unit_reason) == ("percent", "largest 4.3 is above 0.05")
     assert rate.alternatives == (Alternative("I", "Base Rate", "it is read for the level of the rate"),)
 
@@ -333,25 +343,29 @@ def test_a_mapping_of_ones_own(write: Write) -> None:
         },
         "transforms": [{"field": "amount", "operation": "multiply", "parameters": {"factor": 2}}],
     }
-    mapping = configured(document, id="own", name="Own")
-    found = detect_columns(write({"Data": [["Book", "Amount", "Other", "Grade"], ["x", 5.0, "z", "a"]]}), mapping)
-    assert found.sheet == "Data"
-    assert [(one.target, one.column) for one in found.columns] == [("desk", "A"), ("amount", "B"), ("grade", "D")]
-    assert column(found, "amount").samples == (10.0,)
-    assert column(found, "amount").unit_reason == "the mapping's own transforms give it"
-    assert found.unmapped == (Unmapped("C", "Other", ""),)
-    assert found.missing_required == ()
-    assert found.missing_optional == ("zone",)
+    mapping = configure_mapping(document, id="own", name="Own")
+    detection = detect_columns(write({"Data": [["Book", "Amount", "Other", "Grade"], ["x", 5.0, "z", "a"]]}), mapping)
+    assert detection.sheet == "Data"
+    assert [(entry.target, entry.column) for entry in detection.columns] == [
+        ("desk", "A"),
+        ("amount", "B"),
+        ("grade", "D"),
+    ]
+    assert column(detection, "amount").samples == (10.0,)
+    assert column(detection, "amount").unit_reason == "the mapping's own transforms give it"
+    assert detection.unmapped == (Unmapped("C", "Other", ""),)
+    assert detection.missing_required == ()
+    assert detection.missing_optional == ("zone",)
 
 
 def test_text_of_any_length_is_one_short_line(write: Write) -> None:
     rows = [HEADER, ["LX100001", "Alpha\n" * 500, 1.0, 99.0, 350.0, None], A, [*B[:5]], ["* " + "note " * 90]]
-    found = detect_columns(write({"Holdings": rows}))
-    name = column(found, "borrower_name").samples[0]
+    detection = detect_columns(write({"Holdings": rows}))
+    name = column(detection, "borrower_name").samples[0]
     assert isinstance(name, str)
     assert len(name) == 80
     assert "\n" not in name
-    assert all(len(text) <= 80 for one in found.left_out for text in one.texts)
+    assert all(len(text) <= 80 for entry in detection.left_out for text in entry.texts)
 
 
 REAL = [MAG17] if MAG17.exists() else []
@@ -359,17 +373,17 @@ REAL = [MAG17] if MAG17.exists() else []
 
 @pytest.mark.parametrize("path", REAL)
 def test_a_real_deal(path: Path) -> None:
-    found = detect_columns(read(path))
-    assert found.sheet == "Holdings"
-    assert found.header is not None
-    assert found.header.rows == (5,)
-    assert (found.first_row, found.last_row, found.loan_count) == (6, 200, 195)
-    assert [(one.reason, one.rows) for one in found.left_out] == [("total_rows", (201,))]
-    spread, agency = column(found, "spread"), column(found, "rating_agency_a")
+    detection = detect_columns(read(path))
+    assert detection.sheet == "Holdings"
+    assert detection.header is not None
+    assert detection.header.rows == (5,)
+    assert (detection.first_row, detection.last_row, detection.loan_count) == (6, 200, 195)
+    assert [(entry.reason, entry.rows) for entry in detection.left_out] == [("total_rows", (201,))]
+    spread, agency = column(detection, "spread"), column(detection, "rating_agency_a")
     assert (spread.unit, spread.factor) == ("fraction", 10_000.0)
     assert agency.header == "Moody's Rating WARF"
     assert agency.alternatives[0].header == "Moody's Default Probability Rating-18"
-    assert all(one.error_count == one.unreadable_count == 0 for one in found.columns)
+    assert all(entry.error_count == entry.unreadable_count == 0 for entry in detection.columns)
 
 
 def test_columns_beyond_the_limit_are_counted(write: Write) -> None:
@@ -388,8 +402,8 @@ def test_columns_beyond_the_limit_are_counted(write: Write) -> None:
 def test_a_heading_of_other_words_is_said_to_be_known_by_them(write: Write) -> None:
     header = ["LoanX ID", "Issuer Name", "OutstdPrin", "Price", "Qxz"]
     rows = [[f"LX10000{at}", f"Alpha {at} Inc", 1e6 * at, 99.0, "USD" if at % 2 else "EUR"] for at in range(1, 9)]
-    found = detect_columns(write({"Holdings": [header, *rows]}))
-    par, currency = column(found, "par_value"), column(found, "currency")
+    detection = detect_columns(write({"Holdings": [header, *rows]}))
+    par, currency = column(detection, "par_value"), column(detection, "currency")
     assert (par.column, par.match, par.role) == ("C", "words", "par_value")
     assert (currency.column, currency.match, currency.role) == ("E", "cells", "currency")
     assert currency.evidence.words < currency.evidence.content
@@ -403,7 +417,7 @@ def test_a_column_that_feeds_a_field_by_its_cells_alone_is_shown(write: Write) -
     ]
     book = write({"Assets": [header, *rows]})
     detection = detect_columns(book)
-    assert {one.target: one.header for one in detection.columns}["spread"] == "Coupon"
+    assert {entry.target: entry.header for entry in detection.columns}["spread"] == "Coupon"
     assert "borrower_name" not in detection.missing_required
     validated = validate(book, PROFILES["standard_clo"])
     assert validated is not None

@@ -29,7 +29,7 @@ def rows_of(texts: list[str]) -> list[list[Any]]:
     ]
 
 
-def said(portfolio: Portfolio) -> dict[str, int | None]:
+def warning_rows(portfolio: Portfolio) -> dict[str, int | None]:
     return {warning.code: warning.rows for warning in portfolio.notes.warnings if warning.code.startswith("names_")}
 
 
@@ -38,7 +38,7 @@ def test_issuer_and_facility_in_one_cell_are_two(map_rows: MapRows, separator: s
     portfolio = map_rows(rows_of([separator.join(pair) for pair in PAIRS]))
     assert named(portfolio, "borrower_name") == [borrower for borrower, _ in PAIRS]
     assert named(portfolio, "facility_name") == [facility for _, facility in PAIRS]
-    assert said(portfolio) == {"names_split": len(PAIRS)}
+    assert warning_rows(portfolio) == {"names_split": len(PAIRS)}
     assert portfolio.notes.missing_required == []
     assert portfolio.notes.matched_columns["borrower_name"] == "Description"
     ran = run_suite(portfolio, test_ids=["single_obligor_concentration"])
@@ -79,7 +79,7 @@ def test_a_name_that_does_not_part_is_told(map_rows: MapRows) -> None:
     portfolio = map_rows(rows_of([*(" - ".join(pair) for pair in PAIRS), "Zeta Holdings"]))
     assert named(portfolio, "borrower_name")[-1] == "Zeta Holdings"
     assert named(portfolio, "facility_name")[-1] is None
-    assert said(portfolio) == {"names_split": len(PAIRS), "names_not_split": 1}
+    assert warning_rows(portfolio) == {"names_split": len(PAIRS), "names_not_split": 1}
     ran = run_suite(portfolio, test_ids=["single_obligor_concentration"])
     assert "ambiguous_column" in [doubt.code for doubt in ran[0].doubt]
 
@@ -88,7 +88,7 @@ def test_words_of_an_instrument_behind_a_name_part_it_with_a_doubt(map_rows: Map
     texts = ["Acme Holdings Term Loan B", "Acme Holdings Revolver", "Beta Inc 1L TLB", "Gamma LLC First Lien Term Loan"]
     portfolio = map_rows(rows_of(texts))
     assert named(portfolio, "borrower_name") == ["Acme Holdings", "Acme Holdings", "Beta Inc", "Gamma LLC"]
-    assert said(portfolio) == {"names_split": 4, "names_not_split": 4}
+    assert warning_rows(portfolio) == {"names_split": 4, "names_not_split": 4}
 
 
 @every(
@@ -103,7 +103,7 @@ def test_words_of_an_instrument_behind_a_name_part_it_with_a_doubt(map_rows: Map
 def test_what_names_no_borrower_and_facility_is_not_split(map_rows: MapRows, texts: list[str]) -> None:
     portfolio = map_rows(rows_of(texts))
     assert "borrower_name" not in portfolio.names
-    assert not said(portfolio)
+    assert not warning_rows(portfolio)
     assert named(portfolio, "facility_name") == texts
 
 
@@ -137,7 +137,7 @@ def test_a_column_of_sponsors_names_no_borrowers(map_rows: MapRows) -> None:
     sponsors = ["Alder Equity Partners" if at % 2 else "Founder Owned" for at in range(len(rows))]
     portfolio = map_rows([[*row, sponsors[at] if at else "Issuer"] for at, row in enumerate(rows)])
     assert named(portfolio, "borrower_name") == [borrower for borrower, _ in PAIRS]
-    assert said(portfolio) == {"names_split": len(PAIRS), "names_not_split": len(PAIRS)}
+    assert warning_rows(portfolio) == {"names_split": len(PAIRS), "names_not_split": len(PAIRS)}
 
 
 def test_pages_join_by_the_whole_description(make_book: Callable[..., Workbook]) -> None:
@@ -152,8 +152,8 @@ def test_pages_join_by_the_whole_description(make_book: Callable[..., Workbook])
     assert portfolio.names["rating_agency_b"].codes.min() >= 0
 
 
-def told(portfolio: Portfolio) -> dict[str, int]:
-    """Code -> rows of every warning."""
+def warning_counts(portfolio: Portfolio) -> dict[str, int]:
+    """Return code -> rows of every warning."""
     return {warning.code: warning.rows for warning in portfolio.notes.warnings}
 
 
@@ -163,14 +163,14 @@ def test_names_of_facilities_say_junior_liens_where_a_column_says_the_kind_of_as
     rows = [[f"Acme {at} Inc", name, "Term Loan", 1e6 + at, "2030-01-31"] for at, name in enumerate(facilities)]
     portfolio = map_rows([header, *rows])
     assert portfolio["lien_type"].tolist() == ["first_lien", "second_lien", "second_lien", "first_lien"]
-    assert told(portfolio)["lien_of_names"] == 2
+    assert warning_counts(portfolio)["lien_of_names"] == 2
     ran = run_suite(portfolio, test_ids=["non_senior_secured_concentration"])
     assert "stand_in" in [doubt.code for doubt in ran[0].doubt]
 
     header[2] = "Lien Type"
     named_column = map_rows([header, *[[*row[:2], "First Lien", *row[3:]] for row in rows]])
     assert set(named_column["lien_type"]) == {"first_lien"}
-    assert "lien_of_names" not in told(named_column)
+    assert "lien_of_names" not in warning_counts(named_column)
 
 
 def test_names_of_facilities_stand_in_for_a_column_of_liens_where_nearly_all_say_one(map_rows: MapRows) -> None:
@@ -179,6 +179,6 @@ def test_names_of_facilities_stand_in_for_a_column_of_liens_where_nearly_all_say
     rows = [[f"Acme {at} Inc", name, 1e6 + at, "2030-01-31"] for at, name in enumerate(facilities)]
     portfolio = map_rows([header, *rows])
     assert portfolio["lien_type"].tolist() == ["first_lien", "second_lien", "first_lien", "first_lien"]
-    assert told(portfolio)["lien_of_names"] == 4
+    assert warning_counts(portfolio)["lien_of_names"] == 4
     few = map_rows([header, *rows[:1], *[[*row[:1], "Term Loan", *row[2:]] for row in rows[1:]]])
     assert "lien_type" not in few

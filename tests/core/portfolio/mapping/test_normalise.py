@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from core.portfolio.mapping import normalise
 from core.portfolio.mapping.normalise import CellFault, SampleError, normalise_rows
-from core.portfolio.mapping.profiles.configure import configured
+from core.portfolio.mapping.profiles.configure import configure_mapping
 from core.portfolio.model.fields import PROFILES, Mapping
 
 
 def mapping(**document: Any) -> Mapping:
-    return configured({"source_type": "custom", **document}, id="map_1", name="Own")
+    return configure_mapping({"source_type": "custom", **document}, id="map_1", name="Own")
 
 
 OWN = mapping(
@@ -149,10 +149,10 @@ class Oracle:
         if value is None:
             return True
         known = {"y": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-        said = known.get(str(value).lower())
-        if said is None:
+        flag = known.get(str(value).lower())
+        if flag is None:
             self.error("live", "type")
-        return said
+        return flag
 
     def place(self, value: Any) -> str | None:
         text = None if value is None else value.strip()
@@ -165,62 +165,62 @@ class Oracle:
         return text
 
 
-def told(faults: list[CellFault]) -> list[tuple[int, str, str]]:
+def fault_places(faults: list[CellFault]) -> list[tuple[int, str, str]]:
     return sorted((fault.row, fault.field, fault.rule) for fault in faults if fault.row is not None)
 
 
 @given(st.lists(SAMPLES, min_size=1, max_size=12))
 def test_columns_give_what_rows_one_by_one_give(rows: list[dict[str, Any]]) -> None:
-    found = normalise_rows(OWN, rows)
+    normalised = normalise_rows(OWN, rows)
     oracle = Oracle()
     expected = [oracle.row(number, row) for number, row in enumerate(rows, 1)]
-    fed = set(found.columns)
-    assert found.rows() == [{target: value for target, value in row.items() if target in fed} for row in expected]
-    assert told(found.errors) == sorted(oracle.errors)
-    assert told(found.warnings) == sorted(oracle.warnings)
-    assert found.error_count == len(oracle.errors)
-    assert found.rows_invalid == len({row for row, _, _ in oracle.errors})
-    assert found.row_count == len(rows)
+    fed = set(normalised.columns)
+    assert normalised.rows() == [{target: value for target, value in row.items() if target in fed} for row in expected]
+    assert fault_places(normalised.errors) == sorted(oracle.errors)
+    assert fault_places(normalised.warnings) == sorted(oracle.warnings)
+    assert normalised.error_count == len(oracle.errors)
+    assert normalised.rows_invalid == len({row for row, _, _ in oracle.errors})
+    assert normalised.row_count == len(rows)
     for target in {"loan", "amount", "shown", "ends", "live", "place"} - fed:
-        assert target in found.missing_columns
+        assert target in normalised.missing_columns
         assert all(row[target] is None for row in expected)
 
 
 def test_a_whole_answer() -> None:
-    found = normalise_rows(OWN, [{"Loan": "no 1", "Amount": "2", "Memo": "x"}, {"Loan": "zz", "Amount": -1}])
-    assert found.rows() == [
+    normalised = normalise_rows(OWN, [{"Loan": "no 1", "Amount": "2", "Memo": "x"}, {"Loan": "zz", "Amount": -1}])
+    assert normalised.rows() == [
         {"loan": "#1", "amount": 250.0, "shown": 5.0, "live": True, "place": "nowhere"},
         {"loan": "ZZ", "amount": -125.0, "shown": 5.0, "live": True, "place": "nowhere"},
     ]
-    assert found.errors == [
+    assert normalised.errors == [
         CellFault(1, "amount", "range", "amount must be at most 200", 250.0),
         CellFault(2, "loan", "regex", "no number", "ZZ"),
         CellFault(2, "amount", "non_negative", "amount must not be negative", -125.0),
     ]
-    assert found.warnings == [CellFault(None, "Memo", "unmapped_column", "column 'Memo' feeds no field")]
-    assert (found.error_count, found.warning_count, found.rows_invalid) == (3, 1, 2)
-    assert found.unmapped_columns == ["Memo"]
-    assert found.missing_columns == ["shown", "ends", "live", "place"]
-    assert found.missing_required_columns == []
-    assert not found.is_valid
-    assert found.rows(1, 2) == found.rows()[1:]
+    assert normalised.warnings == [CellFault(None, "Memo", "unmapped_column", "column 'Memo' feeds no field")]
+    assert (normalised.error_count, normalised.warning_count, normalised.rows_invalid) == (3, 1, 2)
+    assert normalised.unmapped_columns == ["Memo"]
+    assert normalised.missing_columns == ["shown", "ends", "live", "place"]
+    assert normalised.missing_required_columns == []
+    assert not normalised.is_valid
+    assert normalised.rows(1, 2) == normalised.rows()[1:]
 
 
 def test_a_required_column_that_is_missing() -> None:
-    found = normalise_rows(OWN, [{"Amount": 1}])
-    assert found.missing_required_columns == ["loan"]
-    assert told(found.errors) == [(1, "loan", "required")]
-    assert "loan" not in found.columns
+    normalised = normalise_rows(OWN, [{"Amount": 1}])
+    assert normalised.missing_required_columns == ["loan"]
+    assert fault_places(normalised.errors) == [(1, "loan", "required")]
+    assert "loan" not in normalised.columns
     none = normalise_rows(OWN, [])
     assert (none.row_count, none.rows(), none.errors) == (0, [], [])
 
 
 def test_a_default_feeds_a_required_field() -> None:
     own = mapping(mappings={"A": {"target": "a", "required": True, "default": "x"}, "B": {"target": "b"}})
-    found = normalise_rows(own, [{"B": "1"}])
-    assert found.rows() == [{"a": "x", "b": "1"}]
-    assert found.is_valid
-    assert not found.warnings
+    normalised = normalise_rows(own, [{"B": "1"}])
+    assert normalised.rows() == [{"a": "x", "b": "1"}]
+    assert normalised.is_valid
+    assert not normalised.warnings
 
 
 def test_names_are_compared_as_headers_are_and_the_preferred_one_counts() -> None:
@@ -231,9 +231,9 @@ def test_names_are_compared_as_headers_are_and_the_preferred_one_counts() -> Non
         {"Loan": "", "Loan No": "no 5"},
         {"Loan": " \u00a0", "Loan No": "no 6"},
     ]
-    found = normalise_rows(OWN, rows)
-    assert [row["loan"] for row in found.rows()] == ["#1", "#2", "#3", "#5", "#6"]
-    assert found.unmapped_columns == []
+    normalised = normalise_rows(OWN, rows)
+    assert [row["loan"] for row in normalised.rows()] == ["#1", "#2", "#3", "#5", "#6"]
+    assert normalised.unmapped_columns == []
 
 
 def sample(**cells: Any) -> dict[str, Any]:
@@ -278,8 +278,8 @@ def test_standard_fields_read_as_the_market_writes(name: str, value: Any, target
 
 
 def test_a_word_in_a_standard_flag_that_is_neither_yes_nor_no_is_warned_about() -> None:
-    found = normalise_rows(PROFILES["standard_clo"], [{"Defaulted": "Performing"}])
-    assert told(found.warnings) == [(1, "is_defaulted", "type")]
+    normalised = normalise_rows(PROFILES["standard_clo"], [{"Defaulted": "Performing"}])
+    assert fault_places(normalised.warnings) == [(1, "is_defaulted", "type")]
 
 
 @pytest.mark.parametrize(
@@ -288,9 +288,9 @@ def test_a_word_in_a_standard_flag_that_is_neither_yes_nor_no_is_warned_about() 
 )
 @pytest.mark.parametrize("name", ["Loan", "Amount", "Ends", "Live"])
 def test_values_that_no_cell_could_hold_are_errors_of_their_row(name: str, value: Any) -> None:
-    found = normalise_rows(OWN, [{"Loan": "no 1"}, {"Loan": "no 2", name: value}])
-    assert [(fault.row, fault.rule, fault.value) for fault in found.errors] == [(2, "type", None)]
-    assert found.rows()[1][name.lower()] is None
+    normalised = normalise_rows(OWN, [{"Loan": "no 1"}, {"Loan": "no 2", name: value}])
+    assert [(fault.row, fault.rule, fault.value) for fault in normalised.errors] == [(2, "type", None)]
+    assert normalised.rows()[1][name.lower()] is None
 
 
 def test_a_long_value_is_cut_in_a_fault() -> None:
@@ -300,11 +300,11 @@ def test_a_long_value_is_cut_in_a_fault() -> None:
 
 def test_faults_are_listed_by_row_up_to_a_limit_and_all_counted() -> None:
     rows = [{"Loan": "x", "Amount": -at} for at in range(1, 2_001)]
-    found = normalise_rows(OWN, rows)
-    assert len(found.errors) == normalise.ERRORS_MAX
-    assert [fault.row for fault in found.errors] == sorted(fault.row or 0 for fault in found.errors)
-    assert found.error_count == 2_000 + 2_000 + 1_999
-    assert found.rows_invalid == 2_000
+    normalised = normalise_rows(OWN, rows)
+    assert len(normalised.errors) == normalise.ERRORS_MAX
+    assert [fault.row for fault in normalised.errors] == sorted(fault.row or 0 for fault in normalised.errors)
+    assert normalised.error_count == 2_000 + 2_000 + 1_999
+    assert normalised.rows_invalid == 2_000
 
 
 @pytest.mark.parametrize(
@@ -335,9 +335,9 @@ def test_what_a_sample_comes_to_has_a_limit() -> None:
 
 
 def test_rows_that_feed_nothing_are_rows() -> None:
-    found = normalise_rows(mapping(mappings={"A": {"target": "a"}}), [{"B": 1}] * 3)
-    assert found.rows() == [{}, {}, {}]
-    assert found.rows(1, 2) == [{}]
+    normalised = normalise_rows(mapping(mappings={"A": {"target": "a"}}), [{"B": 1}] * 3)
+    assert normalised.rows() == [{}, {}, {}]
+    assert normalised.rows(1, 2) == [{}]
 
 
 def test_a_flag_in_a_text_field_is_the_word_that_a_sheet_shows() -> None:
@@ -347,13 +347,13 @@ def test_a_flag_in_a_text_field_is_the_word_that_a_sheet_shows() -> None:
             {"field": "b", "operation": "lookup", "parameters": {"mapping": {"TRUE": 7, "1": 8}}},
         ],
     )
-    found = normalise_rows(own, [{"A": True, "B": True}, {"A": False, "B": 1}, {"A": 1, "B": False}])
-    assert found.rows() == [{"a": "TRUE", "b": 7.0}, {"a": "FALSE", "b": 8.0}, {"a": "1", "b": None}]
-    assert told(found.errors) == [(3, "b", "type")]
+    normalised = normalise_rows(own, [{"A": True, "B": True}, {"A": False, "B": 1}, {"A": 1, "B": False}])
+    assert normalised.rows() == [{"a": "TRUE", "b": 7.0}, {"a": "FALSE", "b": 8.0}, {"a": "1", "b": None}]
+    assert fault_places(normalised.errors) == [(3, "b", "type")]
 
 
 def test_a_sample_of_odd_names() -> None:
     rows = [{"": 1, "x" * 100_000: 2, "\ud800": 3, "Loan": "no 1"}]
-    found = normalise_rows(OWN, rows)
-    assert len(found.unmapped_columns) == 3
-    assert all(len(str(fault.message)) < 500 for fault in found.warnings)
+    normalised = normalise_rows(OWN, rows)
+    assert len(normalised.unmapped_columns) == 3
+    assert all(len(str(fault.message)) < 500 for fault in normalised.warnings)

@@ -35,7 +35,7 @@ def book_of(
     headers: tuple[str, ...] = ("Par Amount", "Traded Par"),
     more: list[Any] | None = None,
 ) -> Workbook:
-    """The workbook of `of`."""
+    """Return the workbook of `of`."""
     columns = [FIRST, OTHER, OTHER][: len(headers)]
     loans = [
         [f"LX10000{at}", f"Name {at}", *(column[at] for column in columns), "USD", "2030-01-31"] for at in range(3)
@@ -52,9 +52,9 @@ def book_of(
 
 @every("denominator, header", [(sum(OTHER), "Traded Par"), (sum(FIRST), "Par Amount")])
 def test_the_detection_shows_the_column_that_is_read(make_book: MakeBook, denominator: float, header: str) -> None:
-    found = detect_columns(book_of(make_book, denominator))
-    assert [column.header for column in found.columns if column.target == "par_value"] == [header]
-    assert ("par_by_printed" in [warning.code for warning in found.warnings]) == (header == "Traded Par")
+    detection = detect_columns(book_of(make_book, denominator))
+    assert [column.header for column in detection.columns if column.target == "par_value"] == [header]
+    assert ("par_by_printed" in [warning.code for warning in detection.warnings]) == (header == "Traded Par")
 
 
 @every(

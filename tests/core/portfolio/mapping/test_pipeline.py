@@ -9,14 +9,14 @@ import pytest
 
 from core.portfolio.mapping.normalise import cells_from_values
 from core.portfolio.mapping.pipeline import (
-    Outcome,
-    Work,
+    FieldColumn,
+    FieldWork,
     check,
     constant,
     run,
     works,
 )
-from core.portfolio.model.fields import Field, Mapping, Rule, Transform
+from core.portfolio.model.fields import Field, FieldRule, Mapping, Transform
 
 
 def test_each_field_has_its_own_transforms_and_rules() -> None:
@@ -27,42 +27,42 @@ def test_each_field_has_its_own_transforms_and_rules() -> None:
         (Field("a", "number"), Field("b", "string")),
         (Field("c", "date"),),
         transforms=(Transform("b", "trim"), Transform("a", "round", {"decimals": 1}), Transform("b", "uppercase")),
-        rules=(Rule("a", "positive"),),
+        rules=(FieldRule("a", "positive"),),
     )
-    found = works(mapping)
-    assert list(found) == ["a", "b", "c"]
-    assert [transform.operation for transform in found["b"].transforms] == ["trim", "uppercase"]
-    assert (found["a"].says_unit, found["b"].says_unit) == (True, False)
-    assert [rule.rule for rule in found["a"].rules] == ["positive"]
+    by_target = works(mapping)
+    assert list(by_target) == ["a", "b", "c"]
+    assert [transform.operation for transform in by_target["b"].transforms] == ["trim", "uppercase"]
+    assert (by_target["a"].says_unit, by_target["b"].says_unit) == (True, False)
+    assert [rule.rule for rule in by_target["a"].rules] == ["positive"]
 
 
 def test_a_field_without_a_column_has_its_default_or_blanks() -> None:
-    assert constant(Work(Field("a", "string", default="x")), 2).column.python(slice(None)) == ["x", "x"]
-    work = Work(Field("a", "date", required=True))
+    assert constant(FieldWork(Field("a", "string", default="x")), 2).column.python(slice(None)) == ["x", "x"]
+    work = FieldWork(Field("a", "date", required=True))
     missing = constant(work, 2)
     check(work, missing)
     assert missing.column.python(slice(None)) == [None, None]
-    assert told(missing) == [("required", [0, 1])]
+    assert rules_and_rows(missing) == [("required", [0, 1])]
 
 
 def test_what_is_lost_gets_no_default_and_breaks_no_rule() -> None:
-    work = Work(Field("a", "number", required=True, default=7.0), rules=(Rule("a", "positive"),))
+    work = FieldWork(Field("a", "number", required=True, default=7.0), rules=(FieldRule("a", "positive"),))
     outcome = typed(work, ["x", None, -1])
     check(work, outcome)
     assert outcome.column.python(slice(None)) == [None, 7.0, -1.0]
-    assert told(outcome) == [("type", [0]), ("positive", [2])]
+    assert rules_and_rows(outcome) == [("type", [0]), ("positive", [2])]
 
 
 def test_only_what_states_a_unit_keeps_it_from_being_told() -> None:
-    lookup = Work(Field("a", "number"), (Transform("a", "lookup", {"mapping": {"call": None}}),))
+    lookup = FieldWork(Field("a", "number"), (Transform("a", "lookup", {"mapping": {"call": None}}),))
     assert typed(lookup, ["3.5", "Call"], 100.0).column.python(slice(None)) == [350.0, None]
-    doubled = Work(Field("a", "number"), (Transform("a", "multiply", {"factor": 2}),))
+    doubled = FieldWork(Field("a", "number"), (Transform("a", "multiply", {"factor": 2}),))
     assert typed(doubled, ["3.5", "Call"], 100.0).column.python(slice(None)) == [7.0, None]
 
 
 @pytest.mark.parametrize("rows", [slice(1, 4), np.array([1, 3]), slice(0, 0)])
 def test_some_rows_of_an_outcome_keep_what_was_found_in_them(rows: Any) -> None:
-    outcome = typed(Work(Field("a", "number")), ["x", "y", 2, "z", None])
+    outcome = typed(FieldWork(Field("a", "number")), ["x", "y", 2, "z", None])
     part = outcome.take(rows)
     places = list(range(5))[rows] if isinstance(rows, slice) else rows.tolist()
     assert part.column.python(slice(None)) == [outcome.column.python(slice(None))[at] for at in places]
@@ -72,9 +72,9 @@ def test_some_rows_of_an_outcome_keep_what_was_found_in_them(rows: Any) -> None:
     assert np.flatnonzero(part.lost).tolist() == finding.rows.tolist()
 
 
-def told(outcome: Outcome) -> list[tuple[str, list[int]]]:
+def rules_and_rows(outcome: FieldColumn) -> list[tuple[str, list[int]]]:
     return [(finding.rule, finding.rows.tolist()) for finding in outcome.findings]
 
 
-def typed(work: Work, values: list[Any], factor: float = 1.0) -> Outcome:
+def typed(work: FieldWork, values: list[Any], factor: float = 1.0) -> FieldColumn:
     return run(work, cells_from_values(values), lambda _target, numbers: numbers.values * factor)

@@ -12,7 +12,7 @@ HEAD = ["Issuer", "CUSIP", "Par Amount", "Maturity Date", "RatingSPDerived"]
 
 
 def ratings(further: dict[str, list[str]]) -> dict[str, list[int]]:
-    """The ranks of S&P's further columns of a list of three loans."""
+    """Return the ranks of S&P's further columns of a list of three loans."""
     rows = [
         [*HEAD, *further],
         *(
@@ -27,9 +27,12 @@ def ratings(further: dict[str, list[str]]) -> dict[str, list[int]]:
         ),
     ]
     book = read_files([("loans.csv", "\n".join(",".join(row) for row in rows).encode())])
-    found = Portfolio.from_workbook(book)
-    return {name.removeprefix("rating_agency_b_"): ranks.tolist() for name, ranks in found.ranks.items()
-            if name.startswith("rating_agency_b")}  # fmt: skip
+    portfolio = Portfolio.from_workbook(book)
+    return {
+        name.removeprefix("rating_agency_b_"): ranks.tolist()
+        for name, ranks in portfolio.ranks.items()
+        if name.startswith("rating_agency_b")
+    }
 
 
 PLAIN, SECURITY, ISSUE = ["B+", "B", "CCC"], ["BB-", "B+", "B"], ["BB", "BB-", "B+"]
@@ -39,14 +42,15 @@ def ranks(symbols: list[str]) -> list[int]:
     return [rank(symbol) for symbol in symbols]
 
 
-@pytest.mark.parametrize("order", [["RatingSP", "RatingSPSecurity", "RatingSPIssue"],
-                                   ["RatingSPIssue", "RatingSPSecurity", "RatingSP"]])  # fmt: skip
+@pytest.mark.parametrize(
+    "order", [["RatingSP", "RatingSPSecurity", "RatingSPIssue"], ["RatingSPIssue", "RatingSPSecurity", "RatingSP"]]
+)
 def test_a_rating_of_an_issue_is_never_the_issuers(order: list[str]) -> None:
     """A database extract has the rating of the security twice, and the agency's plain rating beside it."""
     columns = {"RatingSP": PLAIN, "RatingSPSecurity": SECURITY, "RatingSPIssue": ISSUE}
-    found = ratings({name: columns[name] for name in order})
-    assert "issuer" not in found
-    assert found["rating_agency_b"] == ranks(PLAIN)
-    assert found["facility"] in (ranks(SECURITY), ranks(ISSUE))
-    assert found["final"] in (ranks(SECURITY), ranks(ISSUE))
-    assert found["final"] != found["facility"]
+    by_field = ratings({name: columns[name] for name in order})
+    assert "issuer" not in by_field
+    assert by_field["rating_agency_b"] == ranks(PLAIN)
+    assert by_field["facility"] in (ranks(SECURITY), ranks(ISSUE))
+    assert by_field["final"] in (ranks(SECURITY), ranks(ISSUE))
+    assert by_field["final"] != by_field["facility"]

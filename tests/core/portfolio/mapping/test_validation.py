@@ -9,25 +9,25 @@ from typing import Any
 import pytest
 
 from core.grid.sheet import Workbook
-from core.portfolio.mapping.normalise import Normalised
-from core.portfolio.mapping.profiles.configure import configured
+from core.portfolio.mapping.normalise import NormalisedRows
+from core.portfolio.mapping.profiles.configure import configure_mapping
 from core.portfolio.mapping.validation import validate
 from core.portfolio.model.fields import PROFILES, Mapping
-from tests.core.portfolio.mapping.test_normalise import OWN, mapping, told
+from tests.core.portfolio.mapping.test_normalise import OWN, fault_places, mapping
 
 MakeBook = Callable[..., Workbook]
 
 HEADER = ["LoanX ID", "Issuer", "Par", "Price", "Spread", "Maturity", "Moody's Rating", "Desk"]
 
 
-def of_sheet(make_book: MakeBook, rows: list[list[Any]], own: Mapping = PROFILES["standard_clo"]) -> Normalised:
-    found = validate(make_book({"Holdings": rows}), own)
-    assert found is not None
-    return found
+def of_sheet(make_book: MakeBook, rows: list[list[Any]], own: Mapping = PROFILES["standard_clo"]) -> NormalisedRows:
+    validated = validate(make_book({"Holdings": rows}), own)
+    assert validated is not None
+    return validated
 
 
 def test_a_sheet_s_rows_have_their_own_numbers_and_the_reader_s_units(make_book: MakeBook) -> None:
-    found = of_sheet(
+    validated = of_sheet(
         make_book,
         [
             ["Some deal"],
@@ -39,26 +39,26 @@ def test_a_sheet_s_rows_have_their_own_numbers_and_the_reader_s_units(make_book:
             ["Total", None, 1_000.0],
         ],
     )
-    assert found.row_numbers.tolist() == [4, 5, 6]
-    assert [row["par_value"] for row in found.rows()] == [1_000.0, None, None]
-    assert [row["price"] for row in found.rows()] == [98.5, 99.0, None]
-    assert [row["spread"] for row in found.rows()] == [350.0, 400.0, 425.0]
-    assert [row["maturity_date"] for row in found.rows()] == ["2031-09-05", "2031-01-31", None]
-    assert told(found.errors) == [
+    assert validated.row_numbers.tolist() == [4, 5, 6]
+    assert [row["par_value"] for row in validated.rows()] == [1_000.0, None, None]
+    assert [row["price"] for row in validated.rows()] == [98.5, 99.0, None]
+    assert [row["spread"] for row in validated.rows()] == [350.0, 400.0, 425.0]
+    assert [row["maturity_date"] for row in validated.rows()] == ["2031-09-05", "2031-01-31", None]
+    assert fault_places(validated.errors) == [
         (5, "par_value", "required"),
         (6, "borrower_name", "required"),
         (6, "maturity_date", "type"),
         (6, "par_value", "type"),
     ]
-    assert told(found.warnings) == [(6, "price", "error_cell")]
-    assert found.unmapped_columns == ["Desk"]
-    assert "loan_id" not in found.missing_columns
-    assert "price" not in found.missing_columns
-    assert "industry" in found.missing_columns
+    assert fault_places(validated.warnings) == [(6, "price", "error_cell")]
+    assert validated.unmapped_columns == ["Desk"]
+    assert "loan_id" not in validated.missing_columns
+    assert "price" not in validated.missing_columns
+    assert "industry" in validated.missing_columns
 
 
 def test_a_sheet_by_a_mapping_with_transforms_is_not_guessed_about(make_book: MakeBook) -> None:
-    own = configured(
+    own = configure_mapping(
         {
             "source_type": "custom",
             "profile_id": "standard_clo",
@@ -73,11 +73,17 @@ def test_a_sheet_by_a_mapping_with_transforms_is_not_guessed_about(make_book: Ma
         name="Own",
     )
     rows = [HEADER, *([f"LX10000{at}", "Alpha", 1.5, 1.25, 3.04, None, "B2", "east"] for at in range(3))]
-    found = of_sheet(make_book, rows, own)
-    assert found.rows()[0] == {
-        "loanx_id": "LX100000", "borrower_name": "Alpha", "par_value": 1500.0, "price": 125.0, "spread": 3.0,
-        "rating_agency_a": "B2", "maturity_date": None, "desk": "east",
-    }  # fmt: skip
+    validated = of_sheet(make_book, rows, own)
+    assert validated.rows()[0] == {
+        "loanx_id": "LX100000",
+        "borrower_name": "Alpha",
+        "par_value": 1500.0,
+        "price": 125.0,
+        "spread": 3.0,
+        "rating_agency_a": "B2",
+        "maturity_date": None,
+        "desk": "east",
+    }
 
 
 def test_a_sheet_of_one_s_own_fields(make_book: MakeBook) -> None:
@@ -88,11 +94,11 @@ def test_a_sheet_of_one_s_own_fields(make_book: MakeBook) -> None:
         [None, None, None, None],
         ["x", 2.0, "5.9.31", "it"],
     ]
-    found = of_sheet(make_book, rows, OWN)
-    assert found.row_numbers.tolist() == [2, 3, 5]
-    assert [row["amount"] for row in found.rows()] == [125.0, 0.0, 250.0]
-    assert [row["ends"] for row in found.rows()] == ["2031-09-05", "2031-09-05", None]
-    assert told(found.errors) == [
+    validated = of_sheet(make_book, rows, OWN)
+    assert validated.row_numbers.tolist() == [2, 3, 5]
+    assert [row["amount"] for row in validated.rows()] == [125.0, 0.0, 250.0]
+    assert [row["ends"] for row in validated.rows()] == ["2031-09-05", "2031-09-05", None]
+    assert fault_places(validated.errors) == [
         (5, "amount", "range"),
         (5, "ends", "type"),
         (5, "loan", "regex"),
@@ -112,17 +118,17 @@ def test_a_sheet_whose_par_is_no_number_to_its_mapping(make_book: MakeBook, kind
         }
     )
     rows = [["Size", "Name", "LoanX ID", "Mark"], [1, "Alpha", "LX100001", 990.0], [1, "Beta", "LX100002", 985.0]]
-    found = of_sheet(make_book, rows, own)
-    assert [row["borrower_name"] for row in found.rows()] == ["Alpha", "Beta"]
-    assert [row["price"] for row in found.rows()] == [990.0, 985.0]
-    assert found.columns["par_value"].type == kind
+    validated = of_sheet(make_book, rows, own)
+    assert [row["borrower_name"] for row in validated.rows()] == ["Alpha", "Beta"]
+    assert [row["price"] for row in validated.rows()] == [990.0, 985.0]
+    assert validated.columns["par_value"].type == kind
 
 
 def test_a_merged_borrower_is_filled_down(make_book: MakeBook) -> None:
     rows = [HEADER, ["LX100001", "Alpha", 1.0, 99.0], ["LX100002", None, 2.0, 98.0], ["LX100003", None, None, 98.0]]
-    found = of_sheet(make_book, rows)
-    assert [row["borrower_name"] for row in found.rows()][:2] == ["Alpha", "Alpha"]
-    assert told(found.errors) == [(4, "borrower_name", "required"), (4, "par_value", "required")]
+    validated = of_sheet(make_book, rows)
+    assert [row["borrower_name"] for row in validated.rows()][:2] == ["Alpha", "Alpha"]
+    assert fault_places(validated.errors) == [(4, "borrower_name", "required"), (4, "par_value", "required")]
 
 
 def test_prices_in_currency_become_percent_of_par(make_book: MakeBook) -> None:
@@ -132,7 +138,7 @@ def test_prices_in_currency_become_percent_of_par(make_book: MakeBook) -> None:
 
 def test_what_other_sheets_say_is_joined(make_book: MakeBook) -> None:
     """A field that only a page has is not missing, and a blank that it fills is none; the rest are told by row."""
-    own = configured(
+    own = configure_mapping(
         {
             "source_type": "clo_holdings",
             "profile_id": "standard_clo",
@@ -145,11 +151,11 @@ def test_what_other_sheets_say_is_joined(make_book: MakeBook) -> None:
     first = [["LoanX ID", "Par", "Price"], ["LX100000", 1.0, None], ["LX100001", 2.0, None]]
     page = [["LoanX ID", "Obligor", "Price"], ["LX100000", "Alpha", 99.0]]
     book = make_book({"Holdings": first, "Names": page})
-    found = validate(book, own)
-    assert found is not None
-    assert found.missing_required_columns == []
-    assert [row["borrower_name"] for row in found.rows()] == ["Alpha", None]
-    assert told(found.errors) == [(3, "borrower_name", "required"), (3, "price", "required")]
+    validated = validate(book, own)
+    assert validated is not None
+    assert validated.missing_required_columns == []
+    assert [row["borrower_name"] for row in validated.rows()] == ["Alpha", None]
+    assert fault_places(validated.errors) == [(3, "borrower_name", "required"), (3, "price", "required")]
     alone = validate(book, own, sheet="Holdings")
     assert alone is not None
     assert alone.missing_required_columns == ["borrower_name"]
@@ -160,6 +166,6 @@ def test_what_other_sheets_say_is_joined(make_book: MakeBook) -> None:
 
 def test_a_servicer_s_snapshot(make_book: MakeBook) -> None:
     rows = [["Loan ID", "Principal Balance", "Interest Rate", "Days Open"], ["L1", 5.0, 0.05, 3], ["L2", 6.0, "x", 4]]
-    found = of_sheet(make_book, rows, PROFILES["standard_servicer"])
-    assert [row["principal_balance"] for row in found.rows()] == [5.0, 6.0]
-    assert told(found.errors) == [(3, "interest_rate", "type")]
+    validated = of_sheet(make_book, rows, PROFILES["standard_servicer"])
+    assert [row["principal_balance"] for row in validated.rows()] == [5.0, 6.0]
+    assert fault_places(validated.errors) == [(3, "interest_rate", "type")]

@@ -49,7 +49,7 @@ def test_standard_clo_has_its_25_fields_and_two_are_required() -> None:
         "borrower_name",
         "par_value",
     ]
-    types = {one.target: one.type for one in STANDARD_CLO_FIELDS}
+    types = {field.target: field.type for field in STANDARD_CLO_FIELDS}
     assert types["maturity_date"] == "date"
     assert types["cov_lite"] == types["is_defaulted"] == "boolean"
     assert types["base_rate"] == "string"
@@ -186,5 +186,5 @@ def test_the_headers_of_flat_files_are_known(kind: str) -> None:
     values = {"par": "1000000", "balance": "1000000", "identifier": "LX123456", "id": "LX123456", "rate": "5"}
     row = [next((value for word, value in values.items() if word in name.lower()), "x") for name in headers.split(",")]
     book = read_files([("loans.csv", f"{headers}\n{','.join(row)}\n".encode())])
-    found = Portfolio.from_workbook(book).notes.matched_columns
-    assert {target: found.get(target) for target in expected} == expected
+    matched = Portfolio.from_workbook(book).notes.matched_columns
+    assert {target: matched.get(target) for target in expected} == expected

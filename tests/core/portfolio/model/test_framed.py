@@ -55,16 +55,16 @@ def test_frames_hold_what_was_given(portfolio: Portfolio) -> None:
 def test_columns_without_the_derived_ones_make_the_portfolio_again(portfolio: Portfolio) -> None:
     frame = portfolio.frame(derived=False)
     assert [*frame] == [name for name in portfolio.columns if name in GIVEN]
-    for given in (frame, frame.to_polars(), frame.to_pandas(), frame.to_arrow()):
-        again = Portfolio.from_columns(given, deal=portfolio.deal)
-        assert pl.DataFrame(again).equals(pl.DataFrame(portfolio)), type(given)
+    for table in (frame, frame.to_polars(), frame.to_pandas(), frame.to_arrow()):
+        again = Portfolio.from_columns(table, deal=portfolio.deal)
+        assert pl.DataFrame(again).equals(pl.DataFrame(portfolio)), type(table)
 
 
 @every("name", [*EXPECTED])
 def test_a_column_is_an_array(name: str) -> None:
     column = Portfolio.from_columns(GIVEN)[name]
-    told = [None if one != one or one is None else one for one in column.tolist()]
-    assert told == EXPECTED[name]
+    values = [None if value != value or value is None else value for value in column.tolist()]
+    assert values == EXPECTED[name]
     kind = {"par_value": "f", "maturity_date": "M", "cov_lite": "b", "cusip": "O", "rating_agency_a_rank": "f"}
     assert column.dtype.kind == kind.get(name, column.dtype.kind)
 
@@ -107,8 +107,8 @@ def test_notes_as_a_frame() -> None:
         tranches={"classes": ["A", "Sub"], "current_balance": [10.0, 5.0], "coupon": [None, 7.5], "rank": [1, 2]},
     ).tranches
     assert tranches is not None
-    found = tranches.to_polars().select("class", "current_balance", "coupon", "rank")
-    assert found.rows() == [
+    frame = tranches.to_polars().select("class", "current_balance", "coupon", "rank")
+    assert frame.rows() == [
         ("A", 10.0, None, 1),
         ("Sub", 5.0, 7.5, 2),
     ]

@@ -8,7 +8,7 @@ from tests.rows import every
 
 def interpretation_of(*choices: tuple[State, bool, str]) -> Interpretation:
     """An interpretation with a reading of each state, changed or not, in these words."""
-    made = [
+    both = [
         Choice(
             name="denominator",
             state=state,
@@ -19,7 +19,7 @@ def interpretation_of(*choices: tuple[State, bool, str]) -> Interpretation:
         )
         for state, changed, words in choices
     ]
-    return Interpretation(choices=made, figures=52, tied_before=41, tied=1_047, hold_out=None)
+    return Interpretation(choices=both, figures=52, tied_before=41, tied=1_047, hold_out=None)
 
 
 @every(
@@ -42,5 +42,5 @@ def test_what_is_used_is_in_words(choices: list[tuple[State, bool, str]], words:
 def test_used_and_changed_are_of_the_states_that_figures_decide() -> None:
     states: list[State] = ["taken", "open", "proposed", "stated"]
     interpretation = interpretation_of(*((state, state != "taken", state) for state in states))
-    assert [one.state for one in interpretation.used] == ["taken", "proposed"]
-    assert [one.state for one in interpretation.changed] == ["proposed"]
+    assert [choice.state for choice in interpretation.used] == ["taken", "proposed"]
+    assert [choice.state for choice in interpretation.changed] == ["proposed"]

@@ -73,7 +73,7 @@ def test_fields_are_described_with_the_names_of_the_agencies(portfolio: Portfoli
 
 
 def test_every_standard_field_has_a_label_of_its_own() -> None:
-    targets = {one.target for one in (*loan_fields.STANDARD_CLO_FIELDS, *loan_fields.AUXILIARY_FIELDS)}
+    targets = {field.target for field in (*loan_fields.STANDARD_CLO_FIELDS, *loan_fields.AUXILIARY_FIELDS)}
     for name in targets - {"coupon_type", "as_of"}:  # which are no columns of loans
         assert name in loan_fields._LABELS or label_of(name, LABELS).endswith(" rating"), name
     assert label_of("my_own_field", LABELS) == "My own field"

@@ -20,7 +20,7 @@ HEADER = ["LoanX ID", "Issuer", "Par Amount", "Price", "Maturity Date", "S&P Rat
 
 
 def rated(map_rows: MapRows, ratings: list[str | None]) -> Portfolio:
-    """Loans with these ratings, each of a par of 10."""
+    """Return loans with these ratings, each of a par of 10."""
     rows: list[list[Any]] = [
         [f"LX10001{at}", f"Name {at}", 10.0, 99.0, "2030-01-31", rating] for at, rating in enumerate(ratings)
     ]
@@ -28,7 +28,7 @@ def rated(map_rows: MapRows, ratings: list[str | None]) -> Portfolio:
 
 
 def masked_rows(portfolio: Portfolio, field: str = "rating_agency_b") -> list[int]:
-    """The places of the masked loans."""
+    """Return the places of the masked loans."""
     names = portfolio.names[field]
     return [at for at, code in enumerate(names.codes.tolist()) if code >= 0 and is_masked(names.values[code])]
 
@@ -52,15 +52,19 @@ def test_masks_of_a_column(map_rows: MapRows, ratings: list[str | None], masked:
 
 def test_a_word_of_the_columns_own_is_told(map_rows: MapRows) -> None:
     portfolio = rated(map_rows, ["B", "Secret", "B-", "Secret"])
-    (told,) = (warning for warning in portfolio.notes.warnings if warning.code == "masked_word")
-    assert (told.rows, told.fields) == (2, ("rating_agency_b",))
-    assert told.message == ("'Secret' stands for rating_agency_b on 2 rows and is no rating: they count as masked.")
+    (masked_word,) = (warning for warning in portfolio.notes.warnings if warning.code == "masked_word")
+    assert (masked_word.rows, masked_word.fields) == (2, ("rating_agency_b",))
+    assert masked_word.message == (
+        "'Secret' stands for rating_agency_b on 2 rows and is no rating: they count as masked."
+    )
     assert portfolio["rating_agency_b"].tolist() == ["B", "***", "B-", "***"]
     # Rated, and the rating not shown: in no CCC bucket, and among those that a warning names.
     ran = run_suite(portfolio, test_ids=["ccc_bucket_pct"])
     assert ran[0].current_value == 0.0
-    assert any(doubt.code == "masked_inputs" and doubt.message == told.message for doubt in ran[0].doubt)
-    assert "50.00 % of par is masked" in next(one.message for one in ran.warnings if one.code == "masked_ratings")
+    assert any(doubt.code == "masked_inputs" and doubt.message == masked_word.message for doubt in ran[0].doubt)
+    assert "50.00 % of par is masked" in next(
+        run_warning.message for run_warning in ran.warnings if run_warning.code == "masked_ratings"
+    )
 
 
 def test_masks_of_several_words_are_one(map_rows: MapRows) -> None:

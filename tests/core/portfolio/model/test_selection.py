@@ -24,11 +24,11 @@ GIVEN: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def columns() -> dict[str, LoanColumn]:
-    given = {**GIVEN, "par_value": [0.0 if one is None else one for one in GIVEN["par_value"]]}
-    portfolio = Portfolio.from_columns(given)
-    found = {name: column_of(portfolio, name) for name in field_names(portfolio)}
-    blank = np.array([np.nan if one is None else one for one in GIVEN["par_value"]])
-    return found | {"par_value": LoanColumn("number", blank)}
+    values = {**GIVEN, "par_value": [0.0 if par is None else par for par in GIVEN["par_value"]]}
+    portfolio = Portfolio.from_columns(values)
+    loan_columns = {name: column_of(portfolio, name) for name in field_names(portfolio)}
+    blank = np.array([np.nan if par is None else par for par in GIVEN["par_value"]])
+    return loan_columns | {"par_value": LoanColumn("number", blank)}
 
 
 CONDITIONS: list[tuple[str, str, str, list[int]]] = [

@@ -23,7 +23,7 @@ LOANS: list[list[Any]] = [
 
 
 def of(make_book: MakeBook, more: dict[str, list[Any]] | None = None, *, par: str = "Par", **sheets: Any) -> Portfolio:
-    """The loans with more columns, header -> cells, beside other sheets."""
+    """Return the loans with more columns, header -> cells, beside other sheets."""
     more = more or {}
     rows = [[*row, *(cells[at] for cells in more.values())] for at, row in enumerate(LOANS)]
     header = [par if name == "Par" else name for name in HEADER]
@@ -42,12 +42,15 @@ def of(make_book: MakeBook, more: dict[str, list[Any]] | None = None, *, par: st
 def test_a_rate_beside_the_loan(make_book: MakeBook, rates: list[Any], par: list[float]) -> None:
     portfolio = of(make_book, {"FX Rate": rates})
     assert np.array_equal(portfolio.numbers["par_value"], par, equal_nan=True)
-    told = {warning.code: warning.message for warning in portfolio.notes.warnings}
+    messages = {warning.code: warning.message for warning in portfolio.notes.warnings}
     refused = sum(value != value for value in par)
-    assert ("other_currency" in told) == (refused > 0)
-    assert ("currency_converted" in told) == (refused < 2)
+    assert ("other_currency" in messages) == (refused > 0)
+    assert ("currency_converted" in messages) == (refused < 2)
     if refused:
-        assert "100.00 is not counted" in told["other_currency"] or "50.00 is not counted" in told["other_currency"]
+        assert (
+            "100.00 is not counted" in messages["other_currency"]
+            or "50.00 is not counted" in messages["other_currency"]
+        )
 
 
 @every(
@@ -90,10 +93,10 @@ def test_all_loans_in_another_currency_than_the_deal(
     names = [header if name == "Par" else name for name in HEADER]
     rows = [names, *([*row[:3], "USD", *row[4:]] for row in LOANS)]
     deal = [["Deal Currency", stated], ["Principal Cash", 1.0]]
-    one = Portfolio.from_workbook(make_book({"Loans": rows, "Deal": deal, "FX Rates": rates or [["None", None]]}))
-    assert np.array_equal(one.numbers["par_value"], par, equal_nan=True)
-    told = [(warning.code, warning.rows) for warning in one.notes.warnings if "currency" in warning.code]
-    assert told == ([] if code is None else [(code, 4)])
+    portfolio = Portfolio.from_workbook(make_book({"Loans": rows, "Deal": deal, "FX Rates": rates or [["None", None]]}))
+    assert np.array_equal(portfolio.numbers["par_value"], par, equal_nan=True)
+    warnings = [(warning.code, warning.rows) for warning in portfolio.notes.warnings if "currency" in warning.code]
+    assert warnings == ([] if code is None else [(code, 4)])
 
 
 @every(
@@ -126,8 +129,8 @@ def test_a_second_sheet_whose_header_names_another_currency(
 def test_a_currency_that_only_an_account_names_converts_nothing(make_book: MakeBook) -> None:
     rows = [HEADER, *([*row[:3], "USD", *row[4:]] for row in LOANS)]
     accounts = [["Account", "Balance"], ["EUR Principal Account", 5.0], ["EUR Interest Account", 1.0]]
-    one = Portfolio.from_workbook(make_book({"Loans": rows, "Accounts": accounts}))
-    assert (one.deal.currency, np.nansum(one.numbers["par_value"])) == ("EUR", 1060.0)
+    portfolio = Portfolio.from_workbook(make_book({"Loans": rows, "Accounts": accounts}))
+    assert (portfolio.deal.currency, np.nansum(portfolio.numbers["par_value"])) == ("EUR", 1060.0)
 
 
 def test_what_has_no_rate_is_not_counted_and_named(make_book: MakeBook) -> None:

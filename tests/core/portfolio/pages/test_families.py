@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import Fact, Facts, Subject
+from core.portfolio.model.facts import Fact, Facts, FactSubject
 from core.portfolio.model.notes import Notes
 from core.portfolio.model.portfolio import Names
 from core.portfolio.pages.families import with_families
@@ -16,20 +16,20 @@ PAR = [3_273_633.81, 2_000_000.0, 1_663_700.0, 2_999_000.0, 2_000_000.0, 2_000_0
 
 
 def joined(amount: float, par: list[float] | None = None) -> list[list[str]]:
-    """The obligors that count as one where a page prints an amount."""
-    fact = Fact(kind="list", label="Parent", subject=Subject(measure="obligors"), value=amount, place="'Top'!B3")
+    """Return the obligors that count as one where a page prints an amount."""
+    fact = Fact(kind="list", label="Parent", subject=FactSubject(measure="obligors"), value=amount, place="'Top'!B3")
     loans = np.array(par or PAR)
     codes = np.arange(len(NAMES), dtype=np.int32)
     portfolio = Portfolio(
         len(NAMES), {"par_value": loans}, {"obligor": Names(codes, NAMES)}, {}, {}, facts=Facts(all=(fact,)),
         notes=Notes(),
     )  # fmt: skip
-    found = with_families(portfolio, loans)
+    with_obligors = with_families(portfolio, loans)
     by_code: dict[int, list[str]] = {}
-    for name, code in zip(NAMES, found.names["obligor"].codes.tolist(), strict=True):
+    for name, code in zip(NAMES, with_obligors.names["obligor"].codes.tolist(), strict=True):
         by_code.setdefault(code, []).append(name)
     families = [names for names in by_code.values() if len(names) > 1]
-    assert [warning.code for warning in found.notes.warnings] == ["obligor_families"] * len(families)
+    assert [warning.code for warning in with_obligors.notes.warnings] == ["obligor_families"] * len(families)
     return families
 
 
@@ -52,7 +52,7 @@ def test_a_page_in_whole_units() -> None:
     amounts = [5_273_634.0, 2_999_000.0, 2_000_000.0, 1_663_700.0, 2_000_000.0]
     for count, families in ((5, 1), (4, 0)):
         facts = tuple(
-            Fact(kind="list", label="Parent", subject=Subject(measure="obligors"), value=amount, place="'Top'!B3")
+            Fact(kind="list", label="Parent", subject=FactSubject(measure="obligors"), value=amount, place="'Top'!B3")
             for amount in amounts[:count]
         )
         par = np.array(PAR)
@@ -60,10 +60,11 @@ def test_a_page_in_whole_units() -> None:
             len(NAMES), {"par_value": par}, {"obligor": Names(np.arange(len(NAMES), dtype=np.int32), NAMES)}, {}, {},
             facts=Facts(all=facts), notes=Notes(),
         )  # fmt: skip
-        found = with_families(portfolio, par)
-        assert len(found.notes.warnings) == families
+        with_obligors = with_families(portfolio, par)
+        assert len(with_obligors.notes.warnings) == families
 
 
 def test_loans_of_nothing_are_in_no_family() -> None:
-    assert joined(5_273_633.81, [3_273_633.81, 0.0, 1.0, 1.0, 2_000_000.0, 1.0]) == [["ALLIED UNIVERSAL HOLDCO",
-                                                                                   "BOLUDA TOWAGE"]]  # fmt: skip
+    assert joined(5_273_633.81, [3_273_633.81, 0.0, 1.0, 1.0, 2_000_000.0, 1.0]) == [
+        ["ALLIED UNIVERSAL HOLDCO", "BOLUDA TOWAGE"]
+    ]

@@ -36,7 +36,7 @@ def values_of(portfolio: Portfolio) -> dict[str, list[Any]]:
     if portfolio.lien is not None:
         columns["lien_type"] = portfolio.lien.tolist()
     ids = zip(columns.get("loanx_id", []), columns.get("isin", columns.get("loanx_id", [])), strict=True)
-    order = sorted(range(portfolio.row_count), key=[str(one or two) for one, two in ids].__getitem__)
+    order = sorted(range(portfolio.row_count), key=[str(first or second) for first, second in ids].__getitem__)
     return {target: [column[row] for row in order] for target, column in columns.items()}
 
 
@@ -45,9 +45,9 @@ def page(portfolio: Portfolio, sheet: str) -> PageNote:
 
 
 def codes(portfolio: Portfolio) -> list[str]:
-    """What is told of the pages."""
+    """Return what is told of the pages."""
     assert {warning.code for warning in portfolio.notes.warnings} <= WARNING_CODES.keys()
-    return [one.code for one in portfolio.notes.warnings if one.code.startswith(("page_", "second_"))]
+    return [warning.code for warning in portfolio.notes.warnings if warning.code.startswith(("page_", "second_"))]
 
 
 # ---- a real report -------------------------------------------------------------------------------------------------
@@ -84,10 +84,13 @@ def test_a_real_report_is_joined_as_a_person_joined_it(file: Path) -> None:
 
 REPORTS = [
     path
-    for path in (REPORT, REPORT.parents[1] / "contego-xi/report-2024-09-30.xlsx",
-                 REPORT.parents[1] / "layouts/us-pages.xlsx")
+    for path in (
+        REPORT,
+        REPORT.parents[1] / "contego-xi/report-2024-09-30.xlsx",
+        REPORT.parents[1] / "layouts/us-pages.xlsx",
+    )
     if path.exists()
-]  # fmt: skip
+]
 ID = re.compile(r"(?:LX\d{5,6}(?:T\d)?|[A-Z]{2}[A-Z0-9]{9}\d|[0-9][0-9A-Z]{7}\d)")
 UNJOINED = {"cusip", "loanx_id", "isin", "asset_id", "lien_type", "rating", "rating_agency_a"}
 """What the first page says another way without its ids, or by the kind of asset where no page says the lien; and
@@ -95,15 +98,16 @@ ratings whose column the printed sums choose."""
 
 
 def by_name(portfolio: Portfolio) -> dict[tuple[Any, Any], dict[str, Any]]:
-    """The fields of each loan that has any, by facility and par."""
+    """Return the fields of each loan that has any, by facility and par."""
     columns: dict[str, list[Any]] = {
         target: [None if value != value else value for value in numbers.tolist()]
         for target, numbers in portfolio.numbers.items()
     }
     for target, names in portfolio.names.items():
         columns[target] = [None if code < 0 else names.values[code] for code in names.codes.tolist()]
-    columns |= {f"rank of {target}": [rank or None for rank in ranks.tolist()]
-                for target, ranks in portfolio.ranks.items()}  # fmt: skip
+    columns |= {
+        f"rank of {target}": [rank or None for rank in ranks.tolist()] for target, ranks in portfolio.ranks.items()
+    }
     keys = zip(columns["facility_name"], columns["par_value"], strict=True)
     return {
         key: {
@@ -131,10 +135,14 @@ def test_a_real_report_without_ids_is_joined_to_no_other_loan(make_book: MakeBoo
         ]
         for sheet in book.sheets
     }
-    whole, bare = (by_name(Portfolio.from_workbook(one)) for one in (book, make_book(sheets)))
+    whole, bare = (by_name(Portfolio.from_workbook(workbook)) for workbook in (book, make_book(sheets)))
     assert bare.keys() == whole.keys()
-    wrong = [(key, target) for key, said in bare.items() for target, value in said.items()
-             if value != whole[key].get(target)]  # fmt: skip
+    wrong = [
+        (key, target)
+        for key, values in bare.items()
+        for target, value in values.items()
+        if value != whole[key].get(target)
+    ]
     assert not wrong
     filled = sum(map(len, bare.values())) / sum(map(len, whole.values()))
     assert filled > (0.25 if "layouts" in str(file) else 0.7)
@@ -203,7 +211,11 @@ def test_a_book_that_is_split_into_pages_is_the_same_book_again(make_book: MakeB
         joined = values_of(portfolio)
         assert joined == whole, (
             seed,
-            {one: (joined.get(one), whole[one]) for one in whole if joined.get(one) != whole[one]},
+            {
+                loan_key: (joined.get(loan_key), whole[loan_key])
+                for loan_key in whole
+                if joined.get(loan_key) != whole[loan_key]
+            },
         )
         assert set(codes(portfolio)) <= {"page_joined_by_name"}, (seed, portfolio.notes.warnings)
 
@@ -225,7 +237,7 @@ def joined(make_book: MakeBook, **sheets: Rows) -> Portfolio:
 
 
 @every(
-    "rows, part, by, told",
+    "rows, part, by, expected",
     [
         # By an identifier that another column has; LoanX ids under a header for ISINs.
         ([["ISIN", "S&P Rating"], ["LX100001", "B"], ["LX100004", "D"]], "joined", {"loanx_id": 2},
@@ -264,11 +276,11 @@ def joined(make_book: MakeBook, **sheets: Rows) -> Portfolio:
     ],
 )  # fmt: skip
 def test_a_page_is_told_by_its_rows(
-    make_book: MakeBook, rows: Rows, part: str, by: dict[str, int], told: list[str]
+    make_book: MakeBook, rows: Rows, part: str, by: dict[str, int], expected: list[str]
 ) -> None:
     portfolio = joined(make_book, Page=rows)
     note = page(portfolio, "Page")
-    assert (note.part, note.by, codes(portfolio)) == (part, by, told), (note, portfolio.notes.warnings)
+    assert (note.part, note.by, codes(portfolio)) == (part, by, expected), (note, portfolio.notes.warnings)
     assert portfolio.row_count == len(LOANS)
     assert portfolio.numbers["price"].tolist() == [99.0, 98.0, 97.0, 60.0]
 
@@ -280,8 +292,8 @@ def test_a_page_of_issuers_is_about_all_loans_of_each(make_book: MakeBook) -> No
     for rows, ranks in ((issuers, [15, 0, 0, 0, 15]), ([[*row, 99.0] for row in issuers], [0, 0, 0, 0, 0])):
         header = [*rows[0][:2], "Price"][: len(rows[0])]
         portfolio = Portfolio.from_workbook(make_book({"Loans": [HEADER, *again], "Issuers": [header, *rows[1:]]}))
-        found = portfolio.ranks.get("rating_agency_b", np.zeros(5, np.uint8))
-        assert found.tolist() == ranks, portfolio.notes.warnings
+        read_ranks = portfolio.ranks.get("rating_agency_b", np.zeros(5, np.uint8))
+        assert read_ranks.tolist() == ranks, portfolio.notes.warnings
 
 
 @every("amount, by", [(170.0, {"borrower": 3, "borrower of several loans": 2}), (171.0, {"borrower": 3})])
@@ -298,13 +310,15 @@ def test_a_blank_flag_is_no_answer(make_book: MakeBook) -> None:
     """Another page's yes counts; a no of the first page stays, and is told."""
     flags = [[None, "N"], ["", None], ["Y", "-"], ["N", None]]
     loans = [[*row, *flag] for row, flag in zip(LOANS, flags, strict=True)]
-    other = [[row[0], "Yes", "No"] for row in LOANS]
+    attributes = [[row[0], "Yes", "No"] for row in LOANS]
     portfolio = Portfolio.from_workbook(
-        make_book({
-            "Loans": [[*HEADER, "Defaulted", "Cov-Lite"], *loans],
-            "Attributes": [["LoanX ID", "Defaulted Obligation", "Covenant Lite"], *other],
-        })
-    )  # fmt: skip
+        make_book(
+            {
+                "Loans": [[*HEADER, "Defaulted", "Cov-Lite"], *loans],
+                "Attributes": [["LoanX ID", "Defaulted Obligation", "Covenant Lite"], *attributes],
+            }
+        )
+    )
     assert portfolio.flags["is_defaulted"].tolist() == [1, 1, 1, 0]
     assert portfolio.flags["cov_lite"].tolist() == [0, 0, 0, 0]
     note = page(portfolio, "Attributes")
@@ -312,7 +326,7 @@ def test_a_blank_flag_is_no_answer(make_book: MakeBook) -> None:
 
 
 def test_a_second_lien_by_a_column_of_its_own(make_book: MakeBook) -> None:
-    rows = [[*row, "Senior Secured", said] for row, said in zip(LOANS, ["FALSE", "TRUE", None, True], strict=True)]
+    rows = [[*row, "Senior Secured", flag] for row, flag in zip(LOANS, ["FALSE", "TRUE", None, True], strict=True)]
     portfolio = Portfolio.from_workbook(make_book({"L": [[*HEADER, "Security_Level", "Is_Second_Lein"], *rows]}))
     assert portfolio.lien is not None
     assert portfolio.lien.tolist() == [1, 2, 1, 2]
@@ -334,8 +348,8 @@ def test_a_list_says_something_of_its_loans_by_its_title(make_book: MakeBook) ->
     assert page(portfolio, "List").part == "list"
     none = joined(make_book, List=[*listed, ["None"]])
     assert none.flags["is_defaulted"].tolist() == [0, 0, 0, 0]
-    other = joined(make_book, List=[["Non-Defaulted Obligations"], listed[-1], ["LX100004", "Delta Inc", 60.0]])
-    assert "is_defaulted" not in other.flags
+    titled = joined(make_book, List=[["Non-Defaulted Obligations"], listed[-1], ["LX100004", "Delta Inc", 60.0]])
+    assert "is_defaulted" not in titled.flags
 
 
 def test_a_second_list_is_part_of_the_pool(make_book: MakeBook) -> None:
@@ -349,7 +363,7 @@ def test_a_second_list_is_part_of_the_pool(make_book: MakeBook) -> None:
     traded = joined(make_book, Purchases=[HEADER, *BONDS])
     assert (traded.row_count, codes(traded)) == (4, ["page_left_out"])
     # Classes of notes are none.
-    notes = [["Issuer", "CUSIP", "Par", "Price"], *(["Class " + one, None, 5e6, 99.0] for one in "ABCD")]
+    notes = [["Issuer", "CUSIP", "Par", "Price"], *(["Class " + letter, None, 5e6, 99.0] for letter in "ABCD")]
     assert joined(make_book, Securities=notes).row_count == 4
     alone = Portfolio.from_workbook(make_book({"Report": notes}))
     assert (alone.row_count, alone.notes.holdings_found) == (0, False)
@@ -362,13 +376,13 @@ def test_pages_are_joined_by_letters_and_digits(make_book: MakeBook) -> None:
     own: Rows = [["LoanX ID", "Issuer", "Par"], ["A-1 0", "Alder", 1.0], ["A-10", "Birch", 2.0]]
     own += [[f"B-{at}", f"Cedar {at}", 3.0] for at in range(5)]
     others: Rows = [["LoanX ID", "Spread"], ["A10", 310.0], *([f"B {at}", 320.0 + at] for at in range(5))]
-    found = Portfolio.from_workbook(make_book({"Holdings": own, "Contracts": others}))
-    assert found.numbers["spread"].tolist()[2:] == [320.0, 321.0, 322.0, 323.0, 324.0]
-    assert np.isnan(found.numbers["spread"][:2]).all(), "A10 may be either"
+    read_portfolio = Portfolio.from_workbook(make_book({"Holdings": own, "Contracts": others}))
+    assert read_portfolio.numbers["spread"].tolist()[2:] == [320.0, 321.0, 322.0, 323.0, 324.0]
+    assert np.isnan(read_portfolio.numbers["spread"][:2]).all(), "A10 may be either"
 
 
 def test_of_many_pages_only_so_many_are_read(make_book: MakeBook) -> None:
-    rows: Rows = [["LoanX ID", "S&P Rating"], *(["LX10000" + one, "B"] for one in "1234")]
+    rows: Rows = [["LoanX ID", "S&P Rating"], *(["LX10000" + digit, "B"] for digit in "1234")]
     portfolio = joined(make_book, **{f"Page {at}": rows for at in range(PAGES_MAX + 5)})
     assert len(portfolio.notes.pages) == PAGES_MAX
     assert codes(portfolio) == ["page_left_out"]
@@ -427,15 +441,16 @@ def test_pages_of_trades_feed_no_par(make_book: MakeBook) -> None:
 def test_files_of_a_deal_join_by_its_own_ids(make_book: MakeBook) -> None:
     """Assets, positions in lots and ratings; an asset without a position is none of the pool's."""
     assets: Rows = [["Asset ID", "Issuer", "Asset Name", "CUSIP", "Maturity Date"]]
-    assets += [[f"4-{at}", f"{name} Inc", "TL B", cusip, "2030-01-31"] for at, (name, cusip) in enumerate(
-        [("Alpha", "44263LAB9"), ("Beta", None), ("Gamma", "25555EBB0"), ("Old", None)]
-    )]  # fmt: skip
+    assets += [
+        [f"4-{at}", f"{name} Inc", "TL B", cusip, "2030-01-31"]
+        for at, (name, cusip) in enumerate(
+            [("Alpha", "44263LAB9"), ("Beta", None), ("Gamma", "25555EBB0"), ("Old", None)]
+        )
+    ]
     positions: Rows = [["Asset ID", "Par Amount", "Spread"], ["4-0", 60_000.25, 4.0], ["4-0", 40_000.0, 5.0],
                        ["4-1", 200_000.75, 3.0], ["4-2", 300_000.0, 3.0]]  # fmt: skip
     ratings: Rows = [["Asset ID", "S&P Rating"], ["4-2", "CCC"], ["4-1", "B"], ["4-0", "BB"]]
-    portfolio = Portfolio.from_workbook(
-        make_book({"Assets": assets, "Positions": positions, "Ratings": ratings})
-    )  # fmt: skip
+    portfolio = Portfolio.from_workbook(make_book({"Assets": assets, "Positions": positions, "Ratings": ratings}))
     assert portfolio.numbers["par_value"].sum() == 600_001.0
     assert len(set(portfolio.names["obligor"].codes.tolist())) == 3
     by_par = np.bincount(portfolio.ranks["rating_agency_b"], portfolio.numbers["par_value"], minlength=20)
@@ -443,8 +458,9 @@ def test_files_of_a_deal_join_by_its_own_ids(make_book: MakeBook) -> None:
 
 
 def test_contracts_in_whole_units_are_of_the_same_day(make_book: MakeBook) -> None:
-    loans = [[f"LX10000{at}", f"Company {at}", "TL", 1_000_000.37 + 1_111.11 * at, 99.0, "2030-01-31"]
-             for at in range(8)]  # fmt: skip
+    loans = [
+        [f"LX10000{at}", f"Company {at}", "TL", 1_000_000.37 + 1_111.11 * at, 99.0, "2030-01-31"] for at in range(8)
+    ]
     rows = [[row[0], round(part * row[3]), 300.0] for row in loans for part in (0.25, 0.25, 0.5)]
     sheets = {"Loans": [HEADER, *loans], "Contracts": [["LoanX ID", "Par", "Spread"], *rows]}
     portfolio = Portfolio.from_workbook(make_book(sheets))
@@ -463,7 +479,7 @@ def test_rows_that_fit_several_loans_are_told(make_book: MakeBook) -> None:
     note = page(portfolio, "Page")
     assert (note.by, note.ambiguous, note.rows_without_loan) == ({"facility": 1}, 3, 3)
     assert "page_rows_ambiguous" in codes(portfolio)
-    warning = next(one for one in portfolio.notes.warnings if one.code == "page_rows_ambiguous")
+    warning = next(candidate for candidate in portfolio.notes.warnings if candidate.code == "page_rows_ambiguous")
     assert warning.rows == 3
     assert "rating_agency_b" in warning.fields
     assert portfolio.ranks["rating_agency_b"].tolist() == [0, 0, 0, 0, 16]
@@ -474,11 +490,15 @@ def test_a_lien_wins_over_a_kind_of_asset(make_book: MakeBook, header: str, lien
     """Unless the page says only what kind of asset each is, too; what it leaves blank stays."""
     kinds = ["Term Loan", "Term Loan", "Bond", "Bond"]
     loans = [[*row, kind] for row, kind in zip(LOANS, kinds, strict=True)]
-    rows = [[row[0], said] for row, said in zip(LOANS, ["First Lien", "Second Lien", "Unsecured", None], strict=True)]
+    rows = [[row[0], kind] for row, kind in zip(LOANS, ["First Lien", "Second Lien", "Unsecured", None], strict=True)]
     portfolio = Portfolio.from_workbook(
-        make_book({"Loans": [[*HEADER, "Asset Type"], *loans], "Page": [["LoanX ID", header, "Cov-Lite"], *(
-            [*row, "Y"] for row in rows)]})
-    )  # fmt: skip
+        make_book(
+            {
+                "Loans": [[*HEADER, "Asset Type"], *loans],
+                "Page": [["LoanX ID", header, "Cov-Lite"], *([*row, "Y"] for row in rows)],
+            }
+        )
+    )
     assert portfolio.lien is not None
     assert portfolio.lien.tolist() == liens
     if header == "Lien":

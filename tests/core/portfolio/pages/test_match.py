@@ -11,7 +11,7 @@ import pytest
 
 from core.portfolio.cells.loans import Loans
 from core.portfolio.cells.parsing import TextColumn, pool_of
-from core.portfolio.pages.match import add_up_rows, match, par_by_row, unused
+from core.portfolio.pages.match import add_up_rows, match, par_by_row, unused_rows
 from tests.rows import every
 
 
@@ -60,7 +60,7 @@ def deal(seed: int, count: int = 60) -> list[Row]:
 
 
 def lots(chance: random.Random, row: Row, most: int, digits: int) -> list[Row]:
-    """A loan in contracts whose par adds up to its own before each is rounded."""
+    """Return a loan in contracts whose par adds up to its own before each is rounded."""
     assert row.par is not None
     count = chance.randrange(1, most + 1)
     cuts = sorted(round(chance.uniform(0.1, 0.9) * row.par, 2) for _ in range(count - 1))
@@ -72,18 +72,18 @@ def joined(own: Sequence[Row], rows: Sequence[Row]) -> tuple[int, int, int]:
     """How many loans are joined, how many of them to a row of another loan, and how many rows are left."""
     loans, page = loans_of(own), loans_of(rows)
     page.texts["truth"] = TextColumn(*pool_of([str(row.loan) for row in rows]))
-    found = match(loans, page)
-    for at, row in enumerate(found.leads.tolist()):
+    page_match = match(loans, page)
+    for at, row in enumerate(page_match.leads.tolist()):
         assert rows[row].loan == rows[at].loan, (rows[at], rows[row])
-    add_up_rows(page, found)
+    add_up_rows(page, page_match)
     truth = page.texts["truth"]
     wrong = sum(
         truth.text[int(truth.codes[row])] != str(own[loan].loan)
-        for loan, row in enumerate(found.at.tolist())
+        for loan, row in enumerate(page_match.at.tolist())
         if row >= 0
     )
-    assert not par_by_row(loans, page, found).differs.any()
-    return int(np.count_nonzero(found.rows)), wrong, len(unused(found))
+    assert not par_by_row(loans, page, page_match).differs.any()
+    return int(np.count_nonzero(page_match.rows)), wrong, len(unused_rows(page_match))
 
 
 KEYS = {
@@ -109,13 +109,13 @@ def test_all_rows_find_their_loans(key: str, most: int, digits: int) -> None:
     for seed in range(4):
         chance = random.Random(seed)
         own = deal(seed)
-        other = [KEYS[key](lot) for row in own for lot in lots(chance, row, most, digits)]
-        chance.shuffle(other)
-        found, wrong, left = joined(own, other)
+        page_rows = [KEYS[key](lot) for row in own for lot in lots(chance, row, most, digits)]
+        chance.shuffle(page_rows)
+        count, wrong, left = joined(own, page_rows)
         assert wrong == 0
         if key in ("borrowers", "other facilities") and most > 1:
             continue  # contracts of a borrower with two loans: nothing tells which is whose
-        assert (found, left) == (len(own), 0), seed
+        assert (count, left) == (len(own), 0), seed
 
 
 @pytest.mark.parametrize("most", [1, 3])
@@ -123,9 +123,9 @@ def test_half_of_the_ids_are_gone_on_both_sides(most: int) -> None:
     for seed in range(6):
         chance = random.Random(seed)
         own = deal(seed)
-        other = [lot for row in own for lot in lots(chance, row, most, 2)]
-        chance.shuffle(other)
-        bare = [[row if chance.random() < 0.5 else replace(row, id=None) for row in rows] for rows in (own, other)]
+        page_rows = [lot for row in own for lot in lots(chance, row, most, 2)]
+        chance.shuffle(page_rows)
+        bare = [[row if chance.random() < 0.5 else replace(row, id=None) for row in rows] for rows in (own, page_rows)]
         bare = [[replace(row, asset=None) for row in rows] for rows in bare]
         assert joined(*bare) == (len(own), 0, 0)
 
@@ -142,9 +142,9 @@ def test_facilities_alone_tell_few_loans() -> None:
     """The names of facilities come again: without par nothing is joined by them, and all is told."""
     own = deal(1)
     rows = [Row(row.loan, None, facility=row.facility) for row in own]
-    found = match(loans_of(own), loans_of(rows))
-    assert not found.rows.any()
-    assert found.ambiguous.all()
+    page_match = match(loans_of(own), loans_of(rows))
+    assert not page_match.rows.any()
+    assert page_match.ambiguous.all()
 
 
 @every(
@@ -157,12 +157,16 @@ def test_facilities_alone_tell_few_loans() -> None:
     ],
 )
 def test_a_name_that_is_cut_short_is_the_only_one_that_begins_with_it(short: str, meant: int | None) -> None:
-    names = ["Alpha International Holdings Term Loan B", "Beta International Holdings Term Loan B",
-             "Beta International Holdings Term Loan C", "Gamma Term Loan"]  # fmt: skip
+    names = [
+        "Alpha International Holdings Term Loan B",
+        "Beta International Holdings Term Loan B",
+        "Beta International Holdings Term Loan C",
+        "Gamma Term Loan",
+    ]
     own = [Row(at, 1e6 + at, facility=name) for at, name in enumerate(names)]
     for loans, rows in ((own, [Row(0, None, facility=short)]), ([Row(0, None, facility=short)], own)):
-        found = match(loans_of(loans), loans_of(rows))
-        pairs = [(loan, row) for loan, row in enumerate(found.at.tolist()) if row >= 0]
+        page_match = match(loans_of(loans), loans_of(rows))
+        pairs = [(loan, row) for loan, row in enumerate(page_match.at.tolist()) if row >= 0]
         assert pairs == ([] if meant is None else [(meant, 0)])
 
 
@@ -197,8 +201,8 @@ def test_rows_that_differ_are_no_lots_without_par() -> None:
     own = [Row(0, 1e6, asset="4-1"), Row(1, 2e6, asset="4-2")]
     alike = [Row(0, None, asset="4-1", spread=300.0)] * 2
     assert match(loans_of(own), loans_of(alike)).at.tolist() == [0, -1]
-    found = match(loans_of(own), loans_of([alike[0], replace(alike[1], spread=301.0)]))
-    assert (found.at.tolist(), found.ambiguous.tolist()) == ([-1, -1], [True, True])
+    page_match = match(loans_of(own), loans_of([alike[0], replace(alike[1], spread=301.0)]))
+    assert (page_match.at.tolist(), page_match.ambiguous.tolist()) == ([-1, -1], [True, True])
 
 
 def test_row_numbers_are_no_ids() -> None:
@@ -213,8 +217,8 @@ def test_contracts_average_their_spread_by_par() -> None:
     own = [Row(0, 100_000.0, borrower="Alpha", facility="TL B"), Row(1, 70_000.0, borrower="Beta", facility="TL B")]
     rows = [replace(own[0], par=60_000.0, spread=300.0), replace(own[0], par=40_000.0, spread=500.0), own[1]]
     loans, page = loans_of(own), loans_of(rows)
-    found = match(loans, page)
-    add_up_rows(page, found)
+    page_match = match(loans, page)
+    add_up_rows(page, page_match)
     assert page.numbers["spread"].tolist() == [380.0, 400.0]
     assert page.numbers["par_value"].tolist() == [100_000.0, 70_000.0]
-    assert found.at.tolist() == [0, 1]
+    assert page_match.at.tolist() == [0, 1]

@@ -6,26 +6,26 @@ import random
 
 import numpy as np
 
-from core.portfolio.pages.pairing import Flags, Ints, Pairs, Rule, Side, pair, tolerance
+from core.portfolio.pages.pairing import Flags, Ints, PairingRule, PairingSide, RowPairs, pair, tolerance
 from tests.rows import every
 
-WHOLE, PART = Rule(is_whole=True), Rule(is_whole=False)
-GENERIC = Rule(is_whole=False, is_generic=True)
-EXACT = Rule(is_whole=False, needs_par=True)
+WHOLE, PART = PairingRule(is_whole=True), PairingRule(is_whole=False)
+GENERIC = PairingRule(is_whole=False, is_generic=True)
+EXACT = PairingRule(is_whole=False, needs_par=True)
 Items = list[tuple[int, float | None]]
 """(key, par) of each loan or row."""
 
 
-def side(items: Items) -> Side:
+def side(items: Items) -> PairingSide:
     par = np.array([np.nan if par is None else par for _, par in items], np.float64)
-    return Side(np.array([key for key, _ in items], np.int64), par, np.ones(len(items), np.bool_))
+    return PairingSide(np.array([key for key, _ in items], np.int64), par, np.ones(len(items), np.bool_))
 
 
-def paired(loans: Items, rows: Items, rule: Rule, *, alike: bool = True, per_row: float = 0.02) -> Pairs:
-    def said(groups: Ints, count: int) -> Flags:
+def paired(loans: Items, rows: Items, rule: PairingRule, *, alike: bool = True, per_row: float = 0.02) -> RowPairs:
+    def are_alike(groups: Ints, count: int) -> Flags:
         return np.full(count, alike)
 
-    return pair(side(loans), side(rows), np.full(len(loans), -1), per_row, rule, said, said)
+    return pair(side(loans), side(rows), np.full(len(loans), -1), per_row, rule, are_alike, are_alike)
 
 
 @every(
@@ -62,10 +62,10 @@ def paired(loans: Items, rows: Items, rule: Rule, *, alike: bool = True, per_row
         ([(1, None)], [(1, 300.0), (1, 200.0)], PART, set(), [0, 1]),
     ],
 )  # fmt: skip
-def test_pairs(loans: Items, rows: Items, rule: Rule, pairs: set[tuple[int, int]], ambiguous: list[int]) -> None:
-    found = paired(loans, rows, rule)
-    assert set(zip(found.loans.tolist(), found.rows.tolist(), strict=True)) == pairs
-    assert np.flatnonzero(found.ambiguous).tolist() == ambiguous
+def test_pairs(loans: Items, rows: Items, rule: PairingRule, pairs: set[tuple[int, int]], ambiguous: list[int]) -> None:
+    row_pairs = paired(loans, rows, rule)
+    assert set(zip(row_pairs.loans.tolist(), row_pairs.rows.tolist(), strict=True)) == pairs
+    assert np.flatnonzero(row_pairs.ambiguous).tolist() == ambiguous
 
 
 @every(
@@ -84,9 +84,11 @@ def test_pairs(loans: Items, rows: Items, rule: Rule, pairs: set[tuple[int, int]
         ([(1, 300.2), (1, 200.06)], [(1, 200.06), (1, 7.0), (1, 8.0)], GENERIC, set()),
     ],
 )  # fmt: skip
-def test_loans_and_rows_that_are_no_lots(loans: Items, rows: Items, rule: Rule, pairs: set[tuple[int, int]]) -> None:
-    found = paired(loans, rows, rule, alike=False)
-    assert set(zip(found.loans.tolist(), found.rows.tolist(), strict=True)) == pairs
+def test_loans_and_rows_that_are_no_lots(
+    loans: Items, rows: Items, rule: PairingRule, pairs: set[tuple[int, int]]
+) -> None:
+    row_pairs = paired(loans, rows, rule, alike=False)
+    assert set(zip(row_pairs.loans.tolist(), row_pairs.rows.tolist(), strict=True)) == pairs
 
 
 def test_a_loan_that_has_a_row_takes_the_rest_of_its_lots() -> None:
@@ -95,11 +97,20 @@ def test_a_loan_that_has_a_row_takes_the_rest_of_its_lots() -> None:
     free = np.array([False, True])
     rows_free = np.array([False, True, True])
     for at, taken in ((0, [(0, 0), (0, 1)]), (2, [])):
-        found = pair(
-            Side(loans.keys, loans.par, free), Side(rows.keys, rows.par, rows_free), np.array([at, -1]), 0.02, WHOLE,
-            lambda groups, count: np.ones(count, np.bool_), lambda groups, count: np.ones(count, np.bool_),
-        )  # fmt: skip
-        first = [(loan, row) for loan, row in zip(found.loans.tolist(), found.rows.tolist(), strict=True) if loan == 0]
+        row_pairs = pair(
+            PairingSide(loans.keys, loans.par, free),
+            PairingSide(rows.keys, rows.par, rows_free),
+            np.array([at, -1]),
+            0.02,
+            WHOLE,
+            lambda groups, count: np.ones(count, np.bool_),
+            lambda groups, count: np.ones(count, np.bool_),
+        )
+        first = [
+            (loan, row)
+            for loan, row in zip(row_pairs.loans.tolist(), row_pairs.rows.tolist(), strict=True)
+            if loan == 0
+        ]
         assert first == taken
 
 
@@ -111,10 +122,12 @@ def test_par_is_never_multiplied() -> None:
         par = [chance.choice([100.1, 200.2, 300.3, None, 0.0]) for _ in range(20)]
         loans: Items = [(chance.randrange(4), value) for value in par[: chance.randrange(1, 10)]]
         rows: Items = [(chance.randrange(4), value) for value in par[chance.randrange(10, 19) :]]
-        found = paired(loans, rows, chance.choice([WHOLE, PART, EXACT]), alike=chance.random() < 0.5)
-        joined += len(found.loans)
+        row_pairs = paired(loans, rows, chance.choice([WHOLE, PART, EXACT]), alike=chance.random() < 0.5)
+        joined += len(row_pairs.loans)
         groups: dict[int, tuple[set[int], set[int]]] = {}
-        for loan, row, group in zip(found.loans.tolist(), found.rows.tolist(), found.groups.tolist(), strict=True):
+        for loan, row, group in zip(
+            row_pairs.loans.tolist(), row_pairs.rows.tolist(), row_pairs.groups.tolist(), strict=True
+        ):
             assert loans[loan][0] == rows[row][0]
             members = groups.setdefault(group, (set(), set()))
             members[0].add(loan)
@@ -123,12 +136,12 @@ def test_par_is_never_multiplied() -> None:
         used = [row for _, members in groups.values() for row in members]
         assert len(taken) == len(set(taken)), seed
         assert len(used) == len(set(used)), seed
-        for own, other in groups.values():
-            mine, its = ([items[at][1] for at in members] for items, members in ((loans, own), (rows, other)))
-            if len(own) + len(other) > 2 and None not in mine and any(its) and None not in its:
-                assert abs(sum(one or 0.0 for one in mine) - sum(it or 0.0 for it in its)) <= 0.02 * max(
-                    len(own), len(other)
-                ), seed
+        for own, members_of_page in groups.values():
+            mine, its = ([items[at][1] for at in members] for items, members in ((loans, own), (rows, members_of_page)))
+            if len(own) + len(members_of_page) > 2 and None not in mine and any(its) and None not in its:
+                assert abs(
+                    sum(amount or 0.0 for amount in mine) - sum(other_amount or 0.0 for other_amount in its)
+                ) <= 0.02 * max(len(own), len(members_of_page)), seed
     assert joined > 300
 
 
@@ -136,7 +149,7 @@ CENTS = [1_234_567.89 + 1_111.11 * at for at in range(40)]
 
 
 @every(
-    "own, other, most",
+    "own, of_page, most",
     [
         (CENTS, CENTS, 0.02),
         (CENTS, [round(value) for value in CENTS], 1.0),
@@ -151,6 +164,6 @@ CENTS = [1_234_567.89 + 1_111.11 * at for at in range(40)]
         ([100.0, 200.0, 300.0], [100.0, 200.0, 300.0], 0.2),
     ],
 )  # fmt: skip
-def test_the_printed_precision_of_both_pages_counts(own: list[float], other: list[float], most: float) -> None:
-    assert tolerance(np.array(own), np.array(other, np.float64)) == most
+def test_the_printed_precision_of_both_pages_counts(own: list[float], of_page: list[float], most: float) -> None:
+    assert tolerance(np.array(own), np.array(of_page, np.float64)) == most
     assert tolerance(None, np.array(own)) == 0.02

@@ -28,7 +28,7 @@ TOTAL = sum(PAR)
 
 
 def of(make_book: MakeBook, *tests: list[Any]) -> Portfolio:
-    """Four loans with five columns of ratings, beside a page of tests."""
+    """Return four loans with five columns of ratings, beside a page of tests."""
     loans = [
         [f"LX10000{at}", f"Name {at}", par, *ratings, "2030-01-31"]
         for at, (par, ratings) in enumerate(zip(PAR, RATINGS, strict=True))
@@ -42,7 +42,7 @@ def ccc(label: str, amount: float) -> list[Any]:
 
 
 def values(portfolio: Portfolio) -> dict[str, Any]:
-    """The shares rated CCC by agency, and the rating factor."""
+    """Return the shares rated CCC by agency, and the rating factor."""
     rows = {result.test_id: result for result in run_suite(portfolio, "enhanced")}
     assert rows["ccc_bucket_pct"].details is not None
     shares = rows["ccc_bucket_pct"].details.breakdown["agencies"]
@@ -50,7 +50,7 @@ def values(portfolio: Portfolio) -> dict[str, Any]:
 
 
 @every(
-    "amount, told",
+    "amount, expected",
     [
         (PAR[0], True),  # Moody's Rating
         (PAR[1], True),  # CFR or DPR
@@ -58,13 +58,13 @@ def values(portfolio: Portfolio) -> dict[str, Any]:
         (PAR[0] + 1.0, False),
     ],
 )
-def test_the_column_of_the_printed_caa_par(make_book: MakeBook, amount: float, told: bool) -> None:
+def test_the_column_of_the_printed_caa_par(make_book: MakeBook, amount: float, expected: bool) -> None:
     own = values(of(make_book))
     portfolio = of(make_book, ccc("Moody's Caa1 or below", amount))
     codes = [warning.code for warning in portfolio.notes.warnings]
     is_tied = values(portfolio)["a"] == pytest.approx(100 * amount / TOTAL, abs=1e-6)
-    assert is_tied == told
-    assert told or values(portfolio)["a"] == own["a"]
+    assert is_tied == expected
+    assert expected or values(portfolio)["a"] == own["a"]
     is_changed = values(portfolio)["a"] != own["a"]
     assert ("ratings_by_printed" in codes) == is_changed
 
@@ -106,5 +106,5 @@ def test_a_facility_rating_stands_in_where_no_obligor_rating_is(make_book: MakeB
     portfolio = Portfolio.from_workbook(make_book({"Holdings": rows}))
     assert portfolio.ranks["rating_agency_a"].tolist() == [17, 15]
     warnings = [warning for warning in portfolio.notes.warnings if warning.code == "column_stands_in"]
-    assert [one.fields for one in warnings] == [("rating_agency_a",)]
+    assert [warning.fields for warning in warnings] == [("rating_agency_a",)]
     assert "'Moody's Facility Rating'" in warnings[0].message or '"Moody\'s Facility Rating"' in warnings[0].message

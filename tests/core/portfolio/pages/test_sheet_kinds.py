@@ -61,19 +61,19 @@ def test_each_sheet_is_told_with_its_reason(make_book: MakeBook) -> None:
         PageNote(sheet="Defaults", part="list", rows=1, by={"loanx_id": 1}),
         PageNote(sheet="Sales", part="left out", reason="its title is that of a list of trades or payments"),
     ]
-    told = told_of(locate(book, PROFILES["standard_clo"], sheet="Holdings Nov 2024"), notes, 3)
-    assert list(told) == [sheet.name for sheet in book.sheets]
-    assert told["Cover"] == ("other", "nothing is read from it")
-    assert told["Holdings Nov 2024"] == ("holdings", "its loans are read")
-    assert told["Holdings Oct 2024"] == ("old copy", "its name is that of a page of another day")
-    assert told["Ratings"] == ("page", "2 rows joined, 2 by loanx_id")
-    assert told["Defaults"] == ("list", "1 row joined, 1 by loanx_id")
-    assert told["Sales"] == ("other", "its title is that of a list of trades or payments")
-    assert told["Empty form"] == ("template", "nothing stands below its header")
-    assert told["Tests"] == ("tests", "it prints 3 tests")
-    assert told["Notes"][0] == "notes"
-    assert told["Old holdings"][0] == "old copy"
-    assert told["Template"] == ("template", "its name is that of a template")
+    kinds_of_sheets = told_of(locate(book, PROFILES["standard_clo"], sheet="Holdings Nov 2024"), notes, 3)
+    assert list(kinds_of_sheets) == [sheet.name for sheet in book.sheets]
+    assert kinds_of_sheets["Cover"] == ("other", "nothing is read from it")
+    assert kinds_of_sheets["Holdings Nov 2024"] == ("holdings", "its loans are read")
+    assert kinds_of_sheets["Holdings Oct 2024"] == ("old copy", "its name is that of a page of another day")
+    assert kinds_of_sheets["Ratings"] == ("page", "2 rows joined, 2 by loanx_id")
+    assert kinds_of_sheets["Defaults"] == ("list", "1 row joined, 1 by loanx_id")
+    assert kinds_of_sheets["Sales"] == ("other", "its title is that of a list of trades or payments")
+    assert kinds_of_sheets["Empty form"] == ("template", "nothing stands below its header")
+    assert kinds_of_sheets["Tests"] == ("tests", "it prints 3 tests")
+    assert kinds_of_sheets["Notes"][0] == "notes"
+    assert kinds_of_sheets["Old holdings"][0] == "old copy"
+    assert kinds_of_sheets["Template"] == ("template", "its name is that of a template")
 
 
 def test_a_list_that_is_empty_and_loans_that_were_added(make_book: MakeBook) -> None:
@@ -82,9 +82,9 @@ def test_a_list_that_is_empty_and_loans_that_were_added(make_book: MakeBook) -> 
         PageNote(sheet="Defaulted", part="list"),
         PageNote(sheet="Second", part="added", rows=2, rows_without_loan=1),
     ]
-    told = told_of(locate(book, PROFILES["standard_clo"], sheet="Holdings"), notes, 3)
-    assert told["Defaulted"] == ("list", "it says that its list is empty")
-    assert told["Second"] == ("page", "1 loan of it added")
+    kinds_of_sheets = told_of(locate(book, PROFILES["standard_clo"], sheet="Holdings"), notes, 3)
+    assert kinds_of_sheets["Defaulted"] == ("list", "it says that its list is empty")
+    assert kinds_of_sheets["Second"] == ("page", "1 loan of it added")
 
 
 def test_a_hidden_sheet(make_book: MakeBook) -> None:
@@ -95,5 +95,5 @@ def test_a_hidden_sheet(make_book: MakeBook) -> None:
 
 def test_without_loans_no_sheet_is_holdings(make_book: MakeBook) -> None:
     book = make_book({"Tests": TESTS, "Cover": [["x"]]})
-    told = told_of(locate(book, PROFILES["standard_clo"]))
-    assert [kind for kind, _ in told.values()] == ["tests", "other"]
+    kinds_of_sheets = told_of(locate(book, PROFILES["standard_clo"]))
+    assert [kind for kind, _ in kinds_of_sheets.values()] == ["tests", "other"]

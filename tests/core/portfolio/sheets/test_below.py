@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio import Portfolio
-from core.portfolio.cells.parsing import Pool
+from core.portfolio.cells.parsing import StringPool
 from core.portfolio.mapping.detection import detect_columns
 from core.portfolio.mapping.validation import validate
 from core.portfolio.model.fields import PROFILES
 from core.portfolio.sheets import below
-from core.portfolio.sheets.below import HEIGHT_LEAST, Below
+from core.portfolio.sheets.below import HEIGHT_LEAST, RowsBelow
 
 HEADER = ["LoanX ID", "Issuer Name", "Maturity Date", "Par Amount", "Rating", "Industry"]
 FAR = 3 * HEIGHT_LEAST
@@ -29,11 +29,11 @@ def loan(at: int) -> list[Any]:
 
 
 def far(*rows: tuple[int, list[Any]]) -> list[list[Any]]:
-    """A header, and some rows at their places below it."""
-    made: list[list[Any]] = [[] for _ in range(max(place for place, _ in rows) + 1)]
+    """Return a header, and some rows at their places below it."""
+    sheet_rows: list[list[Any]] = [[] for _ in range(max(place for place, _ in rows) + 1)]
     for place, row in rows:
-        made[place] = row
-    return [HEADER, *made]
+        sheet_rows[place] = row
+    return [HEADER, *sheet_rows]
 
 
 SHEETS = {
@@ -60,30 +60,30 @@ def test_leaving_out_blank_rows_changes_nothing(
 ) -> None:
     book = make_book({"Holdings": far(*SHEETS[name])})
 
-    def told() -> Any:
-        made = Portfolio.from_workbook(book)
+    def read_all() -> Any:
+        portfolio = Portfolio.from_workbook(book)
         rows = validate(book, PROFILES["standard_clo"])
         assert rows is not None
         return (
-            [values.tolist() for values in made.numbers.values()],
+            [values.tolist() for values in portfolio.numbers.values()],
             {field: [names.values[code] if code >= 0 else None for code in names.codes] for field, names in
-             made.names.items()},
-            made.notes,
-            made.source_cells,
+             portfolio.names.items()},
+            portfolio.notes,
+            portfolio.source_cells,
             rows.row_numbers.tolist(),
             rows.errors,
             rows.rows(),
             detect_columns(book),
         )  # fmt: skip
 
-    with_few = told()
+    with_few = read_all()
     monkeypatch.setattr(below, "HEIGHT_LEAST", 10_000_000)
-    np.testing.assert_equal(with_few, told())
+    np.testing.assert_equal(with_few, read_all())
 
 
 def test_of_a_tall_sheet_only_what_it_holds_is_looked_at(make_sheet: MakeSheet) -> None:
     sheet = make_sheet(far(*((at, loan(at)) for at in range(20)), (FAR, ["x"])))
-    rows = Below(sheet, Pool(sheet.text), 1, sheet.row_count)
+    rows = RowsBelow(sheet, StringPool(sheet.text), 1, sheet.row_count)
     assert rows.height == 24
     assert rows.row(23) == 1 + FAR
     assert rows.cells(0).kinds.tolist() == [2] * 20 + [0] * 3 + [2]
@@ -93,20 +93,24 @@ def test_of_a_tall_sheet_only_what_it_holds_is_looked_at(make_sheet: MakeSheet) 
 def test_a_portfolio_keeps_no_longer_columns_than_its_own(make_book: MakeBook) -> None:
     notes = [["", "", "", "", "", "", float(at)] for at in range(30_000)]
     rows = [HEADER, *([*loan(at)] for at in range(20)), [], [], [], *notes]
-    made = Portfolio.from_workbook(make_book({"Holdings": rows}))
-    assert made.row_count == 20
+    portfolio = Portfolio.from_workbook(make_book({"Holdings": rows}))
+    assert portfolio.row_count == 20
 
     def owner(array: NDArray[Any]) -> NDArray[Any]:
         while isinstance(array.base, np.ndarray):
             array = array.base
         return array
 
-    columns = [*made.numbers.values(), *made.ranks.values(), *(names.codes for names in made.names.values())]
+    columns = [
+        *portfolio.numbers.values(),
+        *portfolio.ranks.values(),
+        *(names.codes for names in portfolio.names.values()),
+    ]
     assert max(owner(column).nbytes for column in columns) < 1_000
 
 
 def test_many_lots_of_one_position_leave_the_texts_of_one(make_book: MakeBook) -> None:
     rows = [HEADER, *(["LX000001", f"Issuer {at}", "2031-06-15", 1.0, "B2", "Retail"] for at in range(3_000))]
-    made = Portfolio.from_workbook(make_book({"Holdings": rows}))
-    assert (made.row_count, made.numbers["par_value"].tolist()) == (1, [3_000.0])
-    assert list(made.names["borrower_name"].values) == ["Issuer 0"]
+    portfolio = Portfolio.from_workbook(make_book({"Holdings": rows}))
+    assert (portfolio.row_count, portfolio.numbers["par_value"].tolist()) == (1, [3_000.0])
+    assert list(portfolio.names["borrower_name"].values) == ["Issuer 0"]

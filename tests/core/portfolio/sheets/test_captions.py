@@ -7,7 +7,7 @@ from typing import Any
 
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
-from core.portfolio.sheets.captions import captioned
+from core.portfolio.sheets.captions import with_captions
 from tests.rows import every
 
 MakeBook = Callable[..., Workbook]
@@ -51,9 +51,9 @@ def test_what_is_no_caption_of_the_sheet(make_book: MakeBook, captions: list[Any
 
 def test_cells_stay_where_they_are(make_book: MakeBook) -> None:
     book = make_book({"Assets": ASSETS, "Captions": [["Field", "Caption"], ["UserFlag1", "Covenant-Lite (ä)"]]})
-    own, table = captioned(book)
+    own, table = with_captions(book)
     assert [own.value(0, column) for column in range(7)] == [*ASSETS[0][:4], "Covenant-Lite (ä)", *ASSETS[0][5:]]
     assert [[own.value(row, column) for column in range(7)] for row in range(1, 4)] == ASSETS[1:]
     assert table is book.sheets[1]
     plain = make_book({"Assets": ASSETS})
-    assert captioned(plain)[0] is plain.sheets[0]
+    assert with_captions(plain)[0] is plain.sheets[0]

@@ -25,10 +25,10 @@ def test_the_best_row_wins_then_the_topmost(make_sheet: MakeSheet) -> None:
     sheet = make_sheet(
         [["ARES BR Mtge"], ["Issuer", "Par", "Price"], [], best, ["A", 1, 2, "x"], best, ["B", 1, 2, "y"]]
     )
-    found = header.find(sheet, CLO)
-    assert found is not None
-    assert (found.row, found.score) == (3, 4)
-    assert found.columns == {"borrower_name": [0], "par_value": [1], "price": [2], "cusip": [3]}
+    header_match = header.find(sheet, CLO)
+    assert header_match is not None
+    assert (header_match.row, header_match.score) == (3, 4)
+    assert header_match.columns == {"borrower_name": [0], "par_value": [1], "price": [2], "cusip": [3]}
 
 
 @pytest.mark.parametrize(
@@ -45,17 +45,17 @@ def test_a_header_names_three_targets_and_par_or_an_identifier(make_sheet: MakeS
 
 
 def test_an_identifier_serves_in_place_of_par(make_sheet: MakeSheet) -> None:
-    found = header.find(make_sheet([["LoanX ID", "Issuer", "Spread"]]), CLO)
-    assert found is not None
-    assert found.score == 3
+    header_match = header.find(make_sheet([["LoanX ID", "Issuer", "Spread"]]), CLO)
+    assert header_match is not None
+    assert header_match.score == 3
 
 
 def test_a_header_far_down_is_looked_for_where_no_row_above_is_one(make_sheet: MakeSheet) -> None:
     row, more = ["Issuer", "Par", "Price"], ["Issuer", "Par", "Price", "CUSIP", "Maturity"]
     for at in (39, 40, 79, 500, header.DEEP_ROWS_MAX - 1):
-        found = header.find(make_sheet([["Some words"]] * at + [row]), CLO)
-        assert found is not None
-        assert found.row == at
+        header_match = header.find(make_sheet([["Some words"]] * at + [row]), CLO)
+        assert header_match is not None
+        assert header_match.row == at
     assert header.find(make_sheet([[]] * header.DEEP_ROWS_MAX + [row]), CLO) is None
     above = header.find(make_sheet([row, *[["x", 1.0]] * 60, more]), CLO)
     assert above is not None
@@ -70,11 +70,11 @@ def test_wrapped_words_in_two_rows(make_sheet: MakeSheet) -> None:
             ["A", 1, 2, 3, "x"],
         ]
     )
-    found = header.find(sheet, CLO)
-    assert found is not None
-    assert (found.row, found.top) == (1, 0)
+    header_match = header.find(sheet, CLO)
+    assert header_match is not None
+    assert (header_match.row, header_match.top) == (1, 0)
     fields = {"borrower_name", "par_value", "spread", "maturity_date", "industry", "industry_a"}
-    assert found.columns.keys() == fields
+    assert header_match.columns.keys() == fields
     assert header.detect(sheet).names == [
         "Issuer Name",
         "Par Amount",
@@ -91,9 +91,9 @@ def test_groups_over_fields_fill_their_merged_cells(make_sheet: MakeSheet) -> No
         ["Issuer", "Par", "Rating", "Industry", "Rating"],
         ["A", 1.0, "B2", "Retail", "B"],
     ]
-    found = header.find(make_sheet(rows, merged=[(0, 0, 0, 1), (0, 2, 0, 3)]), CLO)
-    assert found is not None
-    assert found.columns == {
+    header_match = header.find(make_sheet(rows, merged=[(0, 0, 0, 1), (0, 2, 0, 3)]), CLO)
+    assert header_match is not None
+    assert header_match.columns == {
         "borrower_name": [0],
         "par_value": [1],
         "rating_agency_a": [2],
@@ -102,15 +102,15 @@ def test_groups_over_fields_fill_their_merged_cells(make_sheet: MakeSheet) -> No
         "rating_agency_b": [4],
     }
     # Without the merge the second word has no group, and still names its field alone.
-    found = header.find(make_sheet(rows), CLO)
-    assert found is not None
-    assert found.columns["industry"] == [3]
+    header_match = header.find(make_sheet(rows), CLO)
+    assert header_match is not None
+    assert header_match.columns["industry"] == [3]
 
 
 def test_a_lower_row_with_numbers_is_data(make_sheet: MakeSheet) -> None:
-    found = header.find(make_sheet([["Issuer", "Par", "Coupon", "LXID"], ["Name", 5.0, "Spread", "Date"]]), CLO)
-    assert found is not None
-    assert (found.row, found.top) == (0, 0)
+    header_match = header.find(make_sheet([["Issuer", "Par", "Coupon", "LXID"], ["Name", 5.0, "Spread", "Date"]]), CLO)
+    assert header_match is not None
+    assert (header_match.row, header_match.top) == (0, 0)
 
 
 LIST = ["Issuer", "LXID", "Par Amount", "Price", "Spread", "Maturity Date"]
@@ -128,24 +128,24 @@ LOAN = ["Alpha", "LX100001", 1_000.0, 99.0, 350.0, "2030-01-31"]
     ],
 )
 def test_a_row_of_units_belongs_to_the_header(make_sheet: MakeSheet, units: list[str | None]) -> None:
-    found = header.find(make_sheet([["Holdings report"], LIST, units, LOAN]), CLO)
-    assert found is not None
-    assert (found.top, found.named_row, found.row, found.below) == (1, 1, 2, ("units",))
-    assert found.units.keys() <= set(range(6))
+    header_match = header.find(make_sheet([["Holdings report"], LIST, units, LOAN]), CLO)
+    assert header_match is not None
+    assert (header_match.top, header_match.named_row, header_match.row, header_match.below) == (1, 1, 2, ("units",))
+    assert header_match.units.keys() <= set(range(6))
     assert header.detect(make_sheet([LIST, units, LOAN])).names == LIST
     assert header.detect(make_sheet([LIST, units, LOAN])).first_row == 2
 
 
 def test_the_units_are_those_of_their_columns(make_sheet: MakeSheet) -> None:
     units = [None, None, "$000s", "%", "bps", None]
-    found = header.find(make_sheet([LIST, units, LOAN]), CLO)
-    assert found is not None
-    assert [found.unit(column) for column in range(6)] == ["", "", "", "%", "bps", ""]
-    assert [found.magnitude(column) for column in range(6)] == [1, 1, 1_000, 1, 1, 1]
+    header_match = header.find(make_sheet([LIST, units, LOAN]), CLO)
+    assert header_match is not None
+    assert [header_match.unit(column) for column in range(6)] == ["", "", "", "%", "bps", ""]
+    assert [header_match.magnitude(column) for column in range(6)] == [1, 1, 1_000, 1, 1, 1]
     # What the name says itself comes first.
-    found = header.find(make_sheet([[*LIST[:4], "Spread (%)", LIST[5]], units, LOAN]), CLO)
-    assert found is not None
-    assert found.unit(4) == "%"
+    header_match = header.find(make_sheet([[*LIST[:4], "Spread (%)", LIST[5]], units, LOAN]), CLO)
+    assert header_match is not None
+    assert header_match.unit(4) == "%"
 
 
 @pytest.mark.parametrize(
@@ -159,9 +159,9 @@ def test_the_units_are_those_of_their_columns(make_sheet: MakeSheet) -> None:
     ],
 )
 def test_other_rows_below_a_header_are_no_units(make_sheet: MakeSheet, row: list[Any]) -> None:
-    found = header.find(make_sheet([LIST, row, LOAN]), CLO)
-    assert found is not None
-    assert (found.row, found.below, found.units) == (0, (), {})
+    header_match = header.find(make_sheet([LIST, row, LOAN]), CLO)
+    assert header_match is not None
+    assert (header_match.row, header_match.below, header_match.units) == (0, (), {})
 
 
 @pytest.mark.parametrize(
@@ -181,23 +181,23 @@ def test_other_rows_below_a_header_are_no_units(make_sheet: MakeSheet, row: list
 def test_a_row_that_counts_the_columns_belongs_to_the_header(
     make_sheet: MakeSheet, row: list[Any], is_count: bool
 ) -> None:
-    found = header.find(make_sheet([LIST, row, LOAN]), CLO)
-    assert found is not None
-    assert found.below == (("numbers",) if is_count else ())
+    header_match = header.find(make_sheet([LIST, row, LOAN]), CLO)
+    assert header_match is not None
+    assert header_match.below == (("numbers",) if is_count else ())
     units = [None, None, "USD", None, "bps", None]
     for rows in ([LIST, row, units, LOAN], [LIST, units, row, LOAN]):
-        found = header.find(make_sheet(rows), CLO)
-        assert found is not None
-        assert found.row == (2 if is_count else 1 if rows[1] is units else 0)
+        header_match = header.find(make_sheet(rows), CLO)
+        assert header_match is not None
+        assert header_match.row == (2 if is_count else 1 if rows[1] is units else 0)
 
 
 @pytest.mark.parametrize("group", ["Rating", "Ratings"])
 def test_a_group_may_be_the_second_word(make_sheet: MakeSheet, group: str) -> None:
     rows = [["Issuer", "Par", "CUSIP", group], [None, None, None, "Moody's", "S&P", "Fitch"], ["A", 1.0, "x", "B2"]]
-    found = header.find(make_sheet(rows, merged=[(0, 3, 0, 5), (0, 0, 1, 0)]), CLO)
-    assert found is not None
-    assert [found.columns[f"rating_agency_{agency}"] for agency in "abc"] == [[3], [4], [5]]
-    assert found.texts[4] == f"{group} S&P"
+    header_match = header.find(make_sheet(rows, merged=[(0, 3, 0, 5), (0, 0, 1, 0)]), CLO)
+    assert header_match is not None
+    assert [header_match.columns[f"rating_agency_{agency}"] for agency in "abc"] == [[3], [4], [5]]
+    assert header_match.texts[4] == f"{group} S&P"
 
 
 def test_a_group_may_be_centred_over_its_fields_without_a_merge(make_sheet: MakeSheet) -> None:
@@ -206,15 +206,15 @@ def test_a_group_may_be_centred_over_its_fields_without_a_merge(make_sheet: Make
         [None, None, None, "Moody's", "S&P", "Fitch", "Country", None, "Credit"],
         ["A", 1.0, "x", "B2", "B", "B", "US", 99.0, "B"],
     ]
-    found = header.find(make_sheet(rows), CLO)
-    assert found is not None
-    assert [found.columns[f"rating_agency_{agency}"] for agency in "abc"] == [[3], [4], [5]]
-    assert found.texts[5] == "Ratings Fitch"
+    header_match = header.find(make_sheet(rows), CLO)
+    assert header_match is not None
+    assert [header_match.columns[f"rating_agency_{agency}"] for agency in "abc"] == [[3], [4], [5]]
+    assert header_match.texts[5] == "Ratings Fitch"
     # A field of its own keeps its name, and what stands over no field is no group.
-    assert found.columns["country"] == [6]
-    assert found.texts[6] == "Country"
-    assert found.texts[8] == "Credit"
-    assert "rating" not in found.columns
+    assert header_match.columns["country"] == [6]
+    assert header_match.texts[6] == "Country"
+    assert header_match.texts[8] == "Credit"
+    assert "rating" not in header_match.columns
 
 
 @every(
@@ -236,9 +236,9 @@ def test_columns_of_another_time(
         ["Issuer", "CUSIP", "S&P Rating", *below],
         ["A", "x", "B", 1.0, 2.0, 99.0, 98.0],
     ]
-    found = header.find(make_sheet(rows), CLO)
-    assert found is not None
-    assert (found.columns["par_value"], found.columns["price"]) == (par, price)
+    header_match = header.find(make_sheet(rows), CLO)
+    assert header_match is not None
+    assert (header_match.columns["par_value"], header_match.columns["price"]) == (par, price)
 
 
 def test_words_wrapped_over_three_rows(make_sheet: MakeSheet) -> None:
@@ -248,18 +248,20 @@ def test_words_wrapped_over_three_rows(make_sheet: MakeSheet) -> None:
         ["- WARF", None, None, "(USD)"],
         ["B2", "LX100001", "Alpha", 1.0],
     ]
-    found = header.find(make_sheet(rows), CLO)
-    assert found is not None
-    assert (found.top, found.row) == (0, 2)
-    assert found.texts[0] == "Moody's DP Rating - WARF"
+    header_match = header.find(make_sheet(rows), CLO)
+    assert header_match is not None
+    assert (header_match.top, header_match.row) == (0, 2)
+    assert header_match.texts[0] == "Moody's DP Rating - WARF"
     columns = {"rating_agency_a": [0], "loanx_id": [1], "borrower_name": [2], "par_value": [3]}
-    assert found.columns == columns | {"rating_agency_a_derived": [0]}
+    assert header_match.columns == columns | {"rating_agency_a_derived": [0]}
 
 
 def test_of_equal_headers_the_one_of_fewer_rows(make_sheet: MakeSheet) -> None:
-    found = header.find(make_sheet([["Position", "Size", "Ids"], ["Issuer", "Par", "CUSIP"], ["A", 1, "x"]]), CLO)
-    assert found is not None
-    assert (found.top, found.row) == (1, 1)
+    header_match = header.find(
+        make_sheet([["Position", "Size", "Ids"], ["Issuer", "Par", "CUSIP"], ["A", 1, "x"]]), CLO
+    )
+    assert header_match is not None
+    assert (header_match.top, header_match.row) == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -271,10 +273,10 @@ def test_of_equal_headers_the_one_of_fewer_rows(make_sheet: MakeSheet) -> None:
     ],
 )  # fmt: skip
 def test_case_signs_accents_and_units_make_no_difference(make_sheet: MakeSheet, written: str) -> None:
-    found = header.find(make_sheet([["Issuer", written, "CUSIP"], ["A", 1, "x"]]), CLO)
-    assert found is not None
-    assert found.columns["par_value"] == [1]
-    assert found.texts[1] == written
+    header_match = header.find(make_sheet([["Issuer", written, "CUSIP"], ["A", 1, "x"]]), CLO)
+    assert header_match is not None
+    assert header_match.columns["par_value"] == [1]
+    assert header_match.texts[1] == written
 
 
 @pytest.mark.parametrize(
@@ -289,16 +291,16 @@ def test_case_signs_accents_and_units_make_no_difference(make_sheet: MakeSheet, 
     ],
 )
 def test_marks_of_footnotes_make_no_difference(make_sheet: MakeSheet, written: str) -> None:
-    found = header.find(make_sheet([["Company (1)", written, "CUSIP*"], ["A", 1, "x"]]), CLO)
-    assert found is not None
-    assert found.columns.keys() == {"borrower_name", "par_value", "cusip"}
-    assert found.magnitude(1) == (1_000 if "000" in written else 1)
+    header_match = header.find(make_sheet([["Company (1)", written, "CUSIP*"], ["A", 1, "x"]]), CLO)
+    assert header_match is not None
+    assert header_match.columns.keys() == {"borrower_name", "par_value", "cusip"}
+    assert header_match.magnitude(1) == (1_000 if "000" in written else 1)
 
 
 def test_a_name_that_is_given_comes_before_one_with_a_footnote(make_sheet: MakeSheet) -> None:
-    found = header.find(make_sheet([["Issuer", "Par Amount (2)", "Par Amount", "CUSIP"], ["A", 1, 2, "x"]]), CLO)
-    assert found is not None
-    assert found.columns["par_value"] == [1, 2]
+    header_match = header.find(make_sheet([["Issuer", "Par Amount (2)", "Par Amount", "CUSIP"], ["A", 1, 2, "x"]]), CLO)
+    assert header_match is not None
+    assert header_match.columns["par_value"] == [1, 2]
 
 
 def test_hostile_footnotes_are_cheap() -> None:
@@ -308,44 +310,46 @@ def test_hostile_footnotes_are_cheap() -> None:
 
 @pytest.mark.parametrize("written", ["Par Rating", "Par Amount at Purchase", "Prior Par"])
 def test_other_words_do(make_sheet: MakeSheet, written: str) -> None:
-    found = header.find(make_sheet([["Issuer", written, "CUSIP", "Price"], ["A", 1, "x"]]), CLO)
-    assert found is not None
-    assert "par_value" not in found.columns
+    header_match = header.find(make_sheet([["Issuer", written, "CUSIP", "Price"], ["A", 1, "x"]]), CLO)
+    assert header_match is not None
+    assert "par_value" not in header_match.columns
 
 
 def test_a_column_of_the_deal_gives_way(make_sheet: MakeSheet) -> None:
     rows = [["Example CLO Ltd", f"Borrower {row}", f"LX10000{row}", 1.0] for row in range(5)]
-    found = header.find(make_sheet([["Issuer", "Obligor", "LXID", "Par"], *rows, ["Total", None, None, 5.0]]), CLO)
-    assert found is not None
-    assert found.columns["borrower_name"] == [1, 0]
-    assert found.demoted == {0: "constant"}
+    header_match = header.find(
+        make_sheet([["Issuer", "Obligor", "LXID", "Par"], *rows, ["Total", None, None, 5.0]]), CLO
+    )
+    assert header_match is not None
+    assert header_match.columns["borrower_name"] == [1, 0]
+    assert header_match.demoted == {0: "constant"}
     # Where no other column differs, the preferred one stays.
-    found = header.find(make_sheet([["Issuer", "Obligor", "LXID", "Par"], *[["A", "B", "x", 1.0]] * 5]), CLO)
-    assert found is not None
-    assert found.columns["borrower_name"] == [0, 1]
+    header_match = header.find(make_sheet([["Issuer", "Obligor", "LXID", "Par"], *[["A", "B", "x", 1.0]] * 5]), CLO)
+    assert header_match is not None
+    assert header_match.columns["borrower_name"] == [0, 1]
 
 
 def test_a_blank_column_gives_way(make_sheet: MakeSheet) -> None:
     rows = [["Issuer", "CUSIP", "Par Amount", "Principal Balance"], ["A", "x", None, 1.0], ["B", "y", None, 2.0]]
-    found = header.find(make_sheet(rows), CLO)
-    assert found is not None
-    assert found.columns["par_value"] == [3, 2]
-    assert found.demoted == {2: "blank"}
+    header_match = header.find(make_sheet(rows), CLO)
+    assert header_match is not None
+    assert header_match.columns["par_value"] == [3, 2]
+    assert header_match.demoted == {2: "blank"}
 
 
 def test_a_shorter_table_beside_the_loans_feeds_nothing(make_sheet: MakeSheet) -> None:
     rows: list[list[Any]] = [["Issuer", "Par", "CUSIP", None, "Industry", "Par Amount"]]
     rows += [["A", 1.0, "x", None, "Retail" if row < 3 else None, 9.0 if row < 3 else None] for row in range(8)]
-    found = header.find(make_sheet(rows), CLO)
-    assert found is not None
-    assert found.columns == {"borrower_name": [0], "par_value": [1], "cusip": [2]}
-    assert found.beside == {4, 5}
+    header_match = header.find(make_sheet(rows), CLO)
+    assert header_match is not None
+    assert header_match.columns == {"borrower_name": [0], "par_value": [1], "cusip": [2]}
+    assert header_match.beside == {4, 5}
     # A blank column within one table is none.
     rows = [["Issuer", "Par", "CUSIP", None, "Industry", "Par Amount"], *[["A", 1.0, "x", None, "Retail", 9.0]] * 8]
-    found = header.find(make_sheet(rows), CLO)
-    assert found is not None
-    assert found.columns["industry"] == [4]
-    assert found.columns["par_value"] == [5, 1]
+    header_match = header.find(make_sheet(rows), CLO)
+    assert header_match is not None
+    assert header_match.columns["industry"] == [4]
+    assert header_match.columns["par_value"] == [5, 1]
 
 
 def test_a_column_feeds_the_target_that_names_it_first(make_sheet: MakeSheet) -> None:
@@ -354,9 +358,9 @@ def test_a_column_feeds_the_target_that_names_it_first(make_sheet: MakeSheet) ->
         Field("book", "string", aliases=("Book",)),
         Field("par_value", "number", aliases=("Par",)),
     )
-    found = header.find(make_sheet([["Book", "Desk", "Par"]]), Mapping("m", "m", "custom", fields))
-    assert found is not None
-    assert found.columns == {"book": [0], "desk": [1], "par_value": [2]}
+    header_match = header.find(make_sheet([["Book", "Desk", "Par"]]), Mapping("m", "m", "custom", fields))
+    assert header_match is not None
+    assert header_match.columns == {"book": [0], "desk": [1], "par_value": [2]}
 
 
 def test_names_that_are_given_can_be_mapped(make_sheet: MakeSheet) -> None:
@@ -366,12 +370,12 @@ def test_names_that_are_given_can_be_mapped(make_sheet: MakeSheet) -> None:
         Field("third", "string", aliases=("Column 4",)),
         Field("par_value", "number", aliases=("Par",)),
     )
-    found = header.find(
+    header_match = header.find(
         make_sheet([["Rating", "Rating", "Par"], ["a", "b", 1.0, "c"]]), Mapping("m", "m", "custom", fields)
     )
-    assert found is not None
-    assert found.columns == {"first": [0], "second": [1], "third": [3], "par_value": [2]}
-    assert found.texts == {0: "Rating", 1: "Rating", 2: "Par", 3: "Column 4"}
+    assert header_match is not None
+    assert header_match.columns == {"first": [0], "second": [1], "third": [3], "par_value": [2]}
+    assert header_match.texts == {0: "Rating", 1: "Rating", 2: "Par", 3: "Column 4"}
 
 
 def test_the_nearest_row_to_a_header_is_told(make_sheet: MakeSheet) -> None:
@@ -407,14 +411,14 @@ def test_a_long_sheet_costs_no_more_than_its_top(make_sheet: MakeSheet) -> None:
     columns = []
     for column in top:
         assert column is not None
-        one = Column(
+        target = Column(
             0,
             np.resize(column.kinds, height),
             np.resize(column.numbers, height),
             np.resize(column.codes, height),
             np.resize(column.formats, height),
         )
-        columns.append(one)
+        columns.append(target)
     sheet = replace(make_sheet([LIST, LOAN]), columns=tuple(columns), row_count=height)
     header.find(sheet, CLO)
     times = []
@@ -435,20 +439,22 @@ def test_alias_order_is_preference_order(make_sheet: MakeSheet) -> None:
         "Current Balance",
         "Par Amount",
     ]
-    found = header.find(make_sheet([names]), CLO)
-    assert found is not None
-    assert found.columns["rating_agency_a"] == [3, 4, 2]
-    assert found.columns["par_value"] == [6, 1, 5]
+    header_match = header.find(make_sheet([names]), CLO)
+    assert header_match is not None
+    assert header_match.columns["rating_agency_a"] == [3, 4, 2]
+    assert header_match.columns["par_value"] == [6, 1, 5]
 
 
 def test_one_column_feeds_one_target(make_sheet: MakeSheet) -> None:
-    found = header.find(make_sheet([["Issuer", "Par", "CUSIP", "Moody's Rating-21"]]), CLO)
-    assert found is not None
-    assert found.columns["rating_agency_a"] == [3]
-    assert "facility_rating_agency_a" not in found.columns
-    found = header.find(make_sheet([["Issuer", "Par", "CUSIP", "Moody's Rating-21", "Moody's Rating WARF"]]), CLO)
-    assert found is not None
-    assert (found.columns["rating_agency_a"][0], found.columns["facility_rating_agency_a"]) == (4, [3])
+    header_match = header.find(make_sheet([["Issuer", "Par", "CUSIP", "Moody's Rating-21"]]), CLO)
+    assert header_match is not None
+    assert header_match.columns["rating_agency_a"] == [3]
+    assert "facility_rating_agency_a" not in header_match.columns
+    header_match = header.find(
+        make_sheet([["Issuer", "Par", "CUSIP", "Moody's Rating-21", "Moody's Rating WARF"]]), CLO
+    )
+    assert header_match is not None
+    assert (header_match.columns["rating_agency_a"][0], header_match.columns["facility_rating_agency_a"]) == (4, [3])
 
 
 def test_names_of_any_sheet(make_sheet: MakeSheet) -> None:
@@ -479,9 +485,9 @@ def test_many_equal_names_stay_distinct_and_cheap(make_sheet: MakeSheet) -> None
 
 def test_other_mappings_have_their_own_anchors(make_sheet: MakeSheet) -> None:
     rows: list[list[Any]] = [["Loan ID", "Principal Balance", "Interest Rate", "Days Open"], ["1", 2, 3, 4]]
-    found = header.find(make_sheet(rows), PROFILES["standard_servicer"])
-    assert found is not None
-    assert found.columns.keys() == {"loan_id", "principal_balance", "interest_rate", "days_open"}
+    header_match = header.find(make_sheet(rows), PROFILES["standard_servicer"])
+    assert header_match is not None
+    assert header_match.columns.keys() == {"loan_id", "principal_balance", "interest_rate", "days_open"}
 
 
 @pytest.mark.parametrize(
@@ -541,9 +547,9 @@ def test_magnitudes_in_headers(text: str, magnitude: float) -> None:
     ],
 )  # fmt: skip
 def test_agencies_over_columns(make_sheet: MakeSheet, rows: list[list[Any]], columns: dict[str, list[int]]) -> None:
-    found = header.find(make_sheet(rows), CLO)
-    assert found is not None
-    assert {target: found.columns.get(target) for target in columns} == columns
+    header_match = header.find(make_sheet(rows), CLO)
+    assert header_match is not None
+    assert {target: header_match.columns.get(target) for target in columns} == columns
 
 
 @every("heading, targets", [
@@ -556,42 +562,44 @@ def test_an_agency_s_column_feeds_the_general_field_and_its_own(
     make_sheet: MakeSheet, heading: str, targets: tuple[str, ...]
 ) -> None:
     cell = "Retail" if "Industry" in heading else "B" if "S&P" in heading else "B2"
-    found = header.find(make_sheet([["LoanX ID", "Issuer", "Par Amount", heading], ["LX100001", "A", 1.0, cell]]), CLO)
-    assert found is not None
-    assert [target for target in targets if found.columns.get(target) == [3]] == list(targets)
+    header_match = header.find(
+        make_sheet([["LoanX ID", "Issuer", "Par Amount", heading], ["LX100001", "A", 1.0, cell]]), CLO
+    )
+    assert header_match is not None
+    assert [target for target in targets if header_match.columns.get(target) == [3]] == list(targets)
 
 
 def test_names_of_facilities_under_a_heading_of_kinds(make_sheet: MakeSheet) -> None:
     names = ["Term Loan B-2", "Second Lien Term Loan II", "2021 Incremental Term Loan", "Initial Term Loan",
              "Closing Date Term Loan", "Refinancing Term Loan"]  # fmt: skip
     rows = [[f"Alder {at} Inc", 100.0 + at, name, "USD", "First Lien"] for at, name in enumerate(names)]
-    found = header.find(
+    header_match = header.find(
         make_sheet([["Company", "Par Amount", "Investment Type", "Currency", "Lien Position"], *rows]), CLO
     )
-    assert found is not None
-    assert (found.columns["facility_name"], found.columns["lien_type"][0]) == ([2], 4)
+    assert header_match is not None
+    assert (header_match.columns["facility_name"], header_match.columns["lien_type"][0]) == ([2], 4)
 
 
 def test_a_column_of_kinds_gives_way_to_one_of_liens(make_sheet: MakeSheet) -> None:
     rows = [[f"Alder {at} Inc", 100.0 + at, "Term Loan", "1st Lien" if at else "2nd Lien"] for at in range(8)]
-    found = header.find(make_sheet([["Issuer", "Par Amount", "Asset Type", "Rank"], *rows]), CLO)
-    assert found is not None
-    assert found.columns["lien_type"][0] == 3
+    header_match = header.find(make_sheet([["Issuer", "Par Amount", "Asset Type", "Rank"], *rows]), CLO)
+    assert header_match is not None
+    assert header_match.columns["lien_type"][0] == 3
 
 
 def test_days_as_figures_are_no_prices(make_sheet: MakeSheet) -> None:
     rows = [[f"LX10000{at}", 100.0 + at, 20170712.0] for at in range(8)]
-    found = header.find(make_sheet([["LoanX ID", "Par Amount", "Price As Of", "Issuer"], *rows]), CLO)
-    assert found is not None
-    assert "price" not in found.columns
+    header_match = header.find(make_sheet([["LoanX ID", "Par Amount", "Price As Of", "Issuer"], *rows]), CLO)
+    assert header_match is not None
+    assert "price" not in header_match.columns
 
 
 @pytest.mark.parametrize("cells", [["1", "2", "3", "4", "5", "6"], ["4", "2", "1", "3", "6", "5"]])
 def test_a_column_that_counts_the_rows_in_texts_feeds_nothing(make_sheet: MakeSheet, cells: list[str]) -> None:
     rows = [[cell, f"Alder{cell} Inc", 1e6, 99.0] for cell in cells]
-    found = header.find(make_sheet([["Item No", "Issuer", "Par", "Price"], *rows]), CLO)
-    assert found is not None
-    assert 0 not in [place for places in found.columns.values() for place in places]
+    header_match = header.find(make_sheet([["Item No", "Issuer", "Par", "Price"], *rows]), CLO)
+    assert header_match is not None
+    assert 0 not in [place for places in header_match.columns.values() for place in places]
     named = header.find(make_sheet([["Loan ID", "Issuer", "Par", "Price"], *rows]), CLO)
     assert named is not None
     assert 0 in [place for places in named.columns.values() for place in places]

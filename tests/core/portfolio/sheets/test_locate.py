@@ -36,10 +36,10 @@ def test_of_sheets_named_by_their_day_the_latest_counts(make_book: MakeBook, nam
     books = {name: [HEADER, *LOANS] if name == chosen else more for name in names}
     if "Market" in chosen:
         books = {name: [HEADER, *LOANS] for name in names}
-    found = Portfolio.from_workbook(make_book(books))
-    assert found.sheet_name == chosen
-    assert found.numbers["par_value"].tolist() == [1_000.0, 2_000.0, 3_000.0]
-    assert "spread" not in found.numbers
+    portfolio = Portfolio.from_workbook(make_book(books))
+    assert portfolio.sheet_name == chosen
+    assert portfolio.numbers["par_value"].tolist() == [1_000.0, 2_000.0, 3_000.0]
+    assert "spread" not in portfolio.numbers
 
 
 def test_notes_of_an_earlier_month_are_not_those_of_today(make_book: MakeBook) -> None:
@@ -53,7 +53,7 @@ def test_notes_of_an_earlier_month_are_not_those_of_today(make_book: MakeBook) -
 
 
 @every(
-    "line, header, par, told",
+    "line, header, par, is_warned",
     [
         ("Portfolio as of 7 November 2024 (USD thousands)", "Par", 1_000_000.0, True),
         ("All amounts in $000s unless stated", "Par", 1_000_000.0, True),
@@ -65,28 +65,30 @@ def test_notes_of_an_earlier_month_are_not_those_of_today(make_book: MakeBook) -
     ],
 )
 def test_a_line_above_the_loans_says_their_units(
-    make_book: MakeBook, line: str, header: str, par: float, told: bool
+    make_book: MakeBook, line: str, header: str, par: float, is_warned: bool
 ) -> None:
     rows = [[line], [], [header if name == "Par" else name for name in HEADER], *LOANS]
     scale = 1e-3 if par == 1_000_000_000.0 else 1.0  # millions of a loan of thousands are none
     rows[3:] = [[*row[:3], row[3] * scale, *row[4:]] for row in rows[3:]]
-    found = Portfolio.from_workbook(make_book({"Loans": rows}))
-    assert found.numbers["par_value"][0] == par * scale
-    assert [warning.code for warning in found.notes.warnings if warning.code == "units_of_title"] == [
+    portfolio = Portfolio.from_workbook(make_book({"Loans": rows}))
+    assert portfolio.numbers["par_value"][0] == par * scale
+    assert [warning.code for warning in portfolio.notes.warnings if warning.code == "units_of_title"] == [
         "units_of_title"
-    ] * told
+    ] * is_warned
 
 
 def test_loans_that_are_large_already_are_not_multiplied(make_book: MakeBook) -> None:
     rows = [["Amounts in millions"], HEADER, *([*row[:3], row[3] * 1e3, *row[4:]] for row in LOANS)]
-    found = Portfolio.from_workbook(make_book({"Loans": rows}))
-    assert found.numbers["par_value"].tolist() == [1e6, 2e6, 3e6]
+    portfolio = Portfolio.from_workbook(make_book({"Loans": rows}))
+    assert portfolio.numbers["par_value"].tolist() == [1e6, 2e6, 3e6]
 
 
 def test_loans_below_a_summary_on_one_sheet(make_book: MakeBook) -> None:
     """Under notes with identifiers, accounts and forty tests: none of them is taken for the other."""
-    notes = [["Class", "CUSIP", "Original Balance", "Current Balance", "Coupon"],
-             *([f"Class {one}", None, 2_000.0, 1_500.0, 5.5] for one in "ABC")]  # fmt: skip
+    notes = [
+        ["Class", "CUSIP", "Original Balance", "Current Balance", "Coupon"],
+        *([f"Class {letter}", None, 2_000.0, 1_500.0, 5.5] for letter in "ABC"),
+    ]
     tests = [
         ["Test", "Actual", "Limit", "Result"],
         *([f"Defaulted Obligations {at}", 1.0, 5.0, "Pass"] for at in range(40)),
@@ -94,12 +96,16 @@ def test_loans_below_a_summary_on_one_sheet(make_book: MakeBook) -> None:
     accounts = [["Account", "Balance"], ["Principal Collection Account", 7.0]]
     rows = [*notes, [], *accounts, [], *tests, [], ["Collateral"], HEADER, *LOANS, [None, None, None, 6_000.0], [],
             ["Interest Collection Account", 3.0]]  # fmt: skip
-    found = Portfolio.from_workbook(make_book({"Report": rows}))
-    assert found.numbers["par_value"].tolist() == [1_000.0, 2_000.0, 3_000.0]
-    assert found.tranches is not None
-    assert found.tranches.current_balance.tolist() == [1_500.0] * 3
-    assert (found.deal.principal_cash, found.deal.interest_collected, len(found.facts.tests)) == (7.0, 3.0, 40)
-    assert "is_defaulted" not in found.flags
+    portfolio = Portfolio.from_workbook(make_book({"Report": rows}))
+    assert portfolio.numbers["par_value"].tolist() == [1_000.0, 2_000.0, 3_000.0]
+    assert portfolio.tranches is not None
+    assert portfolio.tranches.current_balance.tolist() == [1_500.0] * 3
+    assert (portfolio.deal.principal_cash, portfolio.deal.interest_collected, len(portfolio.facts.tests)) == (
+        7.0,
+        3.0,
+        40,
+    )
+    assert "is_defaulted" not in portfolio.flags
 
 
 @every(
@@ -114,11 +120,11 @@ def test_loans_below_a_summary_on_one_sheet(make_book: MakeBook) -> None:
     ],
 )
 def test_a_list_of_other_things_than_loans_is_no_part_of_the_pool(make_book: MakeBook, title: str) -> None:
-    other = [["Issuer", "Security", "CUSIP", "Par Amount", "Price", "Maturity Date"],
+    equities = [["Issuer", "Security", "CUSIP", "Par Amount", "Price", "Maturity Date"],
              ["Big Bank Prime Fund", "Shares", "38141W273", 5e6, 1.0, "2024-12-01"]]  # fmt: skip
-    found = Portfolio.from_workbook(make_book({"Assets": [HEADER, *LOANS], title: other}))
-    assert found.row_count == 3
-    assert "page_left_out" in [warning.code for warning in found.notes.warnings]
+    portfolio = Portfolio.from_workbook(make_book({"Assets": [HEADER, *LOANS], title: equities}))
+    assert portfolio.row_count == 3
+    assert "page_left_out" in [warning.code for warning in portfolio.notes.warnings]
 
 
 def test_units_of_a_title_in_the_middle_of_its_row_count(map_rows: Callable[..., Portfolio]) -> None:
@@ -131,18 +137,20 @@ def test_units_of_a_title_in_the_middle_of_its_row_count(map_rows: Callable[...,
 def test_amounts_without_a_heading_on_a_page_without_names_do_not_make_it_the_holdings(make_book: MakeBook) -> None:
     loans = [[f"LX{100_000 + at}", f"Alder{chr(65 + at)} Inc", 1e6 + at * 1e5] for at in range(12)]
     rates = [["LoanX ID", "Rate Type", "Spread", "Floor", "Maturity Date", "Frequency", None]]
-    rates += [[one, "Floating", 3.5 + at / 4, 0.5, f"20{30 + at % 4}-01-31", "Quarterly", 21_000.5 + at * 77]
-              for at, (one, _, _) in enumerate(loans)]  # fmt: skip
-    found = Portfolio.from_workbook(make_book({"Part 2": rates, "Part 1": [["LoanX ID", "Issuer", "Par"], *loans]}))
-    assert found.sheet_name == "Part 1"
-    assert found.numbers["par_value"].tolist() == [row[2] for row in loans]
-    assert found.numbers["spread"].tolist() == [350.0 + at * 25 for at in range(12)]
+    rates += [
+        [identifier, "Floating", 3.5 + at / 4, 0.5, f"20{30 + at % 4}-01-31", "Quarterly", 21_000.5 + at * 77]
+        for at, (identifier, _, _) in enumerate(loans)
+    ]
+    portfolio = Portfolio.from_workbook(make_book({"Part 2": rates, "Part 1": [["LoanX ID", "Issuer", "Par"], *loans]}))
+    assert portfolio.sheet_name == "Part 1"
+    assert portfolio.numbers["par_value"].tolist() == [row[2] for row in loans]
+    assert portfolio.numbers["spread"].tolist() == [350.0 + at * 25 for at in range(12)]
 
 
 def test_a_template_adds_nothing(make_book: MakeBook) -> None:
     template = [["LoanX ID", "Issuer", "Cov-Lite", "Country"], ["LX100001", "Alpha Inc", "Y", "US"]]
-    found = Portfolio.from_workbook(make_book({"Holdings": [HEADER, *LOANS], "Upload Template": template}))
-    assert "cov_lite" not in found.source_cells
+    portfolio = Portfolio.from_workbook(make_book({"Holdings": [HEADER, *LOANS], "Upload Template": template}))
+    assert "cov_lite" not in portfolio.source_cells
 
 
 def test_a_header_in_three_rows_counts_where_one_row_of_it_names_an_issuer(make_book: MakeBook) -> None:
@@ -153,6 +161,6 @@ def test_a_header_in_three_rows_counts_where_one_row_of_it_names_an_issuer(make_
     loans = [
         [f"Alder{chr(65 + at)} Inc", f"LX{100_000 + at}", 1e6 + at, 99.0 - at, "DE", "2030-01-31"] for at in range(12)
     ]
-    found = Portfolio.from_workbook(make_book({"Holdings": [*header, *loans]}))
-    assert len(found) == 12
-    assert found.numbers["par_value"][0] == 1e6
+    portfolio = Portfolio.from_workbook(make_book({"Holdings": [*header, *loans]}))
+    assert len(portfolio) == 12
+    assert portfolio.numbers["par_value"][0] == 1e6

@@ -23,18 +23,20 @@ MakeBook = Callable[..., Workbook]
 Rows = list[list[Any]]
 
 HEADER = ["LoanX ID", "Issuer", "Par Amount", "Price", "Maturity Date"]
-LOANS: Rows = [[f"LX10000{at}", f"{name} Inc", 100.0 * at, 99.0, "2030-01-31"]
-               for at, name in enumerate(("Alder", "Birch", "Cedar", "Dorn", "Elm", "Fir"), 1)]  # fmt: skip
+LOANS: Rows = [
+    [f"LX10000{at}", f"{name} Inc", 100.0 * at, 99.0, "2030-01-31"]
+    for at, name in enumerate(("Alder", "Birch", "Cedar", "Dorn", "Elm", "Fir"), 1)
+]
 MAPPING = PROFILES["standard_clo"]
 
 
 def listed(*places: int, header: list[str] | None = None) -> Rows:
-    """A header and some of the loans below it, by their place from 1."""
+    """Return a header and some of the loans below it, by their place from 1."""
     return [(header or HEADER)[:4], *(LOANS[place - 1][:4] for place in places)]
 
 
 def flags_of(make_book: MakeBook, lists: Rows, name: str = "Lists") -> dict[str, list[int]]:
-    """The flagged loans, by place, of a page of lists beside all the loans."""
+    """Return the flagged loans, by place, of a page of lists beside all the loans."""
     portfolio = Portfolio.from_workbook(make_book({"Loans": [HEADER, *LOANS], name: lists}))
     assert portfolio.row_count == len(LOANS)
     return {flag: (np.flatnonzero(rows) + 1).tolist() for flag, rows in portfolio.flags.items()}
@@ -109,13 +111,13 @@ def test_where_the_lists_of_a_page_end(make_sheet: MakeSheet) -> None:
     page = header.find_page(sheet, MAPPING, frozenset(("loanx_id",)), 0, 3)
     assert page is not None
     first, second = sections(sheet, page, MAPPING)
-    assert (first.end, second.title, second.found.row, second.end) == (4, "Discount", 5, None)
+    assert (first.end, second.title, second.header.row, second.end) == (4, "Discount", 5, None)
     assert (second.has_header, second.is_like_first) == (True, False)
     assert [lone_text.text for lone_text in lone_texts(sheet, 0, 100)] == ["Defaulted", "Discount"]
 
 
 def test_a_page_of_many_titles_is_looked_at_up_to_a_limit(make_sheet: MakeSheet) -> None:
-    names = [f"List {one}{other}" for one in "ABCDEFG" for other in "ABCDEFG"]
+    names = [f"List {first_letter}{second_letter}" for first_letter in "ABCDEFG" for second_letter in "ABCDEFG"]
     rows = [HEADER, *(row for name in names for row in ([name], CAA, LOANS[0][:4]))]
     sheet = make_sheet(rows)
     page = header.find_page(sheet, MAPPING, frozenset(("loanx_id",)), 0, 1)
@@ -146,7 +148,7 @@ def test_a_page_of_many_titles_is_looked_at_up_to_a_limit(make_sheet: MakeSheet)
     ],
 )  # fmt: skip
 def test_lists_that_a_page_shows_to_be_empty(make_sheet: MakeSheet, name: str, rows: Rows, flags: set[str]) -> None:
-    assert {one.flag for one in empty_lists(make_sheet(rows, name))} == flags
+    assert {empty_list.flag for empty_list in empty_lists(make_sheet(rows, name))} == flags
 
 
 def test_an_empty_list_is_none_and_not_unknown(make_book: MakeBook) -> None:
@@ -162,9 +164,9 @@ def test_an_empty_list_is_none_and_not_unknown(make_book: MakeBook) -> None:
     rows = [[*HEADER, "Defaulted"], *([*row, "Y" if at == 2 else "N"] for at, row in enumerate(LOANS))]
     portfolio = Portfolio.from_workbook(make_book({"Loans": rows, "Defaulted": empty}))
     assert portfolio.flags["is_defaulted"].tolist() == [0, 0, 1, 0, 0, 0]
-    (told,) = (one for one in portfolio.notes.warnings if one.code == "page_conflict")
-    assert told.fields == ("is_defaulted",)
-    assert told.message.startswith("Sheet 'Defaulted' says that there are none ('Defaulted'!A2), and 1 loan has")
+    (conflict,) = (warning for warning in portfolio.notes.warnings if warning.code == "page_conflict")
+    assert conflict.fields == ("is_defaulted",)
+    assert conflict.message.startswith("Sheet 'Defaulted' says that there are none ('Defaulted'!A2), and 1 loan has")
     # A hidden page, and one of another day, say nothing.
     prior = Portfolio.from_workbook(make_book({"Loans": [HEADER, *LOANS], "Prior": empty}))
     assert "is_defaulted" not in prior.flags

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
-from core.portfolio.sheets.stacked import parted
+from core.portfolio.sheets.stacked import split_tables
 from tests.rows import every
 
 MakeBook = Callable[..., Workbook]
@@ -37,7 +37,7 @@ SECOND = [
 
 
 def stacked(*tables: list[list[Any]]) -> list[list[Any]]:
-    """The tables below each other, with blank rows between."""
+    """Return the tables below each other, with blank rows between."""
     return [row for table in tables for row in ([None], *table, [None])]
 
 
@@ -65,7 +65,7 @@ def test_parts_of_a_schedule_on_one_sheet_are_joined(make_book: MakeBook, tables
 def test_cells_keep_their_places(make_book: MakeBook) -> None:
     rows = stacked(TESTS, NOTES, FIRST, SECOND)
     book = make_book({"Report": rows})
-    apart = parted(book)
+    apart = split_tables(book)
     assert apart is not None
     assert [sheet.name for sheet in apart.sheets] == ["Report"] * 4
     assert [sheet.index for sheet in apart.sheets] == [0, 1, 2, 3]
@@ -90,4 +90,4 @@ def test_cells_keep_their_places(make_book: MakeBook) -> None:
     ],
 )
 def test_other_books_stay_whole(make_book: MakeBook, sheets: dict[str, Any]) -> None:
-    assert parted(make_book(sheets)) is None
+    assert split_tables(make_book(sheets)) is None

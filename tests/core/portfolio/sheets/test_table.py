@@ -11,10 +11,10 @@ import pytest
 from core.compliance.run import run_suite
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
-from core.portfolio.cells.parsing import Pool, read_numbers
+from core.portfolio.cells.parsing import StringPool, read_numbers
 from core.portfolio.model.fields import PROFILES
 from core.portfolio.sheets import header, table
-from core.portfolio.sheets.below import Below
+from core.portfolio.sheets.below import RowsBelow
 from core.portfolio.sheets.rows import words
 from tests.rows import every
 
@@ -120,9 +120,9 @@ def test_a_total_without_the_word_is_known_by_its_sum(map_rows: MapRows) -> None
     assert pars(portfolio) == [1_000, 2_000, 3_000]
     assert portfolio.notes.total_rows == 3
     # Another figure alone is no total, and no loan either.
-    other = map_rows([HEADER, A, B, [None, None, None, 2_500.0], C])
-    assert pars(other) == [1_000, 2_000, 3_000]
-    assert other.notes.unidentified_rows == 1
+    nameless = map_rows([HEADER, A, B, [None, None, None, 2_500.0], C])
+    assert pars(nameless) == [1_000, 2_000, 3_000]
+    assert nameless.notes.unidentified_rows == 1
 
 
 def test_company_subtotals_with_a_blank_investment_type(map_rows: MapRows) -> None:
@@ -354,8 +354,8 @@ def test_all_rows_of_a_header_are_repeated_after_a_page_break(map_rows: MapRows)
     groups = ["Moody's", None, "S&P", None, None, None]
     names = ["Rating", "Industry", "Rating", "Issuer", "Par", "CUSIP"]
     units = ["text", None, "text", None, "(USD)", "#"]
-    one, two, three = (["B2", "Retail", "B", name, 1.0, name] for name in ("Alpha", "Beta", "Gamma"))
-    portfolio = map_rows([groups, names, units, one, two, groups, names, units, three])
+    alpha, beta, gamma = (["B2", "Retail", "B", name, 1.0, name] for name in ("Alpha", "Beta", "Gamma"))
+    portfolio = map_rows([groups, names, units, alpha, beta, groups, names, units, gamma])
     assert pars(portfolio) == [1, 1, 1]
     assert portfolio.notes.repeated_headers == 3
     assert portfolio.notes.ignored_blank_par == 0
@@ -452,10 +452,10 @@ def test_the_rows_left_out_are_told_by_their_places(make_book: Callable[..., Wor
     ]
     book = make_book({"Holdings": rows})
     sheet, mapping = book.sheets[0], PROFILES["standard_clo"]
-    found = header.find(sheet, mapping)
-    assert found is not None
-    below = Below(sheet, Pool(sheet.text), 1, sheet.row_count)
-    picked = table.pick(below, found, mapping, read_numbers(below.cells(3)).values)
+    header_match = header.find(sheet, mapping)
+    assert header_match is not None
+    below = RowsBelow(sheet, StringPool(sheet.text), 1, sheet.row_count)
+    picked = table.pick(below, header_match, mapping, read_numbers(below.cells(3)).values)
     assert {reason: offsets.tolist() for reason, offsets in picked.left_out.items()} == {
         "ignored_blank_par": [4],
         "section_rows": [0],
@@ -477,9 +477,9 @@ def test_a_list_of_another_kind_has_its_rows_by_its_own_fields(make_book: Callab
     ]
     book = make_book({"Loans": rows})
     sheet = book.sheets[0]
-    found = header.find(sheet, mapping)
-    assert found is not None
-    picked = table.pick(Below(sheet, Pool(sheet.text), 1, sheet.row_count), found, mapping)
+    header_match = header.find(sheet, mapping)
+    assert header_match is not None
+    picked = table.pick(RowsBelow(sheet, StringPool(sheet.text), 1, sheet.row_count), header_match, mapping)
     assert picked.rows == slice(0, 2)
     assert picked.counts == {"total_rows": 1}
 
@@ -517,9 +517,13 @@ def test_rows_below_a_heading_that_says_no_collateral(
     assert (notes.no_collateral_rows, notes.no_collateral_par) == (rows_left_out, par)
     messages = [warning.message for warning in notes.warnings if warning.code == "no_collateral"]
     assert messages == (
-        ["2 rows of sheet 'Holdings' with a par of 12,000,000.00 are no loans: their heading says that it is no "
-         "collateral."] if rows_left_out else []
-    )  # fmt: skip
+        [
+            "2 rows of sheet 'Holdings' with a par of 12,000,000.00 are no loans: their heading says that it is no "
+            "collateral."
+        ]
+        if rows_left_out
+        else []
+    )
 
 
 def test_figures_of_par_doubt_what_is_no_collateral(map_rows: MapRows) -> None:

@@ -149,7 +149,7 @@ def test_words_for_an_empty_list(text: str, is_empty: bool) -> None:
     ],
 )
 def test_what_a_sentence_says_to_be_empty(line: str, flags: set[str]) -> None:
-    assert titles.denied(key(line)) == flags
+    assert titles.empty_list_flags(key(line)) == flags
 
 
 def test_a_kind_stands_once_in_the_table() -> None:

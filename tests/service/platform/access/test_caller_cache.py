@@ -63,7 +63,7 @@ def test_what_was_read_before_a_change_is_not_written_after_it(clean: Apart) -> 
         clean.sql("UPDATE api_keys SET status = 'revoked' WHERE id = %s", [key_id])
         await copies.drop_keys([key_hash])
         await copies._put(
-            name, ticket, 60, copies._signed(name, 60, msgspec.json.encode(record))
+            name, ticket, 60, copies._sign(name, 60, msgspec.json.encode(record))
         )  # ... and writes what it read
         record = (await gate.key(key_hash)).key
         assert record is not None

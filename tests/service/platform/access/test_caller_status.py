@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from service.platform.access.caller_status import TenantRecord, origin_of, read_address, read_tenant
+from service.platform.access.caller_status import KeyRecord, TenantRecord, origin_of, read_address, read_tenant
 from service.platform.unit.context import Resources
 from tests.service.platform.conftest import Apart
 
@@ -48,7 +48,7 @@ def test_addresses(networks: tuple[str, ...], address: str, admitted: bool) -> N
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "expected_text"),
     [
         ("{}", ((), False, None)),
         (
@@ -62,7 +62,9 @@ def test_addresses(networks: tuple[str, ...], address: str, admitted: bool) -> N
         ),
     ],
 )
-def test_settings_of_a_tenant(apart: Apart, settings: str, told: tuple[tuple[str, ...], bool, int | None]) -> None:
+def test_settings_of_a_tenant(
+    apart: Apart, settings: str, expected_text: tuple[tuple[str, ...], bool, int | None]
+) -> None:
     tenant = apart.tenant()
     apart.sql("UPDATE tenants SET settings = %s::jsonb WHERE id = %s", [settings, tenant])
 
@@ -71,7 +73,7 @@ def test_settings_of_a_tenant(apart: Apart, settings: str, told: tuple[tuple[str
             return await read_tenant(tx, tenant)
 
     record = apart.run(read)
-    assert (record.networks, record.two_factor_required, record.session_timeout_minutes) == told
+    assert (record.networks, record.two_factor_required, record.session_timeout_minutes) == expected_text
 
 
 @pytest.mark.parametrize(
@@ -92,3 +94,15 @@ def test_limits_count_a_household_of_ipv6_as_one(address: str, origin: str) -> N
 
 def test_a_scope_makes_no_address() -> None:
     assert read_address("fe80::1%eth0") is None
+
+
+@pytest.mark.parametrize(
+    ("active", "expires_at", "lives"),
+    [(True, None, True), (True, 1_000.5, True), (True, 1_000.0, False), (True, 999.0, False), (False, None, False)],
+)
+def test_a_key_lives_until_its_end_and_not_at_it(active: bool, expires_at: float | None, lives: bool) -> None:
+    key = KeyRecord(
+        id=UUID(int=1), tenant_id=UUID(int=2), user_id=UUID(int=3), email="a@example.com", role="viewer",
+        scopes=[], active=active, expires_at=expires_at,
+    )  # fmt: skip
+    assert key.lives_at(1_000.0) is lives

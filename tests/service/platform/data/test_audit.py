@@ -7,7 +7,6 @@ import hashlib
 import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from importlib import resources as files
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 from uuid import UUID, uuid4
@@ -15,11 +14,10 @@ from uuid import UUID, uuid4
 import msgspec
 import psycopg
 import pytest
-from redis import Redis
 
-from service.platform import config
-from service.platform.data.audit import START, Break, NoRecord, Record, breaks, chained, parse
-from service.platform.data.database import SERVICE_ROLE, migrate
+from service.platform.data.audit import START, Break, NoRecord, Record, breaks, hash_entry, parse
+from service.platform.data.database import SERVICE_ROLE
+from service.platform.data.migrations import migrate
 from service.platform.unit.context import Resources, Subject, Unit
 from tests.conftest import Stack
 from tests.service.platform.conftest import Apart
@@ -37,14 +35,14 @@ def rows(apart: Apart, tenant: UUID) -> list[tuple[Any, ...]]:
 
 def expected(previous: bytes, row: tuple[Any, ...]) -> bytes:
     """The hash by its description: SHA-256 of the hash before and the fields as `<octets>:<bytes>`, null as `-`."""
-    told = previous
+    answer = previous
     for value in row[:-1]:
         if value is None:
-            told += b"-"
+            answer += b"-"
             continue
         text = written(value) if isinstance(value, datetime) else str(value)
-        told += str(len(text.encode())).encode() + b":" + text.encode()
-    return hashlib.sha256(told).digest()
+        answer += str(len(text.encode())).encode() + b":" + text.encode()
+    return hashlib.sha256(answer).digest()
 
 
 def written(moment: datetime) -> str:
@@ -87,9 +85,9 @@ def entry(**changed: Any) -> dict[str, Any]:
 
 def appended(opened: psycopg.Connection[Any], tenant: UUID, entries: list[dict[str, Any]] | str) -> int:
     text = entries if isinstance(entries, str) else json.dumps(entries)
-    found = opened.execute("SELECT append_audit(%s, %s)", [tenant, text]).fetchone()
-    assert found is not None
-    return int(found[0])
+    row = opened.execute("SELECT append_audit(%s, %s)", [tenant, text]).fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 # The chain ----------------------------------------------------------------------------------------------------------
@@ -105,13 +103,13 @@ def test_entries_are_numbered_and_hashed_as_described(clean: Apart) -> None:
         await audited(shared, tenant, "workbook.uploaded", subject, user_id=user, api_key_id=key, **who)
 
     clean.run(write)
-    found = rows(clean, tenant)
-    assert [row[1] for row in found] == [1, 2]
-    assert found[1][4:14] == (
+    result = rows(clean, tenant)
+    assert [row[1] for row in result] == [1, 2]
+    assert result[1][4:14] == (
         *(str(user), "olive@example.com", str(key), "workbook.uploaded", "workbook", "1", "Größe \U0001f4b6: 5"),
         *("192.0.2.7", "x/1 -", "r"),
     )
-    assert found[1][14] == '{"b":1.5,"a":["é",null]}', "the text as it was written, its keys in their order"
+    assert result[1][14] == '{"b":1.5,"a":["é",null]}', "the text as it was written, its keys in their order"
     assert is_whole(clean, tenant)
 
 
@@ -120,7 +118,7 @@ def test_the_hash_that_anybody_can_make_is_the_databases(clean: Apart) -> None:
     written_by_service(clean, tenant)
     assert list(breaks(exported(clean, tenant))) == []
     first = exported(clean, tenant)[0]
-    assert chained(START, first) == expected(bytes(32), rows(clean, tenant)[0])
+    assert hash_entry(START, first) == expected(bytes(32), rows(clean, tenant)[0])
 
 
 def test_details_stay_the_text_that_was_given(clean: Apart) -> None:
@@ -139,21 +137,21 @@ def test_fields_cannot_flow_into_each_other(clean: Apart) -> None:
     ab, dash = exported(clean, tenant)
     replaced = msgspec.structs.replace
     moved = replaced(ab, resource_type="a", resource_id="bc")
-    assert chained(START, moved) != chained(START, ab)
-    assert chained(START, replaced(dash, resource_type=None, resource_id="-")) != chained(START, dash)
+    assert hash_entry(START, moved) != hash_entry(START, ab)
+    assert hash_entry(START, replaced(dash, resource_type=None, resource_id="-")) != hash_entry(START, dash)
 
 
 def test_fifty_writers_at_once_leave_one_chain_without_a_gap(clean: Apart) -> None:
-    tenant, other = clean.tenant(), clean.tenant()
+    tenant, second = clean.tenant(), clean.tenant()
 
     async def write(shared: Resources) -> None:
-        both = [audited(shared, tenant if number % 5 else other, f"action.{number}") for number in range(50)]
+        both = [audited(shared, tenant if number % 5 else second, f"action.{number}") for number in range(50)]
         await asyncio.gather(*both)
 
     clean.run(write)
-    assert (len(rows(clean, tenant)), len(rows(clean, other))) == (40, 10)
+    assert (len(rows(clean, tenant)), len(rows(clean, second))) == (40, 10)
     assert is_whole(clean, tenant)
-    assert is_whole(clean, other)
+    assert is_whole(clean, second)
 
 
 def test_connections_of_several_processes_leave_one_chain(clean: Apart) -> None:
@@ -171,31 +169,31 @@ def test_connections_of_several_processes_leave_one_chain(clean: Apart) -> None:
 
 def test_an_entry_that_is_known_is_passed_over_whatever_comes_with_it(clean: Apart) -> None:
     tenant = clean.tenant()
-    one, two, three = (entry(action=f"a.{number}") for number in range(3))
+    item, two, three = (entry(action=f"a.{number}") for number in range(3))
     with connection(clean, tenant, role=SERVICE_ROLE) as opened:
         assert appended(opened, tenant, []) == 0
-        assert appended(opened, tenant, [one, one]) == 1
-        assert appended(opened, tenant, [one]) == 0
-        assert appended(opened, tenant, [two, one, three, two]) == 2
-        assert appended(opened, tenant, [three, two, one]) == 0
+        assert appended(opened, tenant, [item, item]) == 1
+        assert appended(opened, tenant, [item]) == 0
+        assert appended(opened, tenant, [two, item, three, two]) == 2
+        assert appended(opened, tenant, [three, two, item]) == 0
     assert [row[7] for row in rows(clean, tenant)] == ["a.0", "a.1", "a.2"]
     assert is_whole(clean, tenant)
 
 
 def test_an_entry_with_an_identifier_of_another_tenant_is_another_entry(clean: Apart) -> None:
-    one, other, same = clean.tenant(), clean.tenant(), entry()
-    for tenant in (one, other):
+    item, second, same = clean.tenant(), clean.tenant(), entry()
+    for tenant in (item, second):
         with connection(clean, tenant, role=SERVICE_ROLE) as opened:
             assert appended(opened, tenant, [same]) == 1
-    assert is_whole(clean, one)
-    assert is_whole(clean, other)
+    assert is_whole(clean, item)
+    assert is_whole(clean, second)
 
 
 def test_what_an_entry_says_of_its_tenant_number_and_hash_is_not_heard(clean: Apart) -> None:
-    tenant, other = clean.tenant(), clean.tenant()
+    tenant, second = clean.tenant(), clean.tenant()
     with connection(clean, tenant, role=SERVICE_ROLE) as opened:
-        appended(opened, tenant, [entry(tenant_id=str(other), sequence=77, hash="\\x00")])
-    assert rows(clean, other) == []
+        appended(opened, tenant, [entry(tenant_id=str(second), sequence=77, hash="\\x00")])
+    assert rows(clean, second) == []
     assert is_whole(clean, tenant)
     assert len(rows(clean, tenant)) == 1
 
@@ -426,19 +424,19 @@ def chain(count: int) -> list[Record]:
             *[None] * 3,
             "{}",
         )
-        found = expected(previous, (*row, b""))
-        fields = dict(zip(Record.__struct_fields__, (*row, previous.hex(), found.hex()), strict=True))
+        result = expected(previous, (*row, b""))
+        fields = dict(zip(Record.__struct_fields__, (*row, previous.hex(), result.hex()), strict=True))
         fields |= {"timestamp": written(moment), "details": msgspec.Raw(b"{}")}
         records.append(Record(**fields))
-        previous = found
+        previous = result
     return records
 
 
 @pytest.mark.parametrize("field", [name for name in Record.__struct_fields__ if name not in ("sequence", "hash")])
 def test_every_field_is_held_by_the_hash(field: str) -> None:
     records = chain(3)
-    other = msgspec.Raw(b'{"x":1}') if field == "details" else "00" * 32
-    records[1] = msgspec.structs.replace(records[1], **{field: other})
+    second = msgspec.Raw(b'{"x":1}') if field == "details" else "00" * 32
+    records[1] = msgspec.structs.replace(records[1], **{field: second})
     assert next(breaks(records)).sequence == 2
 
 
@@ -454,19 +452,19 @@ def test_entries_cut_off_at_the_beginning_are_found_where_no_filter_explains_it(
 
 
 def test_entries_left_out_put_in_or_moved_are_found() -> None:
-    records, other = chain(5), chain(5)
+    records, second = chain(5), chain(5)
     assert next(breaks(records[:1] + records[2:])) == Break(3, "the entries after number 1 are missing")
     assert next(breaks([*records[:2], records[1], *records[2:]])) == Break(2, "the entry stands behind number 2")
     assert next(breaks([records[1], records[0]], gaps=True)) == Break(1, "the entry stands behind number 2")
-    assert next(breaks([*records[:2], other[2]])) == Break(3, "the entry is another tenant's")
-    foreign = msgspec.structs.replace(other[2], tenant_id=records[0].tenant_id)
+    assert next(breaks([*records[:2], second[2]])) == Break(3, "the entry is another tenant's")
+    foreign = msgspec.structs.replace(second[2], tenant_id=records[0].tenant_id)
     assert next(breaks([*records[:2], foreign])).reason == "the entry before it is not the one that it follows on"
 
 
 def test_a_first_entry_that_follows_on_another_is_found() -> None:
     (record,) = chain(1)
     late = msgspec.structs.replace(record, previous_hash="11" * 32)
-    late = msgspec.structs.replace(late, hash=chained(b"\x11" * 32, late).hex())
+    late = msgspec.structs.replace(late, hash=hash_entry(b"\x11" * 32, late).hex())
     assert list(breaks([late])) == [Break(1, "the first entry follows on another one")]
 
 
@@ -481,8 +479,8 @@ def test_a_filtered_export_may_leave_entries_out_but_not_change_them() -> None:
     some = [records[0], records[2], records[3], records[5]]
     assert list(breaks(some, gaps=True)) == []
     some[1] = msgspec.structs.replace(some[1], action="other")
-    assert [found.sequence for found in breaks(some, gaps=True)] == [3]
-    assert [found.sequence for found in breaks([records[3], records[2]], gaps=True)] == [3]
+    assert [result.sequence for result in breaks(some, gaps=True)] == [3]
+    assert [result.sequence for result in breaks([records[3], records[2]], gaps=True)] == [3]
 
 
 @pytest.mark.parametrize(
@@ -504,48 +502,3 @@ def test_a_line_that_is_no_record_is_refused(change: Any) -> None:
     assert parse(line + b"\n") == parse(line.replace(b'":', b'" : '))
     with pytest.raises(NoRecord):
         parse(change(line))
-
-
-# From before --------------------------------------------------------------------------------------------------------
-
-
-def test_what_was_written_before_the_chain_is_chained_in_the_order_of_time(stack: Stack) -> None:
-    name = f"before_{uuid4().hex[:12]}"
-    stack.sql(f"CREATE DATABASE {name}")
-    url = urlunsplit(urlsplit(stack.database_url)._replace(path=f"/{name}"))
-    one, other = UUID(int=2), UUID(int=1)
-    scripts = sorted(
-        (path for path in files.files("service.migrations").iterdir() if path.name < "0003" and "sql" in path.name),
-        key=lambda found: found.name,
-    )
-    with psycopg.connect(url) as owner:
-        owner.execute(
-            "CREATE TABLE migrations (name text PRIMARY KEY, digest text, applied_at timestamptz DEFAULT now())"
-        )
-        for script in scripts:
-            text = script.read_text(encoding="utf-8")
-            owner.execute(text)
-            digest = hashlib.sha256(text.encode()).hexdigest()
-            owner.execute("INSERT INTO migrations (name, digest) VALUES (%s, %s)", [script.name, digest])
-        for tenant in (one, other):
-            for minute in (3, 1, 2):
-                owner.execute(
-                    "INSERT INTO audit_log (tenant_id, id, occurred_at, action, details) VALUES (%s, %s, %s, %s, %s)",
-                    [
-                        tenant,
-                        uuid4(),
-                        datetime(2026, 1, 1, 0, minute, tzinfo=UTC),
-                        f"at.{minute}",
-                        '{"b": 1, "a": 2.50}',
-                    ],
-                )
-    migrate(url)
-    settings = config.load({**stack.environment, "CUSHION_MIGRATION_URL": url})
-    before = Apart(settings, Redis.from_url(stack.redis_url))
-    for tenant in (one, other):
-        assert [row[7] for row in rows(before, tenant)] == ["at.1", "at.2", "at.3"]
-        assert is_whole(before, tenant)
-        with connection(before, tenant, role=SERVICE_ROLE) as opened:
-            assert appended(opened, tenant, [entry()]) == 1
-        assert is_whole(before, tenant)
-    stack.sql(f"DROP DATABASE {name} WITH (FORCE)")

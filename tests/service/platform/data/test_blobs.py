@@ -241,9 +241,9 @@ def test_what_stands_in_the_way_of_a_call_is_for_the_log(
     async def walk() -> str:
         with pytest.raises(Unavailable):
             await blobs.put(file, key)
-        other = tmp_path / "other"
-        other.write_bytes(b"other")
-        return await blobs.put(other)
+        second = tmp_path / "other"
+        second.write_bytes(b"other")
+        return await blobs.put(second)
 
     file, key = tmp_path / "file", hashlib.sha256(b"x").hexdigest()
     file.write_bytes(b"x")
@@ -263,7 +263,7 @@ def test_the_store_is_listed_in_portions(either: Blobs, tmp_path: Path) -> None:
             keys.add(await either.put(tmp_path / "file"))
         await either.is_of("mine")
         places = [""]
-        while part := await either.listed(places[-1], 4):
+        while part := await either.list_files(places[-1], 4):
             assert len(part) <= 4
             places += [item.place for item in part]
         return keys, places[1:]

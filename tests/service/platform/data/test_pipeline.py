@@ -12,13 +12,13 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as NotConnected
 from redis.exceptions import ResponseError
 
-from service.platform.data.pipeline import TOGETHER_MOST, Pipeline
+from service.platform.data.pipeline import COMMANDS_MAX, Pipeline
 from service.platform.unit.context import Resources
 from tests.service.platform.conftest import Apart
 
 
 def test_each_caller_gets_its_own_answer_in_few_round_trips(clean: Apart) -> None:
-    count = 3 * TOGETHER_MOST
+    count = 3 * COMMANDS_MAX
 
     async def calls(shared: Resources) -> tuple[list[Any], int]:
         await shared.pipeline("SET", "before", 1)
@@ -60,7 +60,7 @@ def test_without_redis_every_caller_hears_so_at_once(tmp_path: Path) -> None:
     async def calls() -> tuple[list[Any], list[Any]]:
         redis = Redis(unix_socket_path=str(tmp_path / "nobody.sock"))
         pipeline = Pipeline(redis)
-        first = await asyncio.gather(*(pipeline("PING") for _ in range(3 * TOGETHER_MOST)), return_exceptions=True)
+        first = await asyncio.gather(*(pipeline("PING") for _ in range(3 * COMMANDS_MAX)), return_exceptions=True)
         later = await asyncio.gather(pipeline("PING"), return_exceptions=True)
         await redis.aclose()
         return first, later

@@ -13,9 +13,8 @@ import psycopg
 import pytest
 from redis import Redis
 
-from service.platform.access.caller_status import TenantUsage, Verdict
-from service.platform.base.breaker_schema import SERVICES
-from service.platform.base.breakers import TABLE
+from service.platform.access.caller_status import GateVerdict, TenantUsage
+from service.platform.base.breakers import SERVICES, TABLE
 from service.platform.base.problem import Unavailable
 from service.platform.data.pipeline import ROUND_TRIP_SECONDS
 from service.platform.unit.context import Resources
@@ -87,13 +86,13 @@ def test_what_was_decided_while_it_came_back_is_handed_over_too(apart: Apart, se
 
     async def outage(shared: Resources) -> TenantUsage:
         server.stop()
-        with psycopg.connect(apart.database_url) as other:
-            other.execute("LOCK TABLE tenants IN ACCESS EXCLUSIVE MODE")
+        with psycopg.connect(apart.database_url) as second:
+            second.execute("LOCK TABLE tenants IN ACCESS EXCLUSIVE MODE")
             await shared.gate.windows([])  # finds it gone
             late = asyncio.create_task(as_user(shared.gate, tenant))
             server.start()
             await back(shared)
-            other.rollback()
+            second.rollback()
         assert (await late).outcome == "ok"
         returning = shared.breaker._returning
         assert returning is not None
@@ -114,7 +113,7 @@ def test_a_drop_that_could_not_be_made_is_made_before_redis_is_asked_again(apart
 
     with redis_server(keeps=True) as server:
 
-        async def outage(shared: Resources) -> list[Verdict]:
+        async def outage(shared: Resources) -> list[GateVerdict]:
             gate, copies = shared.gate, shared.caller_cache
             verdicts = [await as_user(gate, tenant, user=user), await gate.key(key_hash)]
             server.stop()
@@ -198,7 +197,7 @@ def test_what_comes_up_while_it_comes_back_is_done_too(apart: Apart, server: Red
             return True
 
         await as_user(shared.gate, tenant)
-        shared.breaker.owed(meanwhile)
+        shared.breaker.on_recovery(meanwhile)
         with Redis.from_url(server.url) as client:
             copy = client.hgetall(f"cushion:tenant:{tenant}")
             assert copy

@@ -86,9 +86,9 @@ def test_it_opens_to_the_same_bytes_large_or_small_whole_or_in_parts() -> None:
     async def all_ways() -> None:
         for content in (b"", b"x" * 1024, os.urandom(compression.AT_ONCE_BYTES + 1), b"ab" * 1_000_000):
             for constant in (False, True):
-                assert gzip.decompress(await compression.gzipped(content, constant=constant)) == content
+                assert gzip.decompress(await compression.gzip_bytes(content, constant=constant)) == content
             for size in (1000, 300_000):
-                squeezed = b"".join([part async for part in compression.gzipped_chunks(parts(content[:600_000], size))])
+                squeezed = b"".join([part async for part in compression.gzip_chunks(parts(content[:600_000], size))])
                 assert zlib.decompress(squeezed, 31) == content[:600_000]
 
     asyncio.run(all_ways())
@@ -107,7 +107,7 @@ def test_what_breaks_off_ends_without_the_end_of_a_gzip_file_and_closes_what_mad
     async def read() -> bytes:
         got = b""
         try:
-            async for part in compression.gzipped_chunks(breaking()):
+            async for part in compression.gzip_chunks(breaking()):
                 got += part
         except OSError:
             return got
@@ -141,8 +141,8 @@ def test_an_answer_above_a_kilobyte_is_small_over_the_wire_and_says_so(shared_ow
     assert len(whole) >= 1024
     assert (plain.status_code, answer.status_code) == (200, 200)
     assert (plain.headers.get("content-encoding"), answer.headers.get("content-encoding")) == (None, "gzip")
-    for told in (plain, answer):
-        assert "accept-encoding" in ",".join(told.headers.get_list("vary")).lower()
+    for lines in (plain, answer):
+        assert "accept-encoding" in ",".join(lines.headers.get_list("vary")).lower()
     assert gzip.decompress(squeezed) == whole
     assert int(answer.headers["content-length"]) == len(squeezed) < len(whole) * 0.6
 

@@ -50,7 +50,7 @@ area = Area("/api/v1/tests", tag="tests", scope="workbooks")
 
 async def _leave_a_trace(ctx: Context) -> None:
     await ctx.execute("UPDATE tenants SET name = name || '+' WHERE id = %s", [ctx.tenant])
-    ctx.concerns("thing", "7", "Seven", colour="red")
+    ctx.set_subject("thing", "7", "Seven", colour="red")
 
     async def committed() -> None:
         DONE.append("committed")
@@ -114,14 +114,14 @@ async def streamed(ctx: Context, body: Echo) -> Echo:
     """An event that goes out through the stream."""
     if body.count:
         raise Teapot
-    ctx.concerns("thing", "8")
+    ctx.set_subject("thing", "8")
     return body
 
 
 @area.get("/raw", media_type="text/plain")
 async def raw(ctx: Context) -> Raw:
     """Text."""
-    ctx.tag(3)
+    ctx.set_etag(3)
     return Raw(b"text", "text/plain", [("X-Own", "1")], status=203)
 
 
@@ -143,7 +143,7 @@ async def endless(ctx: Context) -> Streamed:
 @area.patch("/versioned")
 async def versioned(ctx: Context) -> None:
     """A record in its version 4."""
-    ctx.match(4)
+    ctx.check_if_match(4)
 
 
 @area.post("/limited", windows=lambda settings, address, user: [Window(f"limited:{user}", 1, 3600)])
@@ -285,12 +285,12 @@ def test_a_row_that_cannot_work_is_refused_when_it_is_declared() -> None:
     async def surplus(ctx: Context, surprise: int) -> None:
         """A handler."""
 
-    for path, handler, said in (
+    for path, handler, words in (
         ("", undescribed, "no description"),
         ("/{id}", other_name, "the path names"),
         ("", surplus, "nothing gives"),
     ):
-        with pytest.raises(AssertionError, match=said):
+        with pytest.raises(AssertionError, match=words):
             Area("/x", tag="x", scope="x").get(path)(handler)
     with pytest.raises(AssertionError, match="access"):
         Area("/x", tag="x").get("")(good)
@@ -339,9 +339,9 @@ def test_a_unit_finds_its_tenant_on_the_way(clean: Apart) -> None:
 
     async def walk(shared: Resources) -> list[Any]:
         unit = Unit(shared, None, request_id="r")
-        seen = [await unit.value("SELECT count(*) FROM tenants")]
+        seen = [await unit.fetch_value("SELECT count(*) FROM tenants")]
         await unit.enter_tenant(tenant)
-        seen.append(await unit.value("SELECT count(*) FROM tenants"))
+        seen.append(await unit.fetch_value("SELECT count(*) FROM tenants"))
         await unit.commit()
         return seen
 

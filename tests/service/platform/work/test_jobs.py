@@ -16,18 +16,9 @@ from arq.connections import ArqRedis
 
 from service.platform.base.problem import Unavailable
 from service.platform.unit.context import Actor, Resources, Subject, Unit
-from service.platform.work.jobs import (
-    MARKER,
-    QUEUES,
-    JobTable,
-    QueueWorker,
-    Runner,
-    hand_over,
-    hand_over_forever,
-    queue_of,
-    wake_forever,
-    workers,
-)
+from service.platform.work.jobs import QUEUES, JobTable
+from service.platform.work.queues import QueueWorker, dispatch, dispatch_forever, queue_of, wake_forever, workers
+from service.platform.work.runner import QUEUES_MARKER, Runner
 from tests.conftest import wait_until
 from tests.redis_server import RedisServer
 from tests.service.platform.conftest import Apart, act
@@ -53,7 +44,7 @@ def table(seen: Seen, body: Callable[[Unit, dict[str, Any]], Awaitable[None]] | 
         seen.errors.append(message)
         await unit.execute("UPDATE tenants SET name = %s WHERE id = %s", [f"failed: {message}", unit.tenant])
 
-    @jobs.job("note", failed=failed)
+    @jobs.job("note", on_failure=failed)
     async def note(unit: Unit, arguments: dict[str, Any]) -> None:
         seen.runs.append(arguments)
         await unit.execute("UPDATE tenants SET name = name || '+' WHERE id = %s", [unit.tenant])
@@ -105,7 +96,7 @@ def test_a_job_commits_with_its_row_or_not_at_all(alone: Apart) -> None:
 
 def test_a_job_waits_while_its_feature_is_off_and_during_maintenance(alone: Apart) -> None:
     """At once: by what was switched at the moment when it would begin, whatever its process has heard of by then."""
-    tenant, other, seen = alone.tenant(), alone.tenant(), Seen()
+    tenant, second, seen = alone.tenant(), alone.tenant(), Seen()
     jobs = table(seen)
     jobs.jobs["note"] = replace(jobs.jobs["note"], flag="exports")
     off = f'{{"exports": {{"tenants": {{"{tenant}": false}}}}}}'
@@ -120,17 +111,17 @@ def test_a_job_waits_while_its_feature_is_off_and_during_maintenance(alone: Apar
             await Runner(shared, jobs)({}, str(whose), job_id, state(alone, job_id)[1])
             return state(alone, job_id)[0]
 
-        mine, theirs = await accept(shared, tenant, of="mine"), await accept(shared, other, of="theirs")
+        mine, theirs = await accept(shared, tenant, of="mine"), await accept(shared, second, of="theirs")
         switch(None, off)
-        assert [await begin(mine, tenant), await begin(theirs, other)] == ["pending", "completed"]
+        assert [await begin(mine, tenant), await begin(theirs, second)] == ["pending", "completed"]
         assert alone.sql("SELECT ready_at > now() FROM jobs WHERE id = %s", [mine]) == [(True,)]
-        third = await accept(shared, other, of="third")
+        third = await accept(shared, second, of="third")
         switch('{"message": "no", "since": "2026-01-01T00:00:00Z"}', "{}")
         assert await begin(mine, tenant) == "pending"
-        assert await hand_over(shared, queue) == 0
+        assert await dispatch(shared, queue) == 0
         switch(None, "{}")
-        assert await hand_over(shared, queue) == 1
-        assert [await begin(mine, tenant), await begin(third, other)] == ["completed", "completed"]
+        assert await dispatch(shared, queue) == 1
+        assert [await begin(mine, tenant), await begin(third, second)] == ["completed", "completed"]
         assert [run["of"] for run in seen.runs] == ["theirs", "mine", "third"]
         assert state(alone, mine)[2] == 0, "waiting is no failure"
 
@@ -153,7 +144,7 @@ def test_hand_over_takes_each_pending_job_once(alone: Apart) -> None:
 
     async def twice(shared: Resources, queue: ArqRedis) -> None:
         job_id = await accept(shared, tenant, queue="parse")
-        assert sum(await asyncio.gather(*(hand_over(shared, queue) for _ in range(30)))) == 1
+        assert sum(await asyncio.gather(*(dispatch(shared, queue) for _ in range(30)))) == 1
         assert state(alone, job_id) == ("queued", 1, 0)
         assert await queue.zcard("cushion:queue:parse") == 1
 
@@ -164,16 +155,16 @@ def test_of_two_that_find_the_queues_lost_the_second_leaves_what_the_first_hande
     tenant = alone.tenant()
 
     async def second(shared: Resources, queue: ArqRedis) -> None:
-        await queue.delete(MARKER)
+        await queue.delete(QUEUES_MARKER)
         job_id = await accept(shared, tenant, queue="parse")
         with psycopg.connect(alone.database_url) as first:
-            first.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [MARKER])
-            waiting = asyncio.create_task(hand_over(shared, queue))
+            first.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [QUEUES_MARKER])
+            waiting = asyncio.create_task(dispatch(shared, queue))
             blocked = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid)))"
             waits = partial(alone.sql, blocked, [first.info.backend_pid])
             await asyncio.to_thread(wait_until, lambda: waiting.done() or waits()[0][0], what="the second one")
             first.execute("SELECT * FROM claim_jobs(10, 60, 2)")
-            await queue.set(MARKER, "1")
+            await queue.set(QUEUES_MARKER, "1")
         assert await waiting == 0
         assert state(alone, job_id) == ("queued", 1, 0)
 
@@ -181,33 +172,33 @@ def test_of_two_that_find_the_queues_lost_the_second_leaves_what_the_first_hande
 
 
 def test_of_each_tenant_and_queue_a_few_are_handed_over_at_a_time(alone: Apart) -> None:
-    hostile, other = alone.tenant(), alone.tenant()
+    hostile, second = alone.tenant(), alone.tenant()
     open_jobs = "SELECT count(*) FROM jobs WHERE tenant_id = %s AND status IN ('queued', 'running')"
 
     async def crowd(shared: Resources, queue: ArqRedis) -> None:
         first, *_ = [await accept(shared, hostile, queue="parse") for _ in range(10)]
-        job_id = await accept(shared, other, queue="parse")
+        job_id = await accept(shared, second, queue="parse")
         await accept(shared, hostile, queue="calculate")
-        assert await hand_over(shared, queue) == 4
+        assert await dispatch(shared, queue) == 4
         assert state(alone, job_id)[0] == "queued"
         assert alone.sql(open_jobs, [hostile]) == [(3,)]
-        assert await hand_over(shared, queue) == 0
+        assert await dispatch(shared, queue) == 0
         await Runner(shared, table(Seen()))({}, str(hostile), first, 1)
-        assert await hand_over(shared, queue) == 1
+        assert await dispatch(shared, queue) == 1
         assert alone.sql(open_jobs, [hostile]) == [(3,)]
 
     act(alone, crowd)
 
 
 def test_tenants_are_handed_over_in_turn(alone: Apart, monkeypatch: pytest.MonkeyPatch) -> None:
-    hostile, other = alone.tenant(), alone.tenant()
-    monkeypatch.setattr("service.platform.work.jobs.CLAIM_BATCH", 2)
+    hostile, second = alone.tenant(), alone.tenant()
+    monkeypatch.setattr("service.platform.work.queues.CLAIM_BATCH", 2)
 
     async def turns(shared: Resources, queue: ArqRedis) -> None:
         for _ in range(3):
             await accept(shared, hostile)
-        job_id = await accept(shared, other)
-        assert await hand_over(shared, queue) == 2
+        job_id = await accept(shared, second)
+        assert await dispatch(shared, queue) == 2
         assert state(alone, job_id)[0] == "queued"
 
     act(alone, turns)
@@ -218,12 +209,12 @@ def test_the_end_of_a_job_is_announced_so_that_the_next_follows_at_once(alone: A
 
     async def run(shared: Resources, queue: ArqRedis) -> None:
         job_id = await accept(shared, tenant)
-        await hand_over(shared, queue)
+        await dispatch(shared, queue)
         with psycopg.connect(alone.database_url, autocommit=True) as listening:
             listening.execute("LISTEN cushion_jobs")
             await Runner(shared, table(Seen()))({}, str(tenant), job_id, 1)
-            told = await asyncio.to_thread(list, listening.notifies(timeout=10, stop_after=1))
-        assert [notice.payload for notice in told] == ["default"]
+            answer = await asyncio.to_thread(list, listening.notifies(timeout=10, stop_after=1))
+        assert [notice.payload for notice in answer] == ["default"]
 
     act(alone, run)
 
@@ -234,7 +225,7 @@ def test_a_job_waits_for_its_moment(alone: Apart) -> None:
     async def early(shared: Resources, queue: ArqRedis) -> None:
         job_id = await accept(shared, tenant)
         alone.sql("UPDATE jobs SET ready_at = now() + interval '1 hour' WHERE id = %s", [job_id])
-        assert await hand_over(shared, queue) == 0
+        assert await dispatch(shared, queue) == 0
 
     act(alone, early)
 
@@ -243,11 +234,11 @@ def test_without_redis_a_claimed_job_goes_back_at_once(alone: Apart) -> None:
     tenant = alone.tenant()
 
     async def lost(shared: Resources, queue: ArqRedis) -> None:
-        await hand_over(shared, queue)
+        await dispatch(shared, queue)
         job_id = await accept(shared, tenant)
         await queue.set("cushion:queue:default", "in the way")  # a sorted set is expected: the hand-over fails halfway
         with pytest.raises(Exception, match="WRONGTYPE"):
-            await hand_over(shared, queue)
+            await dispatch(shared, queue)
         assert state(alone, job_id) == ("pending", 1, 0)
 
     act(alone, lost)
@@ -261,7 +252,7 @@ def test_a_run_commits_its_effect_and_its_end_together(alone: Apart) -> None:
 
     async def run(shared: Resources, queue: ArqRedis) -> str:
         job_id = await accept(shared, tenant, number=7)
-        await hand_over(shared, queue)
+        await dispatch(shared, queue)
         await Runner(shared, table(seen))({}, str(tenant), job_id, 1)
         return job_id
 
@@ -286,7 +277,7 @@ def test_a_job_and_what_it_leaves_behind_names_who_asked_for_it(alone: Apart) ->
         await unit.commit()
         await accept(shared, tenant, last=True)
         runner = Runner(shared, table(Seen(), passes_on))
-        while await hand_over(shared, queue):
+        while await dispatch(shared, queue):
             for (job_id,) in alone.sql("SELECT id FROM jobs WHERE tenant_id = %s AND status = 'queued'", [tenant]):
                 await runner({}, str(tenant), job_id, 1)
 
@@ -302,7 +293,7 @@ def test_hand_overs_that_come_twice_or_late_do_nothing(alone: Apart) -> None:
         job_id = await accept(shared, tenant)
         runner = Runner(shared, table(seen))
         await runner({}, str(tenant), job_id, 1)  # before any hand-over
-        await hand_over(shared, queue)
+        await dispatch(shared, queue)
         await runner({}, str(tenant), job_id, 2)  # of a later attempt that never was
         await runner({}, str(alone.tenant()), job_id, 1)  # for another tenant
         assert seen.runs == []
@@ -321,7 +312,7 @@ def test_a_run_that_raises_is_retried_with_a_growing_pause_then_buried(alone: Ap
         job_id = await accept(shared, tenant, **{"raise": True})
         runner, pauses = Runner(shared, table(seen)), []
         for attempt in (1, 2, 3):
-            await hand_over(shared, queue)
+            await dispatch(shared, queue)
             assert state(alone, job_id) == ("queued", attempt, attempt - 1)
             await runner({}, str(tenant), job_id, attempt)
             if attempt < 3:
@@ -330,7 +321,7 @@ def test_a_run_that_raises_is_retried_with_a_growing_pause_then_buried(alone: Ap
                         alone.sql("SELECT extract(epoch FROM ready_at - now()) FROM jobs WHERE id = %s", [job_id])[0][0]
                     )
                 )
-                assert await hand_over(shared, queue) == 0, "not before the pause is over"
+                assert await dispatch(shared, queue) == 0, "not before the pause is over"
                 alone.sql("UPDATE jobs SET ready_at = now() WHERE id = %s", [job_id])
         return job_id, pauses
 
@@ -356,7 +347,7 @@ def test_a_job_that_cannot_even_fail_is_buried_all_the_same(alone: Apart) -> Non
 
     async def run(shared: Resources, queue: ArqRedis) -> str:
         job_id = await accept(shared, tenant, **{"raise": True, "cannot fail": True})
-        await hand_over(shared, queue)
+        await dispatch(shared, queue)
         await Runner(shared, table(seen))({}, str(tenant), job_id, 1)
         return job_id
 
@@ -372,7 +363,7 @@ def test_a_job_of_an_unknown_name_is_buried(alone: Apart) -> None:
 
     async def run(shared: Resources, queue: ArqRedis) -> str:
         job_id = await accept(shared, tenant)
-        await hand_over(shared, queue)
+        await dispatch(shared, queue)
         await Runner(shared, JobTable())({}, str(tenant), job_id, 1)
         return job_id
 
@@ -390,7 +381,7 @@ def test_a_run_that_never_ends_counts_as_failed(alone: Apart) -> None:
 
     async def run(shared: Resources, queue: ArqRedis) -> str:
         job_id = await accept(shared, tenant)
-        await hand_over(shared, queue)
+        await dispatch(shared, queue)
         runner = Runner(shared, table(seen, sleeps))
         runner._most_seconds = 1
         await runner({}, str(tenant), job_id, 1)
@@ -408,10 +399,10 @@ def test_the_heartbeat_keeps_a_lease(alone: Apart) -> None:
     async def run(shared: Resources, queue: ArqRedis) -> str:
         async def outlasts(unit: Unit, _: dict[str, Any]) -> None:
             await asyncio.sleep(1.6)
-            await hand_over(shared, queue)
+            await dispatch(shared, queue)
 
         job_id = await accept(shared, tenant)
-        await hand_over(shared, queue)
+        await dispatch(shared, queue)
         await Runner(shared, table(seen, outlasts))({}, str(tenant), job_id, 1)
         return job_id
 
@@ -428,10 +419,10 @@ def test_a_worker_that_lost_its_lease_stops_and_changes_nothing(alone: Apart) ->
             if len(seen.runs) > 1:
                 return
             alone.sql("UPDATE jobs SET lease_until = now() - interval '1 second' WHERE id = %s", [job_id])
-            await hand_over(shared, queue)  # reaped and handed over anew, while this run goes on
+            await dispatch(shared, queue)  # reaped and handed over anew, while this run goes on
             await asyncio.sleep(60)
 
-        await hand_over(shared, queue)
+        await dispatch(shared, queue)
         runner = Runner(shared, table(seen, loses))
         await asyncio.wait_for(runner({}, str(tenant), job_id, 1), 10)  # the heartbeat stops it
         assert state(alone, job_id) == ("queued", 2, 1)
@@ -451,9 +442,9 @@ def test_a_run_that_ends_after_its_lease_was_given_away_changes_nothing(alone: A
 
         async def loses(unit: Unit, _: dict[str, Any]) -> None:
             alone.sql("UPDATE jobs SET lease_until = now() - interval '1 second' WHERE id = %s", [job_id])
-            await hand_over(shared, queue)
+            await dispatch(shared, queue)
 
-        await hand_over(shared, queue)
+        await dispatch(shared, queue)
         await Runner(shared, table(seen, loses))({}, str(tenant), job_id, 1)
         return job_id
 
@@ -473,7 +464,7 @@ def test_a_stopping_worker_gives_its_job_back(alone: Apart) -> None:
 
     async def run(shared: Resources, queue: ArqRedis) -> str:
         job_id = await accept(shared, tenant)
-        await hand_over(shared, queue)
+        await dispatch(shared, queue)
         running = asyncio.create_task(Runner(shared, table(seen, sleeps))({}, str(tenant), job_id, 1))  # type: ignore[arg-type]
         await begun.wait()
         running.cancel()
@@ -494,10 +485,10 @@ def test_a_job_that_kills_its_workers_ends_as_a_dead_letter(alone: Apart) -> Non
         job_id = await accept(shared, tenant)
         runner = Runner(shared, table(seen))
         for attempt in (1, 2, 3):
-            await hand_over(shared, queue)
+            await dispatch(shared, queue)
             assert await runner._take(tenant, job_id, attempt) is not None
             alone.sql("UPDATE jobs SET lease_until = now() - interval '1 second' WHERE id = %s", [job_id])
-        await hand_over(shared, queue)
+        await dispatch(shared, queue)
         await runner({}, str(tenant), job_id, 4)
         return job_id
 
@@ -517,15 +508,15 @@ def test_queued_jobs_are_handed_over_again_after_a_flush(alone: Apart) -> None:
     tenant, seen = alone.tenant(), Seen()
 
     async def run(shared: Resources, queue: ArqRedis) -> str:
-        await hand_over(shared, queue)
+        await dispatch(shared, queue)
         job_id = await accept(shared, tenant)
-        await hand_over(shared, queue)
-        assert await hand_over(shared, queue) == 0
+        await dispatch(shared, queue)
+        assert await dispatch(shared, queue) == 0
         await queue.flushdb()
-        assert await hand_over(shared, queue) == 1
+        assert await dispatch(shared, queue) == 1
         assert state(alone, job_id) == ("queued", 2, 0), "a flush is no failure of the job"
         assert await queue.zcard("cushion:queue:default") == 1
-        assert await queue.exists(MARKER)
+        assert await queue.exists(QUEUES_MARKER)
         await Runner(shared, table(seen))({}, str(tenant), job_id, 1)  # an old copy, from before the flush
         assert seen.runs == []
         await Runner(shared, table(seen))({}, str(tenant), job_id, 2)
@@ -540,10 +531,10 @@ def test_a_running_job_goes_on_through_a_flush(alone: Apart) -> None:
     async def run(shared: Resources, queue: ArqRedis) -> str:
         async def flushes(unit: Unit, _: dict[str, Any]) -> None:
             await queue.flushdb()
-            await hand_over(shared, queue)
+            await dispatch(shared, queue)
 
         job_id = await accept(shared, tenant)
-        await hand_over(shared, queue)
+        await dispatch(shared, queue)
         await Runner(shared, table(seen, flushes))({}, str(tenant), job_id, 1)
         return job_id
 
@@ -555,9 +546,9 @@ def test_a_job_that_redis_alone_lost_is_found_by_its_lease(alone: Apart) -> None
 
     async def run(shared: Resources, queue: ArqRedis) -> None:
         job_id = await accept(shared, tenant)
-        await hand_over(shared, queue)
+        await dispatch(shared, queue)
         alone.sql("UPDATE jobs SET lease_until = now() - interval '1 second' WHERE id = %s", [job_id])
-        assert await hand_over(shared, queue) == 1
+        assert await dispatch(shared, queue) == 1
         assert state(alone, job_id) == ("queued", 2, 0)
 
     act(alone, run)
@@ -569,14 +560,14 @@ def test_a_hand_over_that_cannot_be_taken_is_made_again_at_once(alone: Apart) ->
 
     async def run(shared: Resources, queue: ArqRedis) -> None:
         job_id = await accept(shared, tenant)
-        await hand_over(shared, queue)
-        assert await hand_over(shared, queue) == 0
-        with psycopg.connect(alone.database_url) as other:
-            other.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [job_id])
+        await dispatch(shared, queue)
+        assert await dispatch(shared, queue) == 0
+        with psycopg.connect(alone.database_url) as second:
+            second.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [job_id])
             with pytest.raises(Unavailable):
                 await Runner(shared, table(seen))({}, str(tenant), job_id, 1)
         assert state(alone, job_id) == ("queued", 1, 0)
-        assert await hand_over(shared, queue) == 1
+        assert await dispatch(shared, queue) == 1
         assert state(alone, job_id) == ("queued", 2, 0)
 
     act(alone, run, statement_seconds=1)
@@ -588,10 +579,10 @@ def test_what_a_killed_worker_had_fetched_is_handed_over_at_the_next_start(alone
 
     async def run(shared: Resources, queue: ArqRedis) -> None:
         job_id = await accept(shared, tenant)
-        await hand_over(shared, queue)
+        await dispatch(shared, queue)
         await queue.set(f"arq:in-progress:{job_id}:1", "1")  # so arq leaves it to a worker that is no more
         stopping = asyncio.Event()
-        handing = asyncio.create_task(hand_over_forever(shared, queue, alone.database_url, stopping))
+        handing = asyncio.create_task(dispatch_forever(shared, queue, alone.database_url, stopping))
         await asyncio.to_thread(wait_until, lambda: state(alone, job_id) == ("queued", 2, 0), what="a new hand-over")
         stopping.set()
         await handing
@@ -630,7 +621,7 @@ def test_every_queue_has_a_worker_that_runs_what_is_handed_over(alone: Apart) ->
         jobs = [await accept(shared, tenant, queue=name, queue_name=name) for name in QUEUES]
         assert shared.settings.redis_url is not None
         async with working(shared, queue, table(seen), shared.settings.redis_url):
-            await hand_over(shared, queue)
+            await dispatch(shared, queue)
             await ran(seen, len(QUEUES))
         return jobs
 
@@ -651,7 +642,7 @@ def test_a_burst_does_not_wait_for_looks_at_the_queue(alone: Apart) -> None:
             for number in range(40):
                 await accept(shared, tenants[number % 20], queue="parse", number=number)
             began = loop.time()
-            assert await hand_over(shared, queue) == 40
+            assert await dispatch(shared, queue) == 40
             await ran(seen, 40)
         return loop.time() - began
 
@@ -672,7 +663,7 @@ def test_workers_outlive_a_redis_that_is_away(alone: Apart, server: RedisServer)
             await asyncio.sleep(0.1)
             server.start()
             job_id = await accept(shared, tenant, queue="parse")
-            await hand_over(shared, queue)
+            await dispatch(shared, queue)
             await ran(seen, 1)
             assert state(alone, job_id)[0] == "completed"
             assert [worker.job_counter for worker in arq] == [0] * len(QUEUES), "places that nobody has are taken"
@@ -684,4 +675,4 @@ def test_workers_outlive_a_redis_that_is_away(alone: Apart, server: RedisServer)
 def test_two_jobs_of_one_name_are_a_mistake() -> None:
     jobs = table(Seen())
     with pytest.raises(AssertionError, match="two jobs"):
-        jobs.job("note", failed=jobs.jobs["note"].failed)(jobs.jobs["note"].run)
+        jobs.job("note", on_failure=jobs.jobs["note"].on_failure)(jobs.jobs["note"].run)

@@ -31,8 +31,8 @@ def server() -> Iterator[ModelServer]:
 
 
 def settings(url: str, **changed: Any) -> Settings:
-    given: dict[str, Any] = {"llm_url": url, "llm_model": "small", "llm_seconds": 5.0} | changed
-    return msgspec.structs.replace(Settings(), **given)
+    value: dict[str, Any] = {"llm_url": url, "llm_model": "small", "llm_seconds": 5.0} | changed
+    return msgspec.structs.replace(Settings(), **value)
 
 
 def model_at(url: str, **changed: Any) -> LanguageModel:
@@ -126,7 +126,7 @@ def test_a_model_that_recovers_is_heard_again(server: ModelServer) -> None:
 def test_who_goes_leaves_the_place_and_the_trial_to_the_next(server: ModelServer) -> None:
     async def go() -> str:
         model = model_at(server.url("slow"), llm_requests=1)
-        model.breaker.failed(model.breaker.enter(), "NoReply", pause_seconds=0.01)
+        model.breaker.fail(model.breaker.enter(), "NoReply", pause_seconds=0.01)
         await asyncio.sleep(0.02)
         gone = asyncio.create_task(model.reply("a", MESSAGES))
         await asyncio.sleep(0.1)
@@ -145,6 +145,6 @@ def test_a_tenant_has_half_of_the_places(server: ModelServer, monkeypatch: pytes
         model = model_at(server.url("drip"), llm_requests=2, llm_seconds=0.6)
         return await asyncio.gather(*(model.reply(whose, MESSAGES) for whose in "aab"), return_exceptions=True)
 
-    assert [str(one) for one in asyncio.run(go())] == [
+    assert [str(item) for item in asyncio.run(go())] == [
         "no answer: TimeoutError", "no place is free", "no answer: TimeoutError",
     ]  # fmt: skip

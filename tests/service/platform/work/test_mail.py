@@ -33,10 +33,12 @@ from service.platform.base.secrets import Vault
 from service.platform.config import ConfigError, Settings
 from service.platform.unit.context import Resources, Unit
 from service.platform.work import mail
-from service.platform.work.jobs import Hopeless, Runner, hand_over
-from service.platform.work.mail import Attachment, Handed, Mail, NotTaken, UnfitMail
+from service.platform.work.jobs import PermanentError
+from service.platform.work.mail import Attachment, Mail, MailDelivery, NotAccepted, UnfitMail
 from service.platform.work.mail_address import UnfitAddress
 from service.platform.work.process import check_mail
+from service.platform.work.queues import dispatch
+from service.platform.work.runner import Runner
 from tests.rows import every
 from tests.service.platform.conftest import Apart, act
 
@@ -59,9 +61,9 @@ class Post:
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
         script = self.scripts.get(address)
-        said = script.pop(0) if script else self.says.get(address) or self.says.get("RCPT")
-        if said is not None:
-            return said
+        words = script.pop(0) if script else self.says.get(address) or self.says.get("RCPT")
+        if words is not None:
+            return words
         envelope.rcpt_tos.append(address)
         return "250 OK"
 
@@ -94,9 +96,9 @@ async def server(post: Post, *, port: int = 0, tls: ssl.SSLContext | None = None
         yield listening.sockets[0].getsockname()[1]
     finally:
         listening.close()
-        for one in smtps:
-            if one.transport is not None:
-                one.transport.close()
+        for smtp in smtps:
+            if smtp.transport is not None:
+                smtp.transport.close()
         await listening.wait_closed()
         await asyncio.sleep(0.05)  # the handlers of closed connections end
 
@@ -107,7 +109,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "mail")])
     now = datetime.now(UTC)
-    made = (
+    result = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -123,7 +125,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     private = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    path.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
+    path.write_bytes(private + result.public_bytes(serialization.Encoding.PEM))
     return path
 
 
@@ -144,7 +146,7 @@ async def attempt(shared: Resources, queue: ArqRedis, tenant: UUID, job_id: str,
     """One attempt, with some settings changed: the port of a server is known only once it listens."""
     values = {name: getattr(shared.settings, name) for name in shared.settings.__struct_fields__} | settings
     changed = msgspec.structs.replace(shared, settings=Settings(**values))
-    await hand_over(changed, queue)
+    await dispatch(changed, queue)
     await Runner(changed, mail.jobs)({}, str(tenant), job_id, number)
 
 
@@ -227,7 +229,7 @@ def test_a_name_stays_on_its_line(name: str, shown: str) -> None:
         Settings(), to="n@example.com", full_name=name, organization=name, inviter=name, token="t", expires_at=NOON
     )
     assert letter.text.startswith(f"Hello {shown},\n\n{shown} invites you to join {shown} on Cushion.\n")
-    content = mail.written(Settings(), "id", NOON, letter)
+    content = mail.render(Settings(), "id", NOON, letter)
     message = parsed(content)
     assert sorted(message.keys()) == sorted(mail.HEADERS)
     assert message.get_all("bcc") is None
@@ -237,7 +239,7 @@ def test_a_name_stays_on_its_line(name: str, shown: str) -> None:
 
 def test_what_goes_over_the_wire() -> None:
     settings = Settings(mail_from="Cushion Desk <desk@example.org>")
-    content = mail.written(settings, "id-1", NOON, Mail("nora@exämple.com", "Grüße", "Grüße\n"))
+    content = mail.render(settings, "id-1", NOON, Mail("nora@exämple.com", "Grüße", "Grüße\n"))
     message = parsed(content)
     assert message["from"] == "Cushion Desk <desk@example.org>"
     assert message["to"] == "nora@xn--exmple-cua.com"
@@ -279,7 +281,7 @@ def test_what_goes_over_the_wire() -> None:
 )
 def test_no_mail_goes_to_what_is_no_address(to: str) -> None:
     with pytest.raises(UnfitAddress):
-        mail.written(Settings(), "id", NOON, Mail(to, "s", "t"))
+        mail.render(Settings(), "id", NOON, Mail(to, "s", "t"))
 
 
 @pytest.mark.parametrize(
@@ -299,7 +301,7 @@ def test_no_mail_goes_to_what_is_no_address(to: str) -> None:
 )
 def test_an_unfit_letter_is_refused(letter: Mail) -> None:
     with pytest.raises(UnfitMail):
-        mail.written(Settings(), "id", NOON, letter)
+        mail.render(Settings(), "id", NOON, letter)
 
 
 def test_a_letter_to_several_with_a_file() -> None:
@@ -313,8 +315,8 @@ def test_a_letter_to_several_with_a_file() -> None:
         attachments=(Attachment(name, "application/pdf", bytes(range(256)) * 9),),
     )
     assert letter.recipients == ["a@example.com", "b@exämple.com", "c@example.com", "d@example.com"]
-    content = mail.written(Settings(), "id", NOON, letter)
-    assert content == mail.written(Settings(), "id", NOON, letter)
+    content = mail.render(Settings(), "id", NOON, letter)
+    assert content == mail.render(Settings(), "id", NOON, letter)
     message = parsed(content)
     assert message["to"] == "a@example.com, b@xn--exmple-cua.com, c@example.com"
     assert message["cc"] == "d@example.com, a@example.com"
@@ -410,7 +412,7 @@ def test_a_letter_of_another_secret_is_a_dead_letter_at_once(alone: Apart) -> No
 
     job_id = act(alone, run)
     assert state(alone, job_id)[0] == "failed"
-    assert buried(alone, job_id) == [("Hopeless", "the mail was sealed with another secret key")]
+    assert buried(alone, job_id) == [("PermanentError", "the mail was sealed with another secret key")]
 
 
 # Without a server -----------------------------------------------------------------------------------------------------
@@ -459,7 +461,7 @@ def test_with_nowhere_to_put_it_the_job_says_so(alone: Apart) -> None:
     job_id = act(alone, run)
     assert state(alone, job_id) == ("failed", 1)
     ((kind, message),) = buried(alone, job_id)
-    assert kind == "Hopeless"
+    assert kind == "PermanentError"
     assert "neither CUSHION_SMTP_URL nor CUSHION_DATA_DIR is set" in message
 
 
@@ -549,7 +551,7 @@ def test_a_password_does_not_cross_the_wire_in_the_clear(alone: Apart) -> None:
     )
     assert (post.logins, post.taken) == ([], [])
     assert buried(alone, job_id) == [
-        ("Hopeless", "the mail server offers no TLS: the password does not go to it in the clear")
+        ("PermanentError", "the mail server offers no TLS: the password does not go to it in the clear")
     ]
 
 
@@ -565,7 +567,7 @@ def test_a_wrong_password_is_final(alone: Apart) -> None:
     )
     assert state(alone, job_id)[0] == "failed"
     assert len({password for _, password, _ in post.logins}) == 1
-    assert buried(alone, job_id)[0][0] == "Hopeless"
+    assert buried(alone, job_id)[0][0] == "PermanentError"
     assert "wrong" not in buried(alone, job_id)[0][1]
 
 
@@ -575,7 +577,7 @@ def test_a_refusal_for_good_is_not_repeated(alone: Apart, verb: str) -> None:
     job_id = sent(alone, post, attempts=3)
     assert state(alone, job_id) == ("failed", 1)
     ((kind, message),) = buried(alone, job_id)
-    assert kind == "Hopeless"
+    assert kind == "PermanentError"
     assert message == "the mail server refused: 550 5.1.1 no such user"
     assert alone.sql("SELECT attempt FROM jobs WHERE id = %s", [job_id]) == [(1,)]
 
@@ -657,9 +659,9 @@ def test_a_server_that_never_answers_costs_its_time_and_no_more(alone: Apart, mo
         ({}, ["b@x.com"], ["b@x.com"], [], []),
         ({"b@x.com": "550 5.1.1 <B@x.com>: no such user"}, None, ["a@x.com", "c@x.com"], ["b@x.com"], []),
         ({"a@x.com": "451 4.7.1 <a@x.com> later"}, None, ["b@x.com", "c@x.com"], [], ["a@x.com"]),
-        ({"a@x.com": "451 4", "b@x.com": "550 5", "c@x.com": "552 5"}, None, [], NotTaken, []),
-        ({"RCPT": "550 5"}, None, [], Hopeless, []),
-        ({"DATA": "554 5.7.1 a@x.com is not wanted"}, None, [], Hopeless, []),
+        ({"a@x.com": "451 4", "b@x.com": "550 5", "c@x.com": "552 5"}, None, [], NotAccepted, []),
+        ({"RCPT": "550 5"}, None, [], PermanentError, []),
+        ({"DATA": "554 5.7.1 a@x.com is not wanted"}, None, [], PermanentError, []),
     ],
 )
 def test_each_recipient_has_an_outcome(
@@ -671,10 +673,10 @@ def test_each_recipient_has_an_outcome(
 ) -> None:
     letter, post = Mail("a@x.com", "s", "t", also_to=("b@x.com",), cc=("c@x.com",)), Post(says)
 
-    async def run() -> Handed | Exception:
+    async def run() -> MailDelivery | Exception:
         async with server(post) as port:
             try:
-                return await mail.hand(
+                return await mail.deliver(
                     Settings(smtp_url=f"smtp://127.0.0.1:{port}"),
                     Breaker("mail", TABLE["mail"].limits),
                     "id",
@@ -682,7 +684,7 @@ def test_each_recipient_has_an_outcome(
                     letter,
                     only,
                 )
-            except (Hopeless, NotTaken) as error:
+            except (PermanentError, NotAccepted) as error:
                 return error
 
     came = asyncio.run(run())

@@ -18,7 +18,16 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from service.platform.work.outgoing import Answer, NoAnswer, UnfitTarget, check_headers, is_public, send, target
+from service.platform.work.outgoing import (
+    Answer,
+    Network,
+    NoAnswer,
+    UnfitTarget,
+    check_headers,
+    is_public,
+    send,
+    target,
+)
 from tests.rows import every
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
@@ -200,20 +209,25 @@ def resolving(*answers: Sequence[str]) -> tuple[Callable[[str, int], Awaitable[S
 
 
 @every(
-    "found",
+    "addresses",
     [
         *(["127.0.0.1"], ["8.8.8.8", "127.0.0.1"], ["::ffff:127.0.0.1"], ["169.254.169.254"], ["fe80::1%2"], []),
         *(["nonsense"], ["2002:7f00:1::"]),
     ],
 )
-def test_a_name_without_a_public_address_is_not_connected_to_and_tells_nothing_more(found: list[str]) -> None:
+def test_a_name_without_a_public_address_is_not_connected_to_and_tells_nothing_more(addresses: list[str]) -> None:
     async def go() -> None:
         async with server(answering(OK)) as (_, heads):
-            resolve, questions = resolving(found)
+            resolve, questions = resolving(addresses)
             for _ in range(2):
                 with pytest.raises(NoAnswer, match=r"^the host has no public address$"):
                     await send(
-                        "POST", "https://rebound.example/", private=False, seconds=2, headers={}, resolve=resolve
+                        "POST",
+                        "https://rebound.example/",
+                        private=False,
+                        seconds=2,
+                        headers={},
+                        network=Network(resolve),
                     )
             assert (heads, questions) == ([], ["rebound.example"] * 2)
 
@@ -231,7 +245,9 @@ def test_who_changes_the_answer_after_the_check_changes_nothing(monkeypatch: pyt
     monkeypatch.setattr(anyio, "connect_tcp", connect_tcp)
     resolve, questions = resolving(["93.184.215.14"], ["127.0.0.1"])
     with pytest.raises(NoAnswer, match="could not be connected to"):
-        asyncio.run(send("POST", "https://rebound.example/", private=False, seconds=2, headers={}, resolve=resolve))
+        asyncio.run(
+            send("POST", "https://rebound.example/", private=False, seconds=2, headers={}, network=Network(resolve))
+        )
     assert (questions, connected) == (["rebound.example"], ["93.184.215.14"])
 
 
@@ -240,7 +256,7 @@ def test_the_next_address_is_tried_where_nobody_listens() -> None:
         async with server(answering(OK)) as (port, _):
             resolve, _ = resolving(["127.0.0.2", "127.0.0.1"])
             return await send(
-                "POST", f"http://two.example:{port}/", private=True, seconds=2, headers={}, resolve=resolve
+                "POST", f"http://two.example:{port}/", private=True, seconds=2, headers={}, network=Network(resolve)
             )
 
     assert asyncio.run(go()).status == 200
@@ -251,7 +267,7 @@ def certificate(folder: Path, name: str) -> tuple[ssl.SSLContext, ssl.SSLContext
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
-    made = (
+    result = (
         x509.CertificateBuilder()
         .subject_name(subject)
         .issuer_name(subject)
@@ -265,7 +281,7 @@ def certificate(folder: Path, name: str) -> tuple[ssl.SSLContext, ssl.SSLContext
     )
     file = folder / "both.pem"
     secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    file.write_bytes(made.public_bytes(Encoding.PEM) + secret)
+    file.write_bytes(result.public_bytes(Encoding.PEM) + secret)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file)
     return context, ssl.create_default_context(cafile=str(file))
@@ -287,8 +303,7 @@ def test_tls_is_verified_against_the_name(tmp_path: Path) -> None:
                         private=True,
                         seconds=3,
                         headers={},
-                        resolve=resolve,
-                        authorities=authorities,
+                        network=Network(resolve, authorities),
                     )
                     outcomes[host, authorities is not None] = str(answer.status)
                 except NoAnswer as error:

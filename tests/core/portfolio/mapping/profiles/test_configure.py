@@ -10,9 +10,9 @@ from core.portfolio.mapping.profiles import configure
 from core.portfolio.mapping.profiles.configure import (
     ConfigurationError,
     UnknownProfile,
-    configured,
+    configure_mapping,
     own_fields,
-    resolved,
+    resolve_targets,
 )
 from core.portfolio.mapping.profiles.parameters import DECIMALS_MAX, ENTRIES_MAX, LENGTH_MAX, TEXT_LENGTH_MAX
 from core.portfolio.model.errors import MappingError
@@ -32,11 +32,11 @@ def document(**changes: Any) -> dict[str, Any]:
 
 
 def mapping(**changes: Any) -> Mapping:
-    return configured(document(**changes), id="map_1", name="Own")
+    return configure_mapping(document(**changes), id="map_1", name="Own")
 
 
 def faults(**changes: Any) -> dict[str, str]:
-    """Place -> what is wrong."""
+    """Return place -> what is wrong."""
     with pytest.raises(ConfigurationError) as refused:
         mapping(**changes)
     return {".".join(place): what for place, what in refused.value.faults}
@@ -47,7 +47,7 @@ def test_a_mapping_without_a_profile_has_its_own_fields_and_the_auxiliary_ones()
     assert [field.target for field in own.fields] == ["par_value", "borrower_name", "maturity_date", "cov_lite"]
     assert (own.id, own.name, own.source_type) == ("map_1", "Own", "clo_holdings")
     assert own.fields[0].aliases == ("Par",)
-    assert [one.required for one in own.fields] == [False, True, False, False]
+    assert [field.required for field in own.fields] == [False, True, False, False]
     assert own.auxiliary == AUXILIARY_FIELDS
     assert own.anchors == ("par_value",)
 
@@ -66,8 +66,8 @@ def test_a_profile_keeps_its_fields_and_gets_the_new_names_first() -> None:
         mappings={"Loan Amt": {"target": "par_value", "type": "number", "aliases": ["LA"]}, "Desk": {"target": "desk"}},
     )
     profile = PROFILES["standard_clo"]
-    assert [field.target for field in own.fields] == [*(one.target for one in profile.fields), "desk"]
-    par = next(one for one in own.fields if one.target == "par_value")
+    assert [field.target for field in own.fields] == [*(standard.target for standard in profile.fields), "desk"]
+    par = next(field for field in own.fields if field.target == "par_value")
     assert par.aliases[:3] == ("Loan Amt", "LA", "Par Amount")
     assert par.required
     assert own.anchors == profile.anchors
@@ -83,19 +83,21 @@ def test_a_name_that_one_claims_is_taken_from_the_profile() -> None:
 def test_a_name_that_is_a_field_s_own_can_feed_another() -> None:
     own = mapping(profile_id="standard_clo", mappings={"Rating": {"target": "rating_agency_a", "type": "string"}})
     assert [target for target, _, _ in matcher(own).options("rating")] == ["rating_agency_a"]
-    assert "rating" not in resolved(own)["rating"]["sources"]
+    assert "rating" not in resolve_targets(own)["rating"]["sources"]
 
 
 def test_a_claimed_name_is_taken_from_auxiliary_fields_too() -> None:
     own = mapping(mappings={**COLUMNS, "WAL": {"target": "facility_size", "type": "number"}})
-    life = next(one for one in own.auxiliary if one.target == "average_life")
+    life = next(field for field in own.auxiliary if field.target == "average_life")
     assert "WAL" not in life.aliases
 
 
 def test_a_custom_mapping_may_extend_a_profile() -> None:
     own = mapping(source_type="custom", profile_id="standard_servicer", mappings={})
     assert own.source_type == "custom"
-    assert [field.target for field in own.fields] == [one.target for one in PROFILES["standard_servicer"].fields]
+    assert [field.target for field in own.fields] == [
+        standard.target for standard in PROFILES["standard_servicer"].fields
+    ]
 
 
 def test_two_columns_of_one_target_stand_in_the_order_of_their_aliases() -> None:
@@ -103,32 +105,36 @@ def test_two_columns_of_one_target_stand_in_the_order_of_their_aliases() -> None
     total = {"target": "par_value", "type": "number", "required": True}
     first = {"Funded": {**funded, "aliases": ["Funded Par", "total"]}, "Total": total}
     second = {"Funded": funded, "Total": {**total, "aliases": ["Par", "funded"]}}
-    for given, expected in (
+    for columns, expected in (
         (first, ("Funded", "Funded Par", "total")),
         (dict(reversed(first.items())), ("Funded", "Funded Par", "total")),
         (second, ("Total", "Par", "funded", "Funded Par")),
         (dict(reversed(second.items())), ("Total", "Par", "funded", "Funded Par")),
     ):
-        (par,) = mapping(mappings=given).fields
-        assert par.aliases == expected, given
+        (par,) = mapping(mappings=columns).fields
+        assert par.aliases == expected, columns
         assert par.required
         assert par.default == 5.0
 
 
 def test_two_columns_of_one_target_need_an_order() -> None:
     """An object has none; what was stored before was taken in the order in which it was written."""
-    given = {"Funded": {"target": "par_value"}, "Total": {"target": "par_value", "aliases": ["Sum"]}}
-    told = "feeds par_value, as 'Funded' does: one of them names the other among its aliases"
-    assert faults(mappings=given) == {"mappings.Total": told}
-    stored = configured(document(mappings=given), id="m", name="M", is_stored=True)
+    columns = {"Funded": {"target": "par_value"}, "Total": {"target": "par_value", "aliases": ["Sum"]}}
+    message = "feeds par_value, as 'Funded' does: one of them names the other among its aliases"
+    assert faults(mappings=columns) == {"mappings.Total": message}
+    stored = configure_mapping(document(mappings=columns), id="m", name="M", is_stored=True)
     assert stored.fields[0].aliases == ("Funded", "Total", "Sum")
 
 
 def test_resolved_says_what_feeds_each_target() -> None:
-    assert resolved(mapping())["par_value"] == {"sources": ["Par", "par_value"], "type": "number", "required": False}
+    assert resolve_targets(mapping())["par_value"] == {
+        "sources": ["Par", "par_value"],
+        "type": "number",
+        "required": False,
+    }
     named = mapping(mappings={"Par Value": {"target": "par_value", "type": "number", "required": True}})
-    assert resolved(named) == {"par_value": {"sources": ["Par Value"], "type": "number", "required": True}}
-    assert len(resolved(PROFILES["standard_clo"])) == 25
+    assert resolve_targets(named) == {"par_value": {"sources": ["Par Value"], "type": "number", "required": True}}
+    assert len(resolve_targets(PROFILES["standard_clo"])) == 25
 
 
 def test_transforms_and_rules_are_kept_in_order() -> None:
@@ -212,14 +218,14 @@ def test_faults_of_a_column_s_name(name: str) -> None:
 
 
 def test_a_target_that_is_no_standard_field_is_one_s_own() -> None:
-    given = {"Par": {"target": "par_valeu", "type": "number"}, "Desk": {"target": "desk"}}
+    columns = {"Par": {"target": "par_valeu", "type": "number"}, "Desk": {"target": "desk"}}
     for source_type in ("clo_holdings", "servicer_snapshot", "custom"):
-        made = mapping(source_type=source_type, mappings=given)
-        assert [(field.target, field.type) for field in made.fields] == [("par_valeu", "number"), ("desk", "string")]
+        custom = mapping(source_type=source_type, mappings=columns)
+        assert [(field.target, field.type) for field in custom.fields] == [("par_valeu", "number"), ("desk", "string")]
 
 
 @pytest.mark.parametrize(
-    ("source_type", "profile", "told"),
+    ("source_type", "profile", "nearest"),
     [
         ("clo_holdings", None, {"par_valeu": "par_value", "Spraed": "spread", "desk": None, "loan_id": "loanx_id"}),
         (
@@ -232,15 +238,17 @@ def test_a_target_that_is_no_standard_field_is_one_s_own() -> None:
         ("custom", "standard_clo", {"par_valeu": "par_value", "Spraed": "spread", "loan_id": "loanx_id"}),
     ],
 )
-def test_fields_of_one_s_own_are_named(source_type: str, profile: str | None, told: dict[str, str | None]) -> None:
+def test_fields_of_one_s_own_are_named(source_type: str, profile: str | None, nearest: dict[str, str | None]) -> None:
     targets = ["par_valeu", "Spraed", "desk", "loan_id", "desk"]
     if source_type == "servicer_snapshot":
         targets = ["par_valeu", "Spraed", "desk", "wal", "loan_id", "days_open"]
-    found = own_fields(source_type, profile, targets)
-    assert {one.target: one.near for one in found} == told
-    for one in found:
-        assert one.message.startswith(f"{one.target} is no standard field of ")
-        assert one.message.endswith(f"; did you mean {one.near}?" if one.near else "as a field of your own")
+    own = own_fields(source_type, profile, targets)
+    assert {named_field.target: named_field.near for named_field in own} == nearest
+    for own_field in own:
+        assert own_field.message.startswith(f"{own_field.target} is no standard field of ")
+        assert own_field.message.endswith(
+            f"; did you mean {own_field.near}?" if own_field.near else "as a field of your own"
+        )
 
 
 def test_columns_that_contradict_each_other() -> None:
@@ -258,9 +266,9 @@ def test_columns_that_contradict_each_other() -> None:
 def test_too_much_of_anything() -> None:
     many = {f"Column {at}": {"target": f"t{at}"} for at in range(configure.COLUMNS_MAX + 1)}
     assert "more than" in faults(mappings=many)["mappings"]
-    one = {"field": "par_value", "operation": "round", "parameters": {"decimals": 2}}
-    assert "transforms" in faults(transforms=[one] * (configure.TRANSFORMS_MAX + 1))
-    assert list(faults(transforms=[one] * 11)) == ["transforms.10"]
+    transform = {"field": "par_value", "operation": "round", "parameters": {"decimals": 2}}
+    assert "transforms" in faults(transforms=[transform] * (configure.TRANSFORMS_MAX + 1))
+    assert list(faults(transforms=[transform] * 11)) == ["transforms.10"]
     rule = {"field": "par_value", "rule": "positive"}
     assert "validation_rules" in faults(validation_rules=[rule] * (configure.RULES_MAX + 1))
     assert list(faults(validation_rules=[rule] * 11)) == ["validation_rules.10"]
@@ -335,8 +343,8 @@ def test_mappings_transforms_and_rules_have_their_forms() -> None:
     ],
 )
 def test_faults_of_a_transform(target: Any, operation: Any, parameters: Any, place: str) -> None:
-    one = {"field": target, "operation": operation, "parameters": parameters}
-    assert list(faults(transforms=[one])) == [f"transforms.0.{place}"]
+    transform = {"field": target, "operation": operation, "parameters": parameters}
+    assert list(faults(transforms=[transform])) == [f"transforms.0.{place}"]
 
 
 def test_what_reads_cells_comes_before_arithmetic() -> None:
@@ -383,23 +391,23 @@ def test_what_reads_cells_comes_before_arithmetic() -> None:
     ],
 )
 def test_faults_of_a_rule(target: str, rule: Any, parameters: Any, place: str) -> None:
-    one = {"field": target, "rule": rule, "parameters": parameters}
-    assert list(faults(validation_rules=[one])) == [f"validation_rules.0.{place}"]
+    rule_item = {"field": target, "rule": rule, "parameters": parameters}
+    assert list(faults(validation_rules=[rule_item])) == [f"validation_rules.0.{place}"]
 
 
 @pytest.mark.parametrize("message", [5, "x" * (configure.MESSAGE_LENGTH_MAX + 1)])
 def test_faults_of_a_rule_s_message(message: Any) -> None:
-    one = {"field": "par_value", "rule": "positive", "message": message}
-    assert list(faults(validation_rules=[one])) == ["validation_rules.0.message"]
+    rule_item = {"field": "par_value", "rule": "positive", "message": message}
+    assert list(faults(validation_rules=[rule_item])) == ["validation_rules.0.message"]
 
 
 def test_all_faults_are_told_at_once() -> None:
-    told = faults(
+    messages = faults(
         mappings={"A": {"target": "?"}, "B": {"target": "b", "type": "x"}, "Par": COLUMNS["Par"]},
         transforms=[{"field": "par_value", "operation": "trim"}],
         validation_rules=[{"field": "par_value", "rule": "regex"}],
     )
-    assert list(told) == [
+    assert list(messages) == [
         "mappings.A.target",
         "mappings.B.type",
         "transforms.0.operation",

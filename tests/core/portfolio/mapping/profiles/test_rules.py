@@ -102,12 +102,12 @@ def test_flags() -> None:
 
 def test_strings_that_only_became_equal_are_repeats_too() -> None:
     codes, text = parsing.pool_of(["x", "Y"])
-    from core.portfolio.mapping.profiles.transforms import applied
+    from core.portfolio.mapping.profiles.transforms import apply_operation
 
     column = NormalColumn("string", NO_VALUES, TextColumn(np.array([0, 1, 0, 1, -1], np.int32), text))
-    assert asked("unique", applied("uppercase", column, {}).column) == [False, False, True, True, False]
+    assert asked("unique", apply_operation("uppercase", column, {}).column) == [False, False, True, True, False]
     both = words("y", "Y", "x")
-    assert asked("unique", applied("uppercase", both, {}).column) == [False, True, False]
+    assert asked("unique", apply_operation("uppercase", both, {}).column) == [False, True, False]
     assert codes.tolist() == [0, 1]
 
 

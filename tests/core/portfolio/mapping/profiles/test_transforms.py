@@ -19,7 +19,7 @@ from core.portfolio.cells.typed import NormalColumn, day_number, read_dates, rea
 from core.portfolio.mapping.normalise import cells_from_values
 from core.portfolio.mapping.profiles import transforms
 from core.portfolio.mapping.profiles.parameters import DECIMALS_MAX
-from core.portfolio.mapping.profiles.transforms import OPERATIONS, applied, looked_up, rounded
+from core.portfolio.mapping.profiles.transforms import OPERATIONS, apply_operation, looked_up, round_values
 from core.portfolio.model.fields import FieldType
 
 NO_VALUES = np.zeros(0)
@@ -39,11 +39,11 @@ def values(column: NormalColumn) -> list[Any]:
 
 
 def changed(operation: str, column: NormalColumn, **parameters: Any) -> list[Any]:
-    return values(applied(operation, column, parameters).column)
+    return values(apply_operation(operation, column, parameters).column)
 
 
 def failed(operation: str, column: NormalColumn, **parameters: Any) -> list[bool]:
-    rows = applied(operation, column, parameters).failed
+    rows = apply_operation(operation, column, parameters).failed
     return [False] * len(column) if rows is None else rows.tolist()
 
 
@@ -71,7 +71,7 @@ def test_what_is_not_finite_any_more_is_an_error_of_its_row() -> None:
      (9007199254740993.0, 0, 9007199254740992.0), (0.0, 3, 0.0), (-0.2, 0, 0.0)],
 )  # fmt: skip
 def test_rounding_as_excel_has_it(value: float, decimals: int, expected: float) -> None:
-    (result,) = rounded(np.array([value]), decimals).tolist()
+    (result,) = round_values(np.array([value]), decimals).tolist()
     assert result == expected
     assert math.copysign(1, result) == 1 or result != 0
 
@@ -80,8 +80,8 @@ def test_rounding_as_excel_has_it(value: float, decimals: int, expected: float) 
 def test_rounding_is_decimal_rounding_of_what_is_written(digits: int, places: int, decimals: int) -> None:
     written = Decimal(digits).scaleb(-places)
     expected = float(written.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP))
-    assert rounded(np.array([float(written), np.nan]), decimals)[0] == pytest.approx(expected, rel=1e-15, abs=0)
-    assert np.isnan(rounded(np.array([np.nan]), decimals)[0])
+    assert round_values(np.array([float(written), np.nan]), decimals)[0] == pytest.approx(expected, rel=1e-15, abs=0)
+    assert np.isnan(round_values(np.array([np.nan]), decimals)[0])
 
 
 @given(TEXTS)
@@ -108,7 +108,7 @@ def test_a_text_that_grows_too_long_is_an_error_of_its_rows() -> None:
 def test_a_text_that_failed_is_not_kept() -> None:
     """Ten replacements would otherwise go on lengthening what nobody sees."""
     column = words(*(f"{at:04}" + "a" * 300 for at in range(1_000)), "b")
-    result = applied("replace", column, {"pattern": "a", "replacement": "\\0" * 9}).column
+    result = apply_operation("replace", column, {"pattern": "a", "replacement": "\\0" * 9}).column
     assert values(result) == [None] * 1_000 + ["b"]
     assert result.text.text.strings() == ["b"]
 
@@ -181,6 +181,6 @@ def test_every_operation_takes_empty_and_blank_columns(name: str) -> None:
     for kind in operation.types:
         for column in (words(), words(None, None)) if kind == "string" else (figures(), figures(None, None)):
             typed = NormalColumn(kind, column.values, column.text)
-            result = transforms.applied(name, typed, given_ones)
+            result = transforms.apply_operation(name, typed, given_ones)
             assert result.failed is None or not result.failed.any()
             assert values(result.column) == [None] * len(column)

@@ -34,7 +34,7 @@ def test_there_is_a_mapping_for_every_trustee_that_writes_tapes() -> None:
 @pytest.mark.parametrize("trustee", TRUSTEES)
 def test_a_trustee_knows_every_header_of_the_standard(trustee: str) -> None:
     mapping = TRUSTEES[trustee]
-    assert [one.target for one in mapping.fields] == [one.target for one in STANDARD.fields]
+    assert [mapped.target for mapped in mapping.fields] == [mapped.target for mapped in STANDARD.fields]
     assert mapping.auxiliary == STANDARD.auxiliary
     for field, standard in zip(mapping.fields, STANDARD.fields, strict=True):
         assert set(field.aliases) >= set(standard.aliases)
@@ -89,11 +89,11 @@ def test_one_column_may_mix_the_identifiers(tmp_path: Path) -> None:
     ]
     write_workbook_rows(path, {"Tape": rows})
     loans = Portfolio.from_workbook(read(path), TRUSTEES["trustee_a"])
-    found = {
+    columns = {
         name: [loans.names[name].values[code] if code >= 0 else None for code in loans.names[name].codes]
         for name in ("cusip", "loanx_id", "isin")
     }
-    assert found == {
+    assert columns == {
         "cusip": [None, None, "037833100"],
         "loanx_id": ["LX131555", None, None],
         "isin": [None, "US0378331005", None],

@@ -9,19 +9,19 @@ import pytest
 from core.grid.sheet import Workbook
 from core.portfolio.pages.report.accounts import Accounts, find_accounts
 from core.portfolio.pages.report.kinds import read_blocks
-from core.portfolio.pages.report.page import Page
+from core.portfolio.pages.report.page import ReportPage
 from tests.core.portfolio.conftest import sheet_from_rows
 from tests.rows import every
 
 
 def accounts(*pages: list[Any], currency: str | None = None) -> Accounts:
-    """What the accounts of some pages say."""
+    """Return what the accounts of some pages say."""
     formats = ["General"]
     sheets = tuple(
         sheet_from_rows(rows, f"Account Balances {at}", index=at, formats=formats) for at, rows in enumerate(pages)
     )
     book = Workbook(sheets, number_formats=tuple(formats))
-    return find_accounts((read_blocks(Page(book, sheet, [(0, sheet.row_count)])) for sheet in sheets), currency)
+    return find_accounts((read_blocks(ReportPage(book, sheet, [(0, sheet.row_count)])) for sheet in sheets), currency)
 
 
 STACKED = [
@@ -93,9 +93,9 @@ ZERO_FIRST = [
 @every("rows", [STACKED, THREE_ROWS, CALCULATED, NET, UNNAMED_SUM, OTHER_WORDS, BASIS_IN_NAME, ZERO_FIRST])
 def test_cash(rows: list[list[Any]]) -> None:
     """In the deal's currency, traded before settled, a printed amount before a zero, each account once."""
-    found = accounts(rows)
-    assert (found.principal, found.interest) == (pytest.approx(-5.0), pytest.approx(24.0))
-    assert not found.warnings
+    totals = accounts(rows)
+    assert (totals.principal, totals.interest) == (pytest.approx(-5.0), pytest.approx(24.0))
+    assert not totals.warnings
 
 
 def test_the_places_of_cash() -> None:
@@ -108,8 +108,11 @@ def test_the_places_of_cash() -> None:
 def test_calculated_amounts_keep_their_roles() -> None:
     """They are parts of calculations and no cash."""
     assert [(amount.role, amount.amount) for amount in accounts(CALCULATED).amounts] == [
-        ("cpa", 1_200_000_000.0), ("acpa", 1_190_000_000.0), ("tobe", 77.0), ("senior", -3.0),
-    ]  # fmt: skip
+        ("cpa", 1_200_000_000.0),
+        ("acpa", 1_190_000_000.0),
+        ("tobe", 77.0),
+        ("senior", -3.0),
+    ]
 
 
 SEVERAL = [
@@ -127,28 +130,28 @@ def test_the_deals_currency_is_where_the_money_is(
     currency: str | None, principal: float, own: str, warned: str
 ) -> None:
     """Not that of the first account; cash in another one is left out, and told."""
-    found = accounts(SEVERAL, currency=currency)
-    assert (found.principal, found.currency) == (principal, own)
-    assert [warning.code for warning in found.warnings] == ["other_currency"]
-    assert warned in found.warnings[0].message
+    totals = accounts(SEVERAL, currency=currency)
+    assert (totals.principal, totals.currency) == (principal, own)
+    assert [warning.code for warning in totals.warnings] == ["other_currency"]
+    assert warned in totals.warnings[0].message
 
 
 def test_every_reading_stays_a_candidate() -> None:
     """The sum of accounts, each basis, and some of the accounts: the identity may prefer any."""
     rows = [["Account Name", "Balance (TRD)", "Balance (STLD)"], ["Principal Account 1", 1.0, 10.0],
             ["Principal Account 2", 2.0, 20.0]]  # fmt: skip
-    assert [one.amount for one in accounts(rows).cash] == [3.0, 30.0, 1.0, 2.0, 10.0, 20.0]
+    assert [item.amount for item in accounts(rows).cash] == [3.0, 30.0, 1.0, 2.0, 10.0, 20.0]
 
 
 def test_the_first_page_with_accounts_counts() -> None:
-    found = accounts([["Some page"], ["Nothing"]], NET, [["Account", "Balance"], ["Principal Account", 7.0]])
-    assert (found.principal, found.sheet) == (-5.0, "Account Balances 1")
-    assert [one.amount for one in found.cash] == [-5.0, 7.0]
+    totals = accounts([["Some page"], ["Nothing"]], NET, [["Account", "Balance"], ["Principal Account", 7.0]])
+    assert (totals.principal, totals.sheet) == (-5.0, "Account Balances 1")
+    assert [item.amount for item in totals.cash] == [-5.0, 7.0]
 
 
 def test_thousands_and_whole_units() -> None:
-    found = accounts([["Account", "Balance (000s)"], ["Principal Account", -5.25]])
-    assert (found.principal, found.cash[0].decimals) == (-5250.0, -1)
+    totals = accounts([["Account", "Balance (000s)"], ["Principal Account", -5.25]])
+    assert (totals.principal, totals.cash[0].decimals) == (-5250.0, -1)
 
 
 GROUPS: list[list[Any]] = [
@@ -183,6 +186,6 @@ def headed(*headings: str) -> list[list[Any]]:
 def test_which_of_several_columns_is_the_balance(
     rows: list[list[Any]], principal: float, interest: float, is_open: bool
 ) -> None:
-    found = accounts(rows)
-    assert (found.principal, found.interest) == (principal, interest)
-    assert any(found.open.values()) is is_open
+    totals = accounts(rows)
+    assert (totals.principal, totals.interest) == (principal, interest)
+    assert any(totals.open.values()) is is_open

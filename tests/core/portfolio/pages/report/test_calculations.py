@@ -10,7 +10,7 @@ import pytest
 
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import Fact, Facts, Subject
+from core.portfolio.model.facts import Fact, Facts, FactSubject
 from core.portfolio.model.portfolio import Deal, Names
 from core.portfolio.model.ratings import rank
 from core.portfolio.pages.printed import beside_loans
@@ -18,7 +18,7 @@ from core.portfolio.pages.report.accounts import find_accounts
 from core.portfolio.pages.report.calculations import Calculations, read_calculations
 from core.portfolio.pages.report.components import find_components, role_of
 from core.portfolio.pages.report.kinds import read_blocks
-from core.portfolio.pages.report.page import Page
+from core.portfolio.pages.report.page import ReportPage
 from core.portfolio.pages.report.strata import ccc_share, defaulted_par, find_strata, industry_shares
 from tests.core.portfolio.conftest import sheet_from_rows
 from tests.rows import every
@@ -26,13 +26,13 @@ from tests.rows import every
 Rows = list[list[Any]]
 
 
-def pages_of(**sheets: Rows) -> list[tuple[Page, Any]]:
+def pages_of(**sheets: Rows) -> list[tuple[ReportPage, Any]]:
     formats = ["General"]
-    made = tuple(
+    book_sheets = tuple(
         sheet_from_rows(rows, name, index=at, formats=formats) for at, (name, rows) in enumerate(sheets.items())
     )
-    book = Workbook(made, number_formats=tuple(formats))
-    pages = [Page(book, sheet, [(0, sheet.row_count)]) for sheet in made]
+    book = Workbook(book_sheets, number_formats=tuple(formats))
+    pages = [ReportPage(book, sheet, [(0, sheet.row_count)]) for sheet in book_sheets]
     return [(page, read_blocks(page)) for page in pages]
 
 
@@ -42,8 +42,15 @@ def calculated(tests: Sequence[Fact] = (), **sheets: Rows) -> Calculations:
 
 
 def tested(measure: str, numerator: float) -> Fact:
-    return Fact(kind="test", label=measure, subject=Subject(measure=measure), value=1.0, numerator=numerator,
-                place="'T'!A1", unit="percent")  # fmt: skip
+    return Fact(
+        kind="test",
+        label=measure,
+        subject=FactSubject(measure=measure),
+        value=1.0,
+        numerator=numerator,
+        place="'T'!A1",
+        unit="percent",
+    )
 
 
 # ---- words of lines ------------------------------------------------------------------------------------------------
@@ -96,14 +103,14 @@ PAR = [
 
 
 def test_the_parts_of_an_oc_numerator() -> None:
-    found = calculated(Pages=PAR, Summary=[["Collateral Principal Amount", 495_515_395.41]])
-    assert found.deal["principal_cash"] == -4_484_604.59
+    calculations = calculated(Pages=PAR, Summary=[["Collateral Principal Amount", 495_515_395.41]])
+    assert calculations.deal["principal_cash"] == -4_484_604.59
     names = ("ccc_haircut", "discount_haircut", "other_haircut", "par_value_other")
-    assert [found.deal[name] for name in names] == [0.0, 1_000_000.5, 7.25, pytest.approx(5_416.67)]
-    assert found.proved >= {"principal_cash", *names}
-    oc = next(identity for identity in found.identities if identity.name == "oc_numerator")
+    assert [calculations.deal[name] for name in names] == [0.0, 1_000_000.5, 7.25, pytest.approx(5_416.67)]
+    assert calculations.proved >= {"principal_cash", *names}
+    oc = next(identity for identity in calculations.identities if identity.name == "oc_numerator")
     assert (oc.total, oc.holds, oc.is_proved) == (494_520_804.33, True, True)
-    assert found.cells["principal_cash"] == "'Pages'!B3"
+    assert calculations.cells["principal_cash"] == "'Pages'!B3"
 
 
 @every("sign", [1.0, -1.0])
@@ -117,27 +124,27 @@ def test_senior_items_count_once(sign: float) -> None:
         ["Trustee Fees", sign * 51_937.3],
         ["Something else", 77.0],
     ]
-    found = calculated([tested("ic", 6_248_062.7)], Pages=rows)
-    assert found.deal["interest_collected"] == 4_000_000.0
-    assert found.deal["interest_receivable"] == 2_500_000.0
-    assert found.deal["senior_fees"] == pytest.approx(251_937.3)
-    assert "senior_fees" in found.proved
-    assert "interest_other" not in found.deal
+    calculations = calculated([tested("ic", 6_248_062.7)], Pages=rows)
+    assert calculations.deal["interest_collected"] == 4_000_000.0
+    assert calculations.deal["interest_receivable"] == 2_500_000.0
+    assert calculations.deal["senior_fees"] == pytest.approx(251_937.3)
+    assert "senior_fees" in calculations.proved
+    assert "interest_other" not in calculations.deal
 
 
 def test_lines_without_a_numerator_are_taken_by_their_words() -> None:
     """All lines of the block; no sum proves them."""
     rows = [["Interest received", 4e6], ["Scheduled interest", 2e6], ["Senior Management Fee", -2e5],
             ["Trustee Fees", -1e5]]  # fmt: skip
-    found = calculated(Pages=rows)
-    assert found.deal["senior_fees"] == pytest.approx(3e5)
-    assert not found.proved & {"senior_fees", "interest_collected"}
+    calculations = calculated(Pages=rows)
+    assert calculations.deal["senior_fees"] == pytest.approx(3e5)
+    assert not calculations.proved & {"senior_fees", "interest_collected"}
 
 
 def test_interest_proceeds_may_be_the_whole_numerator() -> None:
-    found = calculated([tested("ic", 6_248_062.7)], Pages=[["Interest Proceeds", 6_248_062.7], ["Other", 1.0]])
-    assert found.deal["interest_available"] == 6_248_062.7
-    assert "interest_collected" not in found.deal
+    calculations = calculated([tested("ic", 6_248_062.7)], Pages=[["Interest Proceeds", 6_248_062.7], ["Other", 1.0]])
+    assert calculations.deal["interest_available"] == 6_248_062.7
+    assert "interest_collected" not in calculations.deal
     alone = calculated(Pages=[["Interest Proceeds", 6_248_062.7], ["Other", 1.0]])
     assert "interest_available" not in alone.deal
 
@@ -145,8 +152,8 @@ def test_interest_proceeds_may_be_the_whole_numerator() -> None:
 def test_lines_whose_words_say_nothing() -> None:
     """The block that reaches the printed numerator is its parts."""
     rows = [["Waterfall"], ["Zinc", 4_569_271.28], ["Tin", 2_680_870.87], ["Lead", 181_584.12], ["Iron", 77.0]]
-    found = calculated([tested("ic", 7_068_558.03)], Pages=rows)
-    identity = next(one for one in found.identities if one.name == "ic_numerator")
+    calculations = calculated([tested("ic", 7_068_558.03)], Pages=rows)
+    identity = next(solved for solved in calculations.identities if solved.name == "ic_numerator")
     assert [amount for _, amount in identity.parts] == [4_569_271.28, 2_680_870.87, -181_584.12]
 
 
@@ -169,9 +176,9 @@ PRIOR = [
 
 @every("rows", [SIDE, PRIOR])
 def test_calculations_side_by_side_and_with_a_prior_month(rows: Rows) -> None:
-    found = calculated(Pages=rows)
-    assert (found.deal["interest_collected"], found.deal["interest_receivable"]) == (4e6, 2e6)
-    assert found.deal["senior_fees"] == 2e5
+    calculations = calculated(Pages=rows)
+    assert (calculations.deal["interest_collected"], calculations.deal["interest_receivable"]) == (4e6, 2e6)
+    assert calculations.deal["senior_fees"] == 2e5
 
 
 def test_what_is_called_collateral_and_makes_a_sum_with_cash_is_a_par() -> None:
@@ -195,9 +202,9 @@ def test_defaulted_par_is_in_the_denominator_as_the_identity_says() -> None:
         ["Principal Cash", 3_906_228.41],
     ]
     for total, counts in ((385_689_542.3, "carried"), (380_428_511.8, "none")):
-        found = calculated(Pages=[*rows, ["Collateral Principal Amount", total]])
-        assert found.deal["defaulted_in_denominator"] == counts
-        assert found.deal["defaulted_par"] == 13_700_000.0
+        calculations = calculated(Pages=[*rows, ["Collateral Principal Amount", total]])
+        assert calculations.deal["defaulted_in_denominator"] == counts
+        assert calculations.deal["defaulted_par"] == 13_700_000.0
 
 
 # ---- stratifications, lists, empty pages ---------------------------------------------------------------------------
@@ -243,11 +250,15 @@ def strata(**sheets: Rows) -> Facts:
 
 def test_stratifications() -> None:
     facts = strata(Pages=STRATA)
-    assert [(one.label, one.value) for one in facts.of("stratification", "country")] == [("France", 60.0),
-                                                                                        ("Spain", 40.0)]  # fmt: skip
-    assert [(one.subject.agency, one.value, one.by) for one in facts.of("total") if one.subject] == [
-        ("b", 100.0, "sum"), ("b", 100.0, "sum"), (None, 100.0, "sum"),
-    ]  # fmt: skip
+    assert [(fact.label, fact.value) for fact in facts.of("stratification", "country")] == [
+        ("France", 60.0),
+        ("Spain", 40.0),
+    ]
+    assert [(fact.subject.agency, fact.value, fact.by) for fact in facts.of("total") if fact.subject] == [
+        ("b", 100.0, "sum"),
+        ("b", 100.0, "sum"),
+        (None, 100.0, "sum"),
+    ]
     ccc = ccc_share(facts, "b", 100.0)
     assert ccc is not None
     assert (ccc.value, ccc.denominator, ccc.place) == (19.5, 100.0, "'Pages'!C6")
@@ -267,8 +278,8 @@ def test_a_table_that_does_not_add_up_says_nothing() -> None:
 
 def test_each_title_ends_the_list_before() -> None:
     facts = strata(Pages=LISTS)
-    assert [one.value for one in facts.of("list", "defaulted")] == [3.0, 4.0]
-    assert [one.value for one in facts.of("list", "ccc")] == [8.0, 9.0]
+    assert [fact.value for fact in facts.of("list", "defaulted")] == [3.0, 4.0]
+    assert [fact.value for fact in facts.of("list", "ccc")] == [8.0, 9.0]
     assert len(facts.of("list")) == 4
     defaulted = defaulted_par(facts)
     assert defaulted is not None
@@ -294,7 +305,7 @@ def loans(par: list[float], ratings: list[str], facts: Facts, **deal: Any) -> Po
         numbers={"par_value": np.array(par)},
         names={"rating_agency_b": Names(np.array([names.index(rating) for rating in ratings], np.int32), tuple(names))},
         flags={},
-        ranks={"rating_agency_b": np.array([rank(one, "b") for one in ratings], np.uint8)},
+        ranks={"rating_agency_b": np.array([rank(symbol, "b") for symbol in ratings], np.uint8)},
         deal=Deal(**deal),
         facts=facts,
     )
@@ -306,9 +317,9 @@ def loans(par: list[float], ratings: list[str], facts: Facts, **deal: Any) -> Po
 ])  # fmt: skip
 def test_ccc_that_masks_hide(ratings: list[str], masked: float | None) -> None:
     """What the rating table has more than the rows show, never more than what is masked."""
-    found = beside_loans(loans([80.5, 15.0, 4.5], ratings, strata(Pages=STRATA)))
-    assert found.deal.masked_ccc_b == masked
-    assert ("deal.masked_ccc_b" in found.source_cells) is (masked is not None)
+    portfolio = beside_loans(loans([80.5, 15.0, 4.5], ratings, strata(Pages=STRATA)))
+    assert portfolio.deal.masked_ccc_b == masked
+    assert ("deal.masked_ccc_b" in portfolio.source_cells) is (masked is not None)
 
 
 @every("ratings, by_rank", [
@@ -320,22 +331,23 @@ def test_ccc_that_masks_hide(ratings: list[str], masked: float | None) -> None:
 ])  # fmt: skip
 def test_ratings_that_masks_hide(ratings: list[str], by_rank: Any) -> None:
     """None where the table has less of a rating than the rows show."""
-    found = beside_loans(loans([80.5, 15.0, 4.5], ratings, strata(Pages=STRATA)))
-    assert found.deal.masked_ratings_b == by_rank
-    assert ("deal.masked_ratings_b" in found.source_cells) is (by_rank is not None)
+    portfolio = beside_loans(loans([80.5, 15.0, 4.5], ratings, strata(Pages=STRATA)))
+    assert portfolio.deal.masked_ratings_b == by_rank
+    assert ("deal.masked_ratings_b" in portfolio.source_cells) is (by_rank is not None)
 
 
 @every("par, cash, holds", [(500e6, 5e6, True), (499e6, 5e6, False), (500e6, 5.01e6, False)])
 def test_loans_beside_a_printed_amount_without_a_printed_par(par: float, cash: float, holds: bool) -> None:
     pages = calculated(Pages=[["Collateral Principal Amount", 505e6], ["Something", 1.0]])
-    found = beside_loans(loans([par], ["B"], Facts(all=pages.facts), principal_cash=cash)).facts
-    (identity,) = found.identities
+    facts = beside_loans(loans([par], ["B"], Facts(all=pages.facts), principal_cash=cash)).facts
+    (identity,) = facts.identities
     assert (identity.holds, identity.is_proved, identity.total) == (holds, False, 505e6)
     assert identity.parts == (("par", par), ("cash", cash))
 
 
 def test_the_files_own_identity_stays() -> None:
-    pages = calculated(Pages=[["Aggregate Principal Balance", 500e6], ["Principal Cash", 5e6],
-                              ["Collateral Principal Amount", 505e6]])  # fmt: skip
+    pages = calculated(
+        Pages=[["Aggregate Principal Balance", 500e6], ["Principal Cash", 5e6], ["Collateral Principal Amount", 505e6]]
+    )
     facts = Facts(all=pages.facts, identities=pages.identities)
     assert beside_loans(loans([499e6], ["B"], facts)).facts.identities == pages.identities

@@ -58,8 +58,8 @@ def test_a_column_of_the_holdings_beside_a_report_date(
     portfolio = read_day(make_book, cover, column)
     assert portfolio.deal.as_of is not None
     assert (f"{day_of(portfolio.deal.as_of)}", portfolio.deal.as_of_source) == (day, source)
-    told = "as_of_conflict" in {warning.code for warning in portfolio.notes.warnings}
-    assert told == (source == "column")
+    is_conflict = "as_of_conflict" in {warning.code for warning in portfolio.notes.warnings}
+    assert is_conflict == (source == "column")
 
 
 @every(

@@ -7,11 +7,11 @@ from dataclasses import replace
 from core.portfolio.pages.report.identities import (
     CollateralFigures,
     Item,
+    check_table,
     collateral_principal_amount,
-    listed,
     makes,
     numerator,
-    signed,
+    solve_signs,
 )
 from tests.rows import every
 
@@ -87,30 +87,33 @@ INTEREST = [Item("tobe", 2_434_314.84), Item("senior", -264_524.65), Item("senio
 ])  # fmt: skip
 def test_numerators(target: float, bases: list[Item], is_proved: bool) -> None:
     """A base and the fewest adjustments."""
-    found = numerator(Item("icnum", target), bases, INTEREST, needs=frozenset(("tobe",)))
-    assert found is not None
-    assert sum(part.amount for part in found.parts) == target
-    assert found.is_proved is is_proved
+    solution = numerator(Item("icnum", target), bases, INTEREST, needs=frozenset(("tobe",)))
+    assert solution is not None
+    assert sum(part.amount for part in solution.parts) == target
+    assert solution.is_proved is is_proved
 
 
 def test_two_sets_of_as_many_figures_prove_nothing() -> None:
-    found = numerator(Item("icnum", 50_010.0), [Item("coll", 50_000.0), Item("coll", 50_004.0)],
-                      [Item("tobe", 10.0), Item("tobe", 6.0)])  # fmt: skip
-    assert found is not None
-    assert not found.is_proved
+    solution = numerator(
+        Item("icnum", 50_010.0),
+        [Item("coll", 50_000.0), Item("coll", 50_004.0)],
+        [Item("tobe", 10.0), Item("tobe", 6.0)],
+    )
+    assert solution is not None
+    assert not solution.is_proved
     assert numerator(Item("icnum", 50_010.0), [Item("coll", 50_000.0)], []) is None
 
 
 def test_signs_where_only_one_set_fits() -> None:
     lines = [Item("", 4_569_271.28), Item("", 2_680_870.87), Item("", 181_584.12), Item("", 77.0)]
-    found = signed(Item("icnum", 7_068_558.03), lines)
-    assert found is not None
-    assert [part.amount for part in found.parts] == [4_569_271.28, 2_680_870.87, -181_584.12]
-    assert signed(Item("icnum", 3.0), [Item("", 1.0), Item("", 2.0), Item("", 4.0), Item("", 5.0)]) is None
-    assert signed(Item("icnum", 10.0), [Item("", float(index)) for index in range(1, 12)]) is None
+    solution = solve_signs(Item("icnum", 7_068_558.03), lines)
+    assert solution is not None
+    assert [part.amount for part in solution.parts] == [4_569_271.28, 2_680_870.87, -181_584.12]
+    assert solve_signs(Item("icnum", 3.0), [Item("", 1.0), Item("", 2.0), Item("", 4.0), Item("", 5.0)]) is None
+    assert solve_signs(Item("icnum", 10.0), [Item("", float(index)) for index in range(1, 12)]) is None
 
 
 def test_rows_and_the_total_below_them() -> None:
     rows = [Item("Software", 10.0, ("T!A1",)), Item("Media", 5.0, ("T!A2",))]
-    assert listed("industries", Item("", 15.0, ("T!A3",)), rows).holds
-    assert not listed("industries", Item("", 15.5, ("T!A3",)), rows).holds
+    assert check_table("industries", Item("", 15.0, ("T!A3",)), rows).holds
+    assert not check_table("industries", Item("", 15.5, ("T!A3",)), rows).holds

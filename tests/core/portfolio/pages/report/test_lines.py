@@ -31,9 +31,9 @@ def book(*headings: Any, is_turned: bool) -> Workbook:
     (("Opening", "Closing"), True),
 ])  # fmt: skip
 def test_amounts_are_those_of_the_day(headings: tuple[Any, Any], is_turned: bool) -> None:
-    found = Portfolio.from_workbook(book(*headings, is_turned=is_turned), as_of=5.0)
-    assert found.deal.principal_cash == 500_000.0
-    identity = found.facts.identity("collateral_principal_amount")
+    portfolio = Portfolio.from_workbook(book(*headings, is_turned=is_turned), as_of=5.0)
+    assert portfolio.deal.principal_cash == 500_000.0
+    identity = portfolio.facts.identity("collateral_principal_amount")
     assert identity is not None
     assert (identity.total, identity.holds) == (2_500_000.0, True)
 
@@ -49,6 +49,6 @@ def test_a_label_beside_several_amounts(
     headings: tuple[Any, Any], amounts: tuple[Any, ...], principal: float, is_told: bool
 ) -> None:
     rows: list[list[Any]] = [["Statement", *headings], ["Principal Collection Account", *amounts]]
-    found = Portfolio.from_workbook(workbook({"Statement": rows, "Assets": HOLDINGS}), as_of=5.0)
-    assert found.deal.principal_cash == principal
-    assert ("labels_differ" in [warning.code for warning in found.notes.warnings]) is is_told
+    portfolio = Portfolio.from_workbook(workbook({"Statement": rows, "Assets": HOLDINGS}), as_of=5.0)
+    assert portfolio.deal.principal_cash == principal
+    assert ("labels_differ" in [warning.code for warning in portfolio.notes.warnings]) is is_told

@@ -21,11 +21,11 @@ RIGHT_LEAST = 0.99
 
 @cache
 def score() -> Score:
-    found = Score()
+    total = Score()
     for seed in range(SEEDS):
         book = book_of(seed)
-        score_book(found, book, Portfolio.from_workbook(book.workbook))
-    return found
+        score_book(total, book, Portfolio.from_workbook(book.workbook))
+    return total
 
 
 @pytest.mark.timeout(1_200)
@@ -39,7 +39,7 @@ def test_nothing_is_wrong_without_a_doubt() -> None:
 
 
 def test_every_report_prints_something_of_each_kind() -> None:
-    kinds = {one.kind for seed in range(20) for one in book_of(seed).says}
+    kinds = {figure.kind for seed in range(20) for figure in book_of(seed).says}
     assert kinds == {"test", "list", "stratification", "empty_page", "note"}
     assert book_of(4).says == book_of(4).says
 

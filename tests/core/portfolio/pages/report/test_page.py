@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.grid.sheet import Workbook
-from core.portfolio.pages.report.page import Cell, Page, decimals_of_format
+from core.portfolio.pages.report.page import PageCell, ReportPage, decimals_of_format
 from tests.core.portfolio.conftest import Shown, sheet_from_rows
 from tests.rows import every
 
@@ -37,7 +37,7 @@ def test_decimals_of_a_format(code: str, decimals: int | None) -> None:
     assert decimals_of_format(code) == decimals
 
 
-def only_cell(value: Any) -> Cell:
+def only_cell(value: Any) -> PageCell:
     formats = ["General"]
     sheet = sheet_from_rows([[value]], "Page", formats=formats)
-    return Page(Workbook((sheet,), number_formats=tuple(formats)), sheet, [(0, 1)]).cell(0, 0)
+    return ReportPage(Workbook((sheet,), number_formats=tuple(formats)), sheet, [(0, 1)]).cell(0, 0)

@@ -15,7 +15,7 @@ import pytest
 
 from core.files.read import read
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import Fact, Subject
+from core.portfolio.model.facts import Fact, FactSubject
 
 DATA = Path(__file__).parents[5] / "../shared/data"
 PRINTED = Path(__file__).parent / "printed"
@@ -31,8 +31,8 @@ by_file = pytest.mark.parametrize("name", NAMES)
 
 @cache
 def transcript(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((PRINTED / f"{name}.json").read_text("utf-8"))
-    return found
+    printed: dict[str, Any] = json.loads((PRINTED / f"{name}.json").read_text("utf-8"))
+    return printed
 
 
 @cache
@@ -45,7 +45,7 @@ def places_of(fact: Fact) -> set[str]:
 
 
 def found_for(row: dict[str, Any], figures: tuple[Fact, ...]) -> Fact | None:
-    """The fact at one of the row's places."""
+    """Return the fact at one of the row's places."""
     wanted = set(row["places"])
     return next((fact for fact in figures if fact.place in wanted), None) or next(
         (fact for fact in figures if places_of(fact) & wanted), None
@@ -58,7 +58,7 @@ def is_equal(printed: float | None, own: float | None) -> bool:
     return abs(printed - own) <= max(1e-6, 1e-12 * abs(printed))
 
 
-def subject_faults(printed: dict[str, Any], own: Subject | None) -> list[str]:
+def subject_faults(printed: dict[str, Any], own: FactSubject | None) -> list[str]:
     """Where a subject is another than the page's; `loose` names what the page leaves open."""
     if own is None:
         return [f"subject is None, not {printed}"]
@@ -84,7 +84,7 @@ def subject_faults(printed: dict[str, Any], own: Subject | None) -> list[str]:
 
 
 def fact_faults(row: dict[str, Any], fact: Fact | None) -> list[str]:
-    """Each field of a fact that is not what the page prints."""
+    """Return each field of a fact that is not what the page prints."""
     if fact is None:
         return ["not read"]
     faults = [
@@ -117,9 +117,9 @@ def test_every_printed_row_is_read_as_printed(name: str) -> None:
     """Value, subject, numerator, denominator, limit, side, status and printed digits of every row."""
     figures = portfolio(name).facts.figures
     faults = {
-        f"{at} {row['label']}": found
+        f"{at} {row['label']}": row_faults
         for at, row in enumerate(transcript(name)["rows"])
-        if (found := fact_faults(row, found_for(row, figures)))
+        if (row_faults := fact_faults(row, found_for(row, figures)))
     }
     assert not faults, f"{len(faults)} of {len(transcript(name)['rows'])} rows of {name}:\n{table(faults)}"
 
@@ -129,7 +129,7 @@ def test_nothing_else_is_read_as_a_test(name: str) -> None:
     """What is no row of the transcript is no test; and no figure with a subject, unless the page prints it so."""
     printed = transcript(name)
     known = {place for row in printed["rows"] for place in row["places"]}
-    others = {other["place"]: other["value"] for other in printed["others"]}
+    others = {entry["place"]: entry["value"] for entry in printed["others"]}
     faults = {}
     for fact in portfolio(name).facts.figures:
         if places_of(fact) & known:
@@ -146,7 +146,7 @@ def test_nothing_else_is_read_as_a_test(name: str) -> None:
 def test_two_things_never_have_one_subject(name: str) -> None:
     """Rows about different things are told apart; else one would be set beside the figure of the other."""
     figures = portfolio(name).facts.figures
-    seen: dict[Subject, tuple[str, str]] = {}
+    seen: dict[FactSubject, tuple[str, str]] = {}
     faults = {}
     for row in transcript(name)["rows"]:
         fact = found_for(row, figures)
@@ -161,25 +161,25 @@ def test_two_things_never_have_one_subject(name: str) -> None:
 
 @by_file
 def test_cash_is_proved_by_the_collateral_principal_amount(name: str) -> None:
-    printed, found = transcript(name), portfolio(name)
-    assert printed["currency"] in (None, found.deal.currency)
-    assert found.deal.principal_cash == pytest.approx(printed["cash"], abs=CENT)
-    identity = found.facts.identity("collateral_principal_amount")
+    printed, read_portfolio = transcript(name), portfolio(name)
+    assert printed["currency"] in (None, read_portfolio.deal.currency)
+    assert read_portfolio.deal.principal_cash == pytest.approx(printed["cash"], abs=CENT)
+    identity = read_portfolio.facts.identity("collateral_principal_amount")
     assert identity is not None
     assert (identity.holds, identity.is_proved) == (True, True), identity
     assert identity.total == pytest.approx(printed["identity"]["total"], abs=CENT)
     parts = [amount for _, amount in identity.parts]
     assert any(amount == pytest.approx(printed["cash"], abs=CENT) for amount in parts), identity.parts
     assert sum(parts) == pytest.approx(identity.total, abs=CENT)
-    others = [one for one in found.facts.identities if one.name == identity.name]
-    assert all(one.holds for one in others), others
+    others = [alike for alike in read_portfolio.facts.identities if alike.name == identity.name]
+    assert all(alike.holds for alike in others), others
 
 
 @by_file
 def test_the_parts_of_interest_coverage(name: str) -> None:
     """Collected, still to be received, and the senior items, which are subtracted once whatever their printed sign."""
-    printed, found = transcript(name), portfolio(name)
-    deal = found.deal
+    printed, read_portfolio = transcript(name), portfolio(name)
+    deal = read_portfolio.deal
     own = {"collected": deal.interest_collected, "receivable": deal.interest_receivable, "senior": deal.senior_fees}
     for part, amount in printed["interest"].items():
         if amount is None:
@@ -192,17 +192,17 @@ def test_the_parts_of_interest_coverage(name: str) -> None:
 @by_file
 def test_what_each_class_is(name: str) -> None:
     """Balances, spreads, coupons, interest due and deferred interest of the notes; NaN where the page has none."""
-    found = portfolio(name).tranches
-    assert found is not None
+    tranches = portfolio(name).tranches
+    assert tranches is not None
     notes = transcript(name)["notes"]
-    assert len(found.classes) == len(notes), found.classes
+    assert len(tranches.classes) == len(notes), tranches.classes
     columns = {
-        "balance": (found.current_balance, 1.0, CENT),
-        "original": (found.original_balance, 1.0, CENT),
-        "coupon": (found.coupon, 1.0, 1e-6),
-        "spread": (found.spread, 0.01, 1e-6),
-        "due": (found.interest_due, 1.0, CENT),
-        "deferred": (found.deferred_interest, 1.0, CENT),
+        "balance": (tranches.current_balance, 1.0, CENT),
+        "original": (tranches.original_balance, 1.0, CENT),
+        "coupon": (tranches.coupon, 1.0, 1e-6),
+        "spread": (tranches.spread, 0.01, 1e-6),
+        "due": (tranches.interest_due, 1.0, CENT),
+        "deferred": (tranches.deferred_interest, 1.0, CENT),
     }
     faults = {
         f"{note['name']} {field}": [f"is {values[at] * scale}, not {note[field]}"]

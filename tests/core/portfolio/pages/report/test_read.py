@@ -15,7 +15,7 @@ import pytest
 from core.files.read import read
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
-from core.portfolio.pages.report.days import AsOf, chosen
+from core.portfolio.pages.report.days import AsOf, choose_day
 from tests.core.portfolio.conftest import Shown, sheet_from_rows
 from tests.rows import every
 
@@ -29,23 +29,23 @@ HOLDINGS = [
 
 
 def portfolio(name: str, rows: list[list[Any]], **more: list[list[Any]]) -> Portfolio:
-    """What a page says beside two loans."""
+    """Return what a page says beside two loans."""
     formats = ["General"]
     sheets = {name: rows, "Assets": HOLDINGS, **more}
-    made = tuple(
+    book_sheets = tuple(
         sheet_from_rows(cells, title, index=index, formats=formats)
         for index, (title, cells) in enumerate(sheets.items())
     )
-    return Portfolio.from_workbook(Workbook(made, number_formats=tuple(formats)), as_of=5.0)
+    return Portfolio.from_workbook(Workbook(book_sheets, number_formats=tuple(formats)), as_of=5.0)
 
 
 OF_LOANS = {"no_price", "no_maturity", "par_scale", "par_unlike_notes"}
 """What is told of the two loans themselves."""
 
 
-def told(found: Portfolio) -> list[str]:
-    """The codes of what is told of the pages."""
-    return [warning.code for warning in found.notes.warnings if warning.code not in OF_LOANS]
+def warning_codes(read_portfolio: Portfolio) -> list[str]:
+    """Return the codes of what is told of the pages."""
+    return [warning.code for warning in read_portfolio.notes.warnings if warning.code not in OF_LOANS]
 
 
 # ---- notes ---------------------------------------------------------------------------------------------------------
@@ -101,11 +101,11 @@ def test_notes(name: str, rows: list[list[Any]]) -> None:
 
 def test_pages_fill_each_other_and_their_differences_are_told() -> None:
     detail = [["Class", "Beginning Balance", "Interest Due"], ["Class A-1", 249e6, 5.0], ["Class B-1", 24e6, 6.0]]
-    found = portfolio("Summary page", [row[:5] for row in PLAIN], Payments=detail)
-    assert found.tranches is not None
-    assert found.tranches.current_balance[0] == 250e6
-    assert found.tranches.interest_due.tolist()[:2] == [5.0, 6.0]
-    assert told(found) == ["notes_differ", "as_of_stands_in"]
+    read_portfolio = portfolio("Summary page", [row[:5] for row in PLAIN], Payments=detail)
+    assert read_portfolio.tranches is not None
+    assert read_portfolio.tranches.current_balance[0] == 250e6
+    assert read_portfolio.tranches.interest_due.tolist()[:2] == [5.0, 6.0]
+    assert warning_codes(read_portfolio) == ["notes_differ", "as_of_stands_in"]
 
 
 # ---- published tests -----------------------------------------------------------------------------------------------
@@ -156,27 +156,27 @@ SECTIONS = [
 @every("rows", [SUMMARY, COMPARED, RATIOS, SECTIONS])
 def test_published_tests(rows: list[list[Any]]) -> None:
     """Value, trigger and status of every test, coverage in percent; the triggers of a class are those of its notes."""
-    found = portfolio("Tests", rows, Liabilities=PLAIN)
-    assert [(test.value, test.trigger, test.status) for test in found.facts.tests] == [
+    read_portfolio = portfolio("Tests", rows, Liabilities=PLAIN)
+    assert [(test.value, test.trigger, test.status) for test in read_portfolio.facts.tests] == [
         (139.2, 130.08, "pass"),
         (118.85, 121.74, "fail"),
         (108.49, 104.4, "pass"),
         (180.24, 120.0, "pass"),
         (4.32, 7.27, "pass"),
     ]
-    assert [one.unit for one in found.facts.tests] == [*["percent"] * 4, "years"]
-    assert found.tranches is not None
-    assert np.array_equal(found.tranches.oc_trigger, [130.08, 130.08, nan], equal_nan=True)
-    assert np.array_equal(found.tranches.ic_trigger, [120.0, 120.0, nan], equal_nan=True)
-    assert found.deal.reinvestment_oc_trigger == 104.4
+    assert [test.unit for test in read_portfolio.facts.tests] == [*["percent"] * 4, "years"]
+    assert read_portfolio.tranches is not None
+    assert np.array_equal(read_portfolio.tranches.oc_trigger, [130.08, 130.08, nan], equal_nan=True)
+    assert np.array_equal(read_portfolio.tranches.ic_trigger, [120.0, 120.0, nan], equal_nan=True)
+    assert read_portfolio.deal.reinvestment_oc_trigger == 104.4
 
 
 def test_a_page_of_one_ratio_names_its_classes_only() -> None:
     rows = [["Class", "Par Value Ratio", "Required Ratio", "Cushion"], ["A/B", "139.20%", "130.08%", "9.12%"]]
-    found = portfolio("Par Value Ratio Detail", rows, Liabilities=PLAIN)
-    assert [(test.name, test.value, test.trigger) for test in found.facts.tests] == [("A/B", 139.2, 130.08)]
-    assert found.tranches is not None
-    assert found.tranches.oc_trigger.tolist()[:2] == [130.08, 130.08]
+    read_portfolio = portfolio("Par Value Ratio Detail", rows, Liabilities=PLAIN)
+    assert [(test.name, test.value, test.trigger) for test in read_portfolio.facts.tests] == [("A/B", 139.2, 130.08)]
+    assert read_portfolio.tranches is not None
+    assert read_portfolio.tranches.oc_trigger.tolist()[:2] == [130.08, 130.08]
 
 
 def test_triggers_of_the_notes_own_table_stay() -> None:
@@ -249,9 +249,9 @@ def test_a_labels_unit(label: str, value: float | None, field: str, amount: floa
 
 def test_cash_in_another_currency_is_told_and_not_added_up() -> None:
     rows = [["Account Name", "Balance"], ["EUR Principal Account", 5.0], ["USD Principal Account", 3.0]]
-    found = portfolio("Accounts page", rows)
-    assert (found.deal.principal_cash, found.deal.currency) == (5.0, "EUR")
-    assert told(found) == ["other_currency", "as_of_stands_in"]
+    read_portfolio = portfolio("Accounts page", rows)
+    assert (read_portfolio.deal.principal_cash, read_portfolio.deal.currency) == (5.0, "EUR")
+    assert warning_codes(read_portfolio) == ["other_currency", "as_of_stands_in"]
 
 
 def test_a_list_of_movements_is_no_balance() -> None:
@@ -260,9 +260,9 @@ def test_a_list_of_movements_is_no_balance() -> None:
 
 
 def test_pages_that_differ_in_cash_are_told() -> None:
-    found = portfolio("Executive Summary", [["Principal Collection Account", 4.0]], Cash=BALANCES)
-    assert found.deal.principal_cash == -5.0
-    assert told(found) == ["cash_differs", "as_of_stands_in"]
+    read_portfolio = portfolio("Executive Summary", [["Principal Collection Account", 4.0]], Cash=BALANCES)
+    assert read_portfolio.deal.principal_cash == -5.0
+    assert warning_codes(read_portfolio) == ["cash_differs", "as_of_stands_in"]
 
 
 # ---- tables side by side -------------------------------------------------------------------------------------------
@@ -281,12 +281,12 @@ def test_tables_side_by_side() -> None:
         ["Class A/B Par Value Test", 139.2, 130.08, "Pass", "Weighted Average Life Test", 4.32, 7.27, "Pass"],
         ["Class B Interest Coverage Test", 180.24, 120.0, "Pass", "Diversity Test", 60.0, 50.0, "Fail"],
     ]
-    found = portfolio("Summary page", rows)
-    assert found.tranches is not None
-    assert found.tranches.current_balance.tolist() == [250e6, 24e6, 40e6]
-    assert np.isnan(found.tranches.interest_due).all()
-    assert (found.deal.principal_cash, found.deal.interest_collected) == (5.0, 7.0)
-    assert sorted((test.name[:7], test.value, test.trigger, test.status) for test in found.facts.tests) == [
+    read_portfolio = portfolio("Summary page", rows)
+    assert read_portfolio.tranches is not None
+    assert read_portfolio.tranches.current_balance.tolist() == [250e6, 24e6, 40e6]
+    assert np.isnan(read_portfolio.tranches.interest_due).all()
+    assert (read_portfolio.deal.principal_cash, read_portfolio.deal.interest_collected) == (5.0, 7.0)
+    assert sorted((test.name[:7], test.value, test.trigger, test.status) for test in read_portfolio.facts.tests) == [
         ("Class A", 139.2, 130.08, "pass"),
         ("Class B", 180.24, 120.0, "pass"),
         ("Diversi", 60.0, 50.0, "fail"),
@@ -306,11 +306,11 @@ def test_ratios_of_classes_are_no_balances() -> None:
     tests = [["Overcollateralization Ratio Tests"], ["Class", "Current", "Trigger", "Result"],
              ["Class A/B", "1.3920x", "1.3008x", "PASSED"], ["Class C", "1.2885x", "1.2174x", "PASSED"]]  # fmt: skip
     notes = [["Class", "Balance"], ["Class A", 250e6], ["Class B", 24e6], ["Class C", 15e6]]
-    found = portfolio("Tests page", tests, Classes=notes)
-    assert found.tranches is not None
-    assert found.tranches.current_balance.tolist() == [250e6, 24e6, 15e6]
-    assert found.tranches.oc_trigger.tolist() == [130.08, 130.08, 121.74]
-    assert [(test.value, test.trigger) for test in found.facts.tests] == [(139.2, 130.08), (128.85, 121.74)]
+    read_portfolio = portfolio("Tests page", tests, Classes=notes)
+    assert read_portfolio.tranches is not None
+    assert read_portfolio.tranches.current_balance.tolist() == [250e6, 24e6, 15e6]
+    assert read_portfolio.tranches.oc_trigger.tolist() == [130.08, 130.08, 121.74]
+    assert [(test.value, test.trigger) for test in read_portfolio.facts.tests] == [(139.2, 130.08), (128.85, 121.74)]
 
 
 def test_groups_tell_the_balance_of_today() -> None:
@@ -328,7 +328,7 @@ THEN = [["Test", "Actual", "Trigger"], ["Class A/B Par Value Test", "150.00%", "
 
 
 def shown(make_book: Callable[..., Workbook], hidden: set[str], **pages: list[list[Any]]) -> Portfolio:
-    """Two loans and the pages, some of them hidden."""
+    """Return two loans and the pages, some of them hidden."""
     book = make_book({"Assets": HOLDINGS, "Notes": PLAIN} | {name.replace("_", " "): pages[name] for name in pages})
     sheets = tuple(replace(sheet, state="hidden") if sheet.name in hidden else sheet for sheet in book.sheets)
     return Portfolio.from_workbook(replace(book, sheets=sheets), as_of=5.0)
@@ -339,15 +339,15 @@ def test_pages_that_are_hidden_or_of_another_day(make_book: Callable[..., Workbo
     """They give only what no other page says, and that is told."""
     then = [["Principal Cash", 7.0], ["Senior Fees", 3.0], [], *THEN]
     pages = {name.replace(" ", "_"): then, "Results": [["Principal Cash", 5.0], [], *NOW]}
-    found = shown(make_book, {name} if hidden else set(), **pages)
-    assert [(test.value, test.trigger) for test in found.facts.tests] == [(139.2, 130.08)]
-    assert found.tranches is not None
-    assert found.tranches.oc_trigger[0] == 130.08
-    assert (found.deal.principal_cash, found.deal.senior_fees) == (5.0, 3.0)
-    assert told(found) == ["page_stands_in", "as_of_stands_in"]
+    read_portfolio = shown(make_book, {name} if hidden else set(), **pages)
+    assert [(test.value, test.trigger) for test in read_portfolio.facts.tests] == [(139.2, 130.08)]
+    assert read_portfolio.tranches is not None
+    assert read_portfolio.tranches.oc_trigger[0] == 130.08
+    assert (read_portfolio.deal.principal_cash, read_portfolio.deal.senior_fees) == (5.0, 3.0)
+    assert warning_codes(read_portfolio) == ["page_stands_in", "as_of_stands_in"]
     only = shown(make_book, {name} if hidden else set(), **{name.replace(" ", "_"): then})
     assert (only.facts.tests[0].value, only.deal.principal_cash) == (150.0, 7.0)
-    assert told(only) == ["page_stands_in", "as_of_stands_in"]
+    assert warning_codes(only) == ["page_stands_in", "as_of_stands_in"]
 
 
 def test_triggers_of_another_day_do_not_replace_those_of_today(make_book: Callable[..., Workbook]) -> None:
@@ -360,8 +360,8 @@ def test_triggers_of_another_day_do_not_replace_those_of_today(make_book: Callab
 @every("name, day", [("Summary", 20073.0), ("Summary Prior", 5.0)])
 def test_the_day_of_a_hidden_page(make_book: Callable[..., Workbook], name: str, day: float) -> None:
     """It may be the file's, but that of a page of another day is not."""
-    found = shown(make_book, {name}, **{name.replace(" ", "_"): [["As of 2024-12-16"]]})
-    assert found.deal.as_of == day
+    read_portfolio = shown(make_book, {name}, **{name.replace(" ", "_"): [["As of 2024-12-16"]]})
+    assert read_portfolio.deal.as_of == day
 
 
 @every("first, second, codes", [
@@ -372,7 +372,7 @@ def test_the_day_of_a_hidden_page(make_book: Callable[..., Workbook], name: str,
     (["Next Payment Date", "2025-01-21"], ["Payment Date", "2024-10-21"], []),
 ])  # fmt: skip
 def test_labels_that_differ_are_told(first: list[Any], second: list[Any], codes: list[str]) -> None:
-    assert told(portfolio("Deal", [first, second])) == [*codes, "as_of_stands_in"]
+    assert warning_codes(portfolio("Deal", [first, second])) == [*codes, "as_of_stands_in"]
 
 
 # ---- dates ---------------------------------------------------------------------------------------------------------
@@ -406,15 +406,15 @@ def test_labels_that_differ_are_told(first: list[Any], second: list[Any], codes:
     ],
 )  # fmt: skip
 def test_as_of(rows: list[list[Any]], day: date, source: str, codes: list[str]) -> None:
-    found = portfolio("Some page", rows)
-    assert found.deal.as_of == (day - date(1970, 1, 1)).days
-    assert found.deal.as_of_source == source
-    assert told(found) == codes
+    read_portfolio = portfolio("Some page", rows)
+    assert read_portfolio.deal.as_of == (day - date(1970, 1, 1)).days
+    assert read_portfolio.deal.as_of_source == source
+    assert warning_codes(read_portfolio) == codes
 
 
 def test_a_conflict_names_all_days_that_are_not_used() -> None:
     lines = [AsOf(0, 20_000.0 + day, f"day {day}", f"'Page'!A{day}", False) for day in (0, 0, 1, 2, 3, 4, 5)]
-    day, (warning,) = chosen(lines)
+    day, (warning,) = choose_day(lines)
     assert day is not None
     assert day.day == 20_000.0
     assert warning.message.count("2024-10-0") == 6
@@ -458,8 +458,8 @@ def test_the_deals_dates() -> None:
 @pytest.mark.parametrize("file", [REPORT] if REPORT.exists() else [])
 def test_a_real_report(file: Path) -> None:
     """Cairn XVII as delivered: notes, accounts, dates and all fifteen tests of its summary."""
-    found = Portfolio.from_workbook(read(file))
-    deal, tranches = found.deal, found.tranches
+    read_portfolio = Portfolio.from_workbook(read(file))
+    deal, tranches = read_portfolio.deal, read_portfolio.tranches
     assert tranches is not None
     assert tranches.current_balance.tolist() == [248e6, 24.6e6, 15e6, 23.1e6, 26.5e6, 17.2e6, 14.6e6, 35.1e6]
     assert tranches.oc_trigger.tolist()[:7] == [130.08, 130.08, 130.08, 121.74, 112.62, 107.87, 103.9]
@@ -468,7 +468,7 @@ def test_a_real_report(file: Path) -> None:
     assert (deal.principal_cash, deal.interest_collected) == (-5_747_614.46, 4_569_271.28)
     assert (deal.as_of, deal.as_of_source, deal.next_payment) == (20073.0, "file", 20109.0)
     assert (deal.currency, deal.reinvestment_oc_trigger) == ("EUR", 104.4)
-    assert len(found.facts.tests) == 15
-    wal = found.facts.tests[-1]
+    assert len(read_portfolio.facts.tests) == 15
+    wal = read_portfolio.facts.tests[-1]
     assert (wal.name, wal.value, wal.trigger, wal.unit) == ("Weighted Average Life Test", 4.32, 7.27, "years")
-    assert set(told(found)) == {"page_total_differs", "page_joined_by_name", "unreadable_cells"}
+    assert set(warning_codes(read_portfolio)) == {"page_total_differs", "page_joined_by_name", "unreadable_cells"}

@@ -29,11 +29,17 @@ def hostile(kind: str) -> list[Row]:
     """A page of many lines whose words and amounts mean something, none of which add up."""
     rng = random.Random(7)
     parts = {
-        "calculation": ("Aggregate Principal Balance", "Principal Cash", "Less: Defaulted Obligations", "Excess CCC",
-                        "Collateral Principal Amount", "Adjusted Collateral Principal Amount"),
+        "calculation": (
+            "Aggregate Principal Balance",
+            "Principal Cash",
+            "Less: Defaulted Obligations",
+            "Excess CCC",
+            "Collateral Principal Amount",
+            "Adjusted Collateral Principal Amount",
+        ),
         "interest": ("Interest Proceeds", "Scheduled Interest", "Senior Fees", "Interest Coverage Numerator"),
         "tests": ("Class A Par Value Test",),
-    }[kind]  # fmt: skip
+    }[kind]
     rows: list[Row] = [[kind]]
     for number in range(1_900 // len(parts)):
         for words in parts:
@@ -45,9 +51,9 @@ def hostile(kind: str) -> list[Row]:
 @pytest.mark.parametrize("kind", ["calculation", "interest", "tests"])
 def test_hostile_pages_are_read_in_bounded_time(kind: str) -> None:
     start = time.perf_counter()
-    found = portfolio(Page=hostile(kind))
+    read_portfolio = portfolio(Page=hostile(kind))
     assert time.perf_counter() - start < SECONDS_MAX
-    assert found.facts.all
+    assert read_portfolio.facts.all
 
 
 def test_sets_that_are_not_all_tried_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,9 +73,9 @@ def test_sets_that_are_not_all_tried_prove_nothing(monkeypatch: pytest.MonkeyPat
 
 def test_many_facts_of_one_subject_are_told_as_one_conflict() -> None:
     rows: list[Row] = [[f"Class A Par Value Test {at}", 130.0 + at, 120.0, "Pass"] for at in range(ALIKE_MAX + 5)]
-    found = current([HEADING, *rows])
-    assert len(found) == ALIKE_MAX + 5
-    assert {one.conflict for one in found} == {
+    facts_read = current([HEADING, *rows])
+    assert len(facts_read) == ALIKE_MAX + 5
+    assert {fact.conflict for fact in facts_read} == {
         f"{ALIKE_MAX + 5} figures have its words and are not all alike, from 'Compliance'!B2 to 'Compliance'!B46"
     }
 
@@ -77,11 +83,13 @@ def test_many_facts_of_one_subject_are_told_as_one_conflict() -> None:
 def test_what_is_too_long_is_left_out_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     test: Row = ["Class A Par Value Test", 130.0, 120.0, "Pass"]
     prose: list[Any] = [[f"{at:06d} " + "x" * 390] for at in range(TEXTS_BYTES_MAX // 397 + 2)]
-    found = portfolio(Tests=[HEADING, test], Long=[*prose, ["Class B Par Value Test", 120.0, ">=", 110.0, "Pass"]])
-    assert [one.label for one in found.facts.tests] == ["Class A Par Value Test"]
-    (told,) = [warning.message for warning in found.notes.warnings if warning.code == "pages_too_long"]
-    assert told == f"too much text for figures beside the loans, not read: 'Long' from row {len(prose) - 1} on"
+    read_portfolio = portfolio(
+        Tests=[HEADING, test], Long=[*prose, ["Class B Par Value Test", 120.0, ">=", 110.0, "Pass"]]
+    )
+    assert [fact.label for fact in read_portfolio.facts.tests] == ["Class A Par Value Test"]
+    (message,) = [warning.message for warning in read_portfolio.notes.warnings if warning.code == "pages_too_long"]
+    assert message == f"too much text for figures beside the loans, not read: 'Long' from row {len(prose) - 1} on"
     monkeypatch.setattr(read, "CHARACTERS_CUT_MAX", 10)
-    found = portfolio(Tests=[HEADING, test])
-    assert not found.facts.tests
-    assert [one.code for one in found.notes.warnings if "'Tests'" in one.message] == ["pages_too_long"]
+    read_portfolio = portfolio(Tests=[HEADING, test])
+    assert not read_portfolio.facts.tests
+    assert [fact.code for fact in read_portfolio.notes.warnings if "'Tests'" in fact.message] == ["pages_too_long"]

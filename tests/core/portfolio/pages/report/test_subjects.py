@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from core.portfolio.model.facts import Subject
+from core.portfolio.model.facts import FactSubject
 from core.portfolio.pages.report.subjects import clause_of, subject_of
 from tests.rows import every
 
 
-def subject(measure: str, **told: Any) -> Subject:
-    return Subject(measure=measure, **told)
+def subject(measure: str, **parts: Any) -> FactSubject:
+    return FactSubject(measure=measure, **parts)
 
 
 @every("label, expected", [
@@ -73,7 +73,7 @@ def subject(measure: str, **told: Any) -> Subject:
     ("Partial Deferrable Securities", subject("pik", detail="partial")),
     ("Emerging Market Obligors", subject("country", detail="emerging market")),
 ])  # fmt: skip
-def test_what_a_label_is_about(label: str, expected: Subject) -> None:
+def test_what_a_label_is_about(label: str, expected: FactSubject) -> None:
     assert subject_of(label).subject == expected
 
 
@@ -92,17 +92,17 @@ def test_what_a_label_is_about(label: str, expected: Subject) -> None:
 ])  # fmt: skip
 def test_one_of_them_or_several(label: str, rank: int | None, aggregate: int | None) -> None:
     """An aggregate over several obligors or industries is no figure of one."""
-    found = subject_of(label).subject
-    assert found is not None
-    assert (found.rank, found.aggregate) == (rank, aggregate)
+    actual = subject_of(label).subject
+    assert actual is not None
+    assert (actual.rank, actual.aggregate) == (rank, aggregate)
 
 
 @every("limit, rank, aggregate", [(2.5, 1, None), (4.0, 1, None), (20.0, None, 0), (None, None, 0)])
 def test_obligors_without_a_rank(limit: float | None, rank: int | None, aggregate: int | None) -> None:
     """Only a small limit is one obligor's; a larger one is of several, nobody says how many."""
-    found = subject_of("Maximum Obligor Concentration Test", limit=limit).subject
-    assert found is not None
-    assert (found.rank, found.aggregate) == (rank, aggregate)
+    actual = subject_of("Maximum Obligor Concentration Test", limit=limit).subject
+    assert actual is not None
+    assert (actual.rank, actual.aggregate) == (rank, aggregate)
 
 
 def test_an_obligor_among_a_subset() -> None:
@@ -126,8 +126,8 @@ def test_a_limit_on_the_other_side_beats_the_word() -> None:
 
 
 def test_two_agencies_are_none() -> None:
-    found = subject_of("Moody's and S&P CCC Obligations").subject
-    assert found == subject("ccc", detail="two agencies")
+    actual = subject_of("Moody's and S&P CCC Obligations").subject
+    assert actual == subject("ccc", detail="two agencies")
 
 
 @every("title, measure", [
@@ -135,8 +135,8 @@ def test_two_agencies_are_none() -> None:
     ("Coverage Tests", None), ("Collateral Quality", None),
 ])  # fmt: skip
 def test_a_bare_class_is_what_its_section_says(title: str, measure: str | None) -> None:
-    found = subject_of("Class A/B", title=title).subject
-    assert found == (None if measure is None else subject(measure, classes=("A", "B")))
+    actual = subject_of("Class A/B", title=title).subject
+    assert actual == (None if measure is None else subject(measure, classes=("A", "B")))
 
 
 @pytest.mark.parametrize(
@@ -151,12 +151,14 @@ def test_labels_of_no_test(label: str) -> None:
 
 
 def test_a_line_of_a_limit_is_not_the_figure() -> None:
-    for label, detail in (("Minimum Weighted Average Spread (final trigger)", "trigger"),
-                          ("Reference Weighted Average Fixed Coupon", "reference"),
-                          ("Minimum Weighted Average Spread", "minimum")):  # fmt: skip
-        found = subject_of(label, is_line=True).subject
-        assert found is not None
-        assert found.detail == detail, label
+    for label, detail in (
+        ("Minimum Weighted Average Spread (final trigger)", "trigger"),
+        ("Reference Weighted Average Fixed Coupon", "reference"),
+        ("Minimum Weighted Average Spread", "minimum"),
+    ):
+        actual = subject_of(label, is_line=True).subject
+        assert actual is not None
+        assert actual.detail == detail, label
 
 
 @every("label, clause", [("(c)(iii) Highest", "c iii"), ("(aa) Annual", "aa"), ("Annual", ""), ("a. Annual", "a")])
@@ -176,9 +178,9 @@ def test_clauses(label: str, clause: str) -> None:
 def test_what_leaves_the_largest_out_is_no_aggregate_of_them(
     label: str, rank: int | None, aggregate: int | None, detail: str | None
 ) -> None:
-    found = subject_of(label, side="max", limit=2.0).subject
-    assert found is not None
-    assert (found.rank, found.aggregate, found.detail) == (rank, aggregate, detail)
+    actual = subject_of(label, side="max", limit=2.0).subject
+    assert actual is not None
+    assert (actual.rank, actual.aggregate, actual.detail) == (rank, aggregate, detail)
 
 
 @every("label, measure, agency, detail", [
@@ -199,8 +201,8 @@ def test_what_leaves_the_largest_out_is_no_aggregate_of_them(
 def test_a_part_of_a_measure_is_not_the_measure(
     label: str, measure: str | None, agency: str | None, detail: str | None
 ) -> None:
-    found = subject_of(label, side="max", limit=2.0).subject
-    assert (found and (found.measure, found.agency, found.detail)) == (measure and (measure, agency, detail))
+    actual = subject_of(label, side="max", limit=2.0).subject
+    assert (actual and (actual.measure, actual.agency, actual.detail)) == (measure and (measure, agency, detail))
 
 
 @every("label, measure, rank, with_cash, detail", [
@@ -214,15 +216,15 @@ def test_a_part_of_a_measure_is_not_the_measure(
 def test_one_industry_by_name_and_cash_in_a_share(
     label: str, measure: str, rank: int, with_cash: bool, detail: str | None
 ) -> None:
-    found = subject_of(label, side="max", limit=2.0).subject
-    assert found
-    assert (found.measure, found.rank, found.with_cash, found.detail) == (measure, rank, with_cash, detail)
+    actual = subject_of(label, side="max", limit=2.0).subject
+    assert actual
+    assert (actual.measure, actual.rank, actual.with_cash, actual.detail) == (measure, rank, with_cash, detail)
 
 
 def test_a_coverage_test_for_reinvestment_is_none_of_its_class() -> None:
-    found = subject_of("Class D Overcollateralization (Reinvestment)", side="min", limit=108.0).subject
-    assert found
-    assert found.measure == "reinvestment"
+    actual = subject_of("Class D Overcollateralization (Reinvestment)", side="min", limit=108.0).subject
+    assert actual
+    assert actual.measure == "reinvestment"
     period = subject_of("Class D Par Value Test during the Reinvestment Period", side="min", limit=108.0).subject
     assert period
     assert period.measure == "oc"

@@ -9,7 +9,7 @@ import pytest
 
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import Fact, Subject
+from core.portfolio.model.facts import Fact, FactSubject
 from core.portfolio.pages.report import read
 from tests.core.portfolio.conftest import Shown, sheet_from_rows
 from tests.rows import every
@@ -32,17 +32,17 @@ def workbook(pages: dict[str, Sequence[Row]]) -> Workbook:
 
 
 def facts(rows: Sequence[Row], name: str = "Compliance", **more: Sequence[Row]) -> tuple[Fact, ...]:
-    """The facts of a page beside two loans."""
+    """Return the facts of a page beside two loans."""
     return Portfolio.from_workbook(workbook({name: rows, **more, "Assets": HOLDINGS}), as_of=5.0).facts.all
 
 
 def current(rows: Sequence[Row], name: str = "Compliance", **more: Sequence[Row]) -> list[Fact]:
-    """Its tests and figures of the day."""
+    """Return a page's tests and figures of the day."""
     return [fact for fact in facts(rows, name, **more) if fact.kind in ("test", "figure") and not fact.is_prior]
 
 
 def brief(fact: Fact) -> tuple[Any, ...]:
-    """Value, limit and status."""
+    """Return value, limit and status."""
     return fact.value, fact.trigger, fact.status
 
 
@@ -81,16 +81,16 @@ def renamed(*names: str) -> list[Row]:
 )
 def test_columns_by_content_and_ratio(rows: list[Row]) -> None:
     """Numerator / denominator = value tells the columns apart, and current from prior, whatever they are called."""
-    found = current(rows)
-    assert [brief(one) for one in found[:3]] == EXPECTED[:3]
-    assert [(one.numerator, one.denominator) for one in found[:3]] == AMOUNTS[:3]
-    assert {one.by for one in found[:3]} == {"relation"}
+    facts_read = current(rows)
+    assert [brief(fact) for fact in facts_read[:3]] == EXPECTED[:3]
+    assert [(fact.numerator, fact.denominator) for fact in facts_read[:3]] == AMOUNTS[:3]
+    assert {fact.by for fact in facts_read[:3]} == {"relation"}
 
 
 def test_the_month_before_is_no_test_of_today() -> None:
-    found = facts(TESTS)
-    assert [brief(one) for one in found if one.kind == "test" and not one.is_prior] == EXPECTED
-    assert [one.value for one in found if one.is_prior] == [138.9, 10.1, 7.4, 4.4]
+    facts_read = facts(TESTS)
+    assert [brief(fact) for fact in facts_read if fact.kind == "test" and not fact.is_prior] == EXPECTED
+    assert [fact.value for fact in facts_read if fact.is_prior] == [138.9, 10.1, 7.4, 4.4]
 
 
 def test_current_against_prior_without_words_is_a_guess() -> None:
@@ -99,9 +99,9 @@ def test_current_against_prior_without_words_is_a_guess() -> None:
             ["Weighted Average Life Test", 4.32, 4.40, "<= 7.27", "Pass"],
             ["Minimum Weighted Average Spread Test", "4.07%", "4.05%", ">= 4.03%", "Pass"],
             ["Moody's Diversity Test", 60.0, 61.0, ">= 55", "Pass"]]  # fmt: skip
-    found = current(rows)
-    assert [one.value for one in found] == [4.32, 4.07, 60.0]
-    assert all(one.is_guessed for one in found)
+    facts_read = current(rows)
+    assert [fact.value for fact in facts_read] == [4.32, 4.07, 60.0]
+    assert all(fact.is_guessed for fact in facts_read)
 
 
 @every("minimum, maximum, direction", [(None, "30.00%", "max"), ("90.00%", None, "min")])
@@ -110,8 +110,8 @@ def test_a_column_of_minima_beside_one_of_maxima(minimum: str | None, maximum: s
             ["Fixed Rate", "3.00%", None, "5.00%", "Pass"],
             ["Senior Secured Loans", "95.00%", minimum, maximum, "Pass"],
             ["Moody's Caa", "3.10%", None, "7.50%", "Pass"]]  # fmt: skip
-    found = current(rows)[1]
-    assert (found.trigger, found.direction) == (90.0 if minimum else 30.0, direction)
+    fact = current(rows)[1]
+    assert (fact.trigger, fact.direction) == (90.0 if minimum else 30.0, direction)
 
 
 @every("text, direction", [("Min", "min"), ("Max", "max"), (">=", "min"), ("not more than", "max")])
@@ -132,16 +132,16 @@ def test_fractions_and_multiples() -> None:
             ["Minimum Floating Spread Test", 0.0422, 0.0407, ">=", "Pass"],
             ["Cov-Lite Loans", 0.5356, 0.6, "<=", "Pass"],
             ["Retention Deficiency", 28_778_000.0, 18_782_722.83, ">=", "Pass"]]  # fmt: skip
-    found = current(rows)
-    assert [one.value for one in found] == [130.05, 3156.0, 4.22, 53.56, 28_778_000.0]
-    assert [one.trigger for one in found] == [121.45, 3267.0, 4.07, 60.0, 18_782_722.83]
-    assert [one.unit for one in found] == ["percent", "factor", "percent", "percent", "amount"]
+    facts_read = current(rows)
+    assert [fact.value for fact in facts_read] == [130.05, 3156.0, 4.22, 53.56, 28_778_000.0]
+    assert [fact.trigger for fact in facts_read] == [121.45, 3267.0, 4.07, 60.0, 18_782_722.83]
+    assert [fact.unit for fact in facts_read] == ["percent", "factor", "percent", "percent", "amount"]
 
 
 def test_fractions_beside_limits_with_a_sign() -> None:
     rows: list[Row] = [["Test", "Actual", "Limit", "Result"], ["Cov-Lite Loans", 0.0984, "<= 30.00%", "Pass"],
             ["Fixed Rate", 0.0849, "<= 10.00%", "Pass"], ["Bridge Loans", 0.0, "<= 2.50%", "Pass"]]  # fmt: skip
-    assert [one.value for one in current(rows)] == [9.84, 8.49, 0.0]
+    assert [fact.value for fact in current(rows)] == [9.84, 8.49, 0.0]
 
 
 def test_digits_that_rounding_left() -> None:
@@ -153,10 +153,10 @@ def test_digits_that_rounding_left() -> None:
         rows = [[name, value, "<= 30.00%", "Pass"] for name, value in zip(names, shown, strict=True)]
         return current([["Test", "Actual", "Limit", "Result"], *rows])
 
-    found = read(0.089, 0.096, 0.04, 0.014, 0.245)
-    assert {one.decimals for one in found} == {1}
-    assert found[0].tolerance == pytest.approx(0.05)
-    assert {one.decimals for one in read(0.0893, 0.096, 0.04, 0.014, 0.245)} == {2}
+    facts_read = read(0.089, 0.096, 0.04, 0.014, 0.245)
+    assert {fact.decimals for fact in facts_read} == {1}
+    assert facts_read[0].tolerance == pytest.approx(0.05)
+    assert {fact.decimals for fact in read(0.0893, 0.096, 0.04, 0.014, 0.245)} == {2}
 
 
 # ---- what is a test ------------------------------------------------------------------------------------------------
@@ -178,13 +178,15 @@ def test_notes_and_numerators_are_no_tests() -> None:
         ["Class A Notes", 228_700_000.0],
         ["Class B Notes", 25_400_000.0],
     ]
-    found = facts(rows)
-    assert [one.label for one in found if one.kind in ("test", "figure")] == [
-        "Class A/B Par Value Test", "Class C Par Value Test",
-    ]  # fmt: skip
-    assert [(one.label, one.value) for one in found if one.kind == "note"] == [
-        ("Class A Notes", 228_700_000.0), ("Class B Notes", 25_400_000.0),
-    ]  # fmt: skip
+    facts_read = facts(rows)
+    assert [fact.label for fact in facts_read if fact.kind in ("test", "figure")] == [
+        "Class A/B Par Value Test",
+        "Class C Par Value Test",
+    ]
+    assert [(fact.label, fact.value) for fact in facts_read if fact.kind == "note"] == [
+        ("Class A Notes", 228_700_000.0),
+        ("Class B Notes", 25_400_000.0),
+    ]
 
 
 def test_a_row_without_limit_and_status_is_a_figure() -> None:
@@ -193,11 +195,11 @@ def test_a_row_without_limit_and_status_is_a_figure() -> None:
             ["Class E Interest Coverage Test", "128.03%", ">= 100.50%", "Passed"],
             ["Class F Interest Coverage Ratio", "118.64%", "N/A", "N/A"],
             ["Class F Interest Coverage Ratio - Semi Annual Obligation", "23.86%", "<= 12.50%", "Failed"]]  # fmt: skip
-    found = current(rows)
-    assert [one.kind for one in found] == ["test", "figure", "test"]
-    assert found[1].subject == Subject(measure="ic", classes=("F",))
-    assert (found[1].trigger, found[1].status) == (None, None)
-    assert found[2].subject == Subject(measure="infrequent", detail="semi annual")
+    facts_read = current(rows)
+    assert [fact.kind for fact in facts_read] == ["test", "figure", "test"]
+    assert facts_read[1].subject == FactSubject(measure="ic", classes=("F",))
+    assert (facts_read[1].trigger, facts_read[1].status) == (None, None)
+    assert facts_read[2].subject == FactSubject(measure="infrequent", detail="semi annual")
 
 
 def test_a_tape_with_a_yes_or_no_column_has_no_tests() -> None:
@@ -219,12 +221,15 @@ def test_lines_of_percentages_are_figures() -> None:
         ["Collateral Principal Amount", 375_654_456.51],
         ["Minimum Weighted Average Spread (final trigger)", "3.80%"],
     ]
-    found = current(rows)
-    assert [(one.kind, one.value) for one in found] == [
-        ("figure", 8.31), ("figure", 2.48), ("figure", 4.18), ("figure", 3.8),
-    ]  # fmt: skip
-    assert found[3].subject is not None
-    assert found[3].subject.detail == "trigger"
+    facts_read = current(rows)
+    assert [(fact.kind, fact.value) for fact in facts_read] == [
+        ("figure", 8.31),
+        ("figure", 2.48),
+        ("figure", 4.18),
+        ("figure", 3.8),
+    ]
+    assert facts_read[3].subject is not None
+    assert facts_read[3].subject.detail == "trigger"
 
 
 def test_a_test_whose_words_nobody_knows_is_listed() -> None:
@@ -242,12 +247,14 @@ def test_a_denominator_names_what_words_do_not() -> None:
             ["Senior OC", 360e6, 280e6, "128.57%", "120.00%", "Pass"],
             ["Junior Cover", 6.0e6, 4.0e6, "150.00%", "110.00%", "Pass"],
             ["Odd Ratio", 6.0e6, 4.1e6, "146.34%", "110.00%", "Pass"]]  # fmt: skip
-    found = current(rows, Notes=notes)
-    assert [one.subject for one in found] == [
-        Subject(measure="oc", classes=("C",)), Subject(measure="oc", classes=("B",)),
-        Subject(measure="ic", classes=("C",)), None,
-    ]  # fmt: skip
-    assert [one.by for one in found[:3]] == ["sum"] * 3
+    facts_read = current(rows, Notes=notes)
+    assert [fact.subject for fact in facts_read] == [
+        FactSubject(measure="oc", classes=("C",)),
+        FactSubject(measure="oc", classes=("B",)),
+        FactSubject(measure="ic", classes=("C",)),
+        None,
+    ]
+    assert [fact.by for fact in facts_read[:3]] == ["sum"] * 3
 
 
 # ---- the same figure in several places -----------------------------------------------------------------------------
@@ -257,8 +264,8 @@ def test_one_test_on_two_pages() -> None:
     """Values and limits agree: one fact with two places, what the first lacks taken from the second."""
     summary: list[Row] = [["Test", "Current", "Limit"], ["Class A/B Par Value Test", "139.37%", "130.08%"],
                ["Class C Par Value Test", "129.00%", "121.00%"]]  # fmt: skip
-    found = current(summary, "Summary", Details=TESTS)
-    first = next(one for one in found if one.subject == Subject(measure="oc", classes=("A", "B")))
+    facts_read = current(summary, "Summary", Details=TESTS)
+    first = next(fact for fact in facts_read if fact.subject == FactSubject(measure="oc", classes=("A", "B")))
     assert (first.place, first.also) == ("'Summary'!B2", ("'Details'!E2",))
     assert (first.numerator, first.status, first.conflict) == (400.0e6, "pass", "")
 
@@ -268,19 +275,19 @@ def test_one_subject_with_two_figures_is_a_conflict() -> None:
     rows: list[Row] = [["Test", "Current", "Limit", "Result"],
              ["Class A/B Par Value Test", "137.00%", "130.08%", "Pass"],
              ["Weighted Average Life Test", 4.32, 7.27, "Pass"]]  # fmt: skip
-    found = current(TESTS, Details=rows)
-    twice = [one for one in found if one.subject == Subject(measure="oc", classes=("A", "B"))]
-    assert [one.value for one in twice] == [139.37, 137.0]
+    facts_read = current(TESTS, Details=rows)
+    twice = [fact for fact in facts_read if fact.subject == FactSubject(measure="oc", classes=("A", "B"))]
+    assert [fact.value for fact in twice] == [139.37, 137.0]
     assert "'Details'!B2" in twice[0].conflict
     assert "'Compliance'!E2" in twice[1].conflict
-    life = [one for one in found if one.subject == Subject(measure="wal")]
+    life = [fact for fact in facts_read if fact.subject == FactSubject(measure="wal")]
     assert [(len(life), life[0].conflict, len(life[0].also))] == [(1, "", 1)]
 
 
 def test_a_mere_figure_spoils_no_test() -> None:
     lines: list[Row] = [["Weighted Average Life", 4.41], ["Largest Obligor", "1.40%"]]
-    found = current(TESTS, Measures=lines)
-    life = {one.kind: one for one in found if one.subject == Subject(measure="wal")}
+    facts_read = current(TESTS, Measures=lines)
+    life = {fact.kind: fact for fact in facts_read if fact.subject == FactSubject(measure="wal")}
     assert life["test"].conflict == ""
     assert "'Compliance'!E5" in life["figure"].conflict
 
@@ -289,9 +296,9 @@ def test_clauses_tell_rows_of_one_name_apart() -> None:
     rows: list[Row] = [["Test", "Actual", "Limit", "Result"],
             *([f"({letter}) Workout Limitation Test", "0.00%", f"<= {limit}%", "Pass"]
               for letter, limit in (("a", 2), ("b", 5), ("c", 10)))]  # fmt: skip
-    found = current(rows)
-    assert [one.subject.detail for one in found if one.subject] == ["clause a", "clause b", "clause c"]
-    assert [one.conflict for one in found] == [""] * 3
+    facts_read = current(rows)
+    assert [fact.subject.detail for fact in facts_read if fact.subject] == ["clause a", "clause b", "clause c"]
+    assert [fact.conflict for fact in facts_read] == [""] * 3
 
 
 # ---- pages ---------------------------------------------------------------------------------------------------------
@@ -303,10 +310,12 @@ def test_several_pages_on_one_sheet() -> None:
     quality: list[Row] = [["Collateral Quality Tests"], [], ["Test", "Actual", "Limit", "Prior", "Result"],
                ["Weighted Average Life Test", 4.32, "<= 7.27", 4.4, "Passed"],
                ["Moody's Diversity Test", 60.0, ">= 55.00", 61.0, "Passed"]]  # fmt: skip
-    found = current([*coverage, [], *quality])
-    assert [(one.value, one.group) for one in found] == [
-        (139.37, "Coverage Tests"), (4.32, "Collateral Quality Tests"), (60.0, "Collateral Quality Tests"),
-    ]  # fmt: skip
+    facts_read = current([*coverage, [], *quality])
+    assert [(fact.value, fact.group) for fact in facts_read] == [
+        (139.37, "Coverage Tests"),
+        (4.32, "Collateral Quality Tests"),
+        (60.0, "Collateral Quality Tests"),
+    ]
 
 
 def test_a_heading_again_on_every_page_is_one_table() -> None:
@@ -314,16 +323,17 @@ def test_a_heading_again_on_every_page_is_one_table() -> None:
     head: list[Row] = [["Some CLO Ltd."], ["Concentration Limitations"], ["Test", "Current", "Limit", "Result"]]
     rows: list[Row] = [*head, ["Fixed Rate", "3.00%", "5.00%", "Pass"], [], ["Page 1 of 2"], [], *head,
             ["Cov-Lite", "47.00%", "55.00%", "Pass"]]  # fmt: skip
-    assert [(one.label, one.group) for one in current(rows)] == [
-        ("Fixed Rate", "Concentration Limitations"), ("Cov-Lite", "Concentration Limitations"),
-    ]  # fmt: skip
+    assert [(fact.label, fact.group) for fact in current(rows)] == [
+        ("Fixed Rate", "Concentration Limitations"),
+        ("Cov-Lite", "Concentration Limitations"),
+    ]
 
 
 def test_a_heading_of_three_rows_with_groups() -> None:
     rows: list[Row] = [[None, "Ratio", None, "Test"], [None, "Current", "Prior", "Trigger", "Result"],
             ["Class A/B OC", "139.37%", "138.90%", "130.08%", "Pass"],
             ["Class C OC", "129.00%", "128.00%", "121.00%", "Pass"]]  # fmt: skip
-    assert [brief(one) for one in current(rows)] == [(139.37, 130.08, "pass"), (129.0, 121.0, "pass")]
+    assert [brief(fact) for fact in current(rows)] == [(139.37, 130.08, "pass"), (129.0, 121.0, "pass")]
 
 
 def test_a_flat_file_repeats_the_deal_and_the_day(make_book: Callable[..., Workbook]) -> None:
@@ -332,9 +342,11 @@ def test_a_flat_file_repeats_the_deal_and_the_day(make_book: Callable[..., Workb
             *(["Some CLO Ltd", "16-Dec-24", name, value, limit, "Pass"] for name, value, limit in (
                 ("Class C Overcollateralization Test", "119.62%", "112.72%"), ("Cov-Lite Loans", "53.56%", "60.00%"),
                 ("Single Obligor", "1.79%", "2.50%")))]  # fmt: skip
-    assert [one.label for one in current(rows)] == [
-        "Class C Overcollateralization Test", "Cov-Lite Loans", "Single Obligor",
-    ]  # fmt: skip
+    assert [fact.label for fact in current(rows)] == [
+        "Class C Overcollateralization Test",
+        "Cov-Lite Loans",
+        "Single Obligor",
+    ]
 
 
 # ---- limits --------------------------------------------------------------------------------------------------------
@@ -344,7 +356,7 @@ def test_pages_beyond_the_limit_are_not_cut(monkeypatch: pytest.MonkeyPatch) -> 
     """Pages that come first count first: what stands behind them is left out."""
     monkeypatch.setattr(read, "CELLS_CUT_MAX", 45)
     rows: list[Row] = [TESTS[0], ["Bridge Loans", 1e6, 390e6, "0.20%", "0.26%", "<= 2.50%", "Passed"]]
-    assert [one.label for one in current(TESTS, Details=rows)] == [str(row[0]) for row in TESTS[1:]]
+    assert [fact.label for fact in current(TESTS, Details=rows)] == [str(row[0]) for row in TESTS[1:]]
 
 
 def test_a_page_of_words_alone_has_no_tests() -> None:
@@ -365,12 +377,14 @@ def test_oc_beside_ic_in_one_row() -> None:
         ["Class A/B", "139.20%", "130.08%", "Pass", "180.24%", "120.00%", "Pass"],
         ["Class C", "118.85%", "121.74%", "Fail", "162.99%", "110.00%", "Pass"],
     ]
-    assert sorted((str(one.subject), *brief(one)) for one in current(rows)) == sorted([
-        (str(Subject(measure="oc", classes=("A", "B"))), 139.2, 130.08, "pass"),
-        (str(Subject(measure="oc", classes=("C",))), 118.85, 121.74, "fail"),
-        (str(Subject(measure="ic", classes=("A", "B"))), 180.24, 120.0, "pass"),
-        (str(Subject(measure="ic", classes=("C",))), 162.99, 110.0, "pass"),
-    ])  # fmt: skip
+    assert sorted((str(fact.subject), *brief(fact)) for fact in current(rows)) == sorted(
+        [
+            (str(FactSubject(measure="oc", classes=("A", "B"))), 139.2, 130.08, "pass"),
+            (str(FactSubject(measure="oc", classes=("C",))), 118.85, 121.74, "fail"),
+            (str(FactSubject(measure="ic", classes=("A", "B"))), 180.24, 120.0, "pass"),
+            (str(FactSubject(measure="ic", classes=("C",))), 162.99, 110.0, "pass"),
+        ]
+    )
 
 
 def test_a_test_below_its_name() -> None:
@@ -384,12 +398,16 @@ def test_a_test_below_its_name() -> None:
         ["Account Summary"],
         ["Current", 5.0], ["Limit", 7.0],
     ]  # fmt: skip
-    found = current(rows)
-    assert [(one.label, *brief(one)) for one in found] == [
+    facts_read = current(rows)
+    assert [(fact.label, *brief(fact)) for fact in facts_read] == [
         ("Class A/B Overcollateralization Ratio Test", 139.37, 130.08, "pass"),
         ("Weighted Average Life Test", 7.32, 7.27, "fail"),
     ]
-    assert (found[0].numerator, found[0].denominator, found[0].place) == (400e6, 287e6, "'Compliance'!B4")
+    assert (facts_read[0].numerator, facts_read[0].denominator, facts_read[0].place) == (
+        400e6,
+        287e6,
+        "'Compliance'!B4",
+    )
 
 
 @every("value, limit, prior, status", [
@@ -407,7 +425,7 @@ def test_headings_of_many_trustees(value: str, limit: str, prior: str, status: s
         [None, prior, limit, value, status],
         *([row[0], row[3], str(row[5])[3:], row[4], row[6] if status else None] for row in TESTS[1:]),
     ]
-    assert [brief(one)[:2] for one in current(rows)] == [one[:2] for one in EXPECTED]
+    assert [brief(fact)[:2] for fact in current(rows)] == [fact[:2] for fact in EXPECTED]
 
 
 def test_a_line_of_two_figures_is_none_of_the_day() -> None:
@@ -415,7 +433,7 @@ def test_a_line_of_two_figures_is_none_of_the_day() -> None:
     assert current([["Largest Obligor", "1.40%", "1.75%"], ["Cov-Lite Loans", "9.84%", "9.80%"]]) == []
     dated: list[Row] = [["Description", "Prior", "Current"], ["Largest Obligor", "1.40%", "1.75%"],
                         ["Cov-Lite Loans", "9.84%", "9.80%"]]  # fmt: skip
-    assert [(one.kind, one.value) for one in current(dated)] == [("figure", 1.75), ("figure", 9.8)]
+    assert [(fact.kind, fact.value) for fact in current(dated)] == [("figure", 1.75), ("figure", 9.8)]
 
 
 @every("value, decimals, tolerance", [(2845.0, 0, 0.5), (60.0, 0, 0.5), (24.0, None, 0.005), (2845.3, None, 0.005)])
@@ -433,7 +451,7 @@ def test_amounts_in_thousands() -> None:
     rows: list[Row] = [["Test", "Numerator (000s)", "Denominator ($mm)", "Actual", "Limit", "Result"],
                        ["Cov-Lite Loans", 40_000.0, 390.0, "10.26%", "30.00%", "Pass"],
                        ["Fixed Rate", 7_800.0, 390.0, "2.00%", "5.00%", "Pass"]]  # fmt: skip
-    assert [(one.numerator, one.denominator) for one in current(rows)] == [(40e6, 390e6), (7.8e6, 390e6)]
+    assert [(fact.numerator, fact.denominator) for fact in current(rows)] == [(40e6, 390e6), (7.8e6, 390e6)]
 
 
 @pytest.mark.parametrize(
@@ -451,7 +469,7 @@ def test_what_yes_and_no_mean_is_said_by_the_heading(heading: str, answers: tupl
         ["CCC Loans", "9.84%", "7.50%", answers[1]],
         ["Cov-Lite", "65.59%", "70.00%", answers[0]],
     ]
-    assert [one.status for one in current(rows)] == ["pass", "fail", "pass"]
+    assert [fact.status for fact in current(rows)] == ["pass", "fail", "pass"]
 
 
 def test_an_outcome_that_is_the_contrary_of_every_comparison_is_none() -> None:
@@ -461,9 +479,9 @@ def test_an_outcome_that_is_the_contrary_of_every_comparison_is_none() -> None:
         ["CCC Loans", "9.84%", "7.50%", "Yes"],
         ["Cov-Lite", "65.59%", "70.00%", "No"],
     ]
-    assert [one.status for one in current(rows)] == [None, None, None]
+    assert [fact.status for fact in current(rows)] == [None, None, None]
     rows[1] = ["Class A/B OC", "144.84%", "122.07%", "Yes"]
-    assert [one.status for one in current(rows)] == ["pass", "pass", "fail"]
+    assert [fact.status for fact in current(rows)] == ["pass", "pass", "fail"]
 
 
 @pytest.mark.parametrize(
@@ -472,8 +490,8 @@ def test_an_outcome_that_is_the_contrary_of_every_comparison_is_none() -> None:
 )
 def test_a_large_multiple_is_no_percentage(value: float, limit: float, expected: float) -> None:
     rows: list[Row] = [["Test", "Ratio", "Test Level", "Result"], ["Class A/B IC Test", value, limit, "PASSED"]]
-    (found,) = current([*rows, ["Class C IC Test", 2.2, 1.1, "PASSED"], ["Class D IC Test", 2.1, 1.1, "PASSED"]])[:1]
-    assert found.value == pytest.approx(expected)
+    (fact,) = current([*rows, ["Class C IC Test", 2.2, 1.1, "PASSED"], ["Class D IC Test", 2.1, 1.1, "PASSED"]])[:1]
+    assert fact.value == pytest.approx(expected)
 
 
 def test_oc_and_ic_stand_beside_each_other_with_headings_alike() -> None:
@@ -482,10 +500,12 @@ def test_oc_and_ic_stand_beside_each_other_with_headings_alike() -> None:
         ["A/B", "144.84%", "122.07%", "Pass", "241.00%", "120.00%", "Pass"],
         ["C", "128.75%", "113.07%", "Pass", "109.00%", "115.00%", "Fail"],
     ]
-    assert {(one.subject.measure, one.subject.classes, *brief(one)) for one in current(rows) if one.subject} == {
-        ("oc", ("A", "B"), 144.84, 122.07, "pass"), ("oc", ("C",), 128.75, 113.07, "pass"),
-        ("ic", ("A", "B"), 241.0, 120.0, "pass"), ("ic", ("C",), 109.0, 115.0, "fail"),
-    }  # fmt: skip
+    assert {(fact.subject.measure, fact.subject.classes, *brief(fact)) for fact in current(rows) if fact.subject} == {
+        ("oc", ("A", "B"), 144.84, 122.07, "pass"),
+        ("oc", ("C",), 128.75, 113.07, "pass"),
+        ("ic", ("A", "B"), 241.0, 120.0, "pass"),
+        ("ic", ("C",), 109.0, 115.0, "fail"),
+    }
 
 
 @every("label, value, limit, expected", [
@@ -499,9 +519,9 @@ def test_oc_and_ic_stand_beside_each_other_with_headings_alike() -> None:
 def test_scales_and_footnotes_of_figures(label: str, value: Any, limit: Any, expected: tuple[float, float]) -> None:
     plain: list[Row] = [["Bridge Loans", 0.2, "5%", "Pass"], ["Current Pay Obligations", 0.24, "2.5%", "Pass"]]
     rows: list[Row] = [["Test", "Actual", "Requirement", "Result"], [label, value, limit, "Pass"], *plain]
-    found = current(rows)
-    assert (found[0].value, found[0].trigger) == pytest.approx(expected)
-    assert [one.value for one in found[1:]] == [0.2, 0.24]
+    facts_read = current(rows)
+    assert (facts_read[0].value, facts_read[0].trigger) == pytest.approx(expected)
+    assert [fact.value for fact in facts_read[1:]] == [0.2, 0.24]
 
 
 def test_sections_of_classes_without_words_are_of_their_coverage() -> None:
@@ -511,9 +531,12 @@ def test_sections_of_classes_without_words_are_of_their_coverage() -> None:
         ["Interest Coverage Tests"],
         ["A/B", "241.84%", "120.00%", "Pass"], ["C", "210.75%", "115.00%", "Pass"],
     ]  # fmt: skip
-    assert [(one.subject.measure, one.subject.classes, one.value) for one in current(rows) if one.subject] == [
-        ("oc", ("A", "B"), 144.84), ("oc", ("C",), 128.75), ("ic", ("A", "B"), 241.84), ("ic", ("C",), 210.75),
-    ]  # fmt: skip
+    assert [(fact.subject.measure, fact.subject.classes, fact.value) for fact in current(rows) if fact.subject] == [
+        ("oc", ("A", "B"), 144.84),
+        ("oc", ("C",), 128.75),
+        ("ic", ("A", "B"), 241.84),
+        ("ic", ("C",), 210.75),
+    ]
 
 
 def test_a_title_names_the_classes_of_its_ratios_and_a_sheet_does_not() -> None:

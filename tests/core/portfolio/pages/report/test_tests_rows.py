@@ -49,7 +49,7 @@ def test_a_calculation_below_the_tests_is_lines() -> None:
         ["Discount Obligation Haircut", 0.0],
         ["Adjusted Collateral Principal Amount", 401_434_133.76],
     ]
-    assert [one.label for one in current(rows)] == [str(row[0]) for row in rows[1:4]]
+    assert [fact.label for fact in current(rows)] == [str(row[0]) for row in rows[1:4]]
     assert {fact.label for fact in facts(rows) if fact.kind == "component"} >= {"Principal Proceeds"}
 
 
@@ -60,10 +60,12 @@ def test_a_comma_for_decimals_makes_points_thousands() -> None:
         ["Minimum Weighted Average Spread Test", "4,03%", "3,90%", "Pass"],
         ["Weighted Average Life Test", "4,30", "5,44", "Pass"],
     ]
-    found = current(rows)
-    assert [(one.value, one.trigger, one.decimals) for one in found] == [
-        (2869.0, 2993.0, 0), (4.03, 3.9, 2), (4.3, 5.44, 2),
-    ]  # fmt: skip
+    facts_read = current(rows)
+    assert [(fact.value, fact.trigger, fact.decimals) for fact in facts_read] == [
+        (2869.0, 2993.0, 0),
+        (4.03, 3.9, 2),
+        (4.3, 5.44, 2),
+    ]
     plain = [[str(cell).replace(",", ".") for cell in row] for row in rows]
     assert current(plain)[0].value == 2.869
 
@@ -76,7 +78,7 @@ def test_or_lower_is_no_side_of_a_limit(name: str) -> None:
         ["Cov-Lite Loans", "47.98%", "55.00%", "Pass"],
         ["Fixed Rate Obligations", "2.65%", "5.00%", "Pass"],
     ]
-    (fact,) = [one for one in current(rows) if one.label == name]
+    (fact,) = [row_fact for row_fact in current(rows) if row_fact.label == name]
     assert (fact.direction, fact.subject and fact.subject.measure) == ("max", "ccc")
 
 
@@ -102,7 +104,7 @@ def test_whole_scores_are_printed_whole() -> None:
         ["Maximum Moody's Rating Factor Test", 3156.0, 3267.0, "Pass"],
         ["Fitch Maximum Weighted Average Rating Factor Test", 24.0, 26.0, "Pass"],
     ]
-    assert [one.tolerance > 0.1 for one in current(rows)] == [True, True, False]
+    assert [fact.tolerance > 0.1 for fact in current(rows)] == [True, True, False]
 
 
 def test_a_test_below_its_calculation_has_limit_status_and_both_amounts() -> None:
@@ -119,9 +121,9 @@ def test_a_test_below_its_calculation_has_limit_status_and_both_amounts() -> Non
         ["Required Ratio", "122.07%"],
         ["Test Result", "PASS"],
     ]
-    (found,) = [one for one in current(page) if one.unit == "percent"]
-    assert (found.value, found.trigger, found.status) == (142.0, 122.07, "pass")
-    assert (found.numerator, found.denominator) == (284_000_000.0, 200_000_000.0)
+    (fact,) = [read_fact for read_fact in current(page) if read_fact.unit == "percent"]
+    assert (fact.value, fact.trigger, fact.status) == (142.0, 122.07, "pass")
+    assert (fact.numerator, fact.denominator) == (284_000_000.0, 200_000_000.0)
     page[4][1] = 285_000_000.0
-    (found,) = [one for one in current(page) if one.unit == "percent"]
-    assert (found.numerator, found.denominator) == (None, None)
+    (fact,) = [read_fact for read_fact in current(page) if read_fact.unit == "percent"]
+    assert (fact.numerator, fact.denominator) == (None, None)

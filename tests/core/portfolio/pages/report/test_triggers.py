@@ -69,6 +69,6 @@ def test_an_excess_spread_counts_where_the_printed_average_has_it(
     ran = run_suite(portfolio, "enhanced")
     row = next(result for result in ran if result.test_id == "was")
     assert row.current_value == pytest.approx(spread)
-    told = "excess_spread_as_printed" in {warning.code for warning in ran.warnings}
-    assert told == (spread != 4.0)
-    assert ("stand_in" in {doubt.code for doubt in row.doubt}) == told
+    is_as_printed = "excess_spread_as_printed" in {warning.code for warning in ran.warnings}
+    assert is_as_printed == (spread != 4.0)
+    assert ("stand_in" in {doubt.code for doubt in row.doubt}) == is_as_printed

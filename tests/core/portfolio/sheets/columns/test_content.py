@@ -52,16 +52,16 @@ def test_a_text_has_its_mark_and_a_comment_has_none(text: str, mark: str) -> Non
     ],
 )
 def test_cells_speak_for_their_role_and_against_another(make_sheet: MakeSheet, cells: list[Any], role: str) -> None:
-    found = look(make_sheet, cells)
-    assert content.evidence(role, found)[0] >= 1.5
-    assert content.evidence("maturity_date", found)[0] < 0
+    features = look(make_sheet, cells)
+    assert content.evidence(role, features)[0] >= 1.5
+    assert content.evidence("maturity_date", features)[0] < 0
 
 
 def test_a_date_has_its_day_and_a_text_its_month(make_sheet: MakeSheet) -> None:
-    found = look(make_sheet, [date(2029, 3, 12), "12-Mar-2029", "n/a"])
-    assert found.days[0] == 47_189.0
-    assert found.days[1] == pytest.approx(47_189.0, abs=31)
-    assert np.isnan(found.days[2])
+    features = look(make_sheet, [date(2029, 3, 12), "12-Mar-2029", "n/a"])
+    assert features.days[0] == 47_189.0
+    assert features.days[1] == pytest.approx(47_189.0, abs=31)
+    assert np.isnan(features.days[2])
 
 
 @pytest.mark.parametrize(
@@ -75,6 +75,6 @@ def test_the_day_of_a_report_stands_in_a_line_that_says_so(line: str, year: int 
 
 
 def test_blank_cells_say_nothing(make_sheet: MakeSheet) -> None:
-    found = look(make_sheet, ["", "n/a", None])
-    assert found.filled == 0
-    assert content.evidence("price", found) == (0.0, "")
+    features = look(make_sheet, ["", "n/a", None])
+    assert features.filled == 0
+    assert content.evidence("price", features) == (0.0, "")

@@ -36,8 +36,8 @@ PRICES = frozenset(("price",))
 def test_a_relation_speaks_for_the_role_of_each_column(
     columns: list[Figures], likely: list[frozenset[str]], roles: list[str]
 ) -> None:
-    found = relations(dict(enumerate(columns)), dict(enumerate(likely)))
-    assert {at: role for at, role in found} == dict(enumerate(roles))  # noqa: C416
+    bonus = relations(dict(enumerate(columns)), dict(enumerate(likely)))
+    assert {at: role for at, role in bonus} == dict(enumerate(roles))  # noqa: C416
 
 
 def test_figures_without_a_relation_gain_nothing() -> None:

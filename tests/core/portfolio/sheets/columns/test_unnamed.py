@@ -33,16 +33,16 @@ BASE = {"Issuer": NAMES, "Par Amount": PAR, "Price": PRICES}
 
 
 def roles(make_sheet: MakeSheet, columns: dict[str, list[Any]], title: str = "As of April 09, 2025") -> dict[int, str]:
-    """The roles of a table's columns; headings of one blank or more are blank."""
+    """Return the roles of a table's columns; headings of one blank or more are blank."""
     rows = [
         [title],
         [],
         [heading.strip() or None for heading in columns],
         *map(list, zip(*columns.values(), strict=True)),
     ]
-    found = header.find(make_sheet(rows), PROFILES["standard_clo"])
-    assert found is not None
-    return {at: one.role for at, one in found.evidence.items()}
+    header_match = header.find(make_sheet(rows), PROFILES["standard_clo"])
+    assert header_match is not None
+    return {at: evidence.role for at, evidence in header_match.evidence.items()}
 
 
 @pytest.mark.parametrize(

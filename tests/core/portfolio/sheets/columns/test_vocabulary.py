@@ -36,8 +36,8 @@ NAMED = [
 
 @pytest.mark.parametrize(("text", "role"), NAMED, ids=[text for text, _ in NAMED])
 def test_words_name_a_role(text: str, role: str) -> None:
-    found, weight = heading(text).best()
-    assert (found, weight >= WORDS_MIN) == (role, True)
+    best_role, weight = heading(text).best()
+    assert (best_role, weight >= WORDS_MIN) == (role, True)
 
 
 SINKS = [
@@ -57,9 +57,9 @@ OTHER_TIMES = ["Prior Price", "Previous Moody's Rating", "Last Month Bid", "Pric
 
 @pytest.mark.parametrize("text", OTHER_TIMES)
 def test_another_time_is_no_field(text: str) -> None:
-    said = heading(text)
-    fields = [weight for role, weight in said.weights.items() if not is_sink(role)]
-    assert said.against <= -4
+    parsed = heading(text)
+    fields = [weight for role, weight in parsed.weights.items() if not is_sink(role)]
+    assert parsed.against <= -4
     assert max(fields, default=0.0) < WORDS_MIN
 
 

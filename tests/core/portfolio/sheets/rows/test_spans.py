@@ -17,9 +17,9 @@ Rows = list[list[Any]]
 
 
 def merged(sheet: Sheet) -> Sheet | None:
-    found = header.find(sheet, PROFILES["standard_clo"])
-    assert found is not None
-    return spans.merged(sheet, found)
+    header_match = header.find(sheet, PROFILES["standard_clo"])
+    assert header_match is not None
+    return spans.merge_columns(sheet, header_match)
 
 
 @every(

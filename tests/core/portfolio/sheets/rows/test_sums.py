@@ -59,7 +59,7 @@ def test_sums_of_groups_count_nothing(map_rows: MapRows, rows: Rows, subtotals: 
 def test_a_loan_that_happens_to_be_a_sum_stays(map_rows: MapRows, row: list[Any]) -> None:
     rows = [["Alder Inc", "TLB", 2_000_000.0], C[:3], row, D[:3]]
     portfolio = map_rows([HEADER[:3], *rows])
-    assert portfolio.numbers["par_value"].tolist() == [one[2] for one in rows]
+    assert portfolio.numbers["par_value"].tolist() == [loan_row[2] for loan_row in rows]
 
 
 def test_company_subtotals_by_a_blank_type(map_rows: MapRows) -> None:
