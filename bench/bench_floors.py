@@ -10,7 +10,10 @@ from bench.rows import TIMEOUT_SECONDS, Suite
 
 @pytest.mark.timeout(10 * TIMEOUT_SECONDS)
 def bench_floors(suite: Suite, request: pytest.FixtureRequest) -> None:
-    """What fell is measured again after all others, since machines are shared; with `--record` all become floors."""
+    """What fell is measured again after all others, since machines are shared.
+
+    With `--record` all become floors.
+    """
     if request.config.getoption("--record"):
         record({question.name: measured for question, measured in suite.lines() if question.floor})
         return

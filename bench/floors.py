@@ -1,4 +1,7 @@
-"""The floors of the suite: what each question came to in its last recorded runs, and which of a run's fell beneath."""
+"""The floors of the suite.
+
+What each question came to in its last recorded runs, and which of a run's fell beneath.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ def load(file: Path = FILE) -> Runs:
 
 
 def shares(runs: Runs, question: str, measured: Measured) -> dict[str, float]:
-    """What the scores of a question are of their floors; without those that have none."""
+    """What the scores of a question are of their floors.
+
+    Without those that have none.
+    """
     kept = runs.get(question, {})
     return {name: score / median(kept[name]) for name, score in measured.scores.items() if name in kept}
 

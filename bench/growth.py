@@ -1,4 +1,7 @@
-"""How the time and the peak memory of one piece of work grow with its rows: a process for each size, all in turn."""
+"""How the time and the peak memory of one piece of work grow with its rows.
+
+A process for each size, all in turn.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,10 @@ Make = Callable[[int, Path], Growing]
 
 
 def grown(make: Make, sizes: Sequence[int] = SIZES) -> Prepared:
-    """The largest size as ours; of all sizes seconds (medians), peak bytes over the data, and both exponents."""
+    """The largest size as ours.
+
+    Of all sizes seconds (medians), peak bytes over the data, and both exponents.
+    """
     peaks: list[int] = []
     seconds: dict[int, list[float]] = {rows: [] for rows in sizes}
     with ExitStack() as stack:
@@ -65,7 +71,10 @@ def grown(make: Make, sizes: Sequence[int] = SIZES) -> Prepared:
 
 
 def exponent(sizes: Sequence[int], values: Sequence[float]) -> float:
-    """The slope between logarithms by least squares over the largest sizes: 1 where a value grows as its size does."""
+    """The slope between logarithms by least squares over the largest sizes.
+
+    1 where a value grows as its size does.
+    """
     points = [(math.log(size), math.log(value)) for size, value in zip(sizes, values, strict=True)]
     return statistics.linear_regression(*zip(*points[-FITTED:], strict=True)).slope
 
@@ -76,7 +85,10 @@ growings: list[Growing] = []
 
 
 def _peak_bytes(make: Make, least: int, rows: int, folder: Path) -> int:
-    """Keeps the work of a size, its answer checked; bytes at the peak of its first call over what was there before."""
+    """Keeps the work of a size, its answer checked.
+
+    Bytes at the peak of its first call over what was there before.
+    """
     small = folder / "small"
     small.mkdir()
     make(least, small).work()  # modules and tables that come with the first call are no matter of rows

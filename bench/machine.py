@@ -1,4 +1,7 @@
-"""What the machine of a run is: its parts, the versions on it, and two measures of its speed."""
+"""What the machine of a run is.
+
+Its parts, the versions on it, and two measures of its speed.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,9 @@ COPIED_BYTES = 256 << 20
 
 
 def yardstick_seconds() -> float:
-    """Seconds of a fixed piece of interpreter work: a time alone says as much of the machine as of what it timed.
+    """Seconds of a fixed piece of interpreter work.
+
+    A time alone says as much of the machine as of what it timed.
 
     The least of many, since noise only adds: the median of a tenth of a second moved by a factor of two.
     """
@@ -29,7 +34,10 @@ def yardstick_seconds() -> float:
 
 @cache
 def copy_bytes_per_second() -> float:
-    """Bytes that one thread reads and writes in a second when it copies memory; the best of several."""
+    """Bytes that one thread reads and writes in a second when it copies memory.
+
+    The best of several.
+    """
     source = np.ones(COPIED_BYTES, np.uint8)
     target = np.zeros_like(source)
     return 2 * COPIED_BYTES / min(_seconds(lambda: np.copyto(target, source)) for _ in range(7))

@@ -1,4 +1,7 @@
-"""A question of the suite as a value, and how its contenders are timed: in turn, their answers found equal first."""
+"""A question of the suite as a value, and how its contenders are timed.
+
+In turn, their answers found equal first.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,10 @@ class LeftOut(Struct, frozen=True):
 
 
 class Prepared(Struct, kw_only=True):
-    """The works of a question over data whose answers were found equal; or samples, seconds each, taken elsewhere."""
+    """The works of a question over data whose answers were found equal.
+
+    Or samples, seconds each, taken elsewhere.
+    """
 
     works: Mapping[str, Callable[[], Any] | Work | LeftOut | Sequence[float]]
     """Ours first, under `OURS`."""
@@ -95,14 +101,20 @@ class Measured(Struct, kw_only=True):
 
     @property
     def scores(self) -> dict[str, float]:
-        """What floors are kept of, more is better: our times against each contender, or the yardstick where none is."""
+        """What floors are kept of, more is better.
+
+        Our times against each contender, or the yardstick where none is.
+        """
         ours = self.seconds(OURS)
         ratios = {name: self.seconds(name) / ours for name in self.samples if name != OURS}
         return ratios if self.yardstick_seconds is None else {YARDSTICK: self.yardstick_seconds / ours}
 
 
 class Measuring:
-    """Measures questions one after the other; closed, it frees the data that are still held."""
+    """Measures questions one after the other.
+
+    Closed, it frees the data that are still held.
+    """
 
     def __init__(self) -> None:
         self._stack = ExitStack()

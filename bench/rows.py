@@ -1,4 +1,7 @@
-"""Questions as rows of pytest-benchmark: one test for each contender, which replays its samples."""
+"""Questions as rows of pytest-benchmark.
+
+One test for each contender, which replays its samples.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ def replayed() -> float:
 
 
 def asked(*questions: Question) -> Callable[..., None]:
-    """The test function of a module: a row for each contender of each question, in their order."""
+    """The test function of a module.
+
+    A row for each contender of each question, in their order.
+    """
     names = [question.name for question in questions]
     assert len(set(names)) == len(names), "two questions have one name"
     rows = [
@@ -66,7 +72,10 @@ class Suite:
         self._measuring = Measuring()
 
     def measured(self, question: Question) -> Measured:
-        """What the contenders took; the same error for each row where they cannot be compared."""
+        """What the contenders took.
+
+        The same error for each row where they cannot be compared.
+        """
         if question.name in self._failed:
             raise self._failed[question.name]
         if question.name not in self.runs:

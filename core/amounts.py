@@ -23,7 +23,9 @@ _WRITTEN: Final = re.compile(
 
 
 def read_number(text: str) -> float:
-    """A number: 1000000, 1,000,000.50, 1_000_000, 1e6. Commas and underscores part thousands and nothing else.
+    """Return a number: 1000000, 1,000,000.50, 1_000_000, 1e6.
+
+    Commas and underscores part thousands and nothing else.
 
     Raises:
         ValueError: it is none, or not finite.
@@ -32,7 +34,7 @@ def read_number(text: str) -> float:
 
 
 def read_amount(text: str) -> float:
-    """An amount: a number, with a scale where there is one: 500k, 1m, 2.5mm, 1bn.
+    """Return an amount: a number, with a scale where there is one: 500k, 1m, 2.5mm, 1bn.
 
     Raises:
         ValueError: it is none, or not finite.
@@ -41,7 +43,7 @@ def read_amount(text: str) -> float:
 
 
 def is_scale(word: str) -> bool:
-    """Whether a word alone is a scale of amounts: mm, million."""
+    """Return whether a word alone is a scale of amounts: mm, million."""
     return bool(word) and word.lower() in _SCALES
 
 

@@ -31,7 +31,7 @@ _MADE_BY: Final = {"Portfolio": "; Portfolio.from_workbook makes one of a workbo
 
 
 def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """The function, which refuses arguments of other types than it states before it does anything.
+    """Return the function, which refuses arguments of other types than it states before it does anything.
 
     For functions that work for longer than the microseconds that this takes. The call raises a TypeError that names the
     argument and what it may be, or for an unknown one the nearest that there is.
@@ -50,7 +50,7 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 @lru_cache(maxsize=256)
 def _stated(function: Callable[..., Any]) -> tuple[Signature, dict[str, Any]]:
-    """The signature and the type of each parameter that has one which is known when the program runs."""
+    """Return the signature and the type of each parameter that has one which is known when the program runs."""
     own_signature, names = signature(function), vars(sys.modules[function.__module__])
     types: dict[str, Any] = {}
     for name, parameter in own_signature.parameters.items():
@@ -67,8 +67,8 @@ def _stated(function: Callable[..., Any]) -> tuple[Signature, dict[str, Any]]:
 
 @lru_cache(maxsize=256)
 def _plain(function: Callable[..., Any]) -> tuple[tuple[type | None, ...], dict[str, type], int]:
-    """The class that each parameter given by its place states, those that may be given by name, and how many must be
-    given; None, and no entry, for a parameter that states more than a class."""
+    """Return the class that each parameter given by its place states, those that may be given by name, and how many
+    must be given; None, and no entry, for a parameter that states more than a class."""
     own_signature, types = _stated(function)
     known = [
         (parameter, kind if (kind := types.get(parameter.name)) in (str, bool) or _is_ours(kind) else None)
@@ -87,7 +87,7 @@ def _is_ours(kind: Any) -> bool:
 
 
 def _are_plain(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether all arguments are right at first sight: to bind them to the signature takes 7 us."""
+    """Return whether all arguments are right at first sight: to bind them to the signature takes 7 us."""
     placed, by_name, needed = _plain(function)
     if not needed <= len(args) <= len(placed):
         return False
@@ -152,7 +152,7 @@ def _words(kind: Any) -> list[str]:
     if origin is Literal:
         return [repr(arg) for arg in get_args(kind)]
     inside = get_args(kind) if origin in (*_LISTS, tuple) else ()
-    named = ["lists" if get_origin(each) in _LISTS else getattr(each, "__name__", "") for each in inside]
+    named = ["lists" if get_origin(argument) in _LISTS else getattr(argument, "__name__", "") for argument in inside]
     inner = ", ".join(filter(None, named))
     kind = NoneType if kind is None else origin or kind
     name = getattr(kind, "__name__", str(kind))

@@ -24,18 +24,25 @@ _TRUSTEE: Final = "trustee"
 
 
 def label(name: str, labels: Mapping[str, str] = LABELS) -> str:
-    """The label of a field or a trustee: Moody's facility rating for `rating_agency_a_facility`, else its name."""
+    """Return the label of a field or a trustee: Moody's facility rating for `rating_agency_a_facility`, else its
+    name."""
     match = _NAME.fullmatch(name)
     return name if match is None else _words(match, labels)
 
 
 def spaced(name: str) -> str:
-    """The words of a field's name; of an agency's rating or a trustee the name itself, for `labelled` to find."""
+    """Return the words of a field's name.
+
+    Of an agency's rating or a trustee the name itself, for `labelled` to find.
+    """
     return name if _NAME.fullmatch(name) else name.replace("_", " ")
 
 
 def labelled(text: str, labels: Mapping[str, str] = LABELS) -> str:
-    """A text for people: each name of an agency's rating or of a trustee in it as its label."""
+    """Return a text for people.
+
+    Each name of an agency's rating or of a trustee in it as its label.
+    """
     return _NAME.sub(lambda match: _words(match, labels), text)
 
 

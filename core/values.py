@@ -69,7 +69,8 @@ DAYS_BETWEEN_SYSTEMS: Final = 1_462
 
 
 def from_serial(serial: float, *, date_1904: bool = False) -> datetime | None:
-    """The moment that a date serial stands for, to the millisecond as Excel shows it; None where Excel shows none.
+    """Return the moment that a date serial stands for, to the millisecond as Excel shows it; None where Excel shows
+    none.
 
     In the 1900 system serial 60 is the 29 February 1900 that never was: it comes back as 28 February, and the serials
     below it one day later than plain counting would give.
@@ -89,7 +90,7 @@ def from_serial(serial: float, *, date_1904: bool = False) -> datetime | None:
 
 
 def to_serial(moment: date | datetime, *, date_1904: bool = False) -> float:
-    """The date serial of a day or a moment without a zone; the inverse of `from_serial`."""
+    """Return the date serial of a day or a moment without a zone; the inverse of `from_serial`."""
     if not isinstance(moment, datetime):
         moment = datetime(moment.year, moment.month, moment.day)  # noqa: DTZ001
     epoch = _EPOCH_1904 if date_1904 else _EPOCH_1900

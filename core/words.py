@@ -21,7 +21,7 @@ ASKED_MAX: Final = 100
 
 
 def plural(noun: str) -> str:
-    """The plural of a regular noun; of several words, of the last."""
+    """Return the plural of a regular noun; of several words, of the last."""
     if not noun:
         return ""
     if noun.endswith("y") and noun[-2:-1] not in "aeiou":
@@ -30,13 +30,16 @@ def plural(noun: str) -> str:
 
 
 def counted(count: float, noun: str, verb: str = "") -> str:
-    """A count with its noun: 1 test, 1,000 loans, 0 industries; of the verb "was/were" the half that goes with it."""
+    """Return a count with its noun: 1 test, 1,000 loans, 0 industries.
+
+    Of the verb "was/were" the half that goes with it.
+    """
     words = f"{count:,.0f} {noun if count == 1 else plural(noun)}"
     return f"{words} {agreed(count, verb)}" if verb else words
 
 
 def agreed(count: float, words: str) -> str:
-    """The half of "was/were" that goes with a count."""
+    """Return the half of "was/were" that goes with a count."""
     singular, many = words.split("/")
     return singular if count == 1 else many
 
@@ -45,14 +48,17 @@ def agreed(count: float, words: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The one of `known` that a misspelt name may have meant; None where none is near."""
+    """Return the one of `known` that a misspelt name may have meant.
+
+    None where none is near.
+    """
     names = {each.casefold(): each for each in islice(known, NAMES_MAX)}
     close_matches = get_close_matches(name[:ASKED_MAX].casefold(), names, n=1)
     return names[close_matches[0]] if close_matches else None
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """What a message about an unknown name ends with: what may have been meant, and the names that there are."""
+    """Return what a message about an unknown name ends with: what may have been meant, and the names that there are."""
     names = list(islice(known, NAMES_MAX))
     more = f" and {len(names) - LISTED_MAX:,} more" if len(names) > LISTED_MAX else ""
     listed = f"{', '.join(names[:LISTED_MAX])}{more}"

@@ -79,7 +79,10 @@ def areas() -> list[Area]:
 
 
 def routes() -> list[Route]:
-    """Every route of the service, with the pages that no client calls: the description of the others, the console."""
+    """Every route of the service, with the pages that no client calls.
+
+    The description of the others, the console.
+    """
     from service.console.file_routes import area as console
 
     return [*_rows(), *_reference().routes, *console.routes]
@@ -171,7 +174,10 @@ def create(settings: Settings | None = None) -> Starlette:
 
 @cache
 def _description() -> bytes:
-    """The document as it is sent. Making it takes a quarter of a second, so it waits for the first who asks."""
+    """The document as it is sent.
+
+    Making it takes a quarter of a second, so it waits for the first who asks.
+    """
     return msgspec.json.encode(document())
 
 

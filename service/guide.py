@@ -39,7 +39,10 @@ NOT_KEPT: Final = [("cache-control", "no-store"), *PAGE_HEADERS]
 
 
 def answer(path: str, known: str, archive: Path = ARCHIVE) -> Raw | None:
-    """The answer for a path below the prefix, None where nothing is there; `known` is what If-None-Match says."""
+    """The answer for a path below the prefix, None where nothing is there.
+
+    `known` is what If-None-Match says.
+    """
     try:
         changed = archive.stat()
     except FileNotFoundError:
@@ -60,6 +63,9 @@ def answer(path: str, known: str, archive: Path = ARCHIVE) -> Raw | None:
 
 @lru_cache(maxsize=1)
 def _opened(archive: Path, changed: tuple[int, int]) -> tuple[ZipFile, dict[str, str]]:
-    """The archive with the tag of each of its files; opened again once it was built anew."""
+    """The archive with the tag of each of its files.
+
+    Opened again once it was built anew.
+    """
     opened = ZipFile(archive)
     return opened, {info.filename: f'W/"{info.CRC:08x}-{info.file_size:x}"' for info in opened.infolist()}

@@ -91,7 +91,10 @@ def _is_error(outcome: object) -> TypeGuard[Exception]:
 
 
 def main() -> None:
-    """Run the worker of the settings in the environment; who is root becomes another user first."""
+    """Run the worker of the settings in the environment.
+
+    Who is root becomes another user first.
+    """
     settings = config.load()
     account = app_account()
     if account is not None:

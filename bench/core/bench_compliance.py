@@ -104,7 +104,10 @@ def portfolio(loans: int) -> Portfolio:
 def finish(
     book: Portfolio, sums: dict[str, float], largest: Any, industries: Any, score: float, haircut: float
 ) -> Figures:
-    """The 25 figures from a peer's sums: arithmetic on a few dozen numbers, the same for both."""
+    """The 25 figures from a peer's sums.
+
+    Arithmetic on a few dozen numbers, the same for both.
+    """
     notes, cash = book.tranches, book.deal.principal_cash
     assert notes is not None
     assert cash is not None

@@ -79,7 +79,10 @@ def stored(path: Path, folder: Path) -> None:
 
 
 def check(path: Path, folder: Path, rows: int) -> None:
-    """Every cell as calamine has it, every formula as it was written; read back from the stored file."""
+    """Every cell as calamine has it, every formula as it was written.
+
+    Read back from the stored file.
+    """
     stored(path, folder)
     sheet = open_sheet(folder / "sheet-0.safetensors")
     strings = sheet.text.strings()
@@ -154,7 +157,10 @@ READERS: dict[str, tuple[Callable[[Path], Any], int | None]] = {
 
 
 def check_peers(path: Path) -> None:
-    """fastexcel and openpyxl against calamine, which ours was compared with: sizes, and each numeric column's sum."""
+    """fastexcel and openpyxl against calamine, which ours was compared with.
+
+    Sizes, and each numeric column's sum.
+    """
     rows, frame, values = calamine(path), by_fastexcel(path), by_openpyxl(path)
     assert frame.shape == (len(rows), len(rows[0])) == (len(values), len(values[0]))
     for at, first in enumerate(rows[0]):

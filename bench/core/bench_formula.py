@@ -1,4 +1,6 @@
-"""How fast formulas without a book are: one, one never seen, whole columns, and batches of ten thousand.
+"""How fast formulas without a book are.
+
+One, one never seen, whole columns, and batches of ten thousand.
 
 Values are made after compilation and are new in each repeat; all answers must agree before a time counts.
 """
@@ -27,7 +29,10 @@ MAP_PER_SECOND, ONE_SHAPE_PER_SECOND, SHAPES_PER_SECOND = 5_000_000, 300_000, 60
 
 
 def _small() -> Prepared:
-    """Ours from Python in a loop; the ten values are set one by one in a peer, which calculates and is read."""
+    """Ours from Python in a loop.
+
+    The ten values are set one by one in a peer, which calculates and is read.
+    """
     program, chance = core.compile(SMALL), np.random.default_rng(7)
     contexts: list[dict[str, float]] = []
     values: list[list[float]] = []
@@ -84,7 +89,10 @@ SMALL_PEERS: dict[str, tuple[int, Callable[[], Callable[[Sequence[float]], Any]]
 
 
 def _never_seen() -> Prepared:
-    """Parsed, compiled and evaluated: texts that differ in their numbers, so that none is kept from before."""
+    """Parsed, compiled and evaluated.
+
+    Texts that differ in their numbers, so that none is kept from before.
+    """
     contexts = _contexts(np.random.default_rng(7), 300)
     texts = iter([
         [f"=IF(SUM(A1:A10)>{at}.{turn},ROUND(AVERAGE(A1:A10),2),{turn})" for at in range(len(contexts))]
@@ -159,7 +167,10 @@ def _answers(texts: list[str], context: dict[str, float]) -> list[Any]:
 
 
 def _shapes(chance: np.random.Generator, turn: int) -> list[str]:
-    """Formulas of two to four cells, an operator or two and a function; the number in each is its own."""
+    """Formulas of two to four cells, an operator or two and a function.
+
+    The number in each is its own.
+    """
     patterns = (
         "={a}{o}{b}+{n}", "=SUM({a},{b},{n})*{c}", "=ROUND({a}{o}{b},2)-{n}", "=IF({a}>{b},{c},{n})",
         "=MAX({a},{b}){o}{n}", "=({a}+{b}){o}({c}-{n})", "=MIN({a},{n})+ABS({b}{o}{c})", "={n}%*{a}{o}{b}",

@@ -1,4 +1,6 @@
-"""How fast workbooks calculate: fill-downs, SUMIFS, lookups, one edit, and a million formulas loaded, beside the peers.
+"""How fast workbooks calculate.
+
+Fill-downs, SUMIFS, lookups, one edit, and a million formulas loaded, beside the peers.
 
 A scenario changes a whole column of the book and recalculates. Our time has the writing of the new values in it, those
 of the peers and of the NumPy lines have not. All answers must agree before a time counts.
@@ -43,7 +45,10 @@ Numbers = NDArray[np.float64]
 
 
 def _loading() -> Prepared:
-    """Texts parsed, the graph made, everything calculated once: ours in a process of its own, for its peak memory."""
+    """Texts parsed, the graph made, everything calculated once.
+
+    Ours in a process of its own, for its peak memory.
+    """
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as child:
         seconds, size_bytes = child.submit(_load_many).result()
     assert size_bytes < LOAD_BYTES_MOST, f"{size_bytes:,} bytes are over the target"
@@ -242,7 +247,10 @@ def _conditional_sums() -> Prepared:
 
 
 class _Lookups:
-    """100,000 exact VLOOKUPs into 100,000 rows in no order; the keys of the table are new in each turn."""
+    """100,000 exact VLOOKUPs into 100,000 rows in no order.
+
+    The keys of the table are new in each turn.
+    """
 
     def __init__(self, chance: np.random.Generator) -> None:
         self.chance = chance
@@ -266,7 +274,10 @@ class _Lookups:
 
 
 def _lookups() -> Prepared:
-    """ironcalc looks through the table for each: 27 s at a hundredth of this, and not run."""
+    """ironcalc looks through the table for each.
+
+    27 s at a hundredth of this, and not run.
+    """
     scene = _Lookups(np.random.default_rng(7))
     scene.renew()
     scene.ours()

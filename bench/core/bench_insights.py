@@ -1,4 +1,6 @@
-"""How long the analyst takes over a deal of two months: every finder, with its runs, for one reader.
+"""How long the analyst takes over a deal of two months.
+
+Every finder, with its runs, for one reader.
 
 Each turn is over a new subject, since one keeps its run. The answer is checked first: every kind of finding is there,
 and the market value that one prints is the sum over the loans.
@@ -27,8 +29,10 @@ EVERYTHING = 200
 
 
 def deal(loans: int) -> Subject:
-    """A deal and its month before: prices moved, a tenth of the loans paid down, some ratings fell, six loans came and
-    five went."""
+    """A deal and its month before.
+
+    Prices moved, a tenth of the loans paid down, some ratings fell, six loans came and five went.
+    """
     generated = generate(loans, seed=3)
     now: dict[str, Any] = generated.portfolio_columns()
     draw = np.random.default_rng(3)

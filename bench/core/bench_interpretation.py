@@ -1,4 +1,6 @@
-"""How long the search of a reading takes: loans beside printed figures that tie by another reading than the market's.
+"""How long the search of a reading takes.
+
+Loans beside printed figures that tie by another reading than the market's.
 
 The figures are those of a run under a definition with three other conventions: no principal cash, defaulted loans at
 market value, discount obligations at par. The search must find just these before a time counts, the last where there

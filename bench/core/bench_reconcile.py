@@ -56,7 +56,10 @@ Columns = dict[str, Any]
 
 
 def books(loans: int) -> tuple[Columns, Columns]:
-    """A generated book, and the trustee's: shuffled, edited, some loans and CUSIPs lost, some loans of its own."""
+    """A generated book, and the trustee's.
+
+    Shuffled, edited, some loans and CUSIPs lost, some loans of its own.
+    """
     book: Columns = generate(loans=loans).portfolio_columns()
     chance = np.random.default_rng(3)
     kept = chance.permutation(loans)[: loans - _few(loans)]
@@ -89,7 +92,10 @@ def taken(columns: Columns, rows: NDArray[Any]) -> Columns:
 
 
 def frame(portfolio: Portfolio, classes: dict[str, dict[str, int]]) -> pl.DataFrame:
-    """The compared columns of a portfolio: identifiers and names as strings, classes as numbers of both sides."""
+    """The compared columns of a portfolio.
+
+    Identifiers and names as strings, classes as numbers of both sides.
+    """
     columns: dict[str, Any] = {name: portfolio.numbers[name] for name in ("par_value", *NUMBERS)}
     columns |= {name: portfolio.ranks[name] for name in RANKS}
     for name in TEXTS:
@@ -175,7 +181,10 @@ def left_over(side: pl.DataFrame, gone: pl.Series, height: int) -> pl.DataFrame:
 
 
 def issues_of(pairs: pl.LazyFrame, left: pl.LazyFrame, right: pl.LazyFrame) -> pl.LazyFrame:
-    """The nine rules, the names and the identifiers of some pairs; the loans left over on either side."""
+    """The nine rules, the names and the identifiers of some pairs.
+
+    The loans left over on either side.
+    """
     c = pl.col
     apart, size = (c("par_value") - c("par_value_b")).abs().round(6), c("par_value").abs()
     severities = {
@@ -295,7 +304,10 @@ def in_pandas(tape: Any, book: Any) -> Found:
 
 
 def in_datacompy(tape: Any, book: Any) -> int:
-    """Less than is asked: pairs by CUSIP alone, every column with one tolerance, a mark for each pair that differs."""
+    """Less than is asked.
+
+    Pairs by CUSIP alone, every column with one tolerance, a mark for each pair that differs.
+    """
     sides = [side.dropna(subset=["cusip"]).drop_duplicates("cusip", keep=False) for side in (tape, book)]
     return len(datacompy.Compare(*sides, join_columns="cusip", abs_tol=0.01).intersect_rows)
 

@@ -1,4 +1,6 @@
-"""How long what-if trades take: 10 on 1,000,000 loans beside the suite again, and 1,000 lists of 10 on 400 loans.
+"""How long what-if trades take.
+
+10 on 1,000,000 loans beside the suite again, and 1,000 lists of 10 on 400 loans.
 
 Half of the trades sell, part of a loan or all of it; half buy loans of new obligors. At a million loans the figures
 after them must be those of the suite over the changed portfolio before a time counts.

@@ -59,7 +59,10 @@ def by_xlsxwriter(path: Path, rows: list[list[Any]]) -> None:
 
 
 def by_rust(path: Path, records: list[dict[str, Any]]) -> None:
-    """The bindings of rust_xlsxwriter; they take no formula with its value, so these cells are its values alone."""
+    """The bindings of rust_xlsxwriter.
+
+    They take no formula with its value, so these cells are its values alone.
+    """
     rustpy_xlsxwriter.write_worksheet(records, str(path), "Loans")
 
 

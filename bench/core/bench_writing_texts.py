@@ -110,7 +110,10 @@ def pythons_json(rows: list[tuple[Any, ...]], path: Path) -> None:
 
 
 def check(folder: Path) -> None:
-    """Every cell of a small table as it was made: in our text, in our JSON, and as the peers write it."""
+    """Every cell of a small table as it was made.
+
+    In our text, in our JSON, and as the peers write it.
+    """
     table = Table(ROWS_CHECKED)
     rows = table.frame.rows()
     ours(table, folder / "ours.csv")

@@ -1,4 +1,6 @@
-"""The other formula engines, behind the few calls that the benchmarks need; `make bench` installs them, users do not.
+"""The other formula engines, behind the few calls that the benchmarks need.
+
+`make bench` installs them, users do not.
 
 Each is used as its documentation shows: values and formulas in batches where it has them.
 """
@@ -87,7 +89,10 @@ class Ironcalc:
 
 
 class HyperFormula:
-    """HyperFormula (TypeScript), in a process of Node's: recalculates what changed; an order takes 0.1 ms."""
+    """HyperFormula (TypeScript), in a process of Node's.
+
+    Recalculates what changed; an order takes 0.1 ms.
+    """
 
     def __init__(self) -> None:
         package = _INSTALLED / "node_modules" / "hyperformula"

@@ -1,1 +1,4 @@
-"""What the suite measured, as tables and pictures: `python -m bench.report FILE.json ...` (`__main__.py`)."""
+"""What the suite measured, as tables and pictures.
+
+`python -m bench.report FILE.json ...` (`__main__.py`).
+"""

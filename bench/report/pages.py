@@ -1,4 +1,6 @@
-"""Where tables and pictures go: blocks between markers in the README and the guide, or a page in a folder of its own.
+"""Where tables and pictures go.
+
+Blocks between markers in the README and the guide, or a page in a folder of its own.
 
 A block stands between `<!-- measured: NAME -->` and `<!-- /measured -->`; a test holds that
 each is what the report writes from the kept runs.
@@ -43,7 +45,10 @@ _BLOCKS: Final[dict[str, Callable[[Sequence[BenchmarkRun]], str]]] = {
 
 
 def drawn(runs: Sequence[BenchmarkRun]) -> dict[str, str]:
-    """The pictures by name of file; of the last run, and of all where there are several."""
+    """The pictures by name of file.
+
+    Of the last run, and of all where there are several.
+    """
     last = runs[-1]
     drawings = {
         "speed.svg": pictures.peers(tables.longest(last)),

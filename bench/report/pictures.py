@@ -1,4 +1,6 @@
-"""The pictures, as SVG that is readable on light and dark pages: it has a ground of its own, which follows the reader.
+"""The pictures, as SVG that is readable on light and dark pages.
+
+It has a ground of its own, which follows the reader.
 
 A picture is rows under each other: a label on the left, a strip in the middle, a text on the right. Nothing shares a
 line with another row, so no label can lie upon another, however many there are.
@@ -61,7 +63,10 @@ class Scale:
 
 
 def peers(rows: Sequence[BenchmarkRow]) -> str:
-    """Our ratio to each contender: a bar to the fastest peer, a ring for each other, a line at a target."""
+    """Our ratio to each contender.
+
+    A bar to the fastest peer, a ring for each other, a line at a target.
+    """
     rows = [row for row in rows if row.extra_info.ratio is not None]
     values = [value for row in rows for value in (*row.extra_info.targets, *row.extra_info.ratios.values())]
     scale = Scale(_left(rows), [1.0, *values])
@@ -81,7 +86,10 @@ def peers(rows: Sequence[BenchmarkRow]) -> str:
 
 
 def limits(rows: Sequence[BenchmarkRow]) -> str:
-    """The share of our time that copying the bytes that must be touched takes; the ring is that of the fastest peer."""
+    """The share of our time that copying the bytes that must be touched takes.
+
+    The ring is that of the fastest peer.
+    """
     rows = [row for row in rows if row.extra_info.limit_ratio is not None]
     theirs = [row.extra_info.limit_ratio / row.extra_info.ratio for row in rows if row.extra_info.ratio]
     scale = Scale(_left(rows), [1.0, *theirs, *(row.extra_info.limit_ratio for row in rows)])
@@ -99,7 +107,10 @@ def limits(rows: Sequence[BenchmarkRow]) -> str:
 
 
 def trend(runs: Sequence[BenchmarkRun]) -> str:
-    """The ratio to the fastest peer in each run, around the median of the runs: a path for each question."""
+    """The ratio to the fastest peer in each run, around the median of the runs.
+
+    A path for each question.
+    """
     history: dict[str, list[float]] = {}
     for row in (row for run in runs for row in run.ours if row.extra_info.ratio is not None):
         history.setdefault(row.extra_info.question, []).append(row.extra_info.ratio)
@@ -130,7 +141,10 @@ def _picture(
     strip: Strip,
     under: Callable[[float], str],
 ) -> str:
-    """The rows under the heads of their areas; `said` stands right of each, `under` gives the lines behind all."""
+    """The rows under the heads of their areas.
+
+    `said` stands right of each, `under` gives the lines behind all.
+    """
     left = _left(rows)
     parts, y, texts = [], TOP, iter(labels)
     for area, inside in groupby(rows, key=lambda row: row.area):

@@ -1,4 +1,7 @@
-"""Runs of the suite as pytest-benchmark wrote them: what of a file is read, and what of it is kept beside the code."""
+"""Runs of the suite as pytest-benchmark wrote them.
+
+What of a file is read, and what of it is kept beside the code.
+"""
 
 from __future__ import annotations
 
@@ -57,13 +60,19 @@ class BenchmarkRow(Struct, frozen=True, kw_only=True):
 
     @property
     def area(self) -> str:
-        """The part of the house: `compliance` of bench/core/bench_compliance.py; all of bench/service is `HTTP`."""
+        """The part of the house.
+
+        `compliance` of bench/core/bench_compliance.py; all of bench/service is `HTTP`.
+        """
         path = Path(self.fullname.partition("::")[0])
         return "HTTP" if path.parent.name == "service" else path.stem.removeprefix("bench_").replace("_", " ")
 
 
 class MachineTold(Struct, frozen=True, kw_only=True):
-    """What a run was made on; sizes in bytes, the copy by one thread in bytes a second, read and written."""
+    """What a run was made on.
+
+    Sizes in bytes, the copy by one thread in bytes a second, read and written.
+    """
 
     cpu: str
     cores: int
@@ -129,7 +138,10 @@ def read(paths: Iterable[Path]) -> list[BenchmarkRun]:
 
 
 def together(parts: list[BenchmarkRun]) -> BenchmarkRun:
-    """Parts of one run, made one after another; what came twice counts as it was last."""
+    """Parts of one run, made one after another.
+
+    What came twice counts as it was last.
+    """
     rows = {(row.extra_info.question, row.extra_info.contender): row for part in parts for row in part.benchmarks}
     return msgspec.structs.replace(parts[-1], benchmarks=list(rows.values()))
 

@@ -24,7 +24,10 @@ def machine(run: BenchmarkRun) -> str:
 
 
 def short(run: BenchmarkRun) -> str:
-    """One row an area, of its longest work that has a peer: which it is was not chosen by its ratio."""
+    """One row an area, of its longest work that has a peer.
+
+    Which it is was not chosen by its ratio.
+    """
     rows = (
         (area, row.question, time(row.seconds), row.best_peer or "", times(row.ratio))
         for area, row in ((row.area, row.extra_info) for row in longest(run))
@@ -65,7 +68,10 @@ def _line(row: BenchmarkRow) -> Sequence[str]:
 
 
 def growth(run: BenchmarkRun) -> str:
-    """Time and memory over the rows, with the exponent of each: the slope between logarithms, 1 where it is linear."""
+    """Time and memory over the rows, with the exponent of each.
+
+    The slope between logarithms, 1 where it is linear.
+    """
     extra_infos = [row.extra_info for row in run.ours if row.extra_info.rows]
     if not extra_infos:
         return ""

@@ -1,4 +1,6 @@
-"""Alerts after runs: 100 tenants run a workbook each, and each run concerns 100 alerts of its tenant.
+"""Alerts after runs.
+
+100 tenants run a workbook each, and each run concerns 100 alerts of its tenant.
 
 Timed are the 100 jobs that the runs' events leave, from the start of the first to the end of the last: taken, run and
 finished by the worker's own runner in one process, four at a time as a worker runs them, with PostgreSQL and its
@@ -107,7 +109,10 @@ def _alerts() -> list[dict[str, Any]]:
 
 
 def _prepared(connection: psycopg.Connection[Any], results: Results) -> list[tuple[UUID, UUID]]:
-    """Tenants, each with a workbook, its earlier runs and its alerts; (tenant, workbook) of each."""
+    """Tenants, each with a workbook, its earlier runs and its alerts.
+
+    (tenant, workbook) of each.
+    """
     books = []
     for place in range(TENANTS):
         tenant, book = uuid4(), uuid4()
@@ -160,7 +165,10 @@ def _run(
 async def _events(
     shared: Resources, connection: psycopg.Connection[Any], books: list[tuple[UUID, UUID]], results: Results
 ) -> list[tuple[str, str]]:
-    """A run of each workbook with its event; (tenant, job) of what this leaves to do, handed over."""
+    """A run of each workbook with its event.
+
+    (tenant, job) of what this leaves to do, handed over.
+    """
     for tenant, book in books:
         run_id = _run(connection, tenant, book, results)
         unit = Unit(shared, tenant, request_id="bench")

@@ -1,4 +1,7 @@
-"""The mixes of `python -m bench load` in a short form: each beside an empty Starlette endpoint, the two in turn."""
+"""The mixes of `python -m bench load` in a short form.
+
+Each beside an empty Starlette endpoint, the two in turn.
+"""
 
 from __future__ import annotations
 

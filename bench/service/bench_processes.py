@@ -1,4 +1,6 @@
-"""Two API processes and two workers beside one of each: requests a second under wrk, the two services in turn.
+"""Two API processes and two workers beside one of each.
+
+Requests a second under wrk, the two services in turn.
 
 All is on one machine: wrk, PostgreSQL, Redis and the drain take most of the second of two cores already, so requests a
 second say more of the machine than of us. What something shared costs shows in the processor time of a request: where

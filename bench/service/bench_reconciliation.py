@@ -1,4 +1,7 @@
-"""A tape that differs from its workbook in a million places: compared and stored, then read, over the whole service."""
+"""A tape that differs from its workbook in a million places.
+
+Compared and stored, then read, over the whole service.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,10 @@ class Compared(NamedTuple):
 
 @contextmanager
 def _stored() -> Iterator[Compared]:
-    """Both books uploaded, compared twice: once with nothing stored, once with all of it."""
+    """Both books uploaded, compared twice.
+
+    Once with nothing stored, once with all of it.
+    """
     columns = _columns()
     edited = {name: values * _OFF[name] if name in _OFF else values for name, values in columns.items()}
     expected = len(core.reconcile(core.Portfolio.from_columns(edited), core.Portfolio.from_columns(columns)).issues)
@@ -126,8 +132,10 @@ def _taken(which: str, timing: str, compared: Compared) -> Prepared:
 
 
 def _read(name: str, compared: Compared) -> Prepared:
-    """In turn beside the service's own emptiest answer: after a million rows the database tidies up for a while, and a
-    time of some milliseconds would tell of that."""
+    """In turn beside the service's own emptiest answer.
+
+    After a million rows the database tidies up for a while, and a time of some milliseconds would tell of that.
+    """
     client, path = compared.client, READS[name].format(compared.tape_id)
     if "items" in (answer := client.get(path)) and not answer["items"]:
         raise AssertionError(f"{name} is empty")

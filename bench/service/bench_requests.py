@@ -1,4 +1,6 @@
-"""Requests that clients make all day, of one caller and of sixteen: a formula, a compliance run, a page of workbooks.
+"""Requests that clients make all day, of one caller and of sixteen.
+
+A formula, a compliance run, a page of workbooks.
 
 wrk sends them, in turn with an empty Starlette endpoint and, for the formula, with FastAPI that checks a body and a
 token and does nothing. Ours has one API process; limits, revocation, row security, audit, logs and fsync are on.

@@ -1,4 +1,7 @@
-"""Trades over HTTP, simulated and previewed: the whole service as a user has it, one caller at a time."""
+"""Trades over HTTP, simulated and previewed.
+
+The whole service as a user has it, one caller at a time.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ PREVIEW_TESTS = 25
 
 @contextmanager
 def _deal(loans: int) -> Iterator[tuple[Client, str, core.Portfolio, list[dict[str, Any]]]]:
-    """A caller with a deal of so many loans: its workbook's id, its loans, and trades to try."""
+    """A caller with a deal of so many loans.
+
+    Its workbook's id, its loans, and trades to try.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "deal.xlsx"
         generate(loans=loans, seed=7).write(path)

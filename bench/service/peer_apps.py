@@ -1,4 +1,6 @@
-"""Peers of POST /calculations/evaluate: an empty Starlette endpoint; FastAPI with pydantic and a JWT check alone.
+"""Peers of POST /calculations/evaluate.
+
+An empty Starlette endpoint; FastAPI with pydantic and a JWT check alone.
 
 No limits, no revocation, no audit, no formula: what any service of this kind does at the very least.
 """

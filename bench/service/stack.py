@@ -1,4 +1,7 @@
-"""The real service for a benchmark: `cushion serve` on a fresh data folder, every setting at its default."""
+"""The real service for a benchmark.
+
+`cushion serve` on a fresh data folder, every setting at its default.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,10 @@ class RefusedError(RuntimeError):
 
 @contextmanager
 def serving(settings: dict[str, str] | None = None) -> Iterator[str]:
-    """The service's URL, while it runs: limits, audit, logs and fsync as a user has them, but for these settings."""
+    """The service's URL, while it runs.
+
+    Limits, audit, logs and fsync as a user has them, but for these settings.
+    """
     folder = Path(tempfile.mkdtemp(prefix="cushion-bench-"))
     folder.chmod(0o755)  # the account that PostgreSQL runs as must be able to enter
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CUSHION_")}
@@ -96,8 +102,10 @@ def _wait(port: int) -> None:
 
 
 class Client:
-    """A user on one kept-alive connection, without a token the owner of a new tenant: bare, so that the service is
-    timed and not the client."""
+    """A user on one kept-alive connection, without a token the owner of a new tenant.
+
+    Bare, so that the service is timed and not the client.
+    """
 
     def __init__(self, url: str, *, token: str | None = None) -> None:
         place = urlsplit(url)

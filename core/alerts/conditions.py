@@ -1,4 +1,7 @@
-"""What an alert watches for, by its type: the conditions as data, and reading them."""
+"""What an alert watches for, by its type.
+
+The conditions as data, and reading them.
+"""
 
 from __future__ import annotations
 
@@ -80,14 +83,17 @@ CONDITIONS: Final[dict[str, type[Conditions]]] = {
 
 
 def named_tests(conditions: Conditions) -> list[str]:
-    """The tests or metrics that conditions name; none where they are about every test, or about no figures."""
+    """Return the tests or metrics that conditions name.
+
+    None where they are about every test, or about no figures.
+    """
     if isinstance(conditions, ComplianceConditions):
         return conditions.test_ids
     return [] if isinstance(conditions, ScheduleConditions) else [conditions.metric]
 
 
 def conditions_of(alert_type: str, document: Any) -> Conditions:
-    """The conditions of an alert of this type.
+    """Return the conditions of an alert of this type.
 
     Raises:
         InvalidConditions: they are none of this type.

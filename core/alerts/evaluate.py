@@ -1,4 +1,6 @@
-"""Whether an alert's conditions hold: a run's results and the history of its figures to a verdict.
+"""Whether an alert's conditions hold.
+
+A run's results and the history of its figures to a verdict.
 
 Three answers, not two. A test that was skipped, that the run does not have, or that masked ratings leave open says
 nothing: it fires no alert, and it neither ends nor begins the time for which a condition has held.
@@ -91,7 +93,7 @@ class AlertReading:
     @cached_property
     def reasons(self) -> Mapping[str, str]:
         """Why a test was skipped."""
-        return {each.test_id: each.reason for each in self.skipped}
+        return {result.test_id: result.reason for result in self.skipped}
 
     @cached_property
     def tried(self) -> frozenset[str]:
@@ -109,13 +111,13 @@ class AlertReading:
         return self._tests[metric]
 
     def measured(self, metric: Metric) -> TestResult | None:
-        """The result that a metric is; None where it is unknown."""
+        """Return the result that a metric is; None where it is unknown."""
         result = self.ran.get(self.test_of(metric) or "")
         return result if result is not None and isfinite(result.current_value) else None
 
 
 def is_covered(conditions: Conditions, reading: AlertReading) -> bool:
-    """Whether a run ran every test that an alert is about: a full run did."""
+    """Return whether a run ran every test that an alert is about: a full run did."""
     if not reading.partial:
         return True
     if isinstance(conditions, ComplianceConditions):
@@ -132,10 +134,10 @@ class Need(NamedTuple):
 
 
 def history_of(conditions: Conditions, reading: AlertReading, now: datetime) -> Need | None:
-    """What of the history `judge` is to be given; None where it needs none."""
+    """Return what of the history `judge` is to be given; None where it needs none."""
     if isinstance(conditions, ThresholdConditions) and conditions.duration_minutes:
         measured = reading.measured(conditions.metric)
-        if measured is not None and _compared(conditions, measured):
+        if measured is not None and _compare(conditions, measured):
             return Need(measured.test_id, now - timedelta(minutes=conditions.duration_minutes))
     if isinstance(conditions, TrendConditions) and (measured := reading.measured(conditions.metric)) is not None:
         return Need(measured.test_id, _earlier(_moment(reading), LOOKBACKS * timedelta(days=conditions.lookback_days)))
@@ -153,18 +155,18 @@ def judge(
     now: datetime,
     there: Callable[[datetime], datetime] = _in_utc,
 ) -> AlertVerdict:
-    """Whether the conditions of an alert hold.
+    """Return whether the conditions of an alert hold.
 
     Args:
         history: what `history_of` asks for: figures of earlier runs, in the order of the runs.
         now: when it is asked; a condition that held at the run has held since.
         there: a moment as the reader's clocks show it.
     """
-    verdict = _judged(conditions, reading, history, now, there)
+    verdict = _judge(conditions, reading, history, now, there)
     return replace(verdict, details={**verdict.details, "as_of": reading.day}) if verdict.details else verdict
 
 
-def _judged(
+def _judge(
     conditions: Conditions,
     reading: AlertReading,
     history: Sequence[RunPoint],
@@ -211,9 +213,12 @@ COMPARISONS: Final[dict[Operator, tuple[Callable[[float, float], bool], str]]] =
 """Each operator: what it asks, and how a sentence says it."""
 
 
-def _compared(conditions: ThresholdConditions, test_result: TestResult) -> bool | None:
-    """Whether a result meets the comparison; None where the ends of its range differ in that. A doubtful one goes by
-    its figure, and the sentence says that it is doubtful."""
+def _compare(conditions: ThresholdConditions, test_result: TestResult) -> bool | None:
+    """Return whether a result meets the comparison.
+
+    None where the ends of its range differ in that. A doubtful one goes by its figure, and the sentence says that it is
+    doubtful.
+    """
     compare, _ = COMPARISONS[conditions.operator]
     ends = () if test_result.doubtful else (test_result.low, test_result.high)
     values = {test_result.current_value, *(end for end in ends if end is not UNSET)}
@@ -243,15 +248,15 @@ def _threshold(
         **_form_of(measured, conditions.value),
         **_doubt_of(measured),
     }
-    answer = _compared(conditions, measured)
-    shown, limit = _shown(measured, value, conditions.value)
+    answer = _compare(conditions, measured)
+    shown, limit = _show(measured, value, conditions.value)
     comparison = f"{'' if answer else 'not '}{words} {limit}{sign}"
     sentence = f"{measured.test_name} is {shown}{sign}, {comparison}{_doubt_words(measured)}"
     verdict = AlertVerdict(holds=answer, sentence=sentence, metric_value=value, details=details)
     if answer is None:
         assert measured.low is not UNSET
         assert measured.high is not UNSET
-        low, high = (f"{end}{sign}" for end in _shown(measured, measured.low, measured.high))
+        low, high = (f"{end}{sign}" for end in _show(measured, measured.low, measured.high))
         return replace(
             verdict, sentence=f"It cannot be told: masked ratings leave {measured.test_name} between {low} and {high}"
         )
@@ -277,7 +282,10 @@ def _unbroken(reading: AlertReading, history: Sequence[RunPoint], holds: Callabl
 
 
 def _newest(reading: AlertReading, history: Sequence[RunPoint]) -> list[RunPoint]:
-    """The figures that were the newest ones when they were worked out: without those of a deal's older months."""
+    """Return the figures that were the newest ones when they were worked out.
+
+    Without those of a deal's older months.
+    """
     kept: list[RunPoint] = []
     for point in history:
         if not reading.by_day or not kept or point.day >= kept[-1].day:
@@ -295,7 +303,7 @@ def _midnight(day: date) -> datetime:
 
 
 def _earlier(moment: datetime, span: timedelta) -> datetime:
-    """A moment before another one, or the first that there is: the days of files may be anything."""
+    """Return a moment before another one, or the first that there is: the days of files may be anything."""
     return max(moment, _FIRST + span) - span
 
 
@@ -333,7 +341,7 @@ def _trend(conditions: TrendConditions, reading: AlertReading, history: Sequence
         **_doubt_of(measured),
     }
     signed = {"increasing": change, "decreasing": -change, "either": abs(change)}[conditions.direction]
-    was, now_is = _shown(measured, earlier, value)
+    was, now_is = _show(measured, earlier, value)
     verb = "rose" if change > 0 else "fell" if change < 0 else "has not moved"
     sentence = f"{measured.test_name} {verb} from {was}{sign} on {start.date()} to {now_is}{sign}"
     if not change:
@@ -405,7 +413,7 @@ def _raises(conditions: ComplianceConditions, test_result: TestResult) -> bool:
 
 
 def _cushion(test_result: TestResult) -> float:
-    """A result's cushion, which a run may have been told to leave out."""
+    """Return a result's cushion, which a run may have been told to leave out."""
     if test_result.cushion is not None:
         return test_result.cushion
     return cushion_of(
@@ -427,7 +435,10 @@ def _test(test_result: TestResult) -> dict[str, Any]:
 
 
 def _form_of(test_result: TestResult, beside: float | None = None) -> dict[str, Any]:
-    """A result against its own limit, and how to show its figures; `beside`: another figure that is shown with them."""
+    """Return a result against its own limit, and how to show its figures.
+
+    `beside`: another figure that is shown with them.
+    """
     decimals = (
         test_result.decimals
         if beside is None
@@ -443,12 +454,12 @@ def _form_of(test_result: TestResult, beside: float | None = None) -> dict[str, 
 
 
 def _doubt_of(test_result: TestResult) -> dict[str, Any]:
-    """What a receiver needs to tell a doubtful status from a plain one."""
+    """Return what a receiver needs to tell a doubtful status from a plain one."""
     published = None if test_result.published is None else test_result.published.value
     return {
         "doubtful": test_result.doubtful,
         "published_value": published,
-        "doubts": [each.message for each in test_result.doubt],
+        "doubts": [doubt.message for doubt in test_result.doubt],
     }
 
 
@@ -460,7 +471,10 @@ def _doubt_words(test_result: TestResult) -> str:
 # Words ----------------------------------------------------------------------------------------------------------------
 
 
-def _shown(result: TestResult, first: float, second: float) -> tuple[str, str]:
-    """Two figures of a test with its decimals; with more where different ones would look alike."""
+def _show(result: TestResult, first: float, second: float) -> tuple[str, str]:
+    """Two figures of a test with its decimals.
+
+    With more where different ones would look alike.
+    """
     decimals = decimals_apart(first, second, result.decimals)
     return f"{first:,.{decimals}f}", f"{second:,.{decimals}f}"

@@ -56,7 +56,9 @@ METRICS: Final[dict[Metric, _Row]] = {
 def metric_test(
     metric: Metric, suite: str, results: Iterable[TestResult], skipped: Iterable[str], definition: Definition | None
 ) -> str | None:
-    """The identifier of the test that a metric is in a run; None where the run has none.
+    """Return the identifier of the test that a metric is in a run.
+
+    None where the run has none.
 
     Args:
         skipped: identifiers of the run's skipped tests. A skipped one is the metric where it is the only candidate or
@@ -84,7 +86,7 @@ def metric_test(
 
 
 def has_every_test(metric: Metric, suite: str, tests: Collection[str], definition: Definition | None) -> bool:
-    """Whether the tests of a part of a suite are all that a metric may be in the whole suite.
+    """Return whether the tests of a part of a suite are all that a metric may be in the whole suite.
 
     The classes of a market's standard definition are those of the file, so a part of it does not tell what is missing.
     """
@@ -109,10 +111,10 @@ _NTH: Final = {"top_obligors": 10}
 
 
 def _letter(test: DealTest) -> str:
-    """The class at which a test stands: the last one of its name."""
+    """Return the class at which a test stands: the last one of its name."""
     return letter_of((test.class_ or "").split("/")[-1])
 
 
 def unit_of(metric: Metric) -> str:
-    """The sign behind a figure of a metric."""
+    """Return the sign behind a figure of a metric."""
     return UNIT_SIGNS[TESTS[metric].unit]

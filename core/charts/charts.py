@@ -1,4 +1,7 @@
-"""The kinds of charts: a figure against its limit, shares, a distribution, a ratio through time with its trigger."""
+"""The kinds of charts.
+
+A figure against its limit, shares, a distribution, a ratio through time with its trigger.
+"""
 
 from __future__ import annotations
 
@@ -67,8 +70,11 @@ _FLOOR_AT: Final = 0.22
 
 
 def bullet(row: Against, alt: str, *, width: float = 104.0, height: float = 12.0) -> Chart:
-    """A maximum has a bar from zero that must end before the mark; a minimum, and what may be negative, a dot that must
-    stand behind it, on a scale around it. Breach is hatched, the warning band is grey."""
+    """Return a maximum has a bar from zero that must end before the mark.
+
+    A minimum, and what may be negative, a dot that must stand behind it, on a scale around it. Breach is hatched, the
+    warning band is grey.
+    """
     drawing = Drawing(width, height)
     middle, top, bottom = height / 2, height * 0.2, height * 0.8
     scale, is_max = _scale(row, width), row.direction == "max"
@@ -93,7 +99,10 @@ def bullet(row: Against, alt: str, *, width: float = 104.0, height: float = 12.0
 
 
 def _marker(drawing: Drawing, x: float, y: float, status: Status, *, is_doubtful: bool = False) -> None:
-    """A disc passes, a triangle warns, a square fails: the shape says it without the colour. A ring is doubtful."""
+    """Draw a disc that passes, a triangle that warns, a square that fails.
+
+    The shape says it without the colour. A ring is doubtful.
+    """
     colour = STATUS[status]
     if is_doubtful:
         drawing.circle(x, y, 3.0, fill=MUTED)
@@ -116,7 +125,7 @@ class _Scale(NamedTuple):
     from_zero: bool = False
 
     def at(self, value: float) -> float:
-        """The place of a value; beyond an end it is the end."""
+        """Return the place of a value; beyond an end it is the end."""
         span = self.high - self.low
         part = (value - self.low) / span if span > 0 else 0.5
         return self.left + min(1.0, max(0.0, part)) * (self.right - self.left)
@@ -124,7 +133,7 @@ class _Scale(NamedTuple):
 
 def _scale(row: Against, width: float) -> _Scale:
     margin = 3.5
-    known = [each for each in (row.value, row.warning, row.low, row.high) if each is not None and isfinite(each)]
+    known = [value for value in (row.value, row.warning, row.low, row.high) if value is not None and isfinite(value)]
     if row.direction == "max" and row.limit > 0 and min(known) >= 0:
         return _Scale(0.0, row.limit / _LIMIT_AT, 0.0, width - margin, from_zero=True)
     mark = {"max": 1 - _FLOOR_AT, "min": _FLOOR_AT, "exact": 0.5}[row.direction]
@@ -162,8 +171,10 @@ def columns(
     width: float = 244.0,
     height: float = 112.0,
 ) -> Chart:
-    """A bar for each bucket, with its height above it; a negative height is none. `muted` names buckets that are no
-    part of the scale, such as what is not known."""
+    """Return a bar for each bucket, with its height above it.
+
+    A negative height is none. `muted` names buckets that are no part of the scale, such as what is not known.
+    """
     drawing = Drawing(width, height)
     if not rows:
         return drawing.chart(alt)
@@ -189,7 +200,7 @@ LABEL_LINES_MAX: Final = 3
 
 
 def _lines_of(name: str, room: float) -> list[str]:
-    """A label in lines, broken at its blanks and cut where a word is wider than its room."""
+    """Return a label in lines, broken at its blanks and cut where a word is wider than its room."""
     fits = max(2, floor(room / (LABEL_PT * 0.5)))
     lines: list[str] = []
     for word in name.split():
@@ -205,11 +216,14 @@ def _lines_of(name: str, room: float) -> list[str]:
 
 
 def through_time(rows: Sequence[Moment], alt: str, *, width: float = 244.0, height: float = 104.0) -> Chart:
-    """A figure through the months, with its trigger as steps; the last of both is written beside them."""
+    """Return a figure through the months, with its trigger as steps.
+
+    The last of both is written beside them.
+    """
     drawing = Drawing(width, height)
     if not rows:
         return drawing.chart(alt)
-    values = [each for row in rows for each in (row.value, row.trigger)]
+    values = [value for row in rows for value in (row.value, row.trigger)]
     ticks = ticks_of(min(values), max(values))
     shown = [f"{tick:,.{_decimals(ticks)}f}" for tick in ticks]
     last = rows[-1]
@@ -224,7 +238,7 @@ def through_time(rows: Sequence[Moment], alt: str, *, width: float = 244.0, heig
     for tick, words in zip(ticks, shown, strict=True):
         drawing.line(left, up.at(tick), right, up.at(tick), stroke=RULE, width=0.4)
         drawing.text(left - 3, up.at(tick) + 2.3, words, anchor="end", fill=MUTED)
-    for at in _dated(across, left, right):
+    for at in _date(across, left, right):
         drawing.line(across[at], bottom, across[at], bottom + 2, stroke=MUTED)
         drawing.text(across[at], height - 3, f"{rows[at].day:%b %Y}", anchor="middle", fill=MUTED)
     drawing.path(_steps(across, [up.at(row.trigger) for row in rows], left, right), stroke=INK, width=1, dash="3 2")
@@ -245,14 +259,14 @@ def through_time(rows: Sequence[Moment], alt: str, *, width: float = 244.0, heig
 
 
 def _steps(across: Sequence[float], heights: Sequence[float], left: float, right: float) -> list[tuple[float, float]]:
-    """A level from one day to the next, from edge to edge."""
+    """Return a level from one day to the next, from edge to edge."""
     points = [(left, heights[0])]
     for before, x, y in zip(heights, across[1:], heights[1:], strict=False):
         points += [(x, before), (x, y)] if y != before else []
     return [*points, (right, heights[-1])]
 
 
-def _dated(across: Sequence[float], left: float, right: float) -> list[int]:
+def _date(across: Sequence[float], left: float, right: float) -> list[int]:
     """Which days are named: the last, and before it those that leave room."""
     chosen: list[int] = []
     room = width_of("Mmm 0000") + 8
@@ -263,7 +277,7 @@ def _dated(across: Sequence[float], left: float, right: float) -> list[int]:
 
 
 def _written_apart(drawing: Drawing, x: float, value: float, trigger: float, words: list[str]) -> None:
-    """The two last figures, moved apart where they would stand on each other."""
+    """Write the two last figures, moved apart where they would stand on each other."""
     gap = LABEL_PT + 1.0
     if abs(value - trigger) < gap:
         middle, sign = (value + trigger) / 2, -1 if value <= trigger else 1
@@ -279,7 +293,7 @@ def ticks_of(low: float, high: float) -> list[float]:
         low, high = low - pad, high + pad
     rough = (high - low) / TICKS
     power = 10.0 ** floor(log10(rough))
-    step = next(each * power for each in (1, 2, 5, 10) if each * power >= rough * (1 - 1e-9))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
     first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
     return [at * step for at in range(first, last + 1)]
 

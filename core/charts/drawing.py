@@ -1,4 +1,7 @@
-"""Elements of SVG as text: every value is escaped, every number has at most two decimals, the same each time."""
+"""Elements of SVG as text.
+
+Every value is escaped, every number has at most two decimals, the same each time.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ class Chart(NamedTuple):
 
 
 class Drawing:
-    """Elements in the order in which they are painted. Places and sizes are points, y from the top."""
+    """Elements in the order in which they are painted.
+
+    Places and sizes are points, y from the top.
+    """
 
     def __init__(self, width: float, height: float) -> None:
         self.width, self.height = width, height
@@ -73,7 +79,7 @@ class Drawing:
             at += step
 
     def chart(self, alt: str) -> Chart:
-        """The drawing as it stands."""
+        """Return the drawing as it stands."""
         size = {"width": f"{_number(self.width)}pt", "height": f"{_number(self.height)}pt"}
         frame = {"viewBox": f"0 0 {_number(self.width)} {_number(self.height)}", "role": "img", **size}
         marks = "".join(f' {name}="{value}"' for name, value in frame.items())
@@ -91,8 +97,15 @@ class Drawing:
 
 
 def escaped(text: str) -> str:
-    """The text as XML may hold it: marks escaped, and without what no XML may contain."""
-    return escape("".join(each for each in text if each in "\t\n" or (each >= " " and each not in _NO_XML)))
+    """Return the text as XML may hold it.
+
+    Marks escaped, and without what no XML may contain.
+    """
+    return escape(
+        "".join(
+            character for character in text if character in "\t\n" or (character >= " " and character not in _NO_XML)
+        )
+    )
 
 
 _NO_XML: Final = frozenset(map(chr, (*range(0x7F, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF)))

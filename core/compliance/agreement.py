@@ -1,4 +1,7 @@
-"""Whether a printed figure and ours are the same: numerator and denominator to the cent, a value to its last digit."""
+"""Whether a printed figure and ours are the same.
+
+Numerator and denominator to the cent, a value to its last digit.
+"""
 
 from __future__ import annotations
 
@@ -62,8 +65,8 @@ def agreement_of(fact: Fact, ours: Ours | None) -> Agreement:
     fact = _without_repetition(fact)
     numerator = _in_printed_scale(fact, ours)
     if numerator is None:
-        other_part = _other_part(fact, ours) if is_value_alike else None
-        return Agreement(other_part or (None if is_value_alike else "value"), is_value_alike and other_part is None)
+        counterpart = _other_part(fact, ours) if is_value_alike else None
+        return Agreement(counterpart or (None if is_value_alike else "value"), is_value_alike and counterpart is None)
     if fact.numerator is not None and not _is_cent(fact.numerator, numerator):
         return Agreement("numerator", False)
     if (
@@ -78,7 +81,10 @@ def agreement_of(fact: Fact, ours: Ours | None) -> Agreement:
 
 
 def ties_of(fact: Fact, ours: Ours) -> frozenset[Part]:
-    """The parts of a printed figure that are ours: each amount to the cent, the value to its last digit."""
+    """Return the parts of a printed figure that are ours.
+
+    Each amount to the cent, the value to its last digit.
+    """
     parts: set[Part] = set()
     if fact.value is not None and abs(ours.value - fact.value) <= fact.tolerance:
         parts.add("value")
@@ -94,8 +100,8 @@ def ties_of(fact: Fact, ours: Ours) -> frozenset[Part]:
 
 
 def _other_part(fact: Fact, ours: Ours) -> Part | None:
-    """The part of a ratio that is another, where the printed amounts do not make the printed value and one of them is
-    ours. Where neither is, they are the parts of something else."""
+    """Return the part of a ratio that is another, where the printed amounts do not make the printed value and one of
+    them is ours. Where neither is, they are the parts of something else."""
     if None in (fact.numerator, fact.denominator, ours.numerator, ours.denominator):
         return None
     assert fact.numerator is not None and fact.denominator is not None  # noqa: PT018
@@ -110,7 +116,7 @@ def _other_part(fact: Fact, ours: Ours) -> Part | None:
 
 
 def _without_repetition(fact: Fact) -> Fact:
-    """The figure without its numerator where that is the value again, in the column of numerators."""
+    """Return the figure without its numerator where that is the value again, in the column of numerators."""
     is_repeated = (
         fact.denominator is None
         and fact.numerator is not None
@@ -125,7 +131,10 @@ def _is_cent(printed: float, ours: float) -> bool:
 
 
 def _in_printed_scale(fact: Fact, ours: Ours) -> float | None:
-    """Our numerator as the page would print it; None where one of both has none, or no scale makes the values."""
+    """Our numerator as the page would print it.
+
+    None where one of both has none, or no scale makes the values.
+    """
     if ours.numerator is None or ours.denominator is None or (fact.numerator is None and fact.denominator is None):
         return None
     own = _scale(ours.value, ours.numerator, ours.denominator)

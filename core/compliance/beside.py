@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from core.compliance.agreement import Agreement, Ours, agreement_of
 from core.compliance.kernels import rounded
 from core.compliance.matching import Match
-from core.compliance.measures import Measured, Pool
+from core.compliance.measures import Measurement, Pool
 from core.compliance.result import PublishedFigure, Status, TestResult
 from core.compliance.suites import UNIT_SIGNS, Test
 from core.definition.definition import DealTest
@@ -35,8 +35,8 @@ class Beside(NamedTuple):
 
 
 def beside_tests(matches: Iterable[Match], pool: Pool | None, own: Mapping[str, DealTest]) -> dict[str, Fact]:
-    """The file's figure of each test, by test id: of a test by the agency that sees the most, that agency's; `own` are
-    the tests of a definition."""
+    """Return the file's figure of each test, by test id: of a test by the agency that sees the most, that agency's;
+    `own` are the tests of a definition."""
     facts: dict[str, Fact] = {}
     listed: dict[str, list[Fact]] = {}
     for match in matches:
@@ -57,7 +57,7 @@ def _agency(fact: Fact) -> str | None:
 
 
 def _is_of_all(test_id: str, own: DealTest | None) -> bool:
-    """Whether a test is of the CCC bucket of all agencies."""
+    """Return whether a test is of the CCC bucket of all agencies."""
     return test_id == "ccc_bucket_pct" if own is None else own.measure == "ccc" and own.agency is None
 
 
@@ -72,8 +72,8 @@ def _of_agency(facts: list[Fact], pool: Pool | None, *, is_of_all: bool) -> Fact
     return next((fact for wanted in (deciding, None) for fact in facts if _agency(fact) == wanted), None)
 
 
-def beside(fact: Fact, test: Test, measured: Measured | None) -> Beside:
-    """A file's figure beside ours; without ours, alone."""
+def beside(fact: Fact, test: Test, measured: Measurement | None) -> Beside:
+    """Return a file's figure beside ours; without ours, alone."""
     is_in_unit = not (fact.unit in ("amount", "count") and test.unit in ("percent", "years", "factor", "score"))
     is_ratio = measured is not None and measured.denominator != 1.0
     ours = (
@@ -99,19 +99,22 @@ def beside(fact: Fact, test: Test, measured: Measured | None) -> Beside:
 
 
 def contradicts(figure: PublishedFigure | None, status: Status) -> bool:
-    """Whether the file prints the other status: a warning passes."""
+    """Return whether the file prints the other status: a warning passes."""
     return figure is not None and figure.status is not None and (figure.status == "fail") != (status == "fail")
 
 
 def differs(test_result: TestResult) -> bool:
-    """Whether the trustee has another figure or status than a result."""
+    """Return whether the trustee has another figure or status than a result."""
     return test_result.published is not None and (
         test_result.published.agrees is False or contradicts(test_result.published, test_result.status)
     )
 
 
-def difference_words(test: Test, beside_figure: Beside, measured: Measured, status: Status) -> str:
-    """What differs between the two, in words: the first of numerator, denominator and value, then the status."""
+def difference_words(test: Test, beside_figure: Beside, measured: Measurement, status: Status) -> str:
+    """Return what differs between the two, in words.
+
+    The first of numerator, denominator and value, then the status.
+    """
     figure, sign = beside_figure.figure, UNIT_SIGNS[test.unit]
     if beside_figure.agreement.differs == "numerator" and figure.numerator is not None:
         part = f"the trustee's numerator is {figure.numerator:,.2f}, ours {measured.numerator:,.2f}"
@@ -119,8 +122,8 @@ def difference_words(test: Test, beside_figure: Beside, measured: Measured, stat
         part = f"the trustee's denominator is {figure.denominator:,.2f}, ours {measured.denominator:,.2f}"
     else:
         part = ""
-    words = "" if figure.value is None else f"the trustee has {_shown(figure.value)}{sign}, ours is "
-    words += "" if figure.value is None else f"{_shown(rounded(measured.value))}{sign}"
+    words = "" if figure.value is None else f"the trustee has {_show(figure.value)}{sign}, ours is "
+    words += "" if figure.value is None else f"{_show(rounded(measured.value))}{sign}"
     if contradicts(figure, status):
         here = "fail" if status == "fail" else "pass"
         words += f"{'; ' if words else ''}its status is {figure.status}, ours {here}"
@@ -128,14 +131,14 @@ def difference_words(test: Test, beside_figure: Beside, measured: Measured, stat
     return f"{words}{': ' if part and words else ''}{part}{guess}"
 
 
-def _shown(value: float) -> str:
-    """A figure to two decimals, or to what it has where these show nothing of it."""
+def _show(value: float) -> str:
+    """Return a figure to two decimals, or to what it has where these show nothing of it."""
     return f"{value:,.2f}" if not value or abs(value) >= 1 else f"{value:.{SIGNIFICANT}g}"
 
 
 def other_figures(results: Iterable[TestResult]) -> Iterator[DataWarning]:
-    """A warning with all tests of which the file publishes another figure or status, other statuses first; several
-    where they are too many for the length of one."""
+    """Yield a warning with all tests of which the file publishes another figure or status, other statuses first;
+    several where they are too many for the length of one."""
     differing = []
     for result in results:
         figure = result.published

@@ -1,9 +1,11 @@
-"""S&P CDO Monitor, non-model version: the scenario default rate of a portfolio from six of its measures.
+"""S&P CDO Monitor, non-model version.
+
+The scenario default rate of a portfolio from six of its measures.
 
 The formula is that of "Updated Assumptions For CDO Monitor Non-Model Version" (S&P Global Ratings, 21 June 2019), which
 indentures repeat; its coefficients give the rate that a trustee printed from the measures beside it, to the last digit.
 It looks at performing loans rated CCC- or better, or down to the definition's cut-off; an unrated one is rated what the
-definition says. A loan whose rating is masked is left out of the averages of rating factors, which is told, and counts
+definition says. A loan whose rating is masked is left out of the averages of rating factors, with a warning, and counts
 everywhere else.
 """
 
@@ -64,7 +66,10 @@ REGION_OF: Final = {country: region for region, countries in _REGIONS.items() fo
 
 
 class Monitor(NamedTuple):
-    """What the monitor sees of a portfolio. Diversities are effective numbers, years of 365.25 days."""
+    """What the monitor sees of a portfolio.
+
+    Diversities are effective numbers, years of 365.25 days.
+    """
 
     par: float
     """Of the loans whose rating counts."""
@@ -95,7 +100,9 @@ def monitor(
     worst: int = WORST_RANK,
     hidden: Sequence[tuple[int, float]] = (),
 ) -> Monitor | None:
-    """The monitor of loans: performing par, S&P ranks, codes by group (-1 is blank), years to maturity.
+    """Return the monitor of loans.
+
+    Performing par, S&P ranks, codes by group (-1 is blank), years to maturity.
 
     None where no loan is rated `worst` or better. `hidden` is (rank, par) of masked loans, where that is known of all
     of them together.
@@ -134,7 +141,7 @@ def effective_number(codes: NDArray[np.int32], par: NDArray[np.float64]) -> floa
 
 
 def regions(countries: tuple[str, ...]) -> NDArray[np.int32]:
-    """The code of each country's region, and -1 for a blank at the end."""
+    """Return the code of each country's region, and -1 for a blank at the end."""
     names: dict[str, int] = {}
     return np.array(
         [*(names.setdefault(REGION_OF.get(country, country), len(names)) for country in countries), -1], np.int32

@@ -1,4 +1,6 @@
-"""A portfolio as a deal's definition sees it: ratings by their ladder, recoveries, obligors, industries and home.
+"""A portfolio as a deal's definition sees it.
+
+Ratings by their ladder, recoveries, obligors, industries and home.
 
 What is masked is rated, and the rating is not shown: `core.portfolio.model.ratings.MASKED` in the place of a rank where
 the definition leaves it out, else what it says.
@@ -63,7 +65,10 @@ Ranks = NDArray[np.uint8]
 
 
 class Rules(NamedTuple):
-    """What the compiled pass asks of a definition, in its order: percent of par, years, money."""
+    """What the compiled pass asks of a definition, in its order.
+
+    Percent of par, years, money.
+    """
 
     discount: float
     discount_fixed: float
@@ -123,7 +128,10 @@ def cash_of(deal: Deal, definition: Definition) -> float:
 
 
 def currency_of(portfolio: Portfolio, recorded: str | None = None) -> str | None:
-    """The currency that decides on a market's standard: the file's, else that of most loans, else the deal's record."""
+    """Return the currency that decides on a market's standard.
+
+    The file's, else that of most loans, else the deal's record.
+    """
     if portfolio.deal.currency is not None:
         return currency(portfolio.deal.currency)
     column = portfolio.names.get("currency")
@@ -138,8 +146,8 @@ def currency_of(portfolio: Portfolio, recorded: str | None = None) -> str | None
 
 
 def standard_of(portfolio: Portfolio) -> Definition | None:
-    """The ready-made definition by which a portfolio without one goes: `euro` by its currency; None where that is
-    `us_bsl`, which the suites' own defaults stand for."""
+    """Return the ready-made definition by which a portfolio without one goes: `euro` by its currency; None where that
+    is `us_bsl`, which the suites' own defaults stand for."""
     code = currency_of(portfolio)
     if code is None:
         return None
@@ -150,8 +158,10 @@ def standard_of(portfolio: Portfolio) -> Definition | None:
 
 
 def definition_for(portfolio: Portfolio, definition: Definition | str | None) -> Definition | None:
-    """The rules that decide: a definition, the ready-made one of a name, or where none is given the market's, with the
-    choices that the file's own figures decided.
+    """Return the rules that decide.
+
+    A definition, the ready-made one of a name, or where none is given the market's, with the choices that the file's
+    own figures decided.
 
     A definition whose document names no base is put over that of its market, as a run without one goes by it.
 
@@ -170,7 +180,7 @@ def definition_for(portfolio: Portfolio, definition: Definition | str | None) ->
 
 
 def _under_market(portfolio: Portfolio, definition: Definition) -> Definition:
-    """A definition over the standard of its market, by its own currency, else the file's."""
+    """Return a definition over the standard of its market, by its own currency, else the file's."""
     code = definition.conventions.currency or currency_of(portfolio)
     if code is None:
         return definition
@@ -181,7 +191,10 @@ def _under_market(portfolio: Portfolio, definition: Definition) -> Definition:
 
 
 def _with_choices(standard: Definition | None, portfolio: Portfolio) -> Definition | None:
-    """A market's standard, changed by what the file's own figures decided; None for the suites' own defaults."""
+    """Return a market's standard, changed by what the file's own figures decided.
+
+    None for the suites' own defaults.
+    """
     if portfolio.interpretation is None:
         return standard
     settings = [setting for choice in portfolio.interpretation.changed for setting in _settings_of(choice)]
@@ -189,14 +202,17 @@ def _with_choices(standard: Definition | None, portfolio: Portfolio) -> Definiti
 
 
 def _settings_of(used: Choice) -> tuple[Setting, ...]:
-    """What a definition says for the reading of a choice; nothing for what only an earlier version knew."""
+    """Return what a definition says for the reading of a choice.
+
+    Nothing for what only an earlier version knew.
+    """
     known = BY_NAME.get(used.name)
     options = () if known is None else known.options
     return next((option.sets for option in options if option.name == used.reading.option), ())
 
 
 def is_plain(definition: Definition | None) -> bool:
-    """Whether the suites' own defaults decide, with or without choices of a reading."""
+    """Return whether the suites' own defaults decide, with or without choices of a reading."""
     return definition is None or definition is DEFAULT or (definition.standard and definition.name is None)
 
 
@@ -205,7 +221,10 @@ CURRENCIES_MAX: Final = 200
 
 
 def view_of(portfolio: Portfolio, definition: Definition | None, assumed: Assumed = "value") -> View:
-    """The portfolio under a definition's conventions; None for those of the suites."""
+    """Return the portfolio under a definition's conventions.
+
+    None for those of the suites.
+    """
     if definition is None:
         return _plain(portfolio)
     view = View(
@@ -234,7 +253,7 @@ def view_of(portfolio: Portfolio, definition: Definition | None, assumed: Assume
 
 
 def _without_infinities(column: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A number that is not finite is blank, to formulas over columns as to the compiled pass."""
+    """Return a number that is not finite is blank, to formulas over columns as to the compiled pass."""
     infinite = np.isinf(column)
     return np.where(infinite, nan, column) if infinite.any() else column
 
@@ -251,13 +270,13 @@ def _plain(portfolio: Portfolio) -> View:
     return view
 
 
-def _with_agencies_of(definition: Definition, other_definition: Definition) -> Definition:
-    """The definition with another's ratings, its own recoveries."""
-    return replace(definition, ratings=replace(other_definition.ratings, recovery=definition.ratings.recovery))
+def _with_agencies_of(definition: Definition, source: Definition) -> Definition:
+    """Return the definition with another's ratings, its own recoveries."""
+    return replace(definition, ratings=replace(source.ratings, recovery=definition.ratings.recovery))
 
 
 def _plain_ranks(portfolio: Portfolio) -> dict[str, Ranks]:
-    """The ratings as they are, but for those that every agency masks."""
+    """Return the ratings as they are, but for those that every agency masks."""
     ranks = portfolio.ranks
     masked = _masked_by_all(portfolio)
     if masked is None:
@@ -278,7 +297,7 @@ def _set_apart_unrated(view: View, portfolio: Portfolio) -> None:
 
 
 def are_mostly_unrated(unrated_rows: int, rows: int) -> bool:
-    """Whether so many loans without a rating of any agency are private credit, and no CCC for that."""
+    """Return whether so many loans without a rating of any agency are private credit, and no CCC for that."""
     return unrated_rows > UNRATED_SHARE_MAX * rows
 
 
@@ -296,7 +315,10 @@ def _unrated(portfolio: Portfolio) -> NDArray[np.bool_]:
 
 
 def _masked_by_all(portfolio: Portfolio) -> NDArray[np.bool_] | None:
-    """Loans that no agency rates openly and one or more rate behind a mask; None where there are none."""
+    """Loans that no agency rates openly and one or more rate behind a mask.
+
+    None where there are none.
+    """
     masked_by_every: NDArray[np.bool_] | None = None
     for column in _AGENCY_FIELDS:
         if column in portfolio.ranks and (masked := masked_rows(portfolio, column)) is not None:
@@ -347,7 +369,10 @@ def _rules(definition: Definition) -> Rules:
 
 
 def counted_as(policy: str | float | None, factors: Sequence[float]) -> tuple[int, float]:
-    """(rank, factor) of what a rating counts as; rank 0 where it is a factor alone, factor NaN where it is left out."""
+    """(rank, factor) of what a rating counts as.
+
+    Rank 0 where it is a factor alone, factor NaN where it is left out.
+    """
     if isinstance(policy, float | int):
         return 0, float(policy)
     symbol = rank(policy) if policy is not None else 0
@@ -355,7 +380,7 @@ def counted_as(policy: str | float | None, factors: Sequence[float]) -> tuple[in
 
 
 def policy_of(ratings: AgencyRatings, kind: Literal["masked", "unrated"], assumed: Assumed) -> str | float | None:
-    """What a masked rating, or a loan without one, counts as."""
+    """Return what a masked rating, or a loan without one, counts as."""
     policy: str | float = getattr(ratings, kind)
     return getattr(ratings, f"{kind}_{assumed}") if policy == "bounds" else policy
 
@@ -373,7 +398,7 @@ _FACTORS: Final = _suite_factors(DEFAULT)
 
 def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Assumed) -> None:
     """Each agency's ranks by its ladder, into the columns of the pass."""
-    shown = {agency: _shown(portfolio, agency, definition) for agency in AGENCIES}
+    shown = {agency: _show(portfolio, agency, definition) for agency in AGENCIES}
     nobody = np.ones(portfolio.row_count, np.bool_)
     masked_anywhere = np.zeros(portfolio.row_count, np.bool_)
     for agency in AGENCIES:
@@ -384,8 +409,8 @@ def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Ass
         ranks = own.copy()
         open_rows = masked.copy()
         waits = masked if ratings.masked != "other_agency" else np.zeros_like(masked)
-        for other_agency in ratings.notched_from:
-            theirs, _ = shown[other_agency]
+        for source in ratings.notched_from:
+            theirs, _ = shown[source]
             if theirs is not None:
                 take = (ranks == 0) & ~waits & (theirs > 0)
                 ranks[take] = notched(theirs[take], ratings)
@@ -414,7 +439,10 @@ def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Ass
 
 
 def _is_unrated_ccc(definition: Definition, assumed: Assumed) -> bool:
-    """Whether a loan that no agency rates is in the CCC buckets: under bounds, whether it may be, or must be."""
+    """Return whether a loan that no agency rates is in the CCC buckets.
+
+    Under bounds, whether it may be, or must be.
+    """
     bounded = [ratings for agency in AGENCIES if (ratings := getattr(definition.ratings, agency)).unrated == "bounds"]
     symbols = [symbol for ratings in bounded if (symbol := getattr(ratings, f"unrated_{assumed}")) is not None]
     if not symbols:
@@ -430,12 +458,15 @@ def notched(ranks: Ranks, ratings: AgencyRatings) -> Ranks:
 
 
 def own_ranks(portfolio: Portfolio, agency: str, definition: Definition) -> Ranks | None:
-    """The agency's own ratings as a definition reads them; None where the file has none of its columns."""
-    return _shown(portfolio, agency, definition)[0]
+    """Return the agency's own ratings as a definition reads them.
+
+    None where the file has none of its columns.
+    """
+    return _show(portfolio, agency, definition)[0]
 
 
 def _columns(portfolio: Portfolio, agency: str, definition: Definition) -> tuple[str, ...]:
-    """The columns of an agency's ratings to read.
+    """Return the columns of an agency's ratings to read.
 
     Where the definition leaves that to the file, the one that the file's own tests go by is the first; `derived` stays
     where that is the same column, since its watch has moved it already.
@@ -449,11 +480,13 @@ def _columns(portfolio: Portfolio, agency: str, definition: Definition) -> tuple
     return ("any", *(column for column in columns if column != "any"))
 
 
-def _shown(
+def _show(
     portfolio: Portfolio, agency: str, definition: Definition
 ) -> tuple[Ranks, NDArray[np.bool_]] | tuple[None, None]:
-    """(ranks, masked) of an agency's own ratings: the first of its columns that shows one, moved by its watch; None
-    where the file has none of its columns."""
+    """(ranks, masked) of an agency's own ratings.
+
+    The first of its columns that shows one, moved by its watch; None where the file has none of its columns.
+    """
     worst: Ranks | None = None
     ratings: AgencyRatings = getattr(definition.ratings, agency)
     masked = np.zeros(portfolio.row_count, np.bool_)
@@ -465,7 +498,7 @@ def _shown(
         hidden = masked_rows(portfolio, field)
         if hidden is not None:
             masked |= hidden
-        moved = ranks if column == "derived" else _watched(portfolio, field, agency, ranks, ratings)
+        moved = ranks if column == "derived" else _watch(portfolio, field, agency, ranks, ratings)
         if worst is None:
             worst = moved.copy()
         else:
@@ -476,8 +509,11 @@ def _shown(
     return worst, masked & (worst == 0)
 
 
-def _watched(portfolio: Portfolio, field: str, agency: str, ranks: Ranks, ratings: AgencyRatings) -> Ranks:
-    """Ratings on watch moved as the definition says; a derived rating has been already."""
+def _watch(portfolio: Portfolio, field: str, agency: str, ranks: Ranks, ratings: AgencyRatings) -> Ranks:
+    """Ratings on watch moved as the definition says.
+
+    A derived rating has been already.
+    """
     if not (ratings.watch_negative or ratings.watch_positive):
         return ranks
     moves = np.zeros(portfolio.row_count, np.int16)
@@ -497,7 +533,7 @@ def _watched(portfolio: Portfolio, field: str, agency: str, ranks: Ranks, rating
 
 
 def _liens(portfolio: Portfolio) -> NDArray[np.uint8] | None:
-    """The liens, where a flag alone says what is a bond."""
+    """Return the liens, where a flag alone says what is a bond."""
     is_bond, lien = portfolio.flags.get("is_bond"), portfolio.lien
     if is_bond is None or not is_bond.any():
         return lien
@@ -512,7 +548,8 @@ FILES_INDUSTRY: Final = "industry_of_file"
 
 
 def _take_industry(view: View, portfolio: Portfolio, definition: Definition | None) -> None:
-    """The industries of the agency that the definition names, else of the only one by whose industries the file prints
+    """Take the industries of the agency that the definition names, else of the only one by whose industries the file
+    prints
     tests, else the file's general ones.
 
     None of this moves Moody's diversity: it goes by the general ones, or by Moody's where these are another agency's or
@@ -539,7 +576,10 @@ def _take_industry(view: View, portfolio: Portfolio, definition: Definition | No
 
 
 def _take_diversity(view: View, stated: str | None, general: Names | None) -> None:
-    """The industries of Moody's diversity where the definition names them; `general` are the file's own."""
+    """Take the industries of Moody's diversity where the definition names them.
+
+    `general` are the file's own.
+    """
     if stated is None:
         return
     view.diversity_field = "industry" if stated == "any" else f"industry_{stated}"
@@ -567,7 +607,7 @@ NAME_LETTERS_MIN: Final = 4
 
 
 def _join_affiliates(view: View, obligor: Names) -> None:
-    """An obligor whose name begins with the whole name of another is joined to that one."""
+    """Join an obligor whose name begins with the whole name of another to that one."""
     root, joined = None, {}
     used = np.flatnonzero(np.bincount(obligor.codes + 1, minlength=len(obligor.values) + 1)[1:])
     for at in sorted(used.tolist(), key=obligor.values.__getitem__):
@@ -598,13 +638,13 @@ def _with_families(view: View, obligor: Names, families: tuple[Family, ...]) -> 
 
 
 def _keys(texts: Sequence[str]) -> list[str]:
-    """What tells companies apart, of each name."""
+    """Return what tells companies apart, of each name."""
     named = name_keys(TextColumn(*pool_of(list(texts))))
     return [named.text[code] if code >= 0 else "" for code in named.codes.tolist()]
 
 
 def _find_home(view: View, countries: tuple[str, ...]) -> None:
-    """The code of the home country; several become one."""
+    """Set the code of the home country; several become one."""
     column = view.names.get("country")
     if column is None:
         view.home = -2
@@ -621,7 +661,10 @@ def _find_home(view: View, countries: tuple[str, ...]) -> None:
 
 
 def _agency_of(portfolio: Portfolio, field: str) -> str | None:
-    """The agency whose column feeds a general field; None where none is known to."""
+    """Return the agency whose column feeds a general field.
+
+    None where none is known to.
+    """
     cells, general = portfolio.source_cells, portfolio.numbers.get(field)
     for agency in AGENCIES:
         own = f"{field}_{agency}"
@@ -634,7 +677,7 @@ def _agency_of(portfolio: Portfolio, field: str) -> str | None:
 
 
 def printed_agency(portfolio: Portfolio, measure: str) -> Agency | None:
-    """The agency for whose rates or industries the file prints a limit, where it is the only one."""
+    """Return the agency for whose rates or industries the file prints a limit, where it is the only one."""
     if not portfolio.facts.all:
         return None
     limited = {
@@ -649,8 +692,11 @@ def printed_agency(portfolio: Portfolio, measure: str) -> Agency | None:
 
 
 def _take_recoveries(view: View, portfolio: Portfolio, agencies: tuple[str, ...]) -> None:
-    """The recovery rates of the agencies that the definition names, else Moody's, whose scale the rates of the kinds of
-    loans are on; the file's general ones where these are blank and no other agency's."""
+    """Take the recovery rates of the agencies that the definition names, else Moody's.
+
+    The rates of the kinds of loans are on Moody's scale. The file's general ones count where these are blank and are
+    no other agency's.
+    """
     numbers = portfolio.numbers
     with_rates = [agency for agency in agencies if f"recovery_rate_{agency}" in numbers]
     of_general = _agency_of(portfolio, "recovery_rate")

@@ -52,7 +52,7 @@ class NoteGroup(NamedTuple):
     ic_trigger: float | None
 
 
-class Tested(NamedTuple):
+class CoverageGroup(NamedTuple):
     """A group that a coverage test looks at, together with everything senior to it."""
 
     at: int
@@ -68,8 +68,8 @@ class Structure:
     """The rated groups, most senior first, and the tested ones among them."""
 
     groups: list[NoteGroup]
-    oc: list[Tested]
-    ic: list[Tested]
+    oc: list[CoverageGroup]
+    ic: list[CoverageGroup]
     reinvestment_trigger: float | None = None
     """Percent: the file's own limit for the interest diversion test."""
 
@@ -78,13 +78,19 @@ class Structure:
         return sum(group.balance for group in self.groups[: index + 1])
 
     def interest_due(self, index: int) -> float | None:
-        """Interest due on the group and on everything senior; None where one is not known."""
+        """Interest due on the group and on everything senior.
+
+        None where one is not known.
+        """
         due = [group.interest_due for group in self.groups[: index + 1]]
         known = [amount for amount in due if amount is not None]
         return sum(known) if len(known) == len(due) else None
 
     def sheet_trigger(self, role: Role) -> float | None:
-        """The limit that the tranche sheet sets for a role, percent; None where it sets none."""
+        """Return the limit that the tranche sheet sets for a role, percent.
+
+        None where it sets none.
+        """
         if not self.groups:
             return None
         if role == "diversion" and self.reinvestment_trigger is not None:
@@ -101,12 +107,15 @@ class Structure:
 def structure(
     tranches: Tranches, base_rate: float, period_years: float, reinvestment_trigger: float | None = None
 ) -> Structure:
-    """The groups and roles of a deal's notes; `base_rate` in percent, NaN where there is none."""
+    """Return the groups and roles of a deal's notes.
+
+    `base_rate` in percent, NaN where there is none.
+    """
     groups: list[NoteGroup] = []
     rank_before = None
     for rank, note in sorted(_notes(tranches, base_rate, period_years), key=itemgetter(0)):  # stable within a rank
         if groups and rank == rank_before:
-            groups[-1] = _joined(groups[-1], note)
+            groups[-1] = _join(groups[-1], note)
         else:
             groups.append(note)
         rank_before = rank
@@ -154,7 +163,7 @@ def _notes(tranches: Tranches, base_rate: float, period_years: float) -> Iterato
         )
 
 
-def _joined(first: NoteGroup, second: NoteGroup) -> NoteGroup:
+def _join(first: NoteGroup, second: NoteGroup) -> NoteGroup:
     """Two groups of one rank as one; the stricter trigger holds."""
     due = None
     if first.interest_due is not None and second.interest_due is not None:
@@ -171,13 +180,18 @@ def _joined(first: NoteGroup, second: NoteGroup) -> NoteGroup:
 
 @remembered(4_096)
 def letter_of(name: str) -> str:
-    """The letter of a class: "Class A-1" and "A1" give A; "" for a name without one."""
+    """Return the letter of a class: "Class A-1" and "A1" give A.
+
+    "" for a name without one.
+    """
     match = re.match(r"\s*(?:class|tranche|notes?)?\s*([A-Za-z])(?![A-Za-z])", name, re.IGNORECASE)
     return match[1].upper() if match else ""
 
 
-def _tested(groups: list[NoteGroup], triggers: list[float | None], usual: dict[str, float]) -> list[Tested]:
-    """The groups with a trigger; where the sheet has none, all of them, beside their usual triggers.
+def _tested(groups: list[NoteGroup], triggers: list[float | None], usual: dict[str, float]) -> list[CoverageGroup]:
+    """Return the groups with a trigger.
+
+    Where the sheet has none, all of them, beside their usual triggers.
 
     Class A (or X) is tested together with B, and the classes of a letter together, though they rank one after the
     other: the test stands at the last of them, unless the sheet gives them different triggers.
@@ -186,7 +200,7 @@ def _tested(groups: list[NoteGroup], triggers: list[float | None], usual: dict[s
     places: dict[str, list[int]] = {}
     for at, group in enumerate(groups):
         places.setdefault(group.letter, []).append(at)
-    tested: dict[int, Tested] = {}
+    tested: dict[int, CoverageGroup] = {}
     for at, group in enumerate(groups):
         if from_sheet and triggers[at] is None:
             continue
@@ -194,12 +208,15 @@ def _tested(groups: list[NoteGroup], triggers: list[float | None], usual: dict[s
         if last not in tested:
             name = group.name if last == at else f"{group.name}/{groups[last].name}"
             trigger = triggers[at] if from_sheet else usual.get(groups[last].letter)
-            tested[last] = Tested(last, name, trigger, from_sheet)
+            tested[last] = CoverageGroup(last, name, trigger, from_sheet)
     return [tested[at] for at in sorted(tested)]
 
 
 def _last(places: dict[str, list[int]], triggers: list[float | None], own: str, at: int) -> int:
-    """Where the test of the group at `at` stands: at the last of the groups that it is tested with."""
+    """Where the test of the group at `at` stands.
+
+    At the last of the groups that it is tested with.
+    """
     for letter in _TESTED_WITH.get(own, own):
         below = [place for place in places.get(letter, ()) if place > at]
         alike = list(takewhile(lambda place: triggers[place] in (None, triggers[at]), below)) if below else below
@@ -213,19 +230,25 @@ _TESTED_WITH: Final = {"A": "BA", "X": "BAX"}
 """The letters with which a class is tested, first choice first; of the others each with its own."""
 
 
-def tested_letters(structure: Structure, tested: Tested, *, is_first: bool) -> tuple[str, ...]:
-    """The letters of the classes of a test; where the first trigger stands at B alone, the test is that of A and B."""
+def tested_letters(structure: Structure, tested: CoverageGroup, *, is_first: bool) -> tuple[str, ...]:
+    """The letters of the classes of a test.
+
+    Where the first trigger stands at B alone, the test is that of A and B.
+    """
     letters = tuple(dict.fromkeys(letter_of(name) for name in tested.name.split("/")))
     is_of_both = letters == ("B",) and is_first and structure.groups[0].letter in ("A", "X")
     return ("A", "B") if is_of_both else letters
 
 
 def with_triggers(tranches: Tranches, tested: Sequence[NoteClass]) -> Tranches:
-    """The notes under the triggers of a definition's classes, each at the notes of its last letter; without classes, or
-    where none of them is among the notes, under their own."""
+    """Return the notes under the triggers of a definition's classes, each at the notes of its last letter; without
+    classes, or where none of them is among the notes, under their own."""
     if not tested:
         return tranches
-    triggers = {letter_of(each.name.rpartition("/")[2]): (each.oc_trigger, each.ic_trigger) for each in tested}
+    triggers = {
+        letter_of(tested_class.name.rpartition("/")[2]): (tested_class.oc_trigger, tested_class.ic_trigger)
+        for tested_class in tested
+    }
     letters = [letter_of(name) for name in tranches.classes]
     rows = [triggers.get(letter, (None, None)) if letter else (None, None) for letter in letters]
     if not any(letter in triggers for letter in letters if letter):
@@ -243,7 +266,9 @@ def income(
     day_count: str = "actual/360",
     rules: InterestCoverage | None = None,
 ) -> dict[str, Any]:
-    """The interest of the period less senior fees, and how each part is known; money in the deal's currency.
+    """Return the interest of the period less senior fees, and how each part is known.
+
+    Money in the deal's currency.
 
     What was collected and what is still to be received make the period's interest. Where only the collected part is
     known, the rest is estimated: the loans' interest for the days to the next payment, or, without that date, what the
@@ -321,7 +346,7 @@ def _known(amount: float | None) -> float | None:
     return amount if amount is not None and isfinite(amount) else None
 
 
-class Held(NamedTuple):
+class ClassLimit(NamedTuple):
     """What a test of the run holds a class to."""
 
     limit: float
@@ -332,14 +357,14 @@ class Held(NamedTuple):
 
 def classes(
     notes: Structure,
-    tested: list[Tested],
+    tested: list[CoverageGroup],
     numerator: float,
     against: Literal["balance", "interest_due"],
-    limits: Mapping[int, Held],
+    limits: Mapping[int, ClassLimit],
     places: Iterable[int] | None = None,
 ) -> list[dict[str, Any]]:
-    """The tested classes, or those at these places, each with its ratio and what would cure it: money for numerator,
-    denominator and cure_amount.
+    """Return the tested classes, or those at these places, each with its ratio and what would cure it: money for
+    numerator, denominator and cure_amount.
 
     A class is judged by what the run holds it to, given by its place among the tested ones; else by its trigger.
     """
@@ -372,5 +397,5 @@ def _by_trigger(ratio: float, trigger: float) -> tuple[float, Status]:
 
 
 def cure_amount(status: Status, minimum: float, numerator: float, denominator: float) -> float:
-    """What the numerator of a failed ratio lacks of its minimum, which is in percent; 0 where it passes."""
+    """Return what the numerator of a failed ratio lacks of its minimum, which is in percent; 0 where it passes."""
     return max(0.0, minimum / 100 * denominator - numerator) if status == "fail" else 0.0

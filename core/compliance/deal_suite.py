@@ -19,7 +19,7 @@ from core.compliance.conventions import Assumed, counted_as, policy_of
 from core.compliance.coverage import letter_of, tested_letters
 from core.compliance.kernels import rounded
 from core.compliance.matching import REINVESTMENT
-from core.compliance.measures import UNKNOWN_INTEREST, Measured, Pool, Unmeasurable
+from core.compliance.measures import UNKNOWN_INTEREST, Measurement, Pool, Unmeasurable
 from core.compliance.par_measures import LOANS, RANKED, industry_field, loans_share, par_share, share_of_test
 from core.compliance.published import SheetLimit
 from core.compliance.shares import divisor_of, value_of
@@ -46,7 +46,7 @@ AGENCY_FACTORS: Final = {
 }  # fmt: skip
 """Rating factors of each agency by rank, 1 to 22."""
 
-Figure = Callable[[Pool, DealTest], Measured]
+Figure = Callable[[Pool, DealTest], Measurement]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,10 @@ class MeasureRow:
 
 
 def tests_of(definition: Definition) -> tuple[Test, ...]:
-    """The tests of a definition that are run, each after those that it needs; limits are looked up by the run."""
+    """The tests of a definition that are run, each after those that it needs.
+
+    Limits are looked up by the run.
+    """
     chosen = {test.id: test for test in definition.tests if test.enabled}
     matrices = {matrix.id: matrix for matrix in definition.quality.matrices}
     every = frozenset((*(test.id for test in definition.tests), *TOTALS))
@@ -82,7 +85,7 @@ def test_named(definition: Definition, test_id: str) -> Test | None:
 
 
 def class_test_named(test_id: str) -> DealTest | None:
-    """The test of this id among those that a ready-made definition has by the classes of a file."""
+    """Return the test of this id among those that a ready-made definition has by the classes of a file."""
     if (by_class := _CLASS_TEST.fullmatch(test_id)) is not None:
         letters = tuple(by_class[2].upper())
         return replace(_class_test(by_class[1], letters, "/".join(letters)), id=test_id)
@@ -107,22 +110,24 @@ def _class_test(measure: str, letters: tuple[str, ...], name: str) -> DealTest:
 
 
 def with_coverage(definition: Definition, pool: Pool | None) -> tuple[Definition, dict[str, SheetLimit | None]]:
-    """A ready-made definition with the coverage tests of the classes that the file has, and each one's trigger in the
-    file; None where it gives none. A definition that has such tests is left as it is."""
+    """Return a ready-made definition with the coverage tests of the classes that the file has, and each one's trigger
+    in the file; None where it gives none. A definition that has such tests is left as it is."""
     if any(test.measure in _WORDS for test in definition.tests):
         return definition, {}
     structure, tests, triggers = None if pool is None else pool.structure, [], {}
     for measure, words in _WORDS.items():
         tested = [] if structure is None else structure.oc if measure == "oc" else structure.ic
-        for each in tested:
+        for tested_class in tested:
             assert structure is not None
-            letters = tested_letters(structure, each, is_first=each is tested[0])
-            test = _class_test(measure, letters, structure.groups[each.at].name)
+            letters = tested_letters(structure, tested_class, is_first=tested_class is tested[0])
+            test = _class_test(measure, letters, structure.groups[tested_class.at].name)
             if test.id in triggers:  # classes of a letter that are tested apart
-                test = replace(test, id=f"{test.id}_{each.at + 1}", name=f"{each.name} {words}")
+                test = replace(test, id=f"{test.id}_{tested_class.at + 1}", name=f"{tested_class.name} {words}")
             tests.append(test)
             triggers[test.id] = (
-                SheetLimit(each.trigger, "min", each.name, "") if each.trigger and each.from_sheet else None
+                SheetLimit(tested_class.trigger, "min", tested_class.name, "")
+                if tested_class.trigger and tested_class.from_sheet
+                else None
             )
         if not tested:
             tests.append(DealTest(id=f"{measure}_by_class", name=f"Each class's {words}", measure=measure, class_=""))
@@ -183,20 +188,22 @@ def _row(test: DealTest, known: frozenset[str]) -> Test:
     )
 
 
-def _value(value: float) -> Measured:
-    return Measured(value, value, 1.0)
+def _value(value: float) -> Measurement:
+    return Measurement(value, value, 1.0)
 
 
 # ---- limits
 
 
 def matrix_names(matrix: Matrix, known: frozenset[str]) -> set[str]:
-    """The names that the formulas of a matrix read."""
+    """Return the names that the formulas of a matrix read."""
     return {name for text in (matrix.row, matrix.column, matrix.modifier) if text for name in names_of(text, known)}
 
 
 def matrix_limit(matrix: Matrix, pool: Pool, known: frozenset[str]) -> float:
-    """The limit that a matrix gives at the portfolio's two figures; beyond its edge the figure at the edge.
+    """Return the limit that a matrix gives at the portfolio's two figures.
+
+    Beyond its edge the figure at the edge.
 
     Raises:
         Unmeasurable: a figure that it needs is not known.
@@ -211,7 +218,7 @@ def matrix_limit(matrix: Matrix, pool: Pool, known: frozenset[str]) -> float:
 
 
 def _between(places: tuple[float, ...], values: Any, at: float, *, linear: bool) -> float:
-    """The value at a place: on the line between its neighbours, or that of the next lower one."""
+    """Return the value at a place: on the line between its neighbours, or that of the next lower one."""
     if linear:
         return float(np.interp(at, places, values))
     return float(values[max(0, bisect_right(places, at) - 1)])
@@ -231,10 +238,10 @@ def step_of(test: DealTest, day: date | None, reinvestment_end: date | None) -> 
 # ---- the catalogue
 
 
-def _same(measure: Callable[[Pool], Measured]) -> Figure:
-    """A measure of the suites, over another denominator where the test names one."""
+def _same(measure: Callable[[Pool], Measurement]) -> Figure:
+    """Return a measure of the suites, over another denominator where the test names one."""
 
-    def figure(pool: Pool, test: DealTest) -> Measured:
+    def figure(pool: Pool, test: DealTest) -> Measurement:
         measured = measure(pool)
         if test.of is None:
             return measured
@@ -244,22 +251,25 @@ def _same(measure: Callable[[Pool], Measured]) -> Figure:
     return figure
 
 
-def _limited(measure: Callable[[Pool, str], Measured]) -> Figure:
-    """A measure that may depend on what the test is held to."""
+def _limit(measure: Callable[[Pool, str], Measurement]) -> Figure:
+    """Return a measure that may depend on what the test is held to."""
     return lambda pool, test: measure(pool, test.id)
 
 
-def _loans(measure: Callable[[Pool], Measured]) -> Figure:
-    """A measure of the suites that counts loans; by its formula where the test is about some loans, or adds to them."""
+def _loans(measure: Callable[[Pool], Measurement]) -> Figure:
+    """Return a measure of the suites that counts loans.
+
+    By its formula where the test is about some loans, or adds to them.
+    """
     plain = _same(measure)
 
-    def figure(pool: Pool, test: DealTest) -> Measured:
+    def figure(pool: Pool, test: DealTest) -> Measurement:
         return loans_share(pool, test) if test.among is not None or test.adds else plain(pool, test)
 
     return figure
 
 
-def _ccc(pool: Pool, test: DealTest) -> Measured:
+def _ccc(pool: Pool, test: DealTest) -> Measurement:
     if test.agency is None:
         return _same(measures.ccc_bucket)(pool, test)
     if f"rating_agency_{test.agency}" not in pool.view.ranks:
@@ -271,7 +281,7 @@ def _ccc(pool: Pool, test: DealTest) -> Measured:
 
 
 def ladder_of(pool: Pool, agency: str) -> Any:
-    """An agency's ranks: 0 unrated, MASKED left open."""
+    """Return an agency's ranks: 0 unrated, MASKED left open."""
     field = f"rating_agency_{agency}"
     ranks = pool.view.ranks.get(f"{field}_ladder", pool.view.ranks.get(field))
     if ranks is None:
@@ -280,8 +290,10 @@ def ladder_of(pool: Pool, agency: str) -> Any:
 
 
 def _by_ladder(pool: Pool, agency: str) -> np.ndarray[Any, Any]:
-    """Performing par by an agency's ranks, 0 (unrated) to MASKED. Where the agency's rating table says what no row
-    shows, every loan has a rating."""
+    """Return performing par by an agency's ranks, 0 (unrated) to MASKED.
+
+    Where the agency's rating table says what no row shows, every loan has a rating.
+    """
     hidden = pool.masked_ratings["abc".index(agency)]
     if hidden is None:
         return pool.summed(("ladder", agency), lambda part: _par_by_rank(ladder_of(part, agency), part))
@@ -305,7 +317,7 @@ def factors_of(agency: str, ratings: AgencyRatings, assumed: Assumed = "value") 
     return np.array([unrated, *own, masked])
 
 
-def _warf(pool: Pool, test: DealTest) -> Measured:
+def _warf(pool: Pool, test: DealTest) -> Measurement:
     if test.agency is None:
         return measures.rating_factor(pool)
     by_rank = _by_ladder(pool, test.agency)
@@ -319,17 +331,19 @@ def _warf(pool: Pool, test: DealTest) -> Measured:
         "masked_pct": rounded(pool.covered(float(by_rank[MASKED]))),
         "unrated_pct": rounded(pool.covered(float(by_rank[0]))),
     }
-    return Measured(total / par, total, par, pool.covered(float(by_rank[1 : DEFAULTED + 1].sum())), lambda: extra)
+    return Measurement(total / par, total, par, pool.covered(float(by_rank[1 : DEFAULTED + 1].sum())), lambda: extra)
 
 
-def _warr(pool: Pool, test: DealTest) -> Measured:
+def _warr(pool: Pool, test: DealTest) -> Measurement:
     if test.agency is None:
         return measures.recovery_rate(pool)
     return measures.agency_recovery_rate(pool, test.agency)
 
 
 def class_place(pool: Pool, name: str) -> int:
-    """Where a class of notes stands among the groups: the last group of its last letter.
+    """Where a class of notes stands among the groups.
+
+    The last group of its last letter.
 
     Raises:
         Unmeasurable: there are no notes, or none of this class.
@@ -343,21 +357,21 @@ def class_place(pool: Pool, name: str) -> int:
     return places[-1]
 
 
-def _oc_at(pool: Pool, name: str) -> Measured:
+def _oc_at(pool: Pool, name: str) -> Measurement:
     balance = measures.structure_of(pool).balance(class_place(pool, name))
     if balance <= 0:
         raise Unmeasurable("the balance of the tested notes is zero or negative")
     adjusted = pool.adjustments["adjusted"]
     extra = {"adjustments": {each: rounded(amount) for each, amount in pool.adjustments.items()}}
-    return Measured(adjusted / balance * 100, adjusted, balance, None, lambda: extra)
+    return Measurement(adjusted / balance * 100, adjusted, balance, None, lambda: extra)
 
 
-def _oc(pool: Pool, test: DealTest) -> Measured:
+def _oc(pool: Pool, test: DealTest) -> Measurement:
     assert test.class_ is not None
     return _oc_at(pool, test.class_)
 
 
-def _ic(pool: Pool, test: DealTest) -> Measured:
+def _ic(pool: Pool, test: DealTest) -> Measurement:
     assert test.class_ is not None
     due = measures.structure_of(pool).interest_due(class_place(pool, test.class_))
     if due is None:
@@ -365,36 +379,36 @@ def _ic(pool: Pool, test: DealTest) -> Measured:
     if due <= 0:
         raise Unmeasurable("the interest due on the tested notes is zero or negative")
     available = float(pool.interest["available"])
-    return Measured(available / due * 100, available, due, None, lambda: {"income": measures.shown_income(pool)})
+    return Measurement(available / due * 100, available, due, None, lambda: {"income": measures.shown_income(pool)})
 
 
-def _reinvestment_oc(pool: Pool, test: DealTest) -> Measured:
+def _reinvestment_oc(pool: Pool, test: DealTest) -> Measurement:
     assert pool.definition.reinvestment_oc is not None
     return _oc_at(pool, pool.definition.reinvestment_oc.class_)
 
 
-def _event_of_default(pool: Pool, test: DealTest) -> Measured:
+def _event_of_default(pool: Pool, test: DealTest) -> Measurement:
     """Collateral at par, defaulted loans at their market value, over the senior notes."""
     assert pool.definition.event_of_default is not None
     balance = measures.structure_of(pool).balance(class_place(pool, pool.definition.event_of_default.class_))
     if balance <= 0:
         raise Unmeasurable("the balance of the tested notes is zero or negative")
-    marked = pool.summed(("marked",), _marked)
-    return Measured((pool.cpa + marked) / balance * 100, pool.cpa + marked, balance)
+    marked = pool.summed(("marked",), _mark)
+    return Measurement((pool.cpa + marked) / balance * 100, pool.cpa + marked, balance)
 
 
-def _marked(pool: Pool) -> float:
-    """The market value of the defaulted loans."""
+def _mark(pool: Pool) -> float:
+    """Return the market value of the defaulted loans."""
     price, rows = pool.view.numbers.get("price"), np.flatnonzero(pool.defaulted)
     return 0.0 if price is None else float(np.nansum(pool.view.numbers["par_value"][rows] * price[rows] / 100))
 
 
-def _diversity(pool: Pool, test: DealTest) -> Measured:
+def _diversity(pool: Pool, test: DealTest) -> Measurement:
     field = industry_field(test)
     return measures.diversity_score(pool) if field == "industry" else measures.diversity_by(pool, field)
 
 
-def _price_below(pool: Pool, test: DealTest) -> Measured:
+def _price_below(pool: Pool, test: DealTest) -> Measurement:
     assert test.line is not None
     if "price" not in pool.view.numbers or not pool.tally.priced_par > 0:
         raise measures.no_values("price")
@@ -402,7 +416,7 @@ def _price_below(pool: Pool, test: DealTest) -> Measured:
     below = pool.summed(("price below", line), lambda part: float(part.weights @ (part.view.numbers["price"] < line)))
     par = max(0.0, below)
     priced = pool.tally.priced_par
-    return Measured(par / priced * 100, par, priced, pool.covered(priced))
+    return Measurement(par / priced * 100, par, priced, pool.covered(priced))
 
 
 def _monitor(pool: Pool, test: DealTest) -> Monitor:
@@ -453,10 +467,10 @@ def _monitor_ranks(pool: Pool) -> tuple[NDArray[np.uint8], ByRank]:
 
 
 def _of_monitor(take: Callable[[Monitor], float]) -> Figure:
-    def figure(pool: Pool, test: DealTest) -> Measured:
+    def figure(pool: Pool, test: DealTest) -> Measurement:
         seen = _monitor(pool, test)
         value = take(seen)
-        return Measured(
+        return Measurement(
             value,
             value,
             1.0,
@@ -474,7 +488,7 @@ def _of_monitor(take: Callable[[Monitor], float]) -> Figure:
     return figure
 
 
-def _bdr(pool: Pool, test: DealTest) -> Measured:
+def _bdr(pool: Pool, test: DealTest) -> Measurement:
     rule = pool.definition.quality.cdo_monitor
     assert rule is not None
     spread = rule.spread if rule.spread is not None else average_spread(pool).value
@@ -482,14 +496,16 @@ def _bdr(pool: Pool, test: DealTest) -> Measured:
     if recovery is None:
         recovery = measures.agency_recovery_rate(pool, "b").value
     value = cdo_monitor.break_even_default_rate(rule.c0, rule.c1, rule.c2, spread, recovery)
-    return Measured(value, value, 1.0, None, lambda: {"spread_pct": rounded(spread), "recovery_pct": rounded(recovery)})
+    return Measurement(
+        value, value, 1.0, None, lambda: {"spread_pct": rounded(spread), "recovery_pct": rounded(recovery)}
+    )
 
 
-def _cushion(pool: Pool, test: DealTest) -> Measured:
+def _cushion(pool: Pool, test: DealTest) -> Measurement:
     broken, scenario = _bdr(pool, test), _of_monitor(lambda seen: seen.scenario_default_rate)(pool, test)
     value = broken.value - scenario.value
     extra = {"bdr": rounded(broken.value), "sdr": rounded(scenario.value), **broken.breakdown, **scenario.breakdown}
-    return Measured(value, value, 1.0, scenario.coverage_pct, lambda: extra)
+    return Measurement(value, value, 1.0, scenario.coverage_pct, lambda: extra)
 
 
 _LOANS: Final = ("par_value", OBLIGOR)
@@ -518,8 +534,8 @@ ROWS: Final[dict[str, MeasureRow]] = {
     "reinvestment_oc": MeasureRow(_reinvestment_oc),
     "event_of_default": MeasureRow(_event_of_default),
     "wal": MeasureRow(_same(measures.average_life), ("par_value", "maturity_date or average_life"), ("par",)),
-    "was": MeasureRow(_limited(average_spread), ("par_value", "spread or all_in_rate"), ("par",)),
-    "wac": MeasureRow(_limited(average_coupon), ("par_value", "all_in_rate"), ("par",)),
+    "was": MeasureRow(_limit(average_spread), ("par_value", "spread or all_in_rate"), ("par",)),
+    "wac": MeasureRow(_limit(average_coupon), ("par_value", "all_in_rate"), ("par",)),
     "diversity": MeasureRow(_diversity, _LOANS, ("par",)),
     "delinquency": MeasureRow(_same(measures.delinquency), ("par_value", "days_past_due or is_defaulted"), ()),
     "price_below": MeasureRow(_price_below, ("par_value", "price"), ("par",)),

@@ -12,8 +12,8 @@ from core.compliance.agreement import CENT
 from core.compliance.beside import Beside, beside, contradicts, difference_words
 from core.compliance.conventions import printed_agency
 from core.compliance.kernels import rounded
-from core.compliance.matching import Unmatched
-from core.compliance.measures import Measured, Pool
+from core.compliance.matching import UnmatchedFigure
+from core.compliance.measures import Measurement, Pool
 from core.compliance.result import Doubt, DoubtCode, Doubts, Source, Status, Verdict
 from core.compliance.spans import Case, is_covered, lacking, missing, span
 from core.compliance.suites import UNIT_SIGNS, Test
@@ -115,7 +115,7 @@ class JudgedFigure(NamedTuple):
     """A figure as a run judges it."""
 
     test: Test
-    measured: Measured
+    measured: Measurement
     status: Status
     limit: float
     source: Source
@@ -128,14 +128,14 @@ class JudgedFigure(NamedTuple):
 
 @remembered(1_024)
 def _read_by_share(text: str) -> tuple[str, ...]:
-    """What a share's formula reads, in the names of `FIELDS`."""
+    """Return what a share's formula reads, in the names of `FIELDS`."""
     from core.definition.formulas import fields_of, share_of
 
     return tuple(map(input_of, fields_of(share_of(text))))
 
 
 def _read_of_loans(own: DealTest) -> Iterator[str]:
-    """What a test reads to tell the loans of which it is, and what it adds to their par."""
+    """Yield what a test reads to tell the loans of which it is, and what it adds to their par."""
     for text in (own.share, own.among):
         if text is not None:
             yield from _read_by_share(text) if text.startswith("=") else READS[text]
@@ -151,7 +151,7 @@ class Doubter:
         pool: Pool | None,
         own: Mapping[str, DealTest],
         facts: Mapping[str, Fact],
-        conflicts: Sequence[Unmatched] = (),
+        conflicts: Sequence[UnmatchedFigure] = (),
         *,
         compares: bool = True,
     ) -> None:
@@ -173,7 +173,7 @@ class Doubter:
         """Those of the run, once it has all of them."""
 
     def verdict(self, case: JudgedFigure) -> Verdict:
-        """The ends of a figure that its inputs leave open, and whether its status may be wrong."""
+        """Return the ends of a figure that its inputs leave open, and whether its status may be wrong."""
         theirs, (measure, inputs) = self.beside(case.test, case.measured), self._inputs(case)
         low, high = case.low, case.high
         ends = None if _ties(theirs) else span(measure, inputs, with_ratings=low is None)
@@ -188,12 +188,12 @@ class Doubter:
         )
 
     def doubts(self, case: JudgedFigure) -> Doubts:
-        """The trustee's own figure, and every doubt of ours."""
+        """Return the trustee's own figure, and every doubt of ours."""
         theirs = self.beside(case.test, case.measured)
         lacks = missing(*self._inputs(case))
         all_doubts = [] if theirs is None else list(_of_difference(case, theirs))
         if not self._is_plain and (theirs is None or not theirs.is_to_the_cent):
-            all_doubts += self._inherited(case.test)
+            all_doubts += self._inherit(case.test)
         all_doubts += [
             Doubt("blank_inputs", f"{lack.pct:.2f} % of par has {lack.what}", self._cells([lack.input]))
             for lack in lacks
@@ -207,7 +207,7 @@ class Doubter:
         return Doubts(None if theirs is None else theirs.figure, all_doubts)
 
     def _inputs(self, case: JudgedFigure) -> tuple[str, Case]:
-        """The measure of a figure, and what it is of."""
+        """Return the measure of a figure, and what it is of."""
         assert self._pool is not None
         own = self._own.get(case.test.test_id)
         agency = None if own is None else own.agency
@@ -215,20 +215,23 @@ class Doubter:
         measure = "share" if is_of_some else self._measure_of(case.test.test_id)
         return measure, Case(self._pool, case.measured, agency)
 
-    def is_sure(self, test: Test, measured: Measured) -> bool:
-        """Whether nothing makes a figure doubtful."""
+    def is_sure(self, test: Test, measured: Measurement) -> bool:
+        """Return whether nothing makes a figure doubtful."""
         return self._is_plain and is_covered(measured) and (not self._open or self._open.isdisjoint(self.reads(test)))
 
-    def is_settled(self, test: Test, measured: Measured) -> bool:
-        """Whether nothing that it reads is missing, so that its status is not open, whatever else is to be doubted."""
+    def is_settled(self, test: Test, measured: Measurement) -> bool:
+        """Return whether nothing that it reads is missing, so that its status is not open, whatever else is to be
+        doubted."""
         if not self._is_plain or not is_covered(measured):
             return False
         return not self._missing or self._missing.isdisjoint(self.reads(test))
 
     @cached_property
     def _is_plain(self) -> bool:
-        """Whether nothing but blanks and warnings can make a figure of this run doubtful: the file prints nothing of
-        itself, and cash is known."""
+        """Whether nothing but blanks and warnings can make a figure of this run doubtful.
+
+        The file prints nothing of itself, and cash is known.
+        """
         if self._facts or self._conflicts or self._pool is None or self._lacks_cash:
             return False
         facts = self._pool.portfolio.facts
@@ -247,8 +250,8 @@ class Doubter:
             *(inputs for warning, inputs in self._inputs_of_warnings if concern_of(warning) in _OF_MISSING)
         )
 
-    def beside(self, test: Test, measured: Measured | None) -> Beside | None:
-        """The file's figure of a test beside ours; None where it has none."""
+    def beside(self, test: Test, measured: Measurement | None) -> Beside | None:
+        """Return the file's figure of a test beside ours; None where it has none."""
         fact = self._facts.get(test.test_id)
         if fact is None:
             return None
@@ -261,14 +264,14 @@ class Doubter:
     # ---- what a test reads
 
     def _measure_of(self, test_id: str) -> str:
-        """The measure of a test; "share" or "value" for one by a formula."""
+        """Return the measure of a test; "share" or "value" for one by a formula."""
         own = self._own.get(test_id)
         if own is None:
             return SUITE_TESTS.get(test_id, "")
         return own.measure or ("share" if own.share is not None else "value")
 
     def reads(self, test: Test) -> frozenset[str]:
-        """What a test reads, in the names of `FIELDS`."""
+        """Return what a test reads, in the names of `FIELDS`."""
         test_id = test.test_id
         inputs = self._reads.get(test_id)
         if inputs is None:
@@ -280,7 +283,7 @@ class Doubter:
         return inputs
 
     def _read_of_suite(self, measure: str, test: Test) -> frozenset[str]:
-        """What a test of the suites reads."""
+        """Return what a test of the suites reads."""
         is_by_kind = measure == "warr" and not self._has_named_recoveries(None)
         divides = "cpa" in test.divides_by and (measure != "ic" or self._has_estimated_fees)
         return _suite_reads(measure, is_by_kind, divides)
@@ -303,7 +306,7 @@ class Doubter:
             yield "cash"
 
     def _read_by_formula(self, text: str, test_id: str) -> Iterator[str]:
-        """What a formula over totals and other tests reads."""
+        """Yield what a formula over totals and other tests reads."""
         from core.definition.formulas import names_of
 
         for name in names_of(text, frozenset((*self._own, *TOTALS))):
@@ -312,7 +315,7 @@ class Doubter:
                 yield from self._read_by(name, None)
 
     def _has_named_recoveries(self, own: DealTest | None) -> bool:
-        """Whether recovery rates are a named agency's, and not those of the kind of loan and its ratings."""
+        """Return whether recovery rates are a named agency's, and not those of the kind of loan and its ratings."""
         named = None if self._pool is None else self._pool.view.recovery_agency
         return named in ("b", "c") or (own is not None and own.agency is not None)
 
@@ -336,7 +339,10 @@ class Doubter:
     # ---- warnings
 
     def _of_warnings(self, test: Test, missing_inputs: set[str]) -> Iterator[Doubt]:
-        """The warnings of the run that are about what a test reads; not those that its own blanks tell better."""
+        """Yield the warnings of the run that are about what a test reads.
+
+        Not those that its own blanks tell better.
+        """
         reads, own = self.reads(test), self._own.get(test.test_id)
         for warning, inputs in self._inputs_of_warnings:
             common = inputs & reads
@@ -398,7 +404,7 @@ class Doubter:
         kinds = ("component", "total", "account", "note")
         return [fact for fact in every if fact.conflict and fact.kind in kinds and not fact.is_prior]
 
-    def _inherited(self, test: Test) -> Iterator[Doubt]:
+    def _inherit(self, test: Test) -> Iterator[Doubt]:
         """Doubts of cash, of par and of their sum, for what divides by them or has them in it."""
         reads = self.reads(test)
         if "cash" in reads and self._lacks_cash:
@@ -442,7 +448,7 @@ class Doubter:
             reads = frozenset(self._read_by(test_id, None))
             if fact.denominator is not None and "cash" in reads and "notes" not in reads and fact.unit != "amount":
                 printed.setdefault(fact.denominator, []).append(fact.place)
-        if self._pool is None or not printed or any(_is_same(self._pool.denominator, each) for each in printed):
+        if self._pool is None or not printed or any(_is_same(self._pool.denominator, figure) for figure in printed):
             return None
         amount = max(printed, key=lambda each: len(printed[each]))
         return amount, printed[amount][0]
@@ -460,7 +466,8 @@ class Doubter:
         return None
 
     def _is_otherwise(self, case: JudgedFigure) -> bool:
-        """Whether the trustee's numerator or denominator of other tests would turn a status of which it prints none."""
+        """Return whether the trustee's numerator or denominator of other tests would turn a status of which it prints
+        none."""
         reads, measured = self.reads(case.test), case.measured
         if "cash" not in reads or self._pool is None or not measured.denominator:
             return False
@@ -505,7 +512,10 @@ _OF_MISSING: Final = ("masked_inputs", "blank_inputs")
 
 @cache
 def _suite_reads(measure: str, is_by_kind: bool, has_cash: bool) -> frozenset[str]:
-    """What a measure of the suites reads: recovery rates by the kind of the loan, a denominator with cash in it."""
+    """Return what a measure of the suites reads.
+
+    Recovery rates by the kind of the loan, a denominator with cash in it.
+    """
     more = (*(("lien", "ratings") if is_by_kind else ()), *(("cash",) if has_cash else ()))
     return frozenset((*_ALWAYS, *READS.get(measure, ()), *more))
 
@@ -523,7 +533,7 @@ def _is_same(ours: float, printed: float) -> bool:
 
 
 def _is_of_another_agency(warning: DataWarning, agency: str) -> bool:
-    """Whether a warning is about other agencies' ratings, or rating tables, alone."""
+    """Return whether a warning is about other agencies' ratings, or rating tables, alone."""
     fields = [field for field in warning.fields if input_of(field) in ("ratings", "rating_table")]
     own = (f"rating_agency_{agency}", f"deal.masked_ccc_{agency}")
     return bool(fields) and not any(field.startswith(own) for field in fields)
@@ -538,26 +548,29 @@ def _fails(case: JudgedFigure, value: float) -> bool:
 
 
 def _turns(case: JudgedFigure, low: float, high: float) -> bool:
-    """Whether an end of a figure has another status than the figure, a warning being a pass."""
+    """Return whether an end of a figure has another status than the figure, a warning being a pass."""
     is_failing = case.status == "fail"
     return _fails(case, low) != is_failing or _fails(case, high) != is_failing
 
 
 def _has_own_limit(case: JudgedFigure, theirs: Beside) -> bool:
-    """Whether a tying figure is held to another limit than the trustee's."""
+    """Return whether a tying figure is held to another limit than the trustee's."""
     trigger = theirs.figure.trigger
     return theirs.figure.agrees is True and trigger is not None and abs(trigger - case.limit) > theirs.fact.tolerance
 
 
 def _is_contradicted(case: JudgedFigure, theirs: Beside) -> bool:
-    """Whether the trustee has the other status, and not for a limit that somebody set on purpose."""
+    """Return whether the trustee has the other status, and not for a limit that somebody set on purpose."""
     if not contradicts(theirs.figure, case.status):
         return False
     return not (_has_own_limit(case, theirs) and case.source in _CHOSEN)
 
 
 def _of_difference(case: JudgedFigure, theirs: Beside) -> Iterator[Doubt]:
-    """What the trustee has otherwise: the figure, the status, or the limit of a definition."""
+    """Yield what the trustee has otherwise.
+
+    The figure, the status, or the limit of a definition.
+    """
     is_contradicted, has_own_limit = _is_contradicted(case, theirs), _has_own_limit(case, theirs)
     is_of_definition = has_own_limit and case.source == "definition"
     if theirs.figure.agrees is not False and not is_contradicted and not is_of_definition:

@@ -1,4 +1,7 @@
-"""Senior fees and expenses of the period: the file's, a stated amount, or rates of a base with a cap on expenses."""
+"""Senior fees and expenses of the period.
+
+The file's, a stated amount, or rates of a base with a cap on expenses.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ class Fees(NamedTuple):
 
 
 def senior_fees(printed: float | None, rules: InterestCoverage, bases: Mapping[str, float], years: Years) -> Fees:
-    """The fees and expenses of the period.
+    """Return the fees and expenses of the period.
 
     Args:
         printed: the file's amount, or that of the definition where it has none; with either sign.
@@ -55,7 +58,10 @@ def _yearly(fee: Fee, bases: Mapping[str, float]) -> float:
 
 
 def _expenses(rules: Expenses, bases: Mapping[str, float], years: Years) -> dict[str, Any]:
-    """Expenses up to their cap; where nothing says what they are, what the cap allows."""
+    """Expenses up to their cap.
+
+    Where nothing says what they are, what the cap allows.
+    """
     shown: dict[str, Any] = {"name": "Expenses"}
     if rules.cap_rate is None and rules.cap_amount is None:
         return {**shown, "amount": rules.amount or 0.0}

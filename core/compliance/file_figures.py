@@ -23,7 +23,10 @@ CENTS: Final = 0.01
 
 
 class NumeratorPart(NamedTuple):
-    """A part of the OC numerator that a file's own calculation may say: a field of `Deal`."""
+    """A part of the OC numerator that a file's own calculation may say.
+
+    A field of `Deal`.
+    """
 
     words: str
     """What a warning calls it; "" where no loan says anything of it."""
@@ -90,7 +93,7 @@ _NO_PARTS: Final = (None,) * len(PARTS)
 
 
 def printed_parts(portfolio: Portfolio, definition: Definition, view: View) -> dict[str, float]:
-    """The parts of the OC numerator that count as the file prints them.
+    """Return the parts of the OC numerator that count as the file prints them.
 
     Those of which the definition says nothing; of what it says to count, those of which the loans say nothing; and what
     defaulted loans are carried at, where that is their value by its rule and the rates of an agency that it leaves out.
@@ -118,8 +121,8 @@ def _is_left(part: NumeratorPart, definition: Definition, view: View) -> bool:
 
 
 def _by_some_rates(portfolio: Portfolio, definition: Definition, amount: float) -> bool:
-    """Whether the defaulted loans are worth an amount by the definition's rule, and some agency's recovery rates, where
-    it does not say whose."""
+    """Return whether the defaulted loans are worth an amount by the definition's rule, and some agency's recovery
+    rates, where it does not say whose."""
     rule, numbers = definition.par_value.defaulted, portfolio.numbers
     rates = [numbers[name] for agency in AGENCIES if (name := f"recovery_rate_{agency}") in numbers]
     if rule not in _BY_RECOVERY or not definition.leaves("ratings.recovery") or not rates:
@@ -144,8 +147,10 @@ def _has(view: View, name: str) -> bool:
 
 
 def printed_ccc(portfolio: Portfolio, definition: Definition) -> ByAgency:
-    """By agency the par of CCC ratings that its rating table has and no row shows; None where no table says it, or the
-    definition says otherwise."""
+    """By agency the par of CCC ratings that its rating table has and no row shows.
+
+    None where no table says it, or the definition says otherwise.
+    """
     ccc = _TABLES(portfolio.deal)
     if ccc == NOT_PRINTED:
         return NOT_PRINTED
@@ -157,8 +162,10 @@ def printed_ccc(portfolio: Portfolio, definition: Definition) -> ByAgency:
 
 
 def printed_ratings(portfolio: Portfolio, definition: Definition) -> tuple[ByRank | None, ...]:
-    """By agency the par by rank of the loans that no row rates; None where no rating table says it, or the definition
-    says otherwise."""
+    """By agency the par by rank of the loans that no row rates.
+
+    None where no rating table says it, or the definition says otherwise.
+    """
     tables = _RATINGS(portfolio.deal)
     if tables == NOT_PRINTED:
         return NOT_PRINTED
@@ -169,7 +176,7 @@ def printed_ratings(portfolio: Portfolio, definition: Definition) -> tuple[ByRan
 
 
 def _goes_by_table(portfolio: Portfolio, definition: Definition, agency: str) -> bool:
-    """Whether an agency's rating table says what masks hide of the ratings that the definition reads."""
+    """Return whether an agency's rating table says what masks hide of the ratings that the definition reads."""
     ratings, section = getattr(definition.ratings, agency), f"ratings.{agency}"
     if not definition.leaves(f"{section}.masked") and ratings.masked not in MASKED_BY_TABLE:
         return False

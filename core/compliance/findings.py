@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from math import isfinite
 from typing import Final
@@ -42,51 +42,47 @@ _OF_INDUSTRIES: Final = ("industry_concentration", "second_industry_concentratio
 _OF_CASH: Final = ("oc_ratio", "oc_ratio_senior", "interest_diversion_ratio")
 
 
-def findings(pool: Pool, ran: Container[str]) -> Iterator[DataWarning]:
-    """Warnings of a run in a fixed order, `ran` being its tests by the suites' ids.
+def findings(pool: Pool, ran: frozenset[str]) -> Iterator[DataWarning]:
+    """Yield the warnings of a run in a fixed order, `ran` being its tests by the suites' ids.
 
-    Without a definition, the loans are told of by what is masked alone. What stands in for what the file does not say
-    is told where a test that ran rests on it.
+    Without a definition, warnings about loans are only about masked values. A warning about what stands in for a gap of
+    the file comes where a test that ran depends on it.
     """
     yield from _masked(pool)
     if not is_plain(pool.definition):
-        for each in (_joined, _alike, _bonds, _coupons) if pool.denominator > 0 else ():
-            yield from each(pool)
+        for find_in_loans in (_join, _alike, _bonds, _coupons) if pool.denominator > 0 else ():
+            yield from find_in_loans(pool)
         yield from _lives(pool)
-    if "foreign_country_concentration" in ran:
-        yield from _home(pool)
-    if "was" in ran:
-        yield from _excess_spread(pool)
-        yield from _floored_coupon(pool)
-    if any(test in ran for test in _OF_INTEREST):
-        yield from _interest(pool)
-    if pool.portfolio.deal.principal_cash is None and any(test in ran for test in _OF_CASH):
+    for tests, find in _FINDERS:
+        if not ran.isdisjoint(tests):
+            yield from find(pool)
+
+
+def _no_principal_cash(pool: Pool) -> Iterator[DataWarning]:
+    if pool.portfolio.deal.principal_cash is None:
         yield DataWarning("no_principal_cash", "no page says what principal cash there is: it counts as 0")
-    if not pool.portfolio.ranks and any(test in ran for test in _OF_CASH):
+
+
+def _no_rating(pool: Pool) -> Iterator[DataWarning]:
+    if not pool.portfolio.ranks:
         yield DataWarning(
             "no_rating", "the file has no column of ratings: overcollateralisation counts every loan as unrated"
         )
-    if pool.view.is_mostly_unrated and any(test in ran for test in (*_OF_CASH, "ccc_bucket_pct")):
+
+
+def _unrated(pool: Pool) -> Iterator[DataWarning]:
+    if pool.view.is_mostly_unrated:
         yield DataWarning(
             "unrated_not_ccc", "no agency rates most loans, as in private credit: they are in no CCC bucket"
         )
-    if pool.printed and any(test in ran for test in _OF_CASH):
-        yield from _haircuts(pool)
-    if pool.masked_ccc != NOT_PRINTED and "ccc_haircut" not in pool.printed and any(test in ran for test in _OF_CASH):
-        yield from _hidden_excess(pool)
-    if "ccc_bucket_pct" in ran and pool.masked_ccc != NOT_PRINTED:
-        yield from _rating_tables(pool)
-    if pool.printed_industries and any(test in ran for test in _OF_INDUSTRIES):
+
+
+def _industries(pool: Pool) -> Iterator[DataWarning]:
+    if pool.printed_industries:
         place = pool.printed_industries[0].place
         yield DataWarning(
             "industries_by_table", f"no row names an industry: the shares are those of the file's table ({place})"
         )
-    if pool.portfolio.deal.defaulted_par and "delinquency_pct" in ran:
-        yield from _printed_defaults(pool)
-    if "average_rating_factor" in ran:
-        yield from _crosswalk(pool)
-    if "weighted_average_recovery_rate" in ran:
-        yield from _recoveries(pool)
 
 
 def _home(pool: Pool) -> Iterator[DataWarning]:
@@ -130,6 +126,8 @@ def _recoveries(pool: Pool) -> Iterator[DataWarning]:
 
 def _haircuts(pool: Pool) -> Iterator[DataWarning]:
     """Parts of the OC numerator that the file prints and its loans give otherwise."""
+    if not pool.printed:
+        return
     own = pool.adjustments_of_loans
     texts = [
         f"{part.words} {pool.printed[name]:,.2f} ({_cell(pool, name)}), by the loans {own.get(name, 0.0):,.2f}"
@@ -146,6 +144,8 @@ def _cell(pool: Pool, name: str) -> str:
 
 def _hidden_excess(pool: Pool) -> Iterator[DataWarning]:
     """CCC above its limit that no row shows, and that has no price for that."""
+    if pool.masked_ccc == NOT_PRINTED or "ccc_haircut" in pool.printed:
+        return
     agency, rules = pool.ccc[0], pool.definition.par_value
     hidden = pool.hidden_excess(agency, pool.adjustments["ccc_excess"])
     if hidden:
@@ -181,7 +181,7 @@ def _printed_defaults(pool: Pool) -> Iterator[DataWarning]:
 
 
 def _interest(pool: Pool) -> Iterator[DataWarning]:
-    """What of the period's interest is estimated, or left out."""
+    """Yield what of the period's interest is estimated, or left out."""
     income, numbers = pool.interest, pool.portfolio.numbers
     if income["interest_basis"] == AS_PRINTED:
         yield DataWarning(
@@ -201,7 +201,7 @@ def _interest(pool: Pool) -> Iterator[DataWarning]:
 
 
 def _bonds(pool: Pool) -> list[DataWarning]:
-    """A warning where bonds count as senior secured because nothing says otherwise."""
+    """Return a warning where bonds count as senior secured because nothing says otherwise."""
     bonds = pool.tally.par_by_lien[Lien.BOND]
     if not bonds or not pool.definition.ratings.bonds_secured:
         return []
@@ -213,8 +213,8 @@ def _bonds(pool: Pool) -> list[DataWarning]:
     ]
 
 
-def _joined(pool: Pool) -> list[DataWarning]:
-    """A warning where obligors count as one by their names, with what the largest would be apart."""
+def _join(pool: Pool) -> list[DataWarning]:
+    """Return a warning where obligors count as one by their names, with what the largest would be apart."""
     joined = pool.view.affiliates
     if not joined:
         return []
@@ -232,7 +232,7 @@ def _joined(pool: Pool) -> list[DataWarning]:
 
 
 def _lives(pool: Pool) -> list[DataWarning]:
-    """A warning where lives are taken to maturity."""
+    """Return a warning where lives are taken to maturity."""
     if "average_life" in pool.portfolio.numbers or pool.portfolio.amortization is not None or not pool.tally.life_par:
         return []
     return [
@@ -244,7 +244,7 @@ def _lives(pool: Pool) -> list[DataWarning]:
 
 
 def _masked(pool: Pool) -> list[DataWarning]:
-    """A warning for each agency some of whose ratings are not shown."""
+    """Return a warning for each agency some of whose ratings are not shown."""
     warnings = []
     for agency in AGENCIES:
         field = f"rating_agency_{agency}"
@@ -287,7 +287,7 @@ def _way_words(way: str | float) -> str:
 
 
 def _alike(pool: Pool) -> list[DataWarning]:
-    """A warning where obligors of like names together would be the largest obligor."""
+    """Return a warning where obligors of like names together would be the largest obligor."""
     if "obligor" not in pool.view.names or "issuer_id" in pool.portfolio.names:
         return []
     par = pool.par_by_name("obligor")[:-1]
@@ -324,7 +324,7 @@ def _alike(pool: Pool) -> list[DataWarning]:
 
 
 def _excess_spread(pool: Pool) -> list[DataWarning]:
-    """A warning where the average spread has what the file adds to it."""
+    """Return a warning where the average spread has what the file adds to it."""
     amount = pool.portfolio.deal.excess_spread
     if not amount or not pool.tally.spread_par > 0 or not pool.par > pool.fixed_par:
         return []
@@ -355,7 +355,7 @@ def _floored_coupon(pool: Pool) -> Iterator[DataWarning]:
 
 
 def _coupons(pool: Pool) -> list[DataWarning]:
-    """A warning where fixed-rate loans have coupons and nothing says against which they are measured."""
+    """Return a warning where fixed-rate loans have coupons and nothing says against which they are measured."""
     reference = pool.definition.conventions.reference_coupon
     if reference is None:
         reference = pool.portfolio.deal.reference_coupon
@@ -375,3 +375,22 @@ def _coupons(pool: Pool) -> list[DataWarning]:
             ": the weighted average spread counts no excess coupon",
         )
     ]
+
+
+_FINDERS: Final[tuple[tuple[tuple[str, ...], Callable[[Pool], Iterable[DataWarning]]], ...]] = (
+    (("foreign_country_concentration",), _home),
+    (("was",), _excess_spread),
+    (("was",), _floored_coupon),
+    (_OF_INTEREST, _interest),
+    (_OF_CASH, _no_principal_cash),
+    (_OF_CASH, _no_rating),
+    ((*_OF_CASH, "ccc_bucket_pct"), _unrated),
+    (_OF_CASH, _haircuts),
+    (_OF_CASH, _hidden_excess),
+    (("ccc_bucket_pct",), _rating_tables),
+    (_OF_INDUSTRIES, _industries),
+    (("delinquency_pct",), _printed_defaults),
+    (("average_rating_factor",), _crosswalk),
+    (("weighted_average_recovery_rate",), _recoveries),
+)
+"""Tests, and what is said of the file where one of them ran."""

@@ -12,7 +12,7 @@ from core.compliance.grouped import doubt_groups
 from core.frames.brief import missing, shortened
 from core.frames.figures import figure_shown
 from core.frames.frame import Frame, FrameColumn, number_column, text_column
-from core.frames.notebook import Figure, Markup, bar, card, sentence, table, verdict
+from core.frames.notebook import HtmlFigure, Markup, bar, card, sentence, table, verdict
 from core.portfolio.model.notes import warning_texts
 from core.words import counted
 
@@ -41,7 +41,10 @@ _COLUMNS: Final = (
 
 
 def thinnest_first(results: Iterable[TestResult]) -> list[TestResult]:
-    """By the cushion as a part of the limit, so that tests of all units compare; those without one last."""
+    """By the cushion as a part of the limit, so that tests of all units compare.
+
+    Those without one last.
+    """
 
     def part(result: TestResult) -> float:
         if result.cushion is None:
@@ -53,7 +56,7 @@ def thinnest_first(results: Iterable[TestResult]) -> list[TestResult]:
 
 
 def result_of(results: Results, name: str) -> TestResult:
-    """The result of a test by its id or its name, without case.
+    """Return the result of a test by its id or its name, without case.
 
     Raises:
         KeyError: there is none: the message has the reason where the test was skipped, else what is near.
@@ -81,7 +84,7 @@ def frame_of(results: Results) -> Frame:
         )
     agrees = [None if row.published is None else row.published.agrees for row in rows]
     columns["agrees"] = FrameColumn(
-        np.array([bool(each) for each in agrees], np.bool_),
+        np.array([bool(answer) for answer in agrees], np.bool_),
         valid=np.array([each is not None for each in agrees], np.bool_),
     )
     columns["doubtful"] = FrameColumn(np.array([row.doubtful for row in rows], np.bool_))
@@ -97,9 +100,9 @@ def frame_of(results: Results) -> Frame:
 
 
 def _value(row: TestResult, name: str) -> Any:
-    """A field of a result, a member of its published figure, or the kinds of its doubts."""
+    """Return a field of a result, a member of its published figure, or the kinds of its doubts."""
     if name == "doubts":
-        return "; ".join(dict.fromkeys(each.code for each in row.doubt))
+        return "; ".join(dict.fromkeys(doubt.code for doubt in row.doubt))
     if name in _PUBLISHED or name == "difference":
         return getattr(row.published, name.removeprefix("published_"), None)
     return getattr(row, name)
@@ -124,10 +127,10 @@ def _head(results: Results) -> str:
 
 
 def repr_of(results: Results) -> str:
-    """The counts, and the results with the thinnest cushion in aligned columns."""
+    """Return the counts, and the results with the thinnest cushion in aligned columns."""
     lines = [f"Results({_head(results)})"]
     shown = thinnest_first(results)[:ROWS_SHOWN]
-    has_published = any(each.published is not None for each in shown)
+    has_published = any(result.published is not None for result in shown)
     cells = [
         (
             f"{each.status} ?" if each.doubtful else each.status,
@@ -149,7 +152,7 @@ def repr_of(results: Results) -> str:
 
 
 def _trustee_shown(test_result: TestResult, decimals: int) -> str:
-    """The trustee's figure, and ours less that, for a line."""
+    """Return the trustee's figure, and ours less that, for a line."""
     if test_result.published is None or test_result.published.value is None:
         return ""
     figure = test_result.published
@@ -160,7 +163,7 @@ def _trustee_shown(test_result: TestResult, decimals: int) -> str:
 
 
 def trustee_of_skipped(skipped: Skipped) -> str:
-    """The trustee's figure of a test without one of ours."""
+    """Return the trustee's figure of a test without one of ours."""
     return (
         ""
         if skipped.published is None or skipped.published.value is None
@@ -169,28 +172,31 @@ def trustee_of_skipped(skipped: Skipped) -> str:
 
 
 def _beside(test_result: TestResult, decimals: int) -> list[Any]:
-    """The trustee's figure and the difference, as a notebook's table has them."""
+    """Return the trustee's figure and the difference, as a notebook's table has them."""
     figure = test_result.published
     if figure is None:
         return [None, None]
     apart = None if figure.difference is None else figure_shown(figure.difference, "+", decimals)
     return [
-        None if figure.value is None else Figure(figure_shown(figure.value, decimals=decimals)),
-        Figure("ties") if figure.agrees else apart if apart is None else Figure(apart),
+        None if figure.value is None else HtmlFigure(figure_shown(figure.value, decimals=decimals)),
+        HtmlFigure("ties") if figure.agrees else apart if apart is None else HtmlFigure(apart),
     ]
 
 
 def _row(test_result: TestResult, *, has_published: bool) -> list[Any]:
-    """A result as a notebook's table has it: figures as the command shows them."""
+    """Return a result as a notebook's table has it.
+
+    Figures as the command shows them.
+    """
     decimals = test_result.decimals
     return [
         Markup(f"{verdict(test_result.status)} (doubtful)") if test_result.doubtful else verdict(test_result.status),
         test_result.test_name,
         bar(test_result.current_value, test_result.threshold_value, test_result.threshold_type, test_result.status),
-        Figure(figure_shown(test_result.current_value, decimals=decimals)),
+        HtmlFigure(figure_shown(test_result.current_value, decimals=decimals)),
         *(_beside(test_result, decimals) if has_published else []),
-        Figure(f"{test_result.threshold_type} {figure_shown(test_result.threshold_value, decimals=decimals)}"),
-        None if test_result.cushion is None else Figure(figure_shown(test_result.cushion, "+", decimals)),
+        HtmlFigure(f"{test_result.threshold_type} {figure_shown(test_result.threshold_value, decimals=decimals)}"),
+        None if test_result.cushion is None else HtmlFigure(figure_shown(test_result.cushion, "+", decimals)),
         test_result.test_id,
     ]
 
@@ -206,7 +212,7 @@ def html_of_result(result: TestResult) -> str:
     if result.threshold_source is not None:
         lines.append(f"Limit: {result.threshold_source}")
     if result.details is not None:
-        lines.append(f"Figure: {result.details.formula}")
+        lines.append(f"HtmlFigure: {result.details.formula}")
     lines += [f"Doubt: {group.heading}: {group.message}" for group in doubt_groups([result])]
     has = result.published is not None
     status = f"{result.status}, doubtful" if result.doubtful else result.status
@@ -215,7 +221,7 @@ def html_of_result(result: TestResult) -> str:
 
 
 def html_of(results: Results) -> str:
-    """A row for each result, the thinnest cushion first, then what was skipped."""
+    """Return a row for each result, the thinnest cushion first, then what was skipped."""
     has_published = any(result.published is not None for result in list(results))
     rows = [_row(each, has_published=has_published) for each in thinnest_first(results)[:NOTEBOOK_ROWS]]
     lines = [f"Read as: {results.read_as}"] if results.read_as else []

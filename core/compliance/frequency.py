@@ -1,4 +1,7 @@
-"""How often a loan pays interest: the words and figures of a column of payment frequencies as payments a year."""
+"""How often a loan pays interest.
+
+The words and figures of a column of payment frequencies as payments a year.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,10 @@ def payments_a_year(texts: Sequence[str]) -> list[float | None]:
 
 
 def _of_word(word: str, unit: float | None) -> float | None:
-    """Payments a year by a normal text; `unit` is what bare figures divide, 1 where they are payments themselves."""
+    """Payments a year by a normal text.
+
+    `unit` is what bare figures divide, 1 where they are payments themselves.
+    """
     if word in _WORDS:
         return float(_WORDS[word])
     if (match := _BARE.fullmatch(word)) is not None:
@@ -71,5 +77,5 @@ def _of_word(word: str, unit: float | None) -> float | None:
 
 
 def _usual(often: float) -> float:
-    """The usual frequency next to one in days or weeks."""
+    """Return the usual frequency next to one in days or weeks."""
     return next((each for each in _USUAL if abs(often - each) <= _NEAR * each), often)

@@ -67,7 +67,7 @@ class DoubtGroup(NamedTuple):
 
 
 def doubt_groups(results: Iterable[TestResult]) -> Iterator[DoubtGroup]:
-    """The doubts of all results by kind, each message once; none is left out."""
+    """Yield the doubts of all results by kind, each message once; none is left out."""
     names: dict[DoubtCode, dict[str, list[str]]] = {code: {} for code in KINDS}
     for result in results:
         for doubt in result.doubt:

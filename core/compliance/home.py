@@ -24,21 +24,23 @@ _OF_HOME: Final = frozenset((FOREIGN, _SMALL))
 
 
 def at_home(tests: tuple[Test, ...], definition: Definition | None) -> tuple[Test, ...]:
-    """The tests, those that speak of the United States in words for the definition's home countries where these are
-    others; None stands for the suites' own conventions."""
+    """Return the tests, those that speak of the United States in words for the definition's home countries where these
+    are others; None stands for the suites' own conventions."""
     if definition is None or definition.conventions.home_countries == US:
         return tests
     conventions = definition.conventions
     sizes = conventions.small_facility_home, conventions.small_facility_abroad
     return tuple(
-        _worded(test.test_id, conventions.home_countries, *sizes) if test.test_id in _OF_HOME else test
-        for test in tests
+        _word(test.test_id, conventions.home_countries, *sizes) if test.test_id in _OF_HOME else test for test in tests
     )
 
 
 @lru_cache(maxsize=HOMES_MAX)
-def _worded(test_id: str, home: tuple[str, ...], small_home: float, small_abroad: float) -> Test:
-    """A test of the suites in words for a home; facility sizes in the deal's currency."""
+def _word(test_id: str, home: tuple[str, ...], small_home: float, small_abroad: float) -> Test:
+    """Return a test of the suites in words for a home.
+
+    Facility sizes in the deal's currency.
+    """
     test, noun = TESTS[test_id], "the home country" if len(home) == 1 else "the home countries"
     countries = ", ".join(sorted(home))
     if test_id == FOREIGN:

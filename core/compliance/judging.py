@@ -1,4 +1,4 @@
-"""What a figure comes to: its cushion and its status beside a limit."""
+"""The cushion and the status of a figure beside its limit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.compliance.coverage import TOLERANCE
 from core.compliance.kernels import rounded
 from core.compliance.limits import ResolvedThreshold, RunLimits
 from core.compliance.measures import (
-    Measured,
+    Measurement,
     Pool,
     Unmeasurable,
 )
@@ -27,7 +27,9 @@ WARR: Final = "weighted_average_recovery_rate"
 
 
 def check_scale(test: Test, limit: ResolvedThreshold, limits: RunLimits, pool: Pool) -> None:
-    """Refuse the suites' recovery test where limit and rates are two agencies': each has a scale of its own.
+    """Refuse the suites' recovery test where limit and rates are two agencies'.
+
+    Each has a scale of its own.
 
     Raises:
         Unmeasurable: they are.
@@ -56,7 +58,10 @@ def judge(value: float, limit: ResolvedThreshold, decimals: int | None) -> tuple
 
 
 def rounded_half_away(value: float, decimals: int) -> float:
-    """The figure as it is printed: halves go away from zero, what is one but for the rounding of a double too."""
+    """Return the figure as it is printed.
+
+    Halves go away from zero, what is one but for the rounding of a double too.
+    """
     scale = 10.0**decimals
     if not abs(value) * scale < WHOLE_FROM:
         return value
@@ -68,7 +73,7 @@ WHOLE_FROM: Final = 2.0**52
 
 
 def cushion_of(value: float, limit: ResolvedThreshold) -> float:
-    """The headroom of a figure, in its unit; negative is a breach."""
+    """Return the headroom of a figure, in its unit; negative is a breach."""
     if limit.direction == "max":
         return limit.value - value
     if limit.direction == "min":
@@ -77,7 +82,10 @@ def cushion_of(value: float, limit: ResolvedThreshold) -> float:
 
 
 def status_of(value: float, cushion: float, limit: ResolvedThreshold) -> Status:
-    """Fail below a cushion of zero, warning within the warning band, else pass; full precision but for `TOLERANCE`."""
+    """Fail below a cushion of zero, warning within the warning band, else pass.
+
+    Full precision but for `TOLERANCE`.
+    """
     if cushion < -TOLERANCE:
         return "fail"
     if limit.warning is not None:
@@ -89,9 +97,9 @@ def status_of(value: float, cushion: float, limit: ResolvedThreshold) -> Status:
 
 
 def left_open(
-    test: Test, measured: Measured, limit: ResolvedThreshold, low: float, high: float, rules: Definition | None
+    test: Test, measured: Measurement, limit: ResolvedThreshold, low: float, high: float, rules: Definition | None
 ) -> Skipped:
-    """A test whose status ratings leave open that a definition takes for a range."""
+    """Return a test whose status ratings leave open that a definition takes for a range."""
     ratings = DEFAULT.ratings if rules is None else rules.ratings
     bounded = [
         kind
@@ -110,7 +118,7 @@ def fields_of_result(
     judgement: tuple[float, Status],
     include_cushion: bool,
 ) -> tuple[Any, ...]:
-    """The fields of a result that are no texts and no doubts, in order."""
+    """Return the fields of a result that are no texts and no doubts, in order."""
     cushion, status = judgement
     bound, direction, _, source = limit
     shown = shown_pct = None

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Final, NamedTuple
 
 from core.compliance.conventions import DEFAULT
-from core.compliance.matching import Match, Terms, Unmatched, pair, pair_alone
+from core.compliance.matching import Match, Terms, UnmatchedFigure, pair, pair_alone
 from core.compliance.measures import (
     Pool,
     Unmeasurable,
@@ -47,7 +47,7 @@ class SheetFigures(NamedTuple):
     matches: tuple[Match, ...] = ()
     limits: Mapping[str, SheetLimit] = {}
     """By test id."""
-    listed: tuple[Unmatched, ...] = ()
+    listed: tuple[UnmatchedFigure, ...] = ()
     """Figures that are beside no test."""
 
 
@@ -55,7 +55,10 @@ _NO_SHEET: Final = SheetFigures()
 
 
 class RunLimits(NamedTuple):
-    """Who set limits, by test id: callers, workbooks and deals before the definition, a tenant after it."""
+    """Who set limits, by test id.
+
+    Callers, workbooks and deals before the definition, a tenant after it.
+    """
 
     first: tuple[tuple[Source, Mapping[str, Threshold]], ...] = ()
     """Request, workbook, deal; those that set any."""
@@ -87,7 +90,10 @@ def limits_of_run(
     pool: Pool | None,
     triggers: Mapping[str, SheetLimit | None],
 ) -> RunLimits:
-    """Return all limits of a run, in copies: details may be made later, when the caller's mappings have changed."""
+    """Return all limits of a run, in copies.
+
+    Details may be made later, when the caller's mappings have changed.
+    """
     own = {} if rules is None else {test.id: test for test in rules.tests}
     if pool is None:
         sheet = figures_without_loans(tests, own, portfolio, rules)
@@ -107,7 +113,10 @@ def limits_of_run(
 def figures_of_sheet(
     tests: tuple[Test, ...], own: Mapping[str, DealTest], pool: Pool, triggers: Mapping[str, SheetLimit | None]
 ) -> SheetFigures:
-    """What the file publishes of these tests; the triggers of its classes come first."""
+    """Return what the file publishes of these tests.
+
+    The triggers of its classes come first.
+    """
     if not (pool.portfolio.facts.all or triggers):
         return _NO_SHEET
     pairs = pair(tests, own, pool)
@@ -118,7 +127,10 @@ def figures_of_sheet(
 def figures_without_loans(
     tests: tuple[Test, ...], own: Mapping[str, DealTest], portfolio: Portfolio, rules: Definition | None
 ) -> SheetFigures:
-    """The same of a file without loans that can be measured: its figures stand beside the tests that are skipped."""
+    """Return the same of a file without loans that can be measured.
+
+    Its figures stand beside the tests that are skipped.
+    """
     if not portfolio.facts.all:
         return _NO_SHEET
     pairs = pair_alone(tests, own, Terms((rules or DEFAULT).conventions.home_countries), portfolio.facts)
@@ -126,7 +138,10 @@ def figures_without_loans(
 
 
 def has_limit(test: Test, limits: RunLimits) -> bool:
-    """Whether anybody limits a test of a definition; one without a limit is a figure for others."""
+    """Return whether anybody limits a test of a definition.
+
+    One without a limit is a figure for others.
+    """
     own = limits.tests.get(test.test_id)
     if own is not None and own.class_ is not None and test.test_id in limits.sheet.limits:
         return True
@@ -137,7 +152,10 @@ def has_limit(test: Test, limits: RunLimits) -> bool:
 
 
 def decimals_for(test: Test, limits: RunLimits) -> int | None:
-    """The decimals to which a figure is rounded before it is compared; None for all that it has."""
+    """Return the decimals to which a figure is rounded before it is compared.
+
+    None for all that it has.
+    """
     if limits.definition is None:
         return None
     own = limits.tests.get(test.test_id)
@@ -152,7 +170,10 @@ def decimals_for(test: Test, limits: RunLimits) -> int | None:
 
 
 def load_deal_suite() -> ModuleType:
-    """The tests of definitions; loaded by the runs that have one, since the formula engine comes with them."""
+    """Return the tests of definitions.
+
+    Loaded by the runs that have one, since the formula engine comes with them.
+    """
     from core.compliance import deal_suite
 
     return deal_suite
@@ -166,7 +187,9 @@ def check_threshold(
     *,
     definition: Definition | None = None,
 ) -> Test:
-    """The test of a threshold that a run can use; a definition has tests beside those of the suites.
+    """Return the test of a threshold that a run can use.
+
+    A definition has tests beside those of the suites.
 
     Raises:
         UnknownTest: no test has the id.
@@ -196,7 +219,7 @@ def _warns_first(direction: Direction, limit: float, warning: float) -> bool:
 
 
 def resolve(test: Test, pool: Pool | None, limits: RunLimits) -> ResolvedThreshold:
-    """The limit that applies to a test.
+    """Return the limit that applies to a test.
 
     Raises:
         Unmeasurable: the threshold that applies has taken the test out of runs, or its matrix needs what is not known.
@@ -205,7 +228,11 @@ def resolve(test: Test, pool: Pool | None, limits: RunLimits) -> ResolvedThresho
         if (threshold := thresholds.get(test.test_id)) is not None:
             return _resolved(test, threshold, source)
     is_standard = limits.definition is not None and limits.definition.has_market_limits
-    if limits.definition is not None and not is_standard and (limit := _defined(test, pool, limits)) is not None:
+    if (
+        limits.definition is not None
+        and not is_standard
+        and (limit := _limit_of_definition(test, pool, limits)) is not None
+    ):
         return limit
     of_tenant = limits.tenant.get(test.test_id)
     # What a tenant has taken out of its runs stays out, though the sheet has a trigger for it.
@@ -220,13 +247,14 @@ def resolve(test: Test, pool: Pool | None, limits: RunLimits) -> ResolvedThresho
             return ResolvedThreshold(trigger, test.threshold_type, warning, "sheet")
     if of_tenant is not None:
         return _resolved(test, of_tenant, "tenant")
-    if is_standard and (limit := _defined(test, pool, limits)) is not None:
+    if is_standard and (limit := _limit_of_definition(test, pool, limits)) is not None:
         return limit
     return DEFAULT_LIMITS[test.test_id]
 
 
-def _defined(test: Test, pool: Pool | None, limits: RunLimits) -> ResolvedThreshold | None:
-    """The limit that the definition gives: that of its test of this id, or the trigger of the class that is tested."""
+def _limit_of_definition(test: Test, pool: Pool | None, limits: RunLimits) -> ResolvedThreshold | None:
+    """Return the limit that the definition gives: that of its test of this id, or the trigger of the class that is
+    tested."""
     definition = limits.definition
     if definition is None:
         return None
@@ -276,7 +304,10 @@ def _resolved(test: Test, threshold: Threshold, source: Source) -> ResolvedThres
 
 
 def _scaled_warning(test: Test, limit: float, direction: Direction) -> float | None:
-    """The warning at the default's relative distance from another limit; none for another direction or a limit of 0."""
+    """Return the warning at the default's relative distance from another limit.
+
+    None for another direction or a limit of 0.
+    """
     if direction != test.threshold_type or limit == 0.0 or test.limit == 0.0 or test.warning == test.limit:
         return None
     warning = limit * (test.warning / test.limit)

@@ -51,7 +51,7 @@ class Match(NamedTuple):
     side: Direction
 
 
-class Unmatched(NamedTuple):
+class UnmatchedFigure(NamedTuple):
     """A published figure that is no test of ours, or not certainly one."""
 
     published: Fact
@@ -66,11 +66,14 @@ class Unmatched(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """A file's figures beside the tests of a run: each test has at most one, but for the bucket of all agencies."""
+    """A file's figures beside the tests of a run.
+
+    Each test has at most one, but for the bucket of all agencies.
+    """
 
     matches: tuple[Match, ...] = ()
     """In the file's order."""
-    listed: tuple[Unmatched, ...] = ()
+    listed: tuple[UnmatchedFigure, ...] = ()
     """The file's other figures, in its order."""
     alone: tuple[str, ...] = ()
     """Ids of the tests that no figure of the file is beside, in the run's order."""
@@ -91,7 +94,7 @@ class _Key(NamedTuple):
 
 
 def matches(tests: Sequence[Test], own: Mapping[str, DealTest], pool: Pool) -> tuple[Match, ...]:
-    """The published figures that are tests of ours."""
+    """Return the published figures that are tests of ours."""
     printed = _printed_of(_File(pool.portfolio.facts))
     return _Pairing(tests, own, terms_of(pool), is_listing=False).of(printed).matches if printed else ()
 
@@ -130,7 +133,7 @@ class Terms(NamedTuple):
 
 
 def terms_of(pool: Pool) -> Terms:
-    """The terms of the loans under the conventions of a run."""
+    """Return the terms of the loans under the conventions of a run."""
     view = pool.view
     home = pool.definition.conventions.home_countries
     return Terms(home, view.recovery_agency, view.industry_agency, pool.structure)
@@ -154,7 +157,10 @@ class _Printed(NamedTuple):
 
 
 class _File:
-    """The facts of a file as a key: the same object, not equal ones, which take long to compare."""
+    """The facts of a file as a key.
+
+    The same object, not equal ones, which take long to compare.
+    """
 
     __slots__ = ("facts",)
 
@@ -170,7 +176,7 @@ class _File:
 
 @lru_cache(maxsize=FILES_MAX)
 def _printed_of(file: _File) -> tuple[_Printed, ...]:
-    """The current figures of a file, with the decimals that count."""
+    """Return the current figures of a file, with the decimals that count."""
     return tuple(map(_Printed.of, with_counted_decimals(file.facts.figures)))
 
 
@@ -201,7 +207,7 @@ class _Pairing:
         for test_id, each in self._keys.items():
             self._by_key.setdefault(each, []).append(test_id)
         self._matches: dict[int, list[Match]] = {}  # by the figure's identity: not every place is known
-        self._listed: dict[int, Unmatched] = {}
+        self._listed: dict[int, UnmatchedFigure] = {}
 
     def of(self, figures: Sequence[_Printed]) -> Pairs:
         groups: dict[str | _Key, _Group] = {}
@@ -228,19 +234,22 @@ class _Pairing:
             if not self._is_listing:
                 return
             nearest = self._nearest(_with_terms(_key_of(meaning.nearest), self._terms)) if meaning.nearest else None
-            self._listed[id(fact)] = Unmatched(fact, nearest, meaning.why)
+            self._listed[id(fact)] = UnmatchedFigure(fact, nearest, meaning.why)
             return
         assert theirs is not None
         if theirs.what == "industry" and theirs.classification is None:
             theirs = theirs._replace(classification=self._terms.industry_agency)
         if theirs.what == "foreign_country" and not is_home(fact, self._terms):
             why = "it is measured from another home than the deal's"
-            self._listed[id(fact)] = Unmatched(fact, self._nearest(theirs), why)
+            self._listed[id(fact)] = UnmatchedFigure(fact, self._nearest(theirs), why)
             return
         groups.setdefault(theirs, _Group(None, theirs, [], meaning.side)).facts.append(fact)
 
     def _match(self, group: _Group, taken: set[str]) -> set[str]:
-        """Set one figure of a group beside the tests that are about the same; the others are listed."""
+        """Set one figure of a group beside the tests that are about the same.
+
+        The others are listed.
+        """
         test_ids = self._tests_of(group, taken)
         if not test_ids and not self._is_listing:
             return set()
@@ -249,14 +258,14 @@ class _Pairing:
         chosen = _one_of(group.facts)
         for fact in group.facts:
             if isinstance(chosen, str):
-                self._listed[id(fact)] = Unmatched(fact, nearest, chosen)
+                self._listed[id(fact)] = UnmatchedFigure(fact, nearest, chosen)
             elif fact is not chosen:
-                self._listed[id(fact)] = Unmatched(fact, nearest, _why_left(fact, chosen), is_repeated=True)
+                self._listed[id(fact)] = UnmatchedFigure(fact, nearest, _why_left(fact, chosen), is_repeated=True)
         if isinstance(chosen, str):
             return set()
         if not test_ids:
             why = self._why_alone(theirs, nearest)
-            self._listed[id(chosen)] = Unmatched(chosen, nearest, why, is_measurable=why != _TAKEN)
+            self._listed[id(chosen)] = UnmatchedFigure(chosen, nearest, why, is_measurable=why != _TAKEN)
             return set()
         self._matches[id(chosen)] = [Match(self._tests[test_id], chosen, group.side) for test_id in test_ids]
         return set(test_ids)
@@ -277,7 +286,7 @@ class _Pairing:
         return _difference(theirs, self._keys[nearest]) or _TAKEN
 
     def _nearest(self, theirs: _Key) -> str | None:
-        """The test of the same measure that shares most of what else is said, the first of several."""
+        """Return the test of the same measure that shares most of what else is said, the first of several."""
         alike = [test_id for test_id, ours in self._keys.items() if ours.what == theirs.what]
         return max(
             alike,
@@ -293,19 +302,19 @@ _TAKEN: Final = "the figure that the definition names is taken"
 
 
 def said_of(test: DealTest) -> dict[str, Any]:
-    """What a definition's test measures, in the words of its document."""
+    """Return what a definition's test measures, in the words of its document."""
     words = ("measure", "share", "value", *PARAMETERS)
     every = {name: getattr(test, "class_" if name == "class" else name) for name in words}
     return {name: value for name, value in every.items() if value not in (None, ())}
 
 
 def _names(test: DealTest) -> Iterator[str]:
-    """What a file may call a test of a definition: its name, its id, an alias."""
+    """Return what a file may call a test of a definition: its name, its id, an alias."""
     return map(key, (test.name, test.id, *test.aliases))
 
 
 def _key_of_test(test_id: str, own: Mapping[str, DealTest], terms: Terms) -> _Key | None:
-    """What a test of a run measures; None where nothing printed can be it."""
+    """Return what a test of a run measures; None where nothing printed can be it."""
     if test_id in _COVERAGE:
         if terms.structure is None or not terms.structure.groups:
             return None
@@ -326,15 +335,17 @@ def _key_of_suite(test_id: str) -> _Key | None:
 
 
 def suite_said(test_id: str) -> dict[str, Any] | None:
-    """What a test of the suites measures, in the words of a definition's document."""
+    """Return what a test of the suites measures, in the words of a definition's document."""
     if test_id not in SUITE_TESTS:
         return None
     return {"measure": SUITE_TESTS[test_id]} | ({"nth": SUITE_NTH[test_id]} if test_id in SUITE_NTH else {})
 
 
 def _key_of(terms: Mapping[str, Any], fact: Fact | None = None) -> _Key:
-    """What the fields of a definition's test measure; `fact` is the published figure that means them, None for a test
-    of ours."""
+    """Return what the fields of a definition's test measure.
+
+    `fact` is the published figure that means them, None for a test of ours.
+    """
     measure = terms.get("measure")
     agency = terms.get("agency")
     if (bucket := _BUCKET_OF.get(_plain(terms.get("share", "")))) is not None:
@@ -352,7 +363,7 @@ def _key_of(terms: Mapping[str, Any], fact: Fact | None = None) -> _Key:
 
 
 def _with_terms(ours: _Key, terms: Terms) -> _Key:
-    """What a test of ours measures, with what the deal means where nothing is said."""
+    """Return what a test of ours measures, with what the deal means where nothing is said."""
     if ours.what == "warr" and ours.agency is None:
         return ours._replace(agency=terms.recovery_agency)
     if ours.what == "industry" and ours.classification is None:
@@ -361,13 +372,13 @@ def _with_terms(ours: _Key, terms: Terms) -> _Key:
 
 
 def _loans(text: str) -> str:
-    """A formula, or the measure that counts the same loans."""
+    """Return a formula, or the measure that counts the same loans."""
     plain = _plain(text)
     return _MEASURE_OF.get(plain, plain)
 
 
 def _plain(formula: str) -> str:
-    """A formula without blanks, in lower case."""
+    """Return a formula without blanks, in lower case."""
     return re.sub(r"\s+", "", formula).casefold()
 
 
@@ -385,7 +396,7 @@ def _is_of_moodys(fact: Fact) -> bool:
 
 
 def is_home(fact: Fact, terms: Terms) -> bool:
-    """Whether the home that a label speaks of is the deal's, as far as it names one."""
+    """Return whether the home that a label speaks of is the deal's, as far as it names one."""
     words, home = key(fact.label), terms.home_countries
     named = None if fact.subject is None else fact.subject.detail
     in_europe, in_america = "DE" in home and "US" not in home, "US" in home and "DE" not in home
@@ -404,7 +415,9 @@ _AMERICA: Final = re.compile(r"\b(?:usa?|u s a?|united states)\b")
 
 
 def _one_of(facts: Sequence[Fact]) -> Fact | str:
-    """The figure that counts, one with a limit or a status first; why none, where they contradict each other.
+    """Return the figure that counts, one with a limit or a status first.
+
+    Why none, where they contradict each other.
 
     A figure of a column that is a guess contradicts none of a column that is certain.
     """
@@ -444,7 +457,7 @@ _NUMBERS: Final = {1: "the largest", 2: "the second largest", 3: "the third larg
 
 
 def _difference(theirs: _Key, ours: _Key) -> str:
-    """What tells a figure from the nearest test of ours, in words."""
+    """Return what tells a figure from the nearest test of ours, in words."""
     reasons = []
     if theirs.last_class != ours.last_class:
         reasons.append(f"it is of class {theirs.last_class or '?'}, ours of class {ours.last_class or '?'}")
@@ -462,13 +475,13 @@ def _difference(theirs: _Key, ours: _Key) -> str:
 
 
 def _other_loans(theirs: tuple[Any, ...], ours: tuple[Any, ...]) -> Iterator[str]:
-    """What tells two figures apart by the loans that they count, what they add, and what they divide by."""
+    """Yield what tells two figures apart by the loans that they count, what they add, and what they divide by."""
     *apart, among, adds = theirs
     *own_apart, own_among, own_adds = ours
     if among != own_among:
         yield f"it is measured among {_among(among)}, ours among {_among(own_among)}"
     if adds != own_adds:
-        yield f"its share includes {_added(adds)}, ours {_added(own_adds)}"
+        yield f"its share includes {_add(adds)}, ours {_add(own_adds)}"
     if apart != own_apart:
         yield "ours is a share of another amount"
 
@@ -477,7 +490,7 @@ def _among(what: str | None) -> str:
     return "all loans" if what is None else AMONG_WORDS.get(what, what)
 
 
-def _added(names: tuple[str, ...]) -> str:
+def _add(names: tuple[str, ...]) -> str:
     return " and ".join(names) or "neither cash nor what is not drawn"
 
 
@@ -495,7 +508,7 @@ def _agency(letter: str | None) -> str:
 
 
 def with_counted_decimals(facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    """The figures with the decimals that count: of a column whose printed figures all end in 0, one fewer."""
+    """Return the figures with the decimals that count: of a column whose printed figures all end in 0, one fewer."""
     columns: dict[tuple[str, str], list[Fact]] = {}
     for fact in facts:
         if fact.decimals and fact.value is not None and fact.unit in (None, "percent"):
@@ -509,7 +522,7 @@ def with_counted_decimals(facts: Sequence[Fact]) -> tuple[Fact, ...]:
 
 
 def _column(place: str) -> str:
-    """The sheet and the column letters of a place."""
+    """Return the sheet and the column letters of a place."""
     return place.rstrip("0123456789")
 
 

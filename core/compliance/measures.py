@@ -80,7 +80,7 @@ class Unmeasurable(Exception):
     """A figure that the portfolio does not give; the text is the reason."""
 
 
-class Measured(NamedTuple):
+class Measurement(NamedTuple):
     """A figure and how it came about, in full precision."""
 
     value: float
@@ -98,10 +98,15 @@ class Measured(NamedTuple):
 
 
 class Pool:
-    """The sums of a portfolio and what several figures share. All money in the deal's currency."""
+    """The sums of a portfolio and what several figures share.
+
+    All money in the deal's currency.
+    """
 
     def __init__(self, portfolio: Portfolio, definition: Definition | None = None, assumed: Assumed = "value") -> None:
-        """Walk the portfolio once, under the definition's conventions; None for those of the suites.
+        """Walk the portfolio once, under the definition's conventions.
+
+        None for those of the suites.
 
         Raises:
             ValueError: a column is missing its rows, or a code is out of its range (a fault of whoever built it).
@@ -155,7 +160,7 @@ class Pool:
         definition of the deal's own says."""
 
     def _conclude(self, tally: kernels.Tally) -> None:
-        """What follows from the sums."""
+        """Set what follows from the sums."""
         self._go_by_file()
         self.tally = tally
         self.par = self.tally.par
@@ -181,7 +186,7 @@ class Pool:
         ) = self.tally.par_by_flag
 
     def under(self, portfolio: Portfolio, definition: Definition) -> Pool:
-        """The same sums under conventions, and with a deal, that move none of them: cash, the denominator, CCC."""
+        """Return the same sums under conventions, and with a deal, that move none of them."""
         pool = Pool.__new__(Pool)
         pool._begin(portfolio, definition)
         pool.assumed, pool.view, pool.scheduled_life = self.assumed, self.view, self.scheduled_life
@@ -192,8 +197,8 @@ class Pool:
         return pool
 
     def deal_for_changes(self) -> Deal:
-        """The deal for other loans than these: what the file's own OC numerator says beside the loans stays as one
-        amount, and what they are carried at follows from them."""
+        """Return the deal for other loans than these: what the file's own OC numerator says beside the loans stays as
+        one amount, and what they are carried at follows from them."""
         deal = self.portfolio.deal
         without_figures = without_figures_of_loans(deal)
         if without_figures is deal:
@@ -228,11 +233,14 @@ class Pool:
         return self
 
     def summed(self, key: Hashable, of: Callable[[Pool], Sums]) -> Sums:
-        """What `of` adds up over the loans of a pool; `key` tells it from all other sums."""
+        """Return what `of` adds up over the loans of a pool.
+
+        `key` tells it from all other sums.
+        """
         return of(self)
 
     def par_by_name(self, field: str) -> NDArray[np.float64]:
-        """Performing par by the code of a column of names, the last for a blank."""
+        """Return performing par by the code of a column of names, the last for a blank."""
 
         def added(pool: Pool) -> NDArray[np.float64]:
             names = pool.view.names[field]
@@ -241,7 +249,7 @@ class Pool:
         return self.summed(("name", field), added)
 
     def name(self, field: str, code: int) -> str:
-        """The name of a code."""
+        """Return the name of a code."""
         return self.view.names[field].values[code]
 
     def units(self, average_par: float) -> NDArray[np.float64]:
@@ -265,15 +273,15 @@ class Pool:
     def largest_obligors(self) -> list[dict[str, Any]]:
         """The five largest obligors with their shares."""
         _, codes, par = self.obligors
-        return [self._shown("obligor", *pair) for pair in zip(codes[:5], par[:5], strict=True)]
+        return [self._show("obligor", *pair) for pair in zip(codes[:5], par[:5], strict=True)]
 
     @cached_property
     def largest_industries(self) -> list[dict[str, Any]]:
         """The four largest industries with their shares."""
         _, codes, par = self.industries
-        return [self._shown("industry", *pair) for pair in zip(codes, par, strict=True)]
+        return [self._show("industry", *pair) for pair in zip(codes, par, strict=True)]
 
-    def _shown(self, field: str, code: int, par: float) -> dict[str, Any]:
+    def _show(self, field: str, code: int, par: float) -> dict[str, Any]:
         return {"name": self.name(field, code), "par": rounded(par), "share_pct": rounded(self.share(par))}
 
     @cached_property
@@ -287,7 +295,10 @@ class Pool:
 
     @cached_property
     def industries(self) -> tuple[int, list[int], list[float]]:
-        """How many named industries have par; codes and par of the four largest; a net short one counts as none."""
+        """How many named industries have par; codes and par of the four largest.
+
+        A net short one counts as none.
+        """
         *named, _ = self.tally.industry_par.tolist()
         if not any(named):
             raise no_values("industry")
@@ -313,7 +324,7 @@ class Pool:
             if field in self.view.names:
                 par = self.par_by_name(field)[:-1]
                 order = np.argsort(-par, kind="stable")[:4].tolist()
-                shares[field] = [self._shown(field, at, float(par[at])) for at in order]
+                shares[field] = [self._show(field, at, float(par[at])) for at in order]
         return shares
 
     @cached_property
@@ -350,17 +361,23 @@ class Pool:
     @cached_property
     def adjustments(self) -> dict[str, float]:
         """The collateral principal amount, what is taken off and added, and `adjusted`: the OC numerator (1.6)."""
-        return self._adjusted(self.printed)
+        return self._adjust(self.printed)
 
     @property
     def adjustments_of_loans(self) -> dict[str, float]:
-        """The same by the loans alone, whatever the file prints; what `other_haircut` covers under its name."""
-        adjusted = self._adjusted({})
+        """The same by the loans alone, whatever the file prints.
+
+        What `other_haircut` covers under its name.
+        """
+        adjusted = self._adjust({})
         other_haircut = adjusted["deferring_haircut"] - adjusted.get("long_dated_and_current_pay", 0.0)
         return {**adjusted, "other_haircut": other_haircut}
 
-    def _adjusted(self, printed: dict[str, float]) -> dict[str, float]:
-        """The same with some parts as the file prints them; the others by the loans."""
+    def _adjust(self, printed: dict[str, float]) -> dict[str, float]:
+        """Return the same with some parts as the file prints them.
+
+        The others by the loans.
+        """
         tally, rules = self.tally, self.definition.par_value
         agency, bucket = self.ccc
         excess = max(0.0, bucket - rules.ccc_limit / 100 * self.cpa) if rules.ccc_excess else 0.0
@@ -377,7 +394,7 @@ class Pool:
             added["long_dated_and_current_pay"] = -tally.category_haircut
         has_accrued = "purchased_accrued_interest" in self.portfolio.numbers
         if rules.purchased_accrued_interest and has_accrued and OTHER not in printed:
-            added["purchased_accrued_interest"] = self.summed(("accrued",), _accrued)
+            added["purchased_accrued_interest"] = self.summed(("accrued",), _accrue)
         for name, amount in printed.items():
             (taken_off if name.endswith("haircut") else added)[name] = amount
         return {
@@ -391,7 +408,7 @@ class Pool:
         }
 
     def hidden_excess(self, agency: int, excess: float) -> float:
-        """The part of a CCC excess that a rating table alone has, and no row shows: it has no price."""
+        """Return the part of a CCC excess that a rating table alone has, and no row shows: it has no price."""
         if self.masked_ccc[agency] is None:
             return 0.0
         return max(0.0, excess - max(0.0, self.tally.par_by_bucket[agency]))
@@ -409,8 +426,11 @@ class Pool:
 
     @cached_property
     def years(self) -> NDArray[np.float64] | None:
-        """Years until each loan is repaid: its average life, else that of its schedule, else until it matures; NaN
-        where unknown, None where no column says."""
+        """Years until each loan is repaid.
+
+        Its average life, else that of its schedule, else until it matures; NaN where unknown, None where no column
+        says.
+        """
         numbers, maturity = self.view.numbers, self.view.numbers.get("maturity_date")
         bullet = None if maturity is None or not isfinite(self.as_of) else (maturity - self.as_of) / DAYS_A_YEAR
         known = [each for each in (numbers.get("average_life"), self.scheduled_life, bullet) if each is not None]
@@ -422,7 +442,7 @@ class Pool:
         return np.maximum(years, 0.0)
 
     def tally_by_industry(self, industries: Names) -> kernels.Tally:
-        """The sums by another column of industries."""
+        """Return the sums by another column of industries."""
         view = self.view
         return kernels.tally(
             self.portfolio.row_count,
@@ -439,7 +459,7 @@ class Pool:
         )
 
     def identifier(self, row: int) -> tuple[str, ...]:
-        """What orders loans of one price: their identifiers, then their names."""
+        """Return what orders loans of one price: their identifiers, then their names."""
         names = self.portfolio.names
         columns = (names.get(field) for field in ("cusip", "loanx_id", "isin", "obligor", "facility_name"))
         return tuple(
@@ -478,9 +498,9 @@ class Pool:
         )
 
     def classes(
-        self, kind: Literal["oc", "ic"], limits: Mapping[int, coverage.Held], places: Iterable[int] | None = None
+        self, kind: Literal["oc", "ic"], limits: Mapping[int, coverage.ClassLimit], places: Iterable[int] | None = None
     ) -> list[dict[str, Any]]:
-        """The tested classes, or those at these places, as `coverage.classes` tells them."""
+        """Return the tested classes, or those at these places, as `coverage.classes` tells them."""
         notes = self.structure
         assert notes is not None
         if kind == "oc":
@@ -489,18 +509,21 @@ class Pool:
 
 
 def _shown_ccc(agency: str, pool: Pool) -> float:
-    """Performing par of the loans that a row shows as Caa1 (CCC+) or below."""
+    """Return performing par of the loans that a row shows as Caa1 (CCC+) or below."""
     rows = shown_ccc_rows(agency, pool)
     return 0.0 if rows is None else float(pool.weights @ rows)
 
 
 def shown_ccc_rows(agency: str, pool: Pool) -> NDArray[np.bool_] | None:
-    """The loans that a row shows as Caa1 (CCC+) or below; None where no column has the agency's ratings."""
+    """Return the loans that a row shows as Caa1 (CCC+) or below.
+
+    None where no column has the agency's ratings.
+    """
     ranks = pool.portfolio.ranks.get(f"rating_agency_{agency}")
     return None if ranks is None else (ranks >= CCC) & (ranks < DEFAULTED)
 
 
-def _accrued(pool: Pool) -> float:
+def _accrue(pool: Pool) -> float:
     """Purchased accrued interest of the performing loans."""
     counts = ~pool.defaulted & np.isfinite(pool.view.numbers["par_value"])
     return float(np.nansum(pool.view.numbers["purchased_accrued_interest"][counts]))
@@ -527,7 +550,7 @@ def no_values(columns: str) -> Unmeasurable:
 # Concentration
 
 
-def single_obligor(pool: Pool) -> Measured:
+def single_obligor(pool: Pool) -> Measurement:
     count, _, largest = pool.obligors
     if not count:
         raise no_values("borrower_name or issuer_id")
@@ -536,10 +559,10 @@ def single_obligor(pool: Pool) -> Measured:
         sixth = pool.share(largest[5]) if count > 5 else 0.0
         return {"obligors": pool.largest_obligors, "sixth_obligor_pct": rounded(sixth), "obligor_count": count}
 
-    return Measured(pool.share(largest[0]), largest[0], pool.denominator, pool.obligor_coverage_pct, break_down)
+    return Measurement(pool.share(largest[0]), largest[0], pool.denominator, pool.obligor_coverage_pct, break_down)
 
 
-def top_five_obligors(pool: Pool) -> Measured:
+def top_five_obligors(pool: Pool) -> Measurement:
     count, _, largest = pool.obligors
     if not count:
         raise no_values("borrower_name or issuer_id")
@@ -548,17 +571,19 @@ def top_five_obligors(pool: Pool) -> Measured:
     def break_down() -> dict[str, Any]:
         return {"obligors": pool.largest_obligors, "top_10_pct": rounded(pool.share(sum(largest)))}
 
-    return Measured(pool.share(par), par, pool.denominator, pool.obligor_coverage_pct, break_down)
+    return Measurement(pool.share(par), par, pool.denominator, pool.obligor_coverage_pct, break_down)
 
 
-def _industry(pool: Pool, place: int) -> Measured:
+def _industry(pool: Pool, place: int) -> Measurement:
     printed = pool.printed_industries
     if printed:
         par = printed[place].value or 0.0 if place < len(printed) else 0.0
-        return Measured(pool.share(par), par, pool.denominator, None, partial(_printed_industries_told, pool))
+        return Measurement(pool.share(par), par, pool.denominator, None, partial(_printed_industries_told, pool))
     _, _, largest = pool.industries
     par = largest[place] if place < len(largest) else 0.0
-    return Measured(pool.share(par), par, pool.denominator, pool.industry_coverage_pct, partial(_industries_told, pool))
+    return Measurement(
+        pool.share(par), par, pool.denominator, pool.industry_coverage_pct, partial(_industries_told, pool)
+    )
 
 
 def _printed_industries_told(pool: Pool) -> dict[str, Any]:
@@ -578,21 +603,21 @@ def _industries_told(pool: Pool) -> dict[str, Any]:
     return {"industries": pool.largest_industries, **more}
 
 
-def largest_industry(pool: Pool) -> Measured:
+def largest_industry(pool: Pool) -> Measurement:
     return _industry(pool, 0)
 
 
-def second_industry(pool: Pool) -> Measured:
+def second_industry(pool: Pool) -> Measurement:
     return _industry(pool, 1)
 
 
-def non_senior_secured(pool: Pool) -> Measured:
+def non_senior_secured(pool: Pool) -> Measurement:
     by_lien = pool.tally.par_by_lien
     par = sum(by_lien[Lien.SECOND_LIEN :])
     if pool.definition.ratings.bonds_secured:
         par -= by_lien[Lien.BOND]
     par = max(0.0, par)
-    return Measured(pool.share(par), par, pool.denominator, None, partial(_liens_told, pool))
+    return Measurement(pool.share(par), par, pool.denominator, None, partial(_liens_told, pool))
 
 
 def _liens_told(pool: Pool) -> dict[str, Any]:
@@ -610,17 +635,17 @@ def _liens_told(pool: Pool) -> dict[str, Any]:
     }
 
 
-def cov_lite(pool: Pool) -> Measured:
+def cov_lite(pool: Pool) -> Measurement:
     par = max(0.0, pool.cov_lite_par)
-    return Measured(pool.share(par), par, pool.denominator)
+    return Measurement(pool.share(par), par, pool.denominator)
 
 
-def fixed_rate(pool: Pool) -> Measured:
+def fixed_rate(pool: Pool) -> Measurement:
     par = max(0.0, pool.fixed_par)
-    return Measured(pool.share(par), par, pool.denominator)
+    return Measurement(pool.share(par), par, pool.denominator)
 
 
-def foreign_country(pool: Pool) -> Measured:
+def foreign_country(pool: Pool) -> Measurement:
     tally = pool.tally
     if not tally.country_par:
         raise no_values("country")
@@ -629,7 +654,7 @@ def foreign_country(pool: Pool) -> Measured:
     def break_down() -> dict[str, Any]:
         return {"home_countries": sorted(pool.definition.conventions.home_countries)}
 
-    return Measured(pool.share(par), par, pool.denominator, pool.covered(tally.country_par), break_down)
+    return Measurement(pool.share(par), par, pool.denominator, pool.covered(tally.country_par), break_down)
 
 
 # Rating
@@ -646,10 +671,10 @@ def _unrated(pool: Pool) -> float:
     return pool.tally.par_by_rank[0] + pool.tally.par_by_rank[UNBUCKETED]
 
 
-def ccc_bucket(pool: Pool) -> Measured:
+def ccc_bucket(pool: Pool) -> Measurement:
     coverage_pct = None if pool.masked_ccc != NOT_PRINTED else _rated_coverage_pct(pool)
     _, par = pool.ccc
-    return Measured(pool.share(par), par, pool.denominator, coverage_pct, partial(_buckets_told, pool))
+    return Measurement(pool.share(par), par, pool.denominator, coverage_pct, partial(_buckets_told, pool))
 
 
 def _buckets_told(pool: Pool) -> dict[str, Any]:
@@ -666,7 +691,7 @@ def _buckets_told(pool: Pool) -> dict[str, Any]:
     return breakdown
 
 
-def rating_factor(pool: Pool) -> Measured:
+def rating_factor(pool: Pool) -> Measurement:
     coverage_pct = _rated_coverage_pct(pool)
     par, left_out, total = pool.par, 0.0, 0.0
     for amount, factor in zip(pool.tally.par_by_rank, pool.view.factors, strict=True):
@@ -677,19 +702,19 @@ def rating_factor(pool: Pool) -> Measured:
     if (par := par - left_out) <= 0:
         raise no_values("rating")
     total += factor_column_sum(pool, "a")
-    return Measured(total / par, total, par, coverage_pct, partial(_factors_told, pool))
+    return Measurement(total / par, total, par, coverage_pct, partial(_factors_told, pool))
 
 
 def factor_column_sum(pool: Pool, agency: str) -> float:
-    """What the sum of par x factor has more where the file's own rating factor is by another column of Moody's, and the
-    definition leaves to the file which it is."""
+    """Return what the sum of par x factor has more where the file's own rating factor is by another column of Moody's,
+    and the definition leaves to the file which it is."""
     if agency != "a" or pool.portfolio.deal.factor_ratings is None or not pool.definition.leaves("ratings.a.columns"):
         return 0.0
     return pool.summed(("factor_ratings",), _by_factor_ratings)
 
 
 def _by_factor_ratings(pool: Pool) -> float:
-    """What the sum of par x factor has more by the column of the file's own rating factor."""
+    """Return what the sum of par x factor has more by the column of the file's own rating factor."""
     return float(factor_changes(pool)[1].sum())
 
 
@@ -714,9 +739,11 @@ def _factors_told(pool: Pool) -> dict[str, Any]:
     return breakdown
 
 
-def recovery_rate(pool: Pool) -> Measured:
-    """By Moody's rates, or those of an agency that the file does not name: a loan without one has the rate of its kind.
-    By another agency's where these count: of the loans that have one."""
+def recovery_rate(pool: Pool) -> Measurement:
+    """By Moody's rates, or those of an agency that the file does not name.
+
+    A loan without one has the rate of its kind. By another agency's where these count: of the loans that have one.
+    """
     if (agency := pool.view.recovery_agency) in ("b", "c"):
         return agency_recovery_rate(pool, agency)
     tally, portfolio = pool.tally, pool.portfolio
@@ -731,17 +758,17 @@ def recovery_rate(pool: Pool) -> Measured:
             breakdown["lien_blank_pct"] = rounded(pool.covered(tally.par_by_lien[Lien.BLANK]))
         return breakdown
 
-    return Measured(tally.recovery_sum / pool.par, tally.recovery_sum, pool.par, coverage_pct, break_down)
+    return Measurement(tally.recovery_sum / pool.par, tally.recovery_sum, pool.par, coverage_pct, break_down)
 
 
-def agency_recovery_rate(pool: Pool, agency: str) -> Measured:
+def agency_recovery_rate(pool: Pool, agency: str) -> Measurement:
     """Of the loans that the agency gives a recovery rate."""
     if f"recovery_rate_{agency}" not in pool.portfolio.numbers:
         raise Unmeasurable(f"no recovery rates of {AGENCY_NAMES[agency]}")
     par, total = recovered(pool, agency)
     if par <= 0:
         raise no_values(f"recovery_rate_{agency}")
-    return Measured(total / par, total, par, pool.covered(par), lambda: {"agency": AGENCY_NAMES[agency]})
+    return Measurement(total / par, total, par, pool.covered(par), lambda: {"agency": AGENCY_NAMES[agency]})
 
 
 def recovered(pool: Pool, agency: str) -> tuple[float, ...]:
@@ -764,7 +791,7 @@ def structure_of(pool: Pool) -> coverage.Structure:
     return pool.structure
 
 
-def _oc(pool: Pool, place: int) -> Measured:
+def _oc(pool: Pool, place: int) -> Measurement:
     structure = structure_of(pool)
     adjusted, balance = pool.adjustments["adjusted"], structure.balance(structure.oc[place].at)
     if balance <= 0:
@@ -774,18 +801,18 @@ def _oc(pool: Pool, place: int) -> Measured:
         adjustments = {name: rounded(amount) for name, amount in pool.adjustments.items()}
         return {"tested_class": structure.oc[place].name, "adjustments": adjustments}
 
-    return Measured(adjusted / balance * 100, adjusted, balance, None, break_down)
+    return Measurement(adjusted / balance * 100, adjusted, balance, None, break_down)
 
 
-def junior_oc(pool: Pool) -> Measured:
+def junior_oc(pool: Pool) -> Measurement:
     return _oc(pool, -1)
 
 
-def senior_oc(pool: Pool) -> Measured:
+def senior_oc(pool: Pool) -> Measurement:
     return _oc(pool, 0)
 
 
-def _ic(pool: Pool, place: int) -> Measured:
+def _ic(pool: Pool, place: int) -> Measurement:
     structure, is_given = structure_of(pool), pool.interest_is_given
     if not pool.tally.interest_par and not is_given:
         if pool.tally.spread_par > 0 and not isfinite(pool.base_rate):
@@ -801,26 +828,26 @@ def _ic(pool: Pool, place: int) -> Measured:
         return {"tested_class": structure.ic[place].name, "income": shown_income(pool)}
 
     coverage_pct = None if is_given else pool.covered(pool.tally.interest_par)
-    return Measured(available / due * 100, available, due, coverage_pct, break_down)
+    return Measurement(available / due * 100, available, due, coverage_pct, break_down)
 
 
 def shown_income(pool: Pool) -> dict[str, Any]:
-    """The IC numerator in its parts, as results show it."""
+    """Return the IC numerator in its parts, as results show it."""
     return {name: rounded(amount) if isinstance(amount, float) else amount for name, amount in pool.interest.items()}
 
 
-def junior_ic(pool: Pool) -> Measured:
+def junior_ic(pool: Pool) -> Measurement:
     return _ic(pool, -1)
 
 
-def senior_ic(pool: Pool) -> Measured:
+def senior_ic(pool: Pool) -> Measurement:
     return _ic(pool, 0)
 
 
 # Portfolio
 
 
-def average_life(pool: Pool) -> Measured:
+def average_life(pool: Pool) -> Measurement:
     tally = pool.tally
     coverage_pct = pool.covered(tally.life_par)
     if not tally.life_par:
@@ -835,10 +862,10 @@ def average_life(pool: Pool) -> Measured:
     def break_down() -> dict[str, Any]:
         return {"wal_coverage_pct": rounded(coverage_pct), "past_maturity": tally.past_maturity}
 
-    return Measured(tally.life_sum / tally.life_par, tally.life_sum, tally.life_par, coverage_pct, break_down)
+    return Measurement(tally.life_sum / tally.life_par, tally.life_sum, tally.life_par, coverage_pct, break_down)
 
 
-def diversity_score(pool: Pool) -> Measured:
+def diversity_score(pool: Pool) -> Measurement:
     count, _, _ = pool.obligors
     if not count:
         raise no_values("borrower_name or issuer_id")
@@ -857,11 +884,11 @@ def diversity_score(pool: Pool) -> Measured:
             "equivalent_units": rounded(float(units.sum())),
         }
 
-    return Measured(score, score, 1.0, min(pool.obligor_coverage_pct, pool.industry_coverage_pct), break_down)
+    return Measurement(score, score, 1.0, min(pool.obligor_coverage_pct, pool.industry_coverage_pct), break_down)
 
 
-def diversity_by(pool: Pool, field: str) -> Measured:
-    """The score by another column of industries than that of the tests."""
+def diversity_by(pool: Pool, field: str) -> Measurement:
+    """Return the score by another column of industries than that of the tests."""
     industries, (count, _, _) = pool.view.names.get(field), pool.obligors
     if industries is None:
         raise Unmeasurable(f"Skipped: required column(s) {field} not found in sheet '{pool.portfolio.sheet_name}'")
@@ -880,10 +907,10 @@ def diversity_by(pool: Pool, field: str) -> Measured:
             "equivalent_units": rounded(float(units.sum())),
         }
 
-    return Measured(score, score, 1.0, min(pool.obligor_coverage_pct, pool.covered(pool.par - blank)), break_down)
+    return Measurement(score, score, 1.0, min(pool.obligor_coverage_pct, pool.covered(pool.par - blank)), break_down)
 
 
-def delinquency(pool: Pool) -> Measured:
+def delinquency(pool: Pool) -> Measurement:
     tally, portfolio = pool.tally, pool.portfolio
     total = pool.par + tally.defaulted_par
     if total <= 0:
@@ -900,40 +927,42 @@ def delinquency(pool: Pool) -> Measured:
         return {"defaulted_par": rounded(tally.defaulted_par), "past_due_par": rounded(tally.past_due_par)}
 
     coverage_pct = pool.covered(tally.aged_par) if only_days and pool.par > 0 else None
-    return Measured(par / total * 100, par, total, coverage_pct, break_down)
+    return Measurement(par / total * 100, par, total, coverage_pct, break_down)
 
 
-def _printed_defaults(par: float, total: float) -> Measured:
-    """What the file prints of its defaulted loans, where no row says which they are."""
-    return Measured(par / total * 100, par, total, None, lambda: {"defaulted_par": rounded(par), "basis": "as printed"})
+def _printed_defaults(par: float, total: float) -> Measurement:
+    """Return what the file prints of its defaulted loans, where no row says which they are."""
+    return Measurement(
+        par / total * 100, par, total, None, lambda: {"defaulted_par": rounded(par), "basis": "as printed"}
+    )
 
 
 # Liquidity
 
 
-def _priced(pool: Pool, amount: float, scale: float) -> Measured:
+def _priced(pool: Pool, amount: float, scale: float) -> Measurement:
     priced = pool.tally.priced_par
     if not priced:
         raise no_values("price")
     if priced < 0:
         raise Unmeasurable("priced par is negative")
     share = pool.covered(priced)
-    return Measured(amount / priced * scale, amount, priced, share, lambda: {"priced_share": rounded(share)})
+    return Measurement(amount / priced * scale, amount, priced, share, lambda: {"priced_share": rounded(share)})
 
 
-def price_below_80(pool: Pool) -> Measured:
+def price_below_80(pool: Pool) -> Measurement:
     return _priced(pool, max(0.0, pool.tally.par_below_80), 100)
 
 
-def price_below_90(pool: Pool) -> Measured:
+def price_below_90(pool: Pool) -> Measurement:
     return _priced(pool, max(0.0, pool.tally.par_below_90), 100)
 
 
-def average_price(pool: Pool) -> Measured:
+def average_price(pool: Pool) -> Measurement:
     return _priced(pool, pool.tally.price_sum, 1)
 
 
-def small_facilities(pool: Pool) -> Measured:
+def small_facilities(pool: Pool) -> Measurement:
     tally = pool.tally
     if not tally.sized_par:
         raise no_values("facility_size")
@@ -945,15 +974,15 @@ def small_facilities(pool: Pool) -> Measured:
         more = {"country_blank": f"held to the line for {home}"} if blank_pct else {}
         return {"country_blank_pct": blank_pct, **more}
 
-    return Measured(pool.share(par), par, pool.denominator, pool.covered(tally.sized_par), break_down)
+    return Measurement(pool.share(par), par, pool.denominator, pool.covered(tally.sized_par), break_down)
 
 
-def quoted_depth(pool: Pool) -> Measured:
+def quoted_depth(pool: Pool) -> Measurement:
     tally = pool.tally
     if not tally.depth_par:
         raise no_values("quote_depth")
     par = max(0.0, tally.quoted_par)
     # A blank in the column is a depth of 0, so that the figure covers every loan.
-    return Measured(
+    return Measurement(
         par / pool.par * 100, par, pool.par, None, lambda: {"given_pct": rounded(pool.covered(tally.depth_par))}
     )

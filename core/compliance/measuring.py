@@ -1,4 +1,7 @@
-"""The figure of a test: a portfolio's sums, what columns it has, and what a test lacks."""
+"""The figure of a test.
+
+A portfolio's sums, what columns it has, and what a test lacks.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from core.compliance.measures import (
     NO_TRANCHES,
     TOO_LARGE,
     ZERO_CPA,
-    Measured,
+    Measurement,
     Pool,
     Unmeasurable,
 )
@@ -26,8 +29,8 @@ from core.portfolio.assemble.portfolio import DEFINITION_DAYS
 
 
 def pools_of(portfolio: Portfolio, definition: Definition | None) -> tuple[Pool, ...]:
-    """The sums of a portfolio, then, where masked ratings are taken for a range, with the best and with the worst that
-    they may be; empty without loans."""
+    """Return the sums of a portfolio, then, where masked ratings are taken for a range, with the best and with the
+    worst that they may be; empty without loans."""
     if not portfolio.row_count or "par_value" not in portfolio.numbers:
         return ()
     if definition is not None:
@@ -45,7 +48,7 @@ _RECOVERIES: Final = tuple(f"recovery_rate_{agency}" for agency in AGENCIES)
 
 
 def columns_present(portfolio: Portfolio) -> set[str]:
-    """The catalogue's names of the columns that the portfolio has."""
+    """Return the catalogue's names of the columns that the portfolio has."""
     present = {*portfolio.numbers, *portfolio.names, *portfolio.flags, *portfolio.ranks}
     if portfolio.lien is not None:
         present.add("lien_type")
@@ -69,8 +72,8 @@ def columns_present(portfolio: Portfolio) -> set[str]:
     return present
 
 
-def measure_test(test: Test, pool: Pool | None, portfolio: Portfolio, present: set[str]) -> Measured:
-    """The test's figure.
+def measure_test(test: Test, pool: Pool | None, portfolio: Portfolio, present: set[str]) -> Measurement:
+    """Return the test's figure.
 
     Raises:
         Unmeasurable: columns are missing or empty, what the test divides by is not above zero, or a sum overflows.
@@ -101,9 +104,12 @@ def _lacking(test: Test, portfolio: Portfolio, present: set[str]) -> Unmeasurabl
 
 
 def span_of(
-    test: Test, measured: Measured, ends: tuple[Pool, ...], portfolio: Portfolio, present: set[str]
+    test: Test, measured: Measurement, ends: tuple[Pool, ...], portfolio: Portfolio, present: set[str]
 ) -> tuple[float | None, float | None]:
-    """The low and the high end of a figure; None where masked ratings do not move it."""
+    """Return the low and the high end of a figure.
+
+    None where masked ratings do not move it.
+    """
     values = [measured.value, *(measure_test(test, end, portfolio, present).value for end in ends)]
     low, high = min(values), max(values)
     return (low, high) if high - low > TOLERANCE else (None, None)

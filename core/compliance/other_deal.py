@@ -1,4 +1,7 @@
-"""What says that a definition is not of the deal whose file it is run on: its currency, its days, its classes."""
+"""What says that a definition is not of the deal whose file it is run on.
+
+Its currency, its days, its classes.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ LIMITS_LEAST: Final = 3
 
 
 def of_other_deal(portfolio: Portfolio, definition: Definition | None) -> Iterator[DataWarning]:
-    """A warning for each thing that the definition and the file say otherwise of the deal."""
+    """Yield a warning for each thing that the definition and the file say otherwise of the deal."""
     if definition is None:
         return
     yield from _currency(portfolio, definition)
@@ -36,7 +39,7 @@ def of_other_deal(portfolio: Portfolio, definition: Definition | None) -> Iterat
 
 
 def of_other_limits(limits: Iterable[tuple[float, Fact]]) -> Iterator[DataWarning]:
-    """A warning where most limits that the file prints are not those of the definition's tests.
+    """Yield a warning where most limits that the file prints are not those of the definition's tests.
 
     Args:
         limits: what the definition holds a test to, and the file's figure of that test.
@@ -70,7 +73,7 @@ def _days(portfolio: Portfolio, definition: Definition) -> Iterator[DataWarning]
 
 
 def _classes(portfolio: Portfolio, definition: Definition) -> Iterator[DataWarning]:
-    """The classes that the definition tests and the file has no notes of."""
+    """Yield the classes that the definition tests and the file has no notes of."""
     notes = portfolio.tranches
     if notes is None or not definition.classes:
         return
@@ -90,7 +93,7 @@ READ_IN_LOANS: Final = ("principal_cash", "families", *(f"masked_{agency}" for a
 
 
 def _readings(portfolio: Portfolio, definition: Definition) -> Iterator[DataWarning]:
-    """Readings of the file's own figures that changed the loans before the definition, which outranks them."""
+    """Yield readings of the file's own figures that changed the loans before the definition, which outranks them."""
     if definition.standard or portfolio.interpretation is None:
         return
     is_cash_stated = definition.amounts.principal_cash is not None or any(

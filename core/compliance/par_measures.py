@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.compliance import measures
 from core.compliance.kernels import rounded
-from core.compliance.measures import Measured, Pool, Unmeasurable
+from core.compliance.measures import Measurement, Pool, Unmeasurable
 from core.compliance.shares import Bools, divisor_of, fields_over, share_measure, unfunded_of
 from core.definition.definition import CountryGroup, DealTest, Definition
 from core.definition.formulas import Atom, Logic, share_of
@@ -22,24 +22,24 @@ from core.portfolio.model.portfolio import Names
 from core.portfolio.model.ratings import rank
 
 Floats = NDArray[np.float64]
-Figure = Callable[[Pool, DealTest], Measured]
+Figure = Callable[[Pool, DealTest], Measurement]
 
 SHOWN: Final = 10
 """Names that a breakdown lists."""
 
 
-def par_share(pool: Pool, test: DealTest, amount: float, coverage_pct: float | None, /, **extra: Any) -> Measured:
-    """An amount as a share of what the test divides by."""
+def par_share(pool: Pool, test: DealTest, amount: float, coverage_pct: float | None, /, **extra: Any) -> Measurement:
+    """Return an amount as a share of what the test divides by."""
     divisor = divisor_of(pool, test.of or "denominator")
     amount = max(0.0, amount)
-    return Measured(amount / divisor * 100, amount, divisor, coverage_pct, lambda: extra)
+    return Measurement(amount / divisor * 100, amount, divisor, coverage_pct, lambda: extra)
 
 
 # ---- loans
 
 
 def formula_of(measure: str, definition: Definition) -> str:
-    """The loans that a measure counts under a definition, as a share's formula."""
+    """Return the loans that a measure counts under a definition, as a share's formula."""
     rules = definition.conventions
     if measure == "foreign_country":
         by_name = f"=NOT({_is_in(rules.home_countries)})"
@@ -52,7 +52,10 @@ def formula_of(measure: str, definition: Definition) -> str:
 
 
 def _is_in(countries: tuple[str, ...]) -> str:
-    """A formula of the loans of some countries; of a blank country it is not known."""
+    """Return a formula of the loans of some countries.
+
+    Of a blank country it is not known.
+    """
     listed = ",".join('"' + name.replace('"', '""') + '"' for name in countries)
     return f"OR(country={{{listed}}})"
 
@@ -65,14 +68,14 @@ _WITHOUT_BONDS: Final = {
 
 
 def among_of(test: DealTest, definition: Definition) -> Atom | Logic | None:
-    """The loans of which a test is; None for all."""
+    """Return the loans of which a test is; None for all."""
     if test.among is None:
         return None
     return share_of(test.among if test.among.startswith("=") else formula_of(test.among, definition))
 
 
-def share_of_test(test: DealTest) -> Callable[[Pool], Measured]:
-    """The measure of a test by a share's formula."""
+def share_of_test(test: DealTest) -> Callable[[Pool], Measurement]:
+    """Return the measure of a test by a share's formula."""
     assert test.share is not None
     text = test.share
     if not test.adds:
@@ -80,8 +83,8 @@ def share_of_test(test: DealTest) -> Callable[[Pool], Measured]:
     return lambda pool: _share(pool, test, share_of(text), text)
 
 
-def loans_share(pool: Pool, test: DealTest) -> Measured:
-    """A measure by its formula, of some loans alone where the test says so."""
+def loans_share(pool: Pool, test: DealTest) -> Measurement:
+    """Return a measure by its formula, of some loans alone where the test says so."""
     assert test.measure is not None
     formula = formula_of(test.measure, pool.definition)
     if test.among is None and not test.adds:
@@ -90,7 +93,7 @@ def loans_share(pool: Pool, test: DealTest) -> Measured:
     return _share(pool, test, part if among is None else Logic("AND", (part, among)), (formula, test.among))
 
 
-def _share(pool: Pool, test: DealTest, part: Atom | Logic, key: Any) -> Measured:
+def _share(pool: Pool, test: DealTest, part: Atom | Logic, key: Any) -> Measurement:
     def sums_of(each_pool: Pool) -> tuple[float, ...]:
         rows, unknown = fields_over(each_pool).rows(part)
         drawn, more = each_pool.weights, undrawn_of(each_pool, test)
@@ -108,7 +111,7 @@ def _share(pool: Pool, test: DealTest, part: Atom | Logic, key: Any) -> Measured
 
 
 def undrawn_of(pool: Pool, test: DealTest) -> Floats | None:
-    """What is not drawn of each loan, where a test adds it; None for nothing."""
+    """Return what is not drawn of each loan, where a test adds it; None for nothing."""
     return unfunded_of(pool) if "unfunded" in test.adds else None
 
 
@@ -116,12 +119,12 @@ def undrawn_of(pool: Pool, test: DealTest) -> Floats | None:
 
 
 def industry_field(test: DealTest) -> str:
-    """The industries by which a test goes."""
+    """Return the industries by which a test goes."""
     return f"industry_{test.classification}" if test.classification in ("a", "b", "c") else "industry"
 
 
 def _names_of(pool: Pool, field: str) -> Names:
-    """A column of names.
+    """Return a column of names.
 
     Raises:
         Unmeasurable: the file lacks it.
@@ -132,17 +135,23 @@ def _names_of(pool: Pool, field: str) -> Names:
 
 
 def _by_name(pool: Pool, test: DealTest, field: str) -> tuple[Pool, Floats]:
-    """(the pool of the codes, par that counts by a name's code): the last is what no name has, or may not count."""
+    """Return (the pool of the codes, par that counts by a name's code).
+
+    The last is what no name has, or may not count.
+    """
     if test.among is None and not test.adds:
         if field not in pool.view.names:
             _names_of(pool, field)
         return pool, pool.par_by_name(field)
     whole = pool.whole
-    return whole, _counted(whole, test, _names_of(whole, field))
+    return whole, _count(whole, test, _names_of(whole, field))
 
 
-def _counted(pool: Pool, test: DealTest, names: Names) -> Floats:
-    """Par by a name's code of the loans of which a test is; the last is that of no name, or not known to count."""
+def _count(pool: Pool, test: DealTest, names: Names) -> Floats:
+    """Par by a name's code of the loans of which a test is.
+
+    The last is that of no name, or not known to count.
+    """
     among = among_of(test, pool.definition)
     amounts, more, unknown = pool.weights, undrawn_of(pool, test), None
     amounts = amounts if more is None else amounts + more
@@ -155,21 +164,21 @@ def _counted(pool: Pool, test: DealTest, names: Names) -> Floats:
     return sums
 
 
-def _nth(pool: Pool, test: DealTest, field: str, sums: Floats) -> Measured:
-    """The nth largest of sums by a name's code."""
+def _nth(pool: Pool, test: DealTest, field: str, sums: Floats) -> Measurement:
+    """Return the nth largest of sums by a name's code."""
     par = sums[:-1]
     nth = (test.nth or 1) - 1
     order = largest_of(par, max(nth + 1, SHOWN))
     amount = float(par[order[nth]]) if nth < len(order) else 0.0
     covered = pool.covered(pool.par - float(sums[-1]))
-    return par_share(pool, test, amount, covered, largest=_shown(pool, field, par, order))
+    return par_share(pool, test, amount, covered, largest=_show(pool, field, par, order))
 
 
-def _shown(pool: Pool, field: str, par: Floats, order: list[int]) -> list[dict[str, Any]]:
+def _show(pool: Pool, field: str, par: Floats, order: list[int]) -> list[dict[str, Any]]:
     return [{"name": pool.name(field, at), "par": rounded(float(par[at]))} for at in order[:SHOWN] if par[at] > 0]
 
 
-def _ranked(pool: Pool, test: DealTest, field: str) -> Measured:
+def _rank(pool: Pool, test: DealTest, field: str) -> Measurement:
     pool, sums = _by_name(pool, test, field)
     if not (sums[:-1] > 0).any() and (test.among is None or sums[-1] > 0):
         raise measures.no_values(field)
@@ -177,35 +186,41 @@ def _ranked(pool: Pool, test: DealTest, field: str) -> Measured:
 
 
 def largest_of(par: Floats, count: int) -> list[int]:
-    """The places of the largest, largest first, of equals the first; all where there are no more."""
+    """Return the places of the largest, largest first, of equals the first.
+
+    All where there are no more.
+    """
     places = np.argpartition(par, -count)[-count:] if len(par) > count else np.arange(len(par))
     return sorted(places.tolist(), key=lambda at: (-par[at], at))
 
 
-def _obligor(pool: Pool, test: DealTest) -> Measured:
-    return _ranked(pool, test, "obligor")
+def _obligor(pool: Pool, test: DealTest) -> Measurement:
+    return _rank(pool, test, "obligor")
 
 
-def _top_obligors(pool: Pool, test: DealTest) -> Measured:
+def _top_obligors(pool: Pool, test: DealTest) -> Measurement:
     pool, sums = _by_name(pool, test, "obligor")
     par = sums[:-1]
     amount = float(np.maximum(par[largest_of(par, test.nth or 10)], 0.0).sum())
     return par_share(pool, test, amount, pool.covered(pool.par - float(sums[-1])))
 
 
-def _industry(pool: Pool, test: DealTest) -> Measured:
-    return _ranked(pool, test, industry_field(test))
+def _industry(pool: Pool, test: DealTest) -> Measurement:
+    return _rank(pool, test, industry_field(test))
 
 
 def _by_country(pool: Pool, test: DealTest, members: Callable[[Sequence[str]], tuple[Bools, Bools]]) -> Floats:
-    """Par that counts by country, 0 outside of `members`; the last is that of no country, or of an unknown one."""
+    """Par that counts by country, 0 outside of `members`.
+
+    The last is that of no country, or of an unknown one.
+    """
     if "country" not in pool.portfolio.names:
         raise Unmeasurable(f"Skipped: required column(s) country not found in sheet '{pool.portfolio.sheet_name}'")
 
     def added(part: Pool) -> Floats:
         names = part.portfolio.names["country"]
         counts, unknown = members(names.values)
-        sums = _counted(part, test, names)
+        sums = _count(part, test, names)
         sums[-1] += float(sums[:-1][unknown].sum())
         sums[:-1][~counts] = 0.0
         return sums
@@ -213,7 +228,7 @@ def _by_country(pool: Pool, test: DealTest, members: Callable[[Sequence[str]], t
     return pool.summed(("country", test.group, test.among, test.adds), added)
 
 
-def _country(pool: Pool, test: DealTest) -> Measured:
+def _country(pool: Pool, test: DealTest) -> Measurement:
     home = pool.definition.conventions.home_countries
 
     def abroad(names: Sequence[str]) -> tuple[Bools, Bools]:
@@ -255,16 +270,16 @@ def _of_group(pool: Pool, test: DealTest) -> Floats:
     return _by_country(pool, test, lambda names: group_members(names, group, definition))
 
 
-def _country_group(pool: Pool, test: DealTest) -> Measured:
+def _country_group(pool: Pool, test: DealTest) -> Measurement:
     sums = _of_group(pool, test)
     par = sums[:-1]
     cash = pool.cash if "cash" in test.adds else 0.0
     covered = pool.covered(pool.par - float(sums[-1]))
-    shown = _shown(pool, "country", par, largest_of(par, SHOWN))
+    shown = _show(pool, "country", par, largest_of(par, SHOWN))
     return par_share(pool, test, float(par.sum()) + cash, covered, largest=shown)
 
 
-def _country_of_group(pool: Pool, test: DealTest) -> Measured:
+def _country_of_group(pool: Pool, test: DealTest) -> Measurement:
     return _nth(pool, test, "country", _of_group(pool, test))
 
 

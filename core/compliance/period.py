@@ -15,7 +15,10 @@ DAYS_A_MONTH: Final = 30.4375
 
 
 def period_years(days: float | None, day_count: str) -> float:
-    """The interest period as a part of a year; a quarter where its days are not known."""
+    """Return the interest period as a part of a year.
+
+    A quarter where its days are not known.
+    """
     if days is None or not isfinite(days) or days <= 0:
         return PERIOD_YEARS
     if day_count == "30/360":

@@ -1,4 +1,7 @@
-"""What a file prints beside a result of ours, in words: for sentences of reports, alerts and insights."""
+"""What a file prints beside a result of ours, in words.
+
+For sentences of reports, alerts and insights.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,10 @@ from core.frames.figures import DECIMALS, figure_shown
 
 
 class JudgedTest(Protocol):
-    """A test with a status, and what the file prints of it: a result, or a line of a report."""
+    """A test with a status, and what the file prints of it.
+
+    A result, or a line of a report.
+    """
 
     @property
     def status(self) -> Status: ...
@@ -23,17 +29,20 @@ class JudgedTest(Protocol):
 
 
 def status_here(judged: JudgedTest) -> Literal["pass", "fail"]:
-    """The status as a file prints one: a warning passes."""
+    """Return the status as a file prints one: a warning passes."""
     return "fail" if judged.status == "fail" else "pass"
 
 
 def is_contradicted(judged: JudgedTest) -> bool:
-    """Whether the file prints the other status."""
+    """Return whether the file prints the other status."""
     return contradicts(judged.published, judged.status)
 
 
 def printed_words(published: PublishedFigure | None, decimals: int = DECIMALS) -> str:
-    """What the file prints, such as "the file prints 190.40, pass"; "" where that is nothing."""
+    """Return what the file prints, such as "the file prints 190.40, pass".
+
+    "" where that is nothing.
+    """
     if published is None:
         return ""
     value = None if published.value is None else figure_shown(published.value, decimals=decimals)
@@ -42,7 +51,10 @@ def printed_words(published: PublishedFigure | None, decimals: int = DECIMALS) -
 
 
 def doubtful_words(judged: JudgedTest) -> str:
-    """Why a status is doubtful, such as "doubtful: the file prints 190.40, pass"; "" where it is not."""
+    """Why a status is doubtful, such as "doubtful: the file prints 190.40, pass".
+
+    "" where it is not.
+    """
     if not judged.doubtful:
         return ""
     if is_contradicted(judged):

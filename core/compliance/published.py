@@ -29,7 +29,8 @@ class SheetLimit(NamedTuple):
 
 
 def limits_of(matches: Iterable[Match], pool: Pool) -> dict[str, SheetLimit]:
-    """The limits that are taken, by test id: in the test's unit and on its side, and the only one that is published."""
+    """Return the limits that are taken, by test id: in the test's unit and on its side, and the only one that is
+    published."""
     by_test: dict[str, list[Match]] = {}
     for match in matches:
         by_test.setdefault(match.test.test_id, []).append(match)
@@ -45,7 +46,7 @@ def limits_of(matches: Iterable[Match], pool: Pool) -> dict[str, SheetLimit]:
 
 
 def _is_certain(match: Match) -> bool:
-    """Whether column, unit and side are beyond doubt."""
+    """Return whether column, unit and side are beyond doubt."""
     test, published, side = match
     limit = published.trigger
     if limit is None or published.is_guessed or side != test.threshold_type or test.unit not in _LIMITS:
@@ -62,7 +63,7 @@ def _is_certain(match: Match) -> bool:
 
 
 def _is_every_agency(listed: list[Match], pool: Pool) -> bool:
-    """Whether limits of CCC are those of every agency whose bucket counts, or of no agency in particular."""
+    """Return whether limits of CCC are those of every agency whose bucket counts, or of no agency in particular."""
     agencies = {None if (subject := match.published.subject) is None else subject.agency for match in listed}
     counting = {
         ccc_agency

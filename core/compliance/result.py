@@ -1,4 +1,7 @@
-"""What a compliance run says: results, skipped tests, the summary, and what to know before trusting them."""
+"""What a compliance run says.
+
+Results, skipped tests, the summary, and what to know before trusting them.
+"""
 
 from __future__ import annotations
 
@@ -84,8 +87,10 @@ class PublishedFigure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Deferred:
-    """Fields that are made when one of their group is first read: message and details; doubts; whether they may turn
-    the status, which a summary asks of every result; how the figure is shown.
+    """Fields that are made when one of their group is first read.
+
+    Message and details; doubts; whether they may turn the status, which a summary asks of every result; how the figure
+    is shown.
 
     A Struct cannot do that: its encoder reads the fields' memory, where a dataclass is asked for its attributes.
     """
@@ -95,7 +100,7 @@ class _Deferred:
     if not TYPE_CHECKING:  # for it, every attribute would be one
 
         def __getattr__(self, name: str) -> Any:
-            """Called for a field that is not there yet, and for what is no field."""
+            """Return called for a field that is not there yet, and for what is no field."""
             if name in _TEXTS:
                 group, values = _TEXTS, self._maker.texts(*self._args)
             elif name in _DOUBTS:
@@ -118,7 +123,7 @@ class Maker(Protocol):
         ...
 
     def doubts(self, *args: Any) -> Doubts:
-        """What to doubt of the result."""
+        """Return what to doubt of the result."""
         ...
 
     def verdict(self, *args: Any) -> Verdict:
@@ -126,11 +131,11 @@ class Maker(Protocol):
         ...
 
     def form(self, *args: Any) -> tuple[str, int]:
-        """Unit of the figures, and the decimals to show them with."""
+        """Return unit of the figures, and the decimals to show them with."""
         ...
 
     def is_settled(self, *args: Any) -> bool:
-        """Whether it has its status for sure."""
+        """Return whether it has its status for sure."""
         ...
 
 
@@ -219,21 +224,21 @@ _AT_FIRST: Final = (*_FIGURES, "_maker", "_args")
 
 
 def deferred(figures: tuple[Any, ...], maker: Maker, *args: Any) -> TestResult:
-    """A result whose other fields are made when they are read, by `maker` of `args`; `figures` are its fields in order
-    without those of `texts`, `doubts`, `verdict` and `form`."""
+    """Return a result whose other fields are made when they are read, by `maker` of `args`; `figures` are its fields in
+    order without those of `texts`, `doubts`, `verdict` and `form`."""
     result = TestResult.__new__(TestResult)
     put(result, _AT_FIRST, (*figures, maker, args))
     return result
 
 
 def _is_settled(result: TestResult) -> bool:
-    """Whether nothing leaves a status open, without making what is said of it."""
+    """Return whether nothing leaves a status open, without making what is said of it."""
     maker: Maker | None = getattr(result, "_maker", None)
     return maker is not None and maker.is_settled(*result._args)  # type: ignore[attr-defined]
 
 
 def settle(results: Iterable[TestResult]) -> None:
-    """Make all fields of results now, and let go of what makes them."""
+    """Fill all fields of results now, and drop what computes them."""
     for result in results:
         result.message, result.doubt, result.doubtful, result.unit  # noqa: B018 - reading makes them
         put(result, ("_maker", "_args"), (None, ()))
@@ -333,10 +338,10 @@ class Results(list[TestResult], Framed):
         return framed.result_of(self, key) if isinstance(key, str) else super().__getitem__(key)
 
     def __contains__(self, key: object) -> bool:
-        """Whether it is one of the results, or the id or name of one."""
+        """Return whether it is one of the results, or the id or name of one."""
         if not isinstance(key, str):
             return super().__contains__(key)
-        return any(key.casefold() in (each.test_id.casefold(), each.test_name.casefold()) for each in self)
+        return any(key.casefold() in (result.test_id.casefold(), result.test_name.casefold()) for result in self)
 
     def __repr__(self) -> str:
         return framed.repr_of(self)
@@ -345,7 +350,7 @@ class Results(list[TestResult], Framed):
         return framed.html_of(self)
 
     def head(self, count: int = 5) -> Results:
-        """The results with the thinnest cushions, the thinnest first, with the day and the warnings of the run.
+        """Return the results with the thinnest cushions, the thinnest first, with the day and the warnings of the run.
 
         Raises:
             ValueError: a negative count.
@@ -355,7 +360,7 @@ class Results(list[TestResult], Framed):
         return self._of(framed.thinnest_first(self)[:count])
 
     def _of(self, results: list[TestResult]) -> Results:
-        """Some of the results, without those that were skipped."""
+        """Return some of the results, without those that were skipped."""
         return Results(
             results,
             [],
@@ -367,9 +372,9 @@ class Results(list[TestResult], Framed):
         )
 
     def frame(self) -> Frame:
-        """Make a row for each result, figures in the test's unit.
+        """Return a row for each result, figures in the test's unit.
 
-        `attrs` has the reasons of the skipped tests, the day and the warnings.
+        Those of the skipped tests have their reason in `attrs`, where the day and the warnings stand, too.
         """
         return framed.frame_of(self)
 
@@ -390,7 +395,10 @@ class Results(list[TestResult], Framed):
 
     @property
     def read_as(self) -> str:
-        """The readings by which the file's own figures tie, in words; empty where none was used."""
+        """The readings by which the file's own figures tie, in words.
+
+        Empty where none was used.
+        """
         return "" if self.interpretation is None else self.interpretation.read_as
 
     @property

@@ -1,4 +1,7 @@
-"""A suite over a portfolio: thresholds, status, cushion and the words of each result."""
+"""A suite over a portfolio.
+
+Thresholds, status, cushion and the words of each result.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from core.compliance.conventions import definition_for
 from core.compliance.doubt import Doubter
 from core.compliance.findings import findings
 from core.compliance.home import at_home
-from core.compliance.judging import WARR, check_scale, judge, left_open
+from core.compliance.judging import WARR, check_scale, fields_of_result, judge, left_open
 from core.compliance.limits import (
     DEFAULT_LIMITS,
     DISABLED,
@@ -29,7 +32,7 @@ from core.compliance.limits import (
     resolve,
 )
 from core.compliance.measures import (
-    Measured,
+    Measurement,
     Pool,
     Unmeasurable,
 )
@@ -44,6 +47,7 @@ from core.compliance.result import (
     Status,
     TestResult,
     Threshold,
+    deferred,
     settle,
 )
 from core.compliance.suites import DEAL_SUITE, SUITES, Suite, Test
@@ -74,7 +78,7 @@ class UnknownSuite(ValueError):
 
 @checked
 @np.errstate(over="ignore", invalid="ignore")  # a sum that overflows is no figure: its test says so
-def run_suite(
+def run_suite(  # noqa: PLR0913 - the options of the library's function
     portfolio: Portfolio,
     suite: str = "standard",
     *,
@@ -127,7 +131,7 @@ def run_suite(
     triggers: dict[str, SheetLimit | None] = {}
     if suite == DEAL_SUITE and rules is not None and rules.standard:
         rules, triggers = load_deal_suite().with_coverage(rules, pool)
-    tests = _chosen(suite, test_ids, rules)
+    tests = _choose(suite, test_ids, rules)
     wanted = frozenset(test_ids or ())
     sources: tuple[tuple[Source, Mapping[str, Threshold]], ...] = (
         ("request", request_thresholds),
@@ -137,7 +141,7 @@ def run_suite(
     limits = limits_of_run(sources, tenant_thresholds, rules, tests, portfolio, pool, triggers)
     facts = beside_tests(limits.sheet.matches, pool, limits.tests)
     doubter = Doubter(pool, limits.tests, facts, limits.sheet.listed, compares=compare)
-    run = _SuiteRun(portfolio, pools, limits, triggers, is_deal=suite == DEAL_SUITE)
+    run = _SuiteRun(portfolio, pools, limits, triggers, is_deal=suite == DEAL_SUITE, include_cushion=include_cushion)
     run.results_of(
         tests,
         wanted,
@@ -158,7 +162,10 @@ def run_suite(
 
 
 class _SuiteRun:
-    """The tests of one run, one after another: each gives a result, or the reason why it was skipped."""
+    """The tests of one run, one after another.
+
+    Each gives a result, or the reason why it was skipped.
+    """
 
     def __init__(
         self,
@@ -168,6 +175,7 @@ class _SuiteRun:
         triggers: Mapping[str, SheetLimit | None],
         *,
         is_deal: bool,
+        include_cushion: bool,
     ) -> None:
         self._portfolio = portfolio
         self._present = columns_present(portfolio)
@@ -176,6 +184,7 @@ class _SuiteRun:
         self._limits = limits
         self._triggers = triggers
         self._is_deal = is_deal
+        self._include_cushion = include_cushion
         self._has_defaults = not (limits.first or limits.tenant or limits.sheet.limits) and limits.definition is None
         self.resolved: dict[int, ResolvedThreshold] = {}
         """By the test's identity, what is no default of the suites."""
@@ -186,6 +195,8 @@ class _SuiteRun:
 
     def results_of(self, tests: Iterable[Test], wanted: frozenset[str], maker: ResultMaker, *, fail_fast: bool) -> None:
         """Measure the tests in order, and judge those that are wanted: for none, all."""
+        portfolio, present, pool = self._portfolio, self._present, self._pool
+        has_ends = len(self._pools) > 1
         is_stopped = False
         for test in tests:
             is_wanted = not wanted or test.test_id in wanted
@@ -194,7 +205,8 @@ class _SuiteRun:
                 if is_stopped:
                     raise Unmeasurable(STOPPED)
                 limit = self._limit(test)
-                measured, low, high = self._measured(test, limit)
+                measured = measure_test(test, pool, portfolio, present)
+                low, high = self._ends(test, limit, measured) if has_ends or test.test_id == WARR else (None, None)
             except Unmeasurable as reason:
                 if is_wanted:
                     self.skipped.append(Skipped(test.test_id, test.name, str(reason)))
@@ -205,7 +217,7 @@ class _SuiteRun:
                 self.skipped.append(Skipped(test.test_id, test.name, NO_TRIGGER))
 
     def _limit(self, test: Test) -> ResolvedThreshold | None:
-        """The limit of a test; None for a test of a definition that nobody limits."""
+        """Return the limit of a test; None for a test of a definition that nobody limits."""
         if self._has_defaults and test.sheet_trigger is None:
             return DEFAULT_LIMITS[test.test_id]
         if self._is_deal and not has_limit(test, self._limits):
@@ -216,25 +228,35 @@ class _SuiteRun:
                 pool.limits[test.test_id] = limit.value
         return limit
 
-    def _measured(self, test: Test, limit: ResolvedThreshold | None) -> tuple[Measured, float | None, float | None]:
-        """The figure of a test, and its low and high end where masked ratings move it."""
-        measured = measure_test(test, self._pool, self._portfolio, self._present)
+    def _ends(
+        self, test: Test, limit: ResolvedThreshold | None, measured: Measurement
+    ) -> tuple[float | None, float | None]:
+        """Return the low and the high end of a figure.
+
+        None where masked ratings do not move it.
+
+        Raises:
+            Unmeasurable: limit and recovery rates are of two scales, or an end has no figure.
+        """
         if test.test_id == WARR and limit is not None and self._pool is not None:
             check_scale(test, limit, self._limits, self._pool)
         if len(self._pools) < 2:
-            return measured, None, None
-        return measured, *span_of(test, measured, self._pools[1:], self._portfolio, self._present)
+            return None, None
+        return span_of(test, measured, self._pools[1:], self._portfolio, self._present)
 
     def _judge(
         self,
         test: Test,
         limit: ResolvedThreshold,
-        measured: Measured,
+        measured: Measurement,
         low: float | None,
         high: float | None,
         maker: ResultMaker,
     ) -> Status | None:
-        """Add the result of a test, and return its status; None where masked ratings leave it open."""
+        """Add the result of a test, and return its status.
+
+        None where masked ratings leave it open.
+        """
         rules = self._limits.definition
         decimals = None if rules is None else decimals_for(test, self._limits)
         if low is not None and high is not None:
@@ -243,13 +265,14 @@ class _SuiteRun:
                 self.skipped.append(left_open(test, measured, limit, low, high, rules))
                 return None
         judgement = judge(measured.value, limit, decimals)
-        self.results.append(maker.result(test, measured, limit, judgement, low, high))
+        figures = fields_of_result(test, measured.value, limit, judgement, self._include_cushion)
+        self.results.append(deferred(figures, maker, test, measured, limit, judgement, low, high))
         self.cushions[test.test_id] = judgement[0]
         self.exact[test.test_id] = measured.value, measured.denominator
         return judgement[1]
 
     def in_order(self, warnings: list[DataWarning], *, is_partial: bool) -> Results:
-        """The results and what was skipped, in the order of the catalogue or of the deal's definition."""
+        """Return the results and what was skipped, in the order of the catalogue or of the deal's definition."""
         rules, deal = self._limits.definition, self._portfolio.deal
         results, skipped = self.results, self.skipped
         if self._is_deal and rules is not None:
@@ -274,8 +297,11 @@ def _first_warnings(
     definition: Definition | str | None,
     other_deal: Iterable[DataWarning],
 ) -> list[DataWarning]:
-    """What is known before a test runs: the portfolio's warnings, that the definition is another deal's, that there are
-    no loans, and which ready-made definition decides."""
+    """Return what is known before a test runs.
+
+    The portfolio's warnings, that the definition is another deal's, that there are no loans, and which ready-made
+    definition decides.
+    """
     warnings = [*portfolio.notes.warnings, *other_deal]
     if not portfolio.row_count:
         reason = portfolio.notes.message or f"sheet {portfolio.sheet_name!r} has none below its header"
@@ -290,7 +316,7 @@ def _first_warnings(
 def _defined_limits(
     tests: Iterable[Test], resolved: Mapping[int, ResolvedThreshold], facts: Mapping[str, Fact]
 ) -> Iterator[tuple[float, Fact]]:
-    """The definition's limits of the tests that the file prints, each with the file's figure."""
+    """Yield the definition's limits of the tests that the file prints, each with the file's figure."""
     for test in tests:
         limit, fact = resolved.get(id(test)), facts.get(test.test_id)
         if limit is not None and fact is not None and limit.source == "definition":
@@ -298,7 +324,7 @@ def _defined_limits(
 
 
 def _with_published(skipped: Skipped, tests: Iterable[Test], doubter: Doubter) -> Skipped:
-    """A test without a figure of ours, with the file's."""
+    """Return a test without a figure of ours, with the file's."""
     theirs = next((doubter.beside(test, None) for test in tests if test.test_id == skipped.test_id), None)
     return skipped if theirs is None else msgspec.structs.replace(skipped, published=theirs.figure)
 
@@ -310,9 +336,9 @@ _LIKE: Final = {measure: test_id for test_id, measure in reversed(SUITE_TESTS.it
 _ON_MOODYS_SCALE: Final = "warf"
 
 
-def _ran(test_ids: Iterable[str], limits: RunLimits) -> set[str]:
-    """The tests that ran, those of a definition under the suites' names, too: of rating factors only Moody's."""
-    ran = set(test_ids)
+def _ran(test_ids: Iterable[str], limits: RunLimits) -> frozenset[str]:
+    """Return the tests that ran, those of a definition under the suites' names, too: of rating factors only Moody's."""
+    ran = frozenset(test_ids)
     own = [limits.tests[test_id] for test_id in ran if test_id in limits.tests]
     return ran | {
         _LIKE[test.measure]
@@ -322,7 +348,7 @@ def _ran(test_ids: Iterable[str], limits: RunLimits) -> set[str]:
 
 
 def suite_named(suite: str) -> Suite:
-    """The suite of that name.
+    """Return the suite of that name.
 
     Raises:
         UnknownSuite: there is none.
@@ -332,7 +358,7 @@ def suite_named(suite: str) -> Suite:
     return SUITES[suite]
 
 
-def _chosen(suite: str, test_ids: Iterable[str] | None, definition: Definition | None) -> tuple[Test, ...]:
+def _choose(suite: str, test_ids: Iterable[str] | None, definition: Definition | None) -> tuple[Test, ...]:
     if suite == DEAL_SUITE:
         if definition is None:
             raise UnknownSuite("the suite deal needs a definition")

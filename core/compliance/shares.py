@@ -1,4 +1,7 @@
-"""A definition's formulas over a portfolio: shares of par down the columns, values over totals and other tests."""
+"""A definition's formulas over a portfolio.
+
+Shares of par down the columns, values over totals and other tests.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance.frequency import payments_a_year
-from core.compliance.measures import Measured, Pool, Unmeasurable
+from core.compliance.measures import Measurement, Pool, Unmeasurable
 from core.definition.formulas import NUMBERS, Atom, Logic, column_of, fields_of, share_of, without_cells
 from core.definition.terms import LOAN_FIELDS, LOAN_FLAGS, LOAN_TEXTS
 from core.formula.columns import map_columns
@@ -32,7 +35,7 @@ KEPT_ROWS_MAX: Final = 64_000_000
 
 _DATES: Final = frozenset(("maturity_date", "default_date"))
 _DAYS_A_YEAR: Final = 365.25
-_LIENS: Final = tuple("first_lien" if each == Lien.BLANK else each.name.lower() for each in Lien)
+_LIENS: Final = tuple("first_lien" if lien == Lien.BLANK else lien.name.lower() for lien in Lien)
 _RANKS: Final = {
     "rank_a": ("rating_agency_a",),
     "rank_b": ("rating_agency_b",),
@@ -46,7 +49,10 @@ _RANKS: Final = {
 
 
 class Fields:
-    """The loans of a pool as the formulas of a definition name them; what was worked out is kept for the next test."""
+    """The loans of a pool as the formulas of a definition name them.
+
+    What was worked out is kept for the next test.
+    """
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
@@ -61,7 +67,7 @@ class Fields:
         """Fields of the mapping's own, by the names that formulas have for them."""
 
     def has(self, field: str) -> bool:
-        """Whether the file has the field."""
+        """Return whether the file has the field."""
         if field in LOAN_FLAGS:
             return field in self.pool.view.flags
         if field not in LOAN_FIELDS:
@@ -69,7 +75,10 @@ class Fields:
         return (self.number(field) if field in NUMBERS else self.category(field)) is not None
 
     def category(self, field: str) -> tuple[NDArray[Any], Sequence[Any]] | None:
-        """(code of each row, values) of a field of few values; below 0 is blank. None where the file lacks it."""
+        """(code of each row, values) of a field of few values; below 0 is blank.
+
+        None where the file lacks it.
+        """
         if field not in self._categories:
             self._categories[field] = self._category(field)
         return self._categories[field]
@@ -102,7 +111,7 @@ class Fields:
         return self._discounts(), (False, True)
 
     def rows(self, part: Logic | Atom) -> tuple[Bools, Bools | None]:
-        """(the loans for which a formula is TRUE, those of which it cannot be told; None for none).
+        """Return (the loans for which a formula is TRUE, those of which it cannot be told; None for none).
 
         Raises:
             Unmeasurable: the file lacks what the formula reads.
@@ -139,7 +148,10 @@ class Fields:
         return low & ~(price >= np.where(fixed, rules.discount_release_fixed, rules.discount_release))
 
     def number(self, field: str) -> NDArray[np.float64] | None:
-        """A number of each row, NaN where blank; a date as a spreadsheet's number. None where the file lacks it."""
+        """Return a number of each row, NaN where blank; a date as a spreadsheet's number.
+
+        None where the file lacks it.
+        """
         if field not in self._numbers:
             self._numbers[field] = self._number(field)
         return self._numbers[field]
@@ -177,7 +189,7 @@ class Fields:
         return self._par_of(rows), 0.0 if open_rows is None else self._par_of(open_rows)
 
     def _category_of(self, atom: Atom) -> str | None:
-        """The one field of few values that a part reads: of the mapping's own fields a text or a flag."""
+        """Return the one field of few values that a part reads: of the mapping's own fields a text or a flag."""
         if atom.category is None and len(atom.fields) == 1 and (name := self._own.get(atom.fields[0])) is not None:
             return None if name in self.pool.portfolio.numbers else atom.fields[0]
         return atom.category
@@ -186,7 +198,7 @@ class Fields:
         return float(self.pool.weights @ rows)
 
     def _par_by(self, field: str) -> NDArray[np.float64]:
-        """Performing par by the value of a field, the last for blank."""
+        """Return performing par by the value of a field, the last for blank."""
         if field not in self._par_by_value:
             column = self.category(field)
             assert column is not None
@@ -196,7 +208,10 @@ class Fields:
         return self._par_by_value[field]
 
     def _ask_for(self, part: Logic | Atom) -> None:
-        """Refuse a formula whose fields the file lacks; one flag of several is enough, the others are FALSE then."""
+        """Refuse a formula whose fields the file lacks.
+
+        One flag of several is enough, the others are FALSE then.
+        """
         fields = sorted(fields_of(part))
         flags = [field for field in fields if field in LOAN_FLAGS]
         missing = [field for field in fields if field not in flags and not self.has(field)]
@@ -206,7 +221,10 @@ class Fields:
             raise Unmeasurable(_missing(missing, self.pool))
 
     def _truth(self, part: Logic | Atom) -> tuple[Bools, Bools | None]:
-        """For each row whether the part is TRUE, and whether that cannot be told; in the logic of three values."""
+        """For each row whether the part is TRUE, and whether that cannot be told.
+
+        In the logic of three values.
+        """
         if isinstance(part, Atom):
             truth = self._atoms.get(part.text)
             if truth is None:
@@ -220,8 +238,8 @@ class Fields:
         both = part.operator == "AND"
         together: Bools | None = None
         open_rows: Bools | None = None
-        for each in part.parts:
-            true, unknown = self._truth(each)
+        for piece in part.parts:
+            true, unknown = self._truth(piece)
             if together is None:
                 together, open_rows = true, unknown
                 continue
@@ -255,8 +273,11 @@ class Fields:
         return (true, None) if unknown is None else (true & ~unknown, unknown)
 
     def _column(self, field: str, *, fill: bool) -> tuple[NDArray[Any], Bools | None]:
-        """A field as a column of a formula over several, and which rows are blank; `fill`: these are told apart by that
-        alone, and hold some number, since a column of numbers runs several times as fast as one with blanks."""
+        """Return a field as a column of a formula over several, and which rows are blank.
+
+        `fill`: these are told apart by that alone, and hold some number, since a column of numbers runs several times
+        as fast as one with blanks.
+        """
         numbers = self.number(field) if field in NUMBERS or field in self._own else None
         if numbers is None:
             column = self.category(field)
@@ -280,7 +301,10 @@ class Fields:
         return self._filled[field]
 
     def _of_values(self, atom: Atom, category: str) -> tuple[Bools, Bools]:
-        """For each value of the atom's field, then for a blank: whether it is TRUE, and whether that cannot be told."""
+        """For each value of the atom's field, then for a blank.
+
+        Whether it is TRUE, and whether that cannot be told.
+        """
         checkpoint()
         column = self.category(category)
         assert column is not None
@@ -311,15 +335,18 @@ def _payments(names: Names) -> tuple[NDArray[Any], Sequence[Any]]:
 
 
 class _Timeless(Environment):
-    """A place without a clock, in which a date without a year is a mere text: a run gives the same in every year."""
+    """A place without a clock, in which a date without a year is a mere text.
+
+    A run gives the same in every year.
+    """
 
     def year(self, is_cell: bool = False) -> None:
         return None
 
 
 def _run(atom: Atom, columns: dict[str, NDArray[Any]], count: int) -> tuple[Bools, Bools | None]:
-    """(TRUE, neither TRUE nor FALSE) of a part down its columns, by pieces that stay in the processor's cache: what the
-    engine makes for a million rows at once is memory that the system gives by the page."""
+    """Return (TRUE, neither TRUE nor FALSE) of a part down its columns, by pieces that stay in the processor's cache:
+    what the engine makes for a million rows at once is memory that the system gives by the page."""
     true = np.empty(count, np.bool_)
     unknown: Bools | None = None
     for start in range(0, count, PIECE_ROWS):
@@ -338,7 +365,10 @@ def _either(true: Bools, unknown: Bools | None) -> Bools:
 
 
 def _truths(values: NDArray[Any] | None) -> tuple[Bools, Bools | None]:
-    """(TRUE, neither TRUE nor FALSE) of a formula's values; a number is TRUE unless it is 0, as in a sheet."""
+    """Return (TRUE, neither TRUE nor FALSE) of a formula's values.
+
+    A number is TRUE unless it is 0, as in a sheet.
+    """
     assert values is not None
     if values.dtype == np.bool_:
         return values, None
@@ -347,7 +377,7 @@ def _truths(values: NDArray[Any] | None) -> tuple[Bools, Bools | None]:
     answers = [
         value if isinstance(value, bool) else value != 0 if isinstance(value, int | float) else None for value in values
     ]
-    faulty = np.array([each is None for each in answers], np.bool_)
+    faulty = np.array([answer is None for answer in answers], np.bool_)
     return np.array([bool(each) for each in answers], np.bool_), faulty if faulty.any() else None
 
 
@@ -355,30 +385,30 @@ def _missing(fields: Sequence[str], pool: Pool) -> str:
     return f"Skipped: required column(s) {', '.join(fields)} not found in sheet '{pool.portfolio.sheet_name}'"
 
 
-def share_measure(text: str, of: str) -> Callable[[Pool], Measured]:
-    """The measure of a share: par of the loans for which the formula is TRUE, in percent of a denominator."""
+def share_measure(text: str, of: str) -> Callable[[Pool], Measurement]:
+    """Return the measure of a share: par of the loans for which the formula is TRUE, in percent of a denominator."""
 
     def shared(pool: Pool) -> tuple[float, ...]:
         return fields_over(pool).share(text)
 
-    def measured(pool: Pool) -> Measured:
+    def measured(pool: Pool) -> Measurement:
         par, unknown = pool.summed(("share", text), shared)
         divisor = divisor_of(pool, of)
         share_par = max(0.0, par)
-        return Measured(share_par / divisor * 100, share_par, divisor, pool.covered(pool.par - unknown))
+        return Measurement(share_par / divisor * 100, share_par, divisor, pool.covered(pool.par - unknown))
 
     return measured
 
 
 def fields_over(pool: Pool) -> Fields:
-    """The loans of a pool as formulas name them, made once."""
+    """Return the loans of a pool as formulas name them, made once."""
     if pool.fields is None:
         pool.fields = Fields(pool)
     return pool.fields  # type: ignore[no-any-return]
 
 
 def divisor_of(pool: Pool, of: str) -> float:
-    """What a share is a share of.
+    """Return what a share is a share of.
 
     Raises:
         Unmeasurable: it is not known, or not above zero.
@@ -392,7 +422,7 @@ def divisor_of(pool: Pool, of: str) -> float:
 
 
 def unfunded_par(pool: Pool) -> float:
-    """What is not drawn of the performing loans.
+    """Return what is not drawn of the performing loans.
 
     Raises:
         Unmeasurable: the file has no such column.
@@ -401,7 +431,9 @@ def unfunded_par(pool: Pool) -> float:
 
 
 def unfunded_of(pool: Pool) -> NDArray[np.float64]:
-    """What is not drawn of each performing loan; a blank is nothing, and so is that of a row without par.
+    """Return what is not drawn of each performing loan.
+
+    A blank is nothing, and so is that of a row without par.
 
     Raises:
         Unmeasurable: the file has no such column.
@@ -414,7 +446,7 @@ def unfunded_of(pool: Pool) -> NDArray[np.float64]:
 
 
 def totals(pool: Pool) -> dict[str, float]:
-    """What the formulas of values may name, without what is not known."""
+    """Return what the formulas of values may name, without what is not known."""
     target = pool.definition.conventions.target_par
     known = {
         "par": pool.par,
@@ -444,7 +476,7 @@ _LATER: Final[Mapping[str, Callable[[Pool], float]]] = {
 
 
 def value_of(text: str, names: frozenset[str], pool: Pool) -> float:
-    """The value of a formula over totals and the figures of other tests.
+    """Return the value of a formula over totals and the figures of other tests.
 
     Raises:
         Unmeasurable: one of them is not known, or the value is no number.

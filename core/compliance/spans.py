@@ -1,4 +1,7 @@
-"""What blank and masked inputs leave open of a figure: how much par they miss, and its lowest and highest value."""
+"""What blank and masked inputs leave open of a figure.
+
+How much par they miss, and its lowest and highest value.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from core.compliance.conventions import masked_rows
-from core.compliance.measures import DAYS_A_YEAR, Measured, Pool
+from core.compliance.measures import DAYS_A_YEAR, Measurement, Pool
 from core.definition.terms import AGENCIES, FORMULAS
 from core.portfolio.assemble.plausibility import LIFE_YEARS_MAX, USUAL
 from core.portfolio.model.fields import Lien
@@ -36,7 +39,7 @@ class Case(NamedTuple):
     """A figure whose inputs are looked at."""
 
     pool: Pool
-    measured: Measured
+    measured: Measurement
     agency: str | None = None
     """Of a test that is one agency's."""
 
@@ -54,7 +57,10 @@ def _masked_par(pool: Pool, field: str) -> tuple[float, ...]:
 
 
 def _hidden_ccc(pool: Pool, agency: str) -> float:
-    """Par whose rating an agency does not show, and that may be CCC: none where its rating table says what is."""
+    """Par whose rating an agency does not show, and that may be CCC.
+
+    None where its rating table says what is.
+    """
     return 0.0 if pool.masked_ccc["abc".index(agency)] is not None else _masked_of(pool, agency)
 
 
@@ -84,7 +90,10 @@ def _without_lien(case: Case) -> float:
 
 
 def _without_recovery(case: Case) -> float:
-    """By the rates of a named agency what the figure leaves out; else what is assumed by the kind of the loan."""
+    """By the rates of a named agency what the figure leaves out.
+
+    Else what is assumed by the kind of the loan.
+    """
     if case.agency is not None or case.pool.view.recovery_agency in ("b", "c"):
         return _uncovered(case)
     return 100.0 - case.pool.covered(case.pool.tally.recovery_given)
@@ -137,15 +146,15 @@ _OTHER: Final = (("", "blanks in what the test reads", _uncovered),)
 _LIKE: Final = {"reinvestment_oc": "oc"}
 
 
-def is_covered(measured: Measured) -> bool:
-    """Whether a figure leaves out no par for blanks."""
+def is_covered(measured: Measurement) -> bool:
+    """Return whether a figure leaves out no par for blanks."""
     coverage = measured.coverage_pct
     return coverage is None or 100.0 - coverage <= NOTHING_PCT
 
 
 def lacking(pool: Pool) -> frozenset[str]:
-    """What some loans lack, in the names of `core.portfolio.model.inputs.FIELDS`, of what the coverage of a figure does
-    not tell: ratings that are blank or masked, liens, recovery rates, numbers of quotes, countries."""
+    """Return what some loans lack, in the names of `core.portfolio.model.inputs.FIELDS`, of what the coverage of a
+    figure does not tell: ratings that are blank or masked, liens, recovery rates, numbers of quotes, countries."""
     tally, least = pool.tally, pool.par * (1 - NOTHING_PCT / 100)
     by_rank, lien = tally.par_by_rank, pool.portfolio.lien
     known = {
@@ -159,7 +168,7 @@ def lacking(pool: Pool) -> frozenset[str]:
 
 
 def missing(measure: str, case: Case) -> list[MissingPar]:
-    """What a figure lacks, with its percent of par."""
+    """Return what a figure lacks, with its percent of par."""
     rows = _BLANK.get(_LIKE.get(measure, measure), _OTHER)
     if case.agency is not None and measure in ("ccc", "warf"):
         rows = ()  # an agency need not rate every loan; what it hides is told as masked
@@ -188,8 +197,8 @@ def span(measure: str, case: Case, *, with_ratings: bool = True) -> Span | None:
     return (low, high) if isfinite(low) and isfinite(high) and high - low > NOTHING_PCT else None
 
 
-def _added(case: Case) -> Span:
-    """A share to which all that is missing may belong."""
+def _add(case: Case) -> Span:
+    """Return a share to which all that is missing may belong."""
     return case.measured.value, case.measured.value + _of_denominator(case, _uncovered(case))
 
 
@@ -212,7 +221,7 @@ def _quotes_added(case: Case) -> Span:
 
 
 def _average(low: float, high: float) -> Callable[[Case], Span]:
-    """An average of what is covered; what is missing lies between two values."""
+    """Return an average of what is covered; what is missing lies between two values."""
     return lambda case: _averaged(case, _uncovered(case), low, high)
 
 
@@ -230,14 +239,20 @@ def _life(case: Case) -> Span:
 
 
 def _recovery(case: Case) -> Span:
-    """Rates that are assumed lie within the table by which they are; those of a named agency anywhere."""
+    """Rates that are assumed lie within the table by which they are.
+
+    Those of a named agency anywhere.
+    """
     is_named = case.agency is not None or case.pool.view.recovery_agency in ("b", "c")
     ends = (0.0, 100.0) if is_named else (float(RECOVERY.min()), float(RECOVERY.max()))
     return _averaged(case, _without_recovery(case), *ends)
 
 
 def _ccc(case: Case) -> Span:
-    """Every masked rating may be CCC; every loan that nobody rates counts as CCC, or may be."""
+    """Every masked rating may be CCC.
+
+    Every loan that nobody rates counts as CCC, or may be.
+    """
     pool = case.pool
     if case.agency is not None:
         masked = pool.covered(_hidden_ccc(pool, case.agency))
@@ -287,8 +302,10 @@ def _overcollateralisation(case: Case) -> Span:
 
 
 def _interest(case: Case) -> Span:
-    """Loans without a rate of interest pay none, or what the others pay; of interest that is collected nothing is
-    missing."""
+    """Loans without a rate of interest pay none, or what the others pay.
+
+    Of interest that is collected nothing is missing.
+    """
     income, coverage = case.pool.interest, case.measured.coverage_pct
     value, due = case.measured.value, case.measured.denominator
     scheduled = float(income["scheduled_interest"])
@@ -298,7 +315,7 @@ def _interest(case: Case) -> Span:
 
 
 def _in_proportion(case: Case) -> Span:
-    """A figure of which no more is known changes as far as the part that is missing."""
+    """Return a figure of which no more is known changes as far as the part that is missing."""
     part = min(max(_uncovered(case), 0.0), 99.0) / 100
     value = case.measured.value
     return value * (1 - part), value / (1 - part)
@@ -308,10 +325,10 @@ _LOW_SPREAD, _HIGH_SPREAD, _ = USUAL["spread"]
 _LOW_RATE, _HIGH_RATE, _ = USUAL["all_in_rate"]
 
 _SPANS: Final[dict[str, Callable[[Case], Span]]] = {
-    "obligor": _added, "top_obligors": _added, "industry": _added, "country": _added, "foreign_country": _added,
-    "small_facilities": _added, "delinquency": _added, "share": _added,
-    **dict.fromkeys((name for name in FORMULAS if name != "non_senior_secured"), _added),
-    "country_group": _added, "country_of_group": _added, "senior_secured": _lien_taken,
+    "obligor": _add, "top_obligors": _add, "industry": _add, "country": _add, "foreign_country": _add,
+    "small_facilities": _add, "delinquency": _add, "share": _add,
+    **dict.fromkeys((name for name in FORMULAS if name != "non_senior_secured"), _add),
+    "country_group": _add, "country_of_group": _add, "senior_secured": _lien_taken,
     "non_senior_secured": _lien_added, "quoted_depth": _quotes_added,
     "ccc": _ccc, "warf": _factor, "warr": _recovery, "wal": _life, "oc": _overcollateralisation,
     "reinvestment_oc": _overcollateralisation, "ic": _interest,

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from core.compliance.coverage import TOLERANCE
 from core.compliance.kernels import rounded
-from core.compliance.measures import Measured, Pool, Unmeasurable, no_values
+from core.compliance.measures import Measurement, Pool, Unmeasurable, no_values
 from core.portfolio.model.portfolio import Deal
 
 REFERENCE_COUPON: Final = 7.0
@@ -19,7 +19,9 @@ NO_MINIMUM: Final = "the minimum spread is not known: set conventions.minimum_sp
 
 
 def counted_excess(rule: str, excess: float, without: float, limit: float | None) -> float:
-    """What of an excess counts under a rule of the conventions, in percent; `without` is the average before it.
+    """Return what of an excess counts under a rule of the conventions, in percent.
+
+    `without` is the average before it.
 
     An excess that counts while a test fails is none below zero: it is there to help.
 
@@ -38,7 +40,7 @@ def counted_excess(rule: str, excess: float, without: float, limit: float | None
 
 
 def minimum_spread(pool: Pool, test_id: str | None = None) -> float | None:
-    """The limit of the spread test, percent: what the run holds this test to, else the definition's."""
+    """Return the limit of the spread test, percent: what the run holds this test to, else the definition's."""
     if test_id in pool.limits:
         return pool.limits[test_id]
     if (stated := pool.definition.conventions.minimum_spread) is not None:
@@ -50,9 +52,8 @@ def minimum_spread(pool: Pool, test_id: str | None = None) -> float | None:
 
 
 def excess_spread(pool: Pool, spread: float) -> float:
-    """The printed excess spread in percent of the loans with a spread, where the file's own average is ours with it and
-    not without it; else 0. No key of a definition says anything of it.
-    """
+    """Return the printed excess spread in percent of the loans with a spread, where the file's own average is ours with
+    it and not without it; else 0. No key of a definition says anything of it."""
     deal = pool.portfolio.deal
     amount = deal.excess_spread_kept or deal.excess_spread
     if not amount or not isfinite(amount) or not pool.tally.spread_par:
@@ -64,7 +65,7 @@ def excess_spread(pool: Pool, spread: float) -> float:
 
 
 def _is_printed(pool: Pool, spread: float) -> bool:
-    """Whether the file prints this average spread."""
+    """Return whether the file prints this average spread."""
     return any(
         fact.value is not None and abs(spread - fact.value) <= fact.tolerance
         for fact in pool.portfolio.facts.tests
@@ -73,8 +74,11 @@ def _is_printed(pool: Pool, spread: float) -> bool:
 
 
 def _excess_rule(pool: Pool, spread: float, excess: float) -> str:
-    """How the excess coupon counts. Where the definition says nothing of it, coupons below the reference take nothing
-    off where the file's own average is ours without that, and not with it."""
+    """How the excess coupon counts.
+
+    Where the definition says nothing of it, coupons below the reference take nothing off where the file's own average
+    is ours without that, and not with it.
+    """
     rule = pool.definition.conventions.excess_coupon
     if rule != "always" or excess >= 0 or not pool.definition.leaves("conventions.excess_coupon"):
         return rule
@@ -96,7 +100,7 @@ def _plain_spread(pool: Pool) -> float:
     return pool.tally.spread_sum / pool.tally.spread_par / 100
 
 
-def average_spread(pool: Pool, test_id: str | None = None) -> Measured:
+def average_spread(pool: Pool, test_id: str | None = None) -> Measurement:
     """Spread of the floating loans with floor credit and, where the deal gives its reference coupon, excess coupon as
     the conventions count it; `test_id` is the test whose limit decides where that depends on one."""
     tally, conventions = pool.tally, pool.definition.conventions
@@ -126,14 +130,16 @@ def average_spread(pool: Pool, test_id: str | None = None) -> Measured:
             **({"excess_spread_pct": rounded(more)} if more else {}),
         }
 
-    return Measured(
+    return Measurement(
         value + more, tally.spread_sum / 100, tally.spread_par, tally.spread_par / floating * 100, break_down
     )
 
 
 def with_spread_rules(deal: Deal, pool: Pool) -> Deal:
-    """The deal for other loans than a pool's: how its average spread counts the excess stays, though the file's own
-    average is that of the loans before."""
+    """Return the deal for other loans than a pool's.
+
+    How its average spread counts the excess stays, though the file's own average is that of the loans before.
+    """
     try:
         breakdown = average_spread(pool, "was").breakdown
     except Unmeasurable:
@@ -143,14 +149,14 @@ def with_spread_rules(deal: Deal, pool: Pool) -> Deal:
     return replace(deal, excess_spread_kept=kept, is_excess_floored=is_floored or None) if kept or is_floored else deal
 
 
-def average_coupon(pool: Pool, test_id: str | None = None) -> Measured:
+def average_coupon(pool: Pool, test_id: str | None = None) -> Measurement:
     """Coupon of the fixed-rate loans, with the excess of the spread over its minimum as the conventions count it."""
     tally, rule = pool.tally, pool.definition.conventions.excess_spread
     if not tally.coupon_par > 0:
         raise Unmeasurable("no fixed-rate loan with a coupon")
     coupon = tally.coupon_sum / tally.coupon_par
     if rule == "none":
-        return Measured(coupon, tally.coupon_sum, tally.coupon_par)
+        return Measurement(coupon, tally.coupon_sum, tally.coupon_par)
     excess = _excess_of_spread(pool)
     added = counted_excess(rule, excess, coupon, pool.limits.get(test_id or ""))
 
@@ -162,11 +168,14 @@ def average_coupon(pool: Pool, test_id: str | None = None) -> Measured:
             "excess_spread_rule": rule,
         }
 
-    return Measured(coupon + added, tally.coupon_sum, tally.coupon_par, None, break_down)
+    return Measurement(coupon + added, tally.coupon_sum, tally.coupon_par, None, break_down)
 
 
 def _excess_of_spread(pool: Pool) -> float:
-    """What the spread has above its minimum, percent of the fixed-rate loans; nothing where no loan has a spread."""
+    """Return what the spread has above its minimum, percent of the fixed-rate loans.
+
+    Nothing where no loan has a spread.
+    """
     floating = pool.par - pool.fixed_par
     if floating <= 0 or pool.tally.spread_par <= 0 or pool.fixed_par <= 0:
         return 0.0

@@ -18,8 +18,8 @@ _IN_FORMULA: Final = re.compile(r"\b(recovery_rate|facility_rank)_([abc])\b")
 
 
 def with_stand_ins(portfolio: Portfolio, definition: Definition) -> Portfolio:
-    """The portfolio with the file's only industries, recovery rates or ratings of an agency under the names by which a
-    deal's definition asks for them; each is told.
+    """Return the portfolio with the file's only industries, recovery rates or ratings of an agency under the names by
+    which a deal's definition asks for them, with a warning for each.
 
     A definition is written from an indenture, which says "S&P industry classification" where a file of the deal has
     just one column of industries. Where it asks for recovery rates of two agencies, the only column is nobody's.
@@ -68,8 +68,8 @@ def _wanted(definition: Definition) -> Iterator[tuple[str, str]]:
 def _ratings_wanted(
     portfolio: Portfolio, definition: Definition, agency: str, wanted: set[tuple[str, str]]
 ) -> Iterator[str]:
-    """The kinds of an agency's ratings that the definition reads, where the file has one column of them and says of no
-    other kind."""
+    """Yield the kinds of an agency's ratings that the definition reads, where the file has one column of them and says
+    of no other kind."""
     field = f"rating_agency_{agency}"
     if field not in portfolio.ranks or any(f"{field}_{kind}" in portfolio.ranks for kind in _KINDS):
         return

@@ -1,4 +1,7 @@
-"""What a definition states of the file: amounts where it has none, corrections of wrong ones, levels of indexes."""
+"""What a definition states of the file.
+
+Amounts where it has none, corrections of wrong ones, levels of indexes.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ RATE_TOLERANCE: Final = 5e-5
 
 @dataclass(slots=True)
 class _Statements:
-    """What is taken of a definition, and what is told of it."""
+    """What is taken of a definition, and the warnings about it."""
 
     taken: dict[str, float] = field(default_factory=dict)
     """Field of the deal -> its amount."""
@@ -46,7 +49,8 @@ class _Statements:
 
 
 def with_stated(portfolio: Portfolio, definition: Definition) -> Portfolio:
-    """The portfolio with what the definition states of its deal and of the levels of indexes; each is told.
+    """Return the portfolio with what the definition states of its deal and of the levels of indexes, with a warning for
+    each.
 
     What was said of a portfolio once is not said again: trades move cash, and a second run leaves it.
     """
@@ -72,7 +76,7 @@ def with_stated(portfolio: Portfolio, definition: Definition) -> Portfolio:
 
 
 def _key(correction: Correction) -> str:
-    """What a correction is of, as `Notes.stated` has it."""
+    """Return what a correction is of, as `Notes.stated` has it."""
     return correction.figure if correction.class_ is None else f"{correction.figure} {correction.class_}"
 
 
@@ -87,7 +91,8 @@ def _amounts_of(amounts: Amounts) -> Iterator[tuple[str, float]]:
 
 
 def _corrections_of(corrections: Sequence[Correction], deal: Deal) -> list[Correction]:
-    """The corrections of a file of the deal's day: of a figure that of this day alone, else that of every day."""
+    """Return the corrections of a file of the deal's day: of a figure that of this day alone, else that of every
+    day."""
     day = day_of(deal.as_of)
     chosen = {_key(correction): correction for correction in corrections if correction.as_of is None}
     chosen |= {
@@ -99,7 +104,7 @@ def _corrections_of(corrections: Sequence[Correction], deal: Deal) -> list[Corre
 
 
 def _of_other_days(corrections: Sequence[Correction], portfolio: Portfolio) -> list[DataWarning]:
-    """That dated corrections are left out of a file that does not say its day."""
+    """Return that dated corrections are left out of a file that does not say its day."""
     deal, day = portfolio.deal, day_of(portfolio.deal.as_of)
     is_stated = day is not None and deal.as_of_source not in _STAND_INS
     others = [correction for correction in corrections if correction.as_of is not None and correction.as_of != day]
@@ -116,7 +121,7 @@ def _of_other_days(corrections: Sequence[Correction], portfolio: Portfolio) -> l
             for each in others
         ]
     )
-    return [each for each in warnings if each not in portfolio.notes.warnings]
+    return [warning for warning in warnings if warning not in portfolio.notes.warnings]
 
 
 _STAND_INS: Final = ("modified", "upload")
@@ -124,7 +129,7 @@ _STAND_INS: Final = ("modified", "upload")
 
 
 def _field(correction: Correction) -> str:
-    """What it corrects, as a warning names fields."""
+    """Return what it corrects, as a warning names fields."""
     return f"deal.{correction.figure}" if correction.class_ is None else f"tranches.{correction.figure}"
 
 
@@ -136,7 +141,7 @@ def _named_figure(correction: Correction) -> str:
 
 
 def _own(portfolio: Portfolio, figure: str) -> float | None:
-    """The file's figure; None where it has none."""
+    """Return the file's figure; None where it has none."""
     return _finite(getattr(portfolio.deal, figure))
 
 
@@ -149,7 +154,7 @@ def _place(portfolio: Portfolio, field: str) -> str:
     return f" ({cell})" if cell else ""
 
 
-def _shown(figure: str, amount: float) -> str:
+def _show(figure: str, amount: float) -> str:
     return f"{amount:.6g} %" if figure in _RATES else f"{amount:,.2f}"
 
 
@@ -157,7 +162,10 @@ _RATES: Final = ("base_rate", "coupon")
 
 
 def _correct(correction: Correction, portfolio: Portfolio, statements: _Statements) -> None:
-    """Take a corrected figure of the deal or of a class; tell of it where the file has another."""
+    """Take a corrected figure of the deal or of a class.
+
+    Tell of it where the file has another.
+    """
     if correction.class_ is None:
         own = _own(portfolio, correction.figure)
         statements.taken[correction.figure] = correction.amount
@@ -171,23 +179,23 @@ def _correct(correction: Correction, portfolio: Portfolio, statements: _Statemen
     statements.seen[_key(correction)] = correction.amount
     if own is not None and abs(own - correction.amount) <= (RATE_TOLERANCE if correction.figure in _RATES else CENT):
         return
-    theirs = "the file has none" if own is None else f"{_shown(correction.figure, own)} by the file"
+    theirs = "the file has none" if own is None else f"{_show(correction.figure, own)} by the file"
     message = (
-        f"{_named_figure(correction)} is {_shown(correction.figure, correction.amount)} by a "
+        f"{_named_figure(correction)} is {_show(correction.figure, correction.amount)} by a "
         f"correction of the definition, and {theirs}{_place(portfolio, _field(correction))}: {correction.note}"
     )
     statements.warnings.append(DataWarning("figure_corrected", message, fields=(_field(correction),)))
 
 
 def _rows_of(notes: Tranches, name: str) -> list[int]:
-    """The rows of a class: that of its very name, else those of its letter."""
+    """Return the rows of a class: that of its very name, else those of its letter."""
     rows = [at for at, note_class in enumerate(notes.classes) if note_class == name]
     letter = letter_of(name) if len(name) == 1 else ""
     return rows or [at for at, note_class in enumerate(notes.classes) if letter and letter_of(note_class) == letter]
 
 
 def _without_class(correction: Correction, count: int, portfolio: Portfolio) -> list[DataWarning]:
-    """That the file has no such class, or several; once."""
+    """Return that the file has no such class, or several; once."""
     which = f"the file has {counted(count, 'class')} of this name" if count else "the file has no such class"
     message = f"the definition's correction of {_named_figure(correction)} is left out: {which}"
     warning = DataWarning("correction_left_out", message, fields=(_field(correction),))
@@ -195,7 +203,7 @@ def _without_class(correction: Correction, count: int, portfolio: Portfolio) -> 
 
 
 def _notes_with(notes: Tranches | None, figures: Sequence[tuple[str, int, float]]) -> Tranches | None:
-    """The notes with figures of classes in place of their own."""
+    """Return the notes with figures of classes in place of their own."""
     changed: dict[str, NDArray[np.float64]] = {}
     for name, row, amount in figures:
         column = changed.setdefault(name, getattr(notes, name).copy())
@@ -204,7 +212,10 @@ def _notes_with(notes: Tranches | None, figures: Sequence[tuple[str, int, float]
 
 
 def _state(name: str, amount: float, portfolio: Portfolio, statements: _Statements) -> None:
-    """Take an amount that the file does not print; tell of one that it prints otherwise."""
+    """Take an amount that the file does not print.
+
+    Tell of one that it prints otherwise.
+    """
     statements.seen[name] = amount
     place, stated = (f"deal.{name}",), f"{FIGURES[name]} is {amount:,.2f} by the definition"
     own, own_name, words = _own(portfolio, name), name, FIGURES[name]
@@ -223,8 +234,8 @@ def _state(name: str, amount: float, portfolio: Portfolio, statements: _Statemen
 
 
 def _with_index_rates(portfolio: Portfolio, rates: Mapping[str, float]) -> Portfolio:
-    """The portfolio with the stated level of each loan's index where the file has none, and with that of most loans'
-    index as the deal's where the file has none."""
+    """Return the portfolio with the stated level of each loan's index where the file has none, and with that of most
+    loans' index as the deal's where the file has none."""
     index = portfolio.names.get("base_rate")
     indexes = [] if index is None else _indexes(index)
     named = {name: level for name in indexes if (level := level_of(name, rates)) is not None}
@@ -238,7 +249,7 @@ def _with_index_rates(portfolio: Portfolio, rates: Mapping[str, float]) -> Portf
         warnings += [_other_level(portfolio, main, level, own)] if is_other else []
     numbers, loans = portfolio.numbers, dict[str, int]()
     if index is not None and named:
-        levels, loans = _filled(portfolio, index, named)
+        levels, loans = _fill(portfolio, index, named)
         numbers = numbers | {"base_rate_level": levels} if loans else numbers
     if loans or deal is not portfolio.deal:
         warnings.append(_stated_levels(loans, {main: level} | named if level is not None else named))
@@ -250,7 +261,7 @@ def _with_index_rates(portfolio: Portfolio, rates: Mapping[str, float]) -> Portf
 
 
 def _indexes(index: Names) -> list[str]:
-    """The reference rates of loans, that of most loans first."""
+    """Return the reference rates of loans, that of most loans first."""
     counts = np.bincount(index.codes[index.codes >= 0], minlength=len(index.values))
     order = np.argsort(-counts, kind="stable")
     return [index.values[code] for code in order.tolist() if counts[code] and index.values[code] != FIXED]
@@ -261,7 +272,10 @@ FIXED: Final = "FIXED"
 
 
 def level_of(index: str, rates: Mapping[str, float]) -> float | None:
-    """The stated level of an index: of its tenor; where either has none that of three months, or the only one."""
+    """Return the stated level of an index: of its tenor.
+
+    Where either has none that of three months, or the only one.
+    """
     name = index_name(index)
     if name in rates:
         return rates[name]
@@ -270,13 +284,11 @@ def level_of(index: str, rates: Mapping[str, float]) -> float | None:
         return rates.get(family)
     if (usual := rates.get(family + _MAIN_TENOR)) is not None:
         return usual
-    like = [level for other_index, level in rates.items() if other_index.partition("-")[0] == family]
+    like = [level for index, level in rates.items() if index.partition("-")[0] == family]
     return like[0] if len(like) == 1 else None
 
 
-def _filled(
-    portfolio: Portfolio, index: Names, named: Mapping[str, float]
-) -> tuple[NDArray[np.float64], dict[str, int]]:
+def _fill(portfolio: Portfolio, index: Names, named: Mapping[str, float]) -> tuple[NDArray[np.float64], dict[str, int]]:
     """(level of each loan's index, loans that have the stated one by their index)."""
     table = np.full(len(index.values) + 1, np.nan)
     places = {name: at for at, name in enumerate(index.values) if name in named}

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from core.compliance import measures
 from core.compliance.coverage import Role
-from core.compliance.measures import Measured, Pool
+from core.compliance.measures import Measurement, Pool
 from core.compliance.result import Direction
 from core.compliance.spreads import average_spread
 
@@ -46,7 +46,7 @@ class Test:
     warning: float
     columns: tuple[str, ...]
     """What the holdings must have; "a or b" is met by either."""
-    measure: Callable[[Pool], Measured]
+    measure: Callable[[Pool], Measurement]
     divides_by: tuple[Divisor, ...] = ("cpa",)
     """What must be above zero: the collateral principal amount, performing par."""
     sheet_trigger: Role | None = None

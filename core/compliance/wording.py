@@ -1,4 +1,7 @@
-"""What a result says in words and details: its message, its cells, the classes of its coverage test."""
+"""What a result says in words and details.
+
+Its message, its cells, the classes of its coverage test.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,14 @@ from typing import Any, Final, Literal
 
 from msgspec import UNSET
 
-from core.compliance.coverage import Held, Role
+from core.compliance.coverage import ClassLimit, Role
 from core.compliance.doubt import Doubter, JudgedFigure
-from core.compliance.judging import fields_of_result, judge
+from core.compliance.judging import judge
 from core.compliance.kernels import rounded
 from core.compliance.limits import ResolvedThreshold, RunLimits, decimals_for, resolve
 from core.compliance.measures import (
     COVERAGE_LEAST_PCT,
-    Measured,
+    Measurement,
     Pool,
     Unmeasurable,
 )
@@ -25,9 +28,7 @@ from core.compliance.result import (
     Direction,
     Doubts,
     Status,
-    TestResult,
     Verdict,
-    deferred,
 )
 from core.compliance.suites import TESTS, UNIT_SIGNS, Test
 from core.frames.figures import decimals_of
@@ -43,7 +44,7 @@ _WORDS: Final[dict[tuple[Direction, bool], tuple[str, str]]] = {
 }
 
 
-def _message(test: Test, measured: Measured, limit: ResolvedThreshold, status: Status, cushion: float | None) -> str:
+def _message(test: Test, measured: Measurement, limit: ResolvedThreshold, status: Status, cushion: float | None) -> str:
     """One readable line, such as: Largest obligor 2.30 % is within the 2.50 % limit (cushion 0.20)."""
     sign = UNIT_SIGNS[test.unit]
     verb, noun = _WORDS[limit.direction, status != "fail"]
@@ -62,7 +63,7 @@ def _message(test: Test, measured: Measured, limit: ResolvedThreshold, status: S
 
 
 def _rows(portfolio: Portfolio, pool: Pool) -> dict[str, Any]:
-    """What became of the sheet's rows; the same for every test of a run."""
+    """Return what became of the sheet's rows; the same for every test of a run."""
     tally, notes = pool.tally, portfolio.notes
     return {
         "loans": portfolio.row_count,
@@ -90,7 +91,7 @@ _CELLS_OF: Final = {"coupon_type": ("is_fixed", "coupon_type")}
 
 
 class ResultMaker:
-    """Makes the results of a run: figures now; messages, details and doubts when they are read."""
+    """Makes the messages, the details and the doubts of a run, when they are read."""
 
     def __init__(
         self,
@@ -110,34 +111,21 @@ class ResultMaker:
         self._include_cushion = include_cushion
         self._has_details = details
 
-    def result(
-        self,
-        test: Test,
-        measured: Measured,
-        limit: ResolvedThreshold,
-        judgement: tuple[float, Status],
-        low: float | None,
-        high: float | None,
-    ) -> TestResult:
-        """The result of a test; `low` and `high` are the ends of its figure where masked ratings move it."""
-        figures = fields_of_result(test, measured.value, limit, judgement, self._include_cushion)
-        return deferred(figures, self, test, measured, limit, judgement, low, high)
-
     def texts(
-        self, test: Test, measured: Measured, limit: ResolvedThreshold, judgement: tuple[float, Status], *_: Any
+        self, test: Test, measured: Measurement, limit: ResolvedThreshold, judgement: tuple[float, Status], *_: Any
     ) -> tuple[str, Details | None]:
-        """The message and the details of a test."""
+        """Return the message and the details of a test."""
         cushion = rounded(judgement[0]) if self._include_cushion else None
         message = _message(test, measured, limit, judgement[1], cushion)
         return message, self._details(test, measured, limit) if self._has_details else None
 
-    def form(self, test: Test, measured: Measured, limit: ResolvedThreshold, *_: Any) -> tuple[str, int]:
-        """The unit of a test's figures, and the decimals to show them with."""
+    def form(self, test: Test, measured: Measurement, limit: ResolvedThreshold, *_: Any) -> tuple[str, int]:
+        """Return the unit of a test's figures, and the decimals to show them with."""
         rounding = None if self._limits.definition is None else decimals_for(test, self._limits)
         return test.unit, decimals_of(test.unit, measured.value, limit.value, rounding)
 
-    def doubts(self, test: Test, measured: Measured, *args: Any) -> Doubts:
-        """What to doubt of a test."""
+    def doubts(self, test: Test, measured: Measurement, *args: Any) -> Doubts:
+        """Return what to doubt of a test."""
         if self._doubter.is_sure(test, measured):
             return Doubts(None, [])
         return self._doubter.doubts(self._case(test, measured, *args))
@@ -145,26 +133,32 @@ class ResultMaker:
     def verdict(
         self,
         test: Test,
-        measured: Measured,
+        measured: Measurement,
         limit: ResolvedThreshold,
         judgement: tuple[float, Status],
         low: float | None,
         high: float | None,
     ) -> Verdict:
-        """How far a test may be wrong; `low` and `high` are the ends of its figure where masked ratings move it."""
+        """How far a test may be wrong.
+
+        `low` and `high` are the ends of its figure where masked ratings move it.
+        """
         if self.is_settled(test, measured, limit, judgement, low, high):
             return _SURE
         return self._doubter.verdict(self._case(test, measured, limit, judgement, low, high))
 
-    def is_settled(self, test: Test, measured: Measured, *rest: Any) -> bool:
-        """Whether nothing leaves the status of a test open; `rest` is as `verdict` has it."""
+    def is_settled(self, test: Test, measured: Measurement, *rest: Any) -> bool:
+        """Return whether nothing leaves the status of a test open.
+
+        `rest` is as `verdict` has it.
+        """
         _, _, low, _ = rest
         return low is None and self._doubter.is_settled(test, measured)
 
     def _case(
         self,
         test: Test,
-        measured: Measured,
+        measured: Measurement,
         limit: ResolvedThreshold,
         judgement: tuple[float, Status],
         low: float | None,
@@ -192,7 +186,7 @@ class ResultMaker:
         assert self._pool is not None
         return _JudgedClasses(self._pool, self._limits, self._resolved)
 
-    def _details(self, test: Test, measured: Measured, limit: ResolvedThreshold) -> Details:
+    def _details(self, test: Test, measured: Measurement, limit: ResolvedThreshold) -> Details:
         portfolio, limits = self._portfolio, self._limits
         cells = portfolio.source_cells
         refs = (
@@ -252,14 +246,12 @@ class _JudgedClasses:
         last = len(structure.oc if kind == "oc" else structure.ic) - 1
         if kind not in self._usual:
             usual: _Held = {}
-            for other_class_test in _CLASS_TESTS[kind]:
+            for class_test in _CLASS_TESTS[kind]:
                 with suppress(Unmeasurable):  # taken out of runs, it holds its class to nothing
-                    resolved = self._resolved.get(id(other_class_test)) or resolve(
-                        other_class_test, self._pool, self._limits
-                    )
-                    usual[_place(other_class_test.sheet_trigger, last)] = (
+                    resolved = self._resolved.get(id(class_test)) or resolve(class_test, self._pool, self._limits)
+                    usual[_place(class_test.sheet_trigger, last)] = (
                         resolved,
-                        decimals_for(other_class_test, self._limits),
+                        decimals_for(class_test, self._limits),
                     )
             self._usual[kind] = usual, self._rows(kind, usual)
         usual, rows = self._usual[kind]
@@ -272,7 +264,7 @@ class _JudgedClasses:
         return self._pool.classes(
             kind,
             {
-                place: Held(limit.value, limit.direction, partial(judge, limit=limit, decimals=decimals))
+                place: ClassLimit(limit.value, limit.direction, partial(judge, limit=limit, decimals=decimals))
                 for place, (limit, decimals) in limits.items()
             },
             places,

@@ -1,4 +1,7 @@
-"""Why each test moved between two files of a deal: the change split into parts that add up to it."""
+"""Why each test moved between two files of a deal.
+
+The change split into parts that add up to it.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +110,10 @@ class Movement(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What of the later file is applied: for each class of fields the loans that have it, and which loans are there."""
+    """What of the later file is applied.
+
+    For each class of fields the loans that have it, and which loans are there.
+    """
 
     kept: Mask
     applied: dict[PartName, Mask] = field(default_factory=dict)
@@ -142,7 +148,7 @@ def movements(
     steps = list(mix.steps())
     first, last = run(before), run(after)
     figures = [_figures(first), *(_figures(run(mix.portfolio(state))) for _, state, _ in steps), _figures(last)]
-    names = {each.test_id: each.test_name for results in (first, last) for each in (*results, *results.skipped)}
+    names = {result.test_id: result.test_name for results in (first, last) for result in (*results, *results.skipped)}
     effects = [
         _effects(mix, state_before, part, mix.heaviest(rows, loans_tried), run, earlier)
         for (part, _, rows), state_before, earlier in zip(
@@ -176,9 +182,9 @@ def _open(skipped: Skipped) -> Open:
 
 def _figures(results: Results) -> dict[str, float]:
     return {
-        each.test_id: each.current_value
-        for each in (*results, *results.skipped)
-        if not isinstance(each.current_value, msgspec.UnsetType)
+        result.test_id: result.current_value
+        for result in (*results, *results.skipped)
+        if not isinstance(result.current_value, msgspec.UnsetType)
     }
 
 
@@ -197,7 +203,8 @@ def _movement(test_id: str, name: str, figures: list[float | None], movers: list
 def _effects(
     mix: _Mix, state: _State, part: PartName, rows: list[int], run: Run, figures: Mapping[str, float]
 ) -> dict[str, list[Mover]]:
-    """The loans that move each test most, by applying the changes of one loan alone to what stands before the part."""
+    """Return the loans that move each test most, by applying the changes of one loan alone to what stands before the
+    part."""
     moved: dict[str, list[Mover]] = {}
     for row in rows:
         alone = _figures(run(mix.portfolio(mix.with_rows(state, part, np.array([row])))))
@@ -211,7 +218,10 @@ def _effects(
 
 
 class _Mix:
-    """The loans of two portfolios on one list: those of the earlier one, then those that are new."""
+    """The loans of two portfolios on one list.
+
+    Those of the earlier one, then those that are new.
+    """
 
     def __init__(self, before: Portfolio, after: Portfolio) -> None:
         self._before, self._after = before, after
@@ -233,14 +243,14 @@ class _Mix:
         """Every part but the last, with what is applied after it and the loans that it changes."""
         state = self.start
         for part in PARTS[:-1]:
-            rows = self._changed(part)
+            rows = self._change(part)
             state = self.with_rows(state, part, rows)
             if part not in ("added", "removed"):  # every loan, so that columns that only one file has come and go
                 state = replace(state, applied={**state.applied, part: np.ones(len(self.is_new), np.bool_)})
             yield part, state, rows
 
     def with_rows(self, state: _State, part: PartName, rows: Rows) -> _State:
-        """The state with a part applied to these loans."""
+        """Return the state with a part applied to these loans."""
         if part in ("added", "removed"):
             kept = state.kept.copy()
             kept[rows] = part == "added"
@@ -249,8 +259,8 @@ class _Mix:
         applied[rows] = True
         return replace(state, applied={**state.applied, part: applied})
 
-    def _changed(self, part: PartName) -> Rows:
-        """The loans that a part changes."""
+    def _change(self, part: PartName) -> Rows:
+        """Return the loans that a part changes."""
         if part == "added":
             return np.flatnonzero(self.is_new)
         if part == "removed":
@@ -272,7 +282,7 @@ class _Mix:
         return [int(row) for row in rows[order[:count]]]
 
     def named(self, row: int) -> tuple[str, str | None]:
-        """The borrower of a loan and its identifier."""
+        """Return the borrower of a loan and its identifier."""
         side, at = (
             (self._after, int(self._row_after[row])) if self.is_new[row] else (self._before, int(self._row_before[row]))
         )
@@ -289,20 +299,23 @@ class _Mix:
     # Columns of both sides
 
     def _sides(self, kind: str, target: str) -> tuple[NDArray[Any], NDArray[Any]]:
-        """A column of both portfolios for every loan of the list; blank where one does not have it."""
+        """Return a column of both portfolios for every loan of the list.
+
+        Blank where one does not have it.
+        """
         if kind == "names":
             earlier, later, _ = self._shared_names(target)
         else:
             columns = (_column(side, kind, target) for side in (self._before, self._after))
             blank = np.nan if kind == "numbers" else np.uint8(0)
             earlier, later = (
-                np.full(len(rows), blank) if column is None else _taken(column, rows, blank)
+                np.full(len(rows), blank) if column is None else _take(column, rows, blank)
                 for column, rows in zip(columns, (self._row_before, self._row_after), strict=True)
             )
         return earlier, later
 
     def _shared_names(self, target: str) -> tuple[NDArray[np.int32], NDArray[np.int32], tuple[str, ...]]:
-        """The codes of a text column of both portfolios, into one list of strings."""
+        """Return the codes of a text column of both portfolios, into one list of strings."""
         if target not in self._names:
             place: dict[str, int] = {}
             sides = []
@@ -312,12 +325,12 @@ class _Mix:
                     sides.append(np.full(len(rows), -1, np.int32))
                     continue
                 table = np.array([*(place.setdefault(text, len(place)) for text in names.values), -1], np.int32)
-                sides.append(_taken(table[names.codes], rows, np.int32(-1)))
+                sides.append(_take(table[names.codes], rows, np.int32(-1)))
             self._names[target] = (sides[0], sides[1], tuple(place))
         return self._names[target]
 
     def portfolio(self, state: _State) -> Portfolio:
-        """The loans of a state with the earlier file's notes, accounts and published tests.
+        """Return the loans of a state with the earlier file's notes, accounts and published tests.
 
         A column that the file which a class of fields comes from does not have is not there.
         """
@@ -354,7 +367,7 @@ class _Mix:
         )
 
     def _amortization(self, kept: Rows, is_later: Mask) -> Amortization | None:
-        """The scheduled payments of the loans, each from the file that its other fields come from."""
+        """Return the scheduled payments of the loans, each from the file that its other fields come from."""
         place = np.full(len(is_later), -1, np.int64)
         place[kept] = np.arange(len(kept))
         row, days, amount = [], [], []
@@ -386,7 +399,7 @@ def _part_of(target: str) -> PartName:
 
 
 def _columns(*portfolios: Portfolio) -> dict[str, list[str]]:
-    """The columns of any of the portfolios by kind, in one order."""
+    """Return the columns of any of the portfolios by kind, in one order."""
     by_kind = {
         kind: sorted({target for portfolio in portfolios for target in getattr(portfolio, kind)})
         for kind in ("numbers", "names", "flags", "ranks")
@@ -401,8 +414,8 @@ def _column(portfolio: Portfolio, kind: str, target: str) -> NDArray[Any] | None
     return column.codes if isinstance(column, Names) else column
 
 
-def _taken(column: NDArray[Any], rows: Rows, blank: Any) -> NDArray[Any]:
-    """The values of some rows; blank for the row -1."""
+def _take(column: NDArray[Any], rows: Rows, blank: Any) -> NDArray[Any]:
+    """Return the values of some rows; blank for the row -1."""
     return np.append(column, blank).astype(column.dtype)[rows]
 
 

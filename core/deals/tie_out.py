@@ -1,4 +1,7 @@
-"""The trustee's own figures beside ours: matched by subject, measured anew, and explained where a run shows why."""
+"""The trustee's own figures beside ours.
+
+Matched by subject, measured anew, and explained where a run shows why.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +99,7 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
         definition: the deal's rules and tests, or the name of a ready-made one; None for those by which a run without
             one goes.
     """
-    base, rules, asked, ours = _measured(portfolio, definition)
+    base, rules, asked, ours = _measure(portfolio, definition)
     rows = [_row(each, ours) for each in asked]
     apart = [at for at, row in enumerate(rows) if row.agrees is False]
     explained: dict[int, list[Explanation]] = {at: [] for at in apart}
@@ -121,15 +124,16 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
 
 
 def compare(portfolio: Portfolio, definition: Definition | str | None = None) -> list[TieOut]:
-    """The rows of a tie-out without what explains their differences, which takes many runs."""
-    _, _, asked, ours = _measured(portfolio, definition)
+    """Return the rows of a tie-out without what explains their differences, which takes many runs."""
+    _, _, asked, ours = _measure(portfolio, definition)
     return [_row(each, ours) for each in asked]
 
 
-def _measured(
+def _measure(
     portfolio: Portfolio, definition: Definition | str | None
 ) -> tuple[dict[str, Any], Definition, list[FigureTest], dict[str, TestResult | Skipped | str]]:
-    """The document of the rules, the rules, the file's figures with the tests that measure them, and the results."""
+    """Return the document of the rules, the rules, the file's figures with the tests that measure them, and the
+    results."""
     rules = definition_for(portfolio, definition) or Definition()
     base = with_ratio_classes(to_document(rules), portfolio)
     asked = figure_tests(portfolio, base, rules)
@@ -189,13 +193,13 @@ _TEST_UNITS: Final[dict[str | None, str]] = {"count": "number"}
 
 
 def _decimals(result: TestResult | Skipped | str, published: Fact) -> int:
-    """The decimals of our test, or those of the printed figure where these are more."""
+    """Return the decimals of our test, or those of the printed figure where these are more."""
     own = result.decimals if isinstance(result, TestResult) else DECIMALS
     return own if published.decimals is None else min(max(own, published.decimals), DECIMALS_MAX)
 
 
 def _figures(result: TestResult | Skipped | str) -> tuple[float | None, float | None, float | None]:
-    """A test's figure and the ends between which masked ratings leave it."""
+    """Return a test's figure and the ends between which masked ratings leave it."""
     if isinstance(result, str):
         return None, None, None
     value, low, high = (None if each is UNSET else each for each in (result.current_value, result.low, result.high))
@@ -203,7 +207,10 @@ def _figures(result: TestResult | Skipped | str) -> tuple[float | None, float | 
 
 
 def _parts(result: TestResult | Skipped | str) -> tuple[float | None, float | None]:
-    """What a test's figure has above and below the line; nothing of a formula's figure, which is no ratio."""
+    """Return what a test's figure has above and below the line.
+
+    Nothing of a formula's figure, which is no ratio.
+    """
     if not isinstance(result, TestResult) or result.details is None:
         return None, None
     numerator, denominator = (result.details.breakdown.get(name) for name in ("numerator", "denominator"))
@@ -214,29 +221,29 @@ def _same(asked: FigureTest) -> FigureTest:
     return asked
 
 
-def _classified(asked: FigureTest, *, classification: str) -> FigureTest:
-    """The row with its test under another list of industries, where it is about industries."""
+def _classify(asked: FigureTest, *, classification: str) -> FigureTest:
+    """Return the row with its test under another list of industries, where it is about industries."""
     if asked.test is None or asked.test.get("measure") not in _CLASSIFIED:
         return asked
     return replace(asked, test={**asked.test, "classification": classification})
 
 
 def takes_cash(test: Mapping[str, Any]) -> bool:
-    """Whether a test of a definition's document may have principal cash in its numerator, and has none."""
+    """Return whether a test of a definition's document may have principal cash in its numerator, and has none."""
     measure = test.get("measure")
     takes = ("adds",) if "share" in test else () if measure is None else MEASURES[measure].takes
     return "adds" in takes and "nth" not in takes and "adds" not in test
 
 
 def _with_cash(asked: FigureTest) -> FigureTest:
-    """The row with principal cash in the numerator of its test."""
+    """Return the row with principal cash in the numerator of its test."""
     if asked.test is None or asked.published.numerator is None or not takes_cash(asked.test):
         return asked
     return replace(asked, test={**asked.test, "adds": ["cash"]})
 
 
 def _test_words(test: dict[str, Any]) -> str:
-    """What a test measures in words: "ccc, agency b"."""
+    """Return what a test measures in words: "ccc, agency b"."""
     what = test.get("measure") or test.get("share") or test.get("value")
     by_name = {name: test[name] for name in PARAMETERS if name in test}
     words = {name: " and ".join(each) if isinstance(each, list) else each for name, each in by_name.items()}
@@ -247,7 +254,10 @@ def _test_words(test: dict[str, Any]) -> str:
 
 
 def _agreement(fact: Fact, own: Ours | None, ends: tuple[float | None, float | None] | None) -> Agreement:
-    """Whether the figures are the same; of what masked ratings leave open, whether the printed one is between."""
+    """Return whether the figures are the same.
+
+    Of what masked ratings leave open, whether the printed one is between.
+    """
     if ends is not None and None not in ends and fact.value is not None:
         return Agreement(None, _is_between(fact, *ends))
     return agreement_of(fact, own)
@@ -260,13 +270,13 @@ def _is_between(fact: Fact, low: float | None, high: float | None) -> bool:
 
 
 def _is_left_open(fact: Fact, result: TestResult | Skipped | str) -> bool:
-    """Whether the printed figure lies within what the blanks of the file leave open of ours."""
+    """Return whether the printed figure lies within what the blanks of the file leave open of ours."""
     _, low, high = _figures(result)
     return _is_between(fact, low, high)
 
 
 def _reads_ratings(test: dict[str, Any]) -> bool:
-    """Whether masked ratings move a test: what else leaves it open is another explanation."""
+    """Return whether masked ratings move a test: what else leaves it open is another explanation."""
     return test.get("measure") in _RATED or "rank" in (test.get("share") or test.get("value") or "")
 
 
@@ -283,26 +293,29 @@ def _has_masked(portfolio: Portfolio) -> bool:
 
 
 def _is_last_digit(row: TieOut, fact: Fact) -> bool:
-    """Whether the values differ by no more than one unit of the last printed digit, and nothing else does."""
+    """Return whether the values differ by no more than one unit of the last printed digit, and nothing else does."""
     return row.differs == "value" and row.difference is not None and abs(row.difference) <= 2 * fact.tolerance
 
 
 # ---- explanations --------------------------------------------------------------------------------------------------
 
 
-def _changed(base: dict[str, Any], section: str, **values: Any) -> dict[str, Any]:
+def _change(base: dict[str, Any], section: str, **values: Any) -> dict[str, Any]:
     return {**base, section: {**base.get(section, {}), **values}}
 
 
 def _variants(
     portfolio: Portfolio, base: dict[str, Any]
 ) -> Iterable[tuple[Explanation, Portfolio, dict[str, Any], Callable[[FigureTest], FigureTest]]]:
-    """The run's inputs with one choice made in another way; the last changes the tests that are about it."""
+    """Yield the run's inputs with one choice made in another way.
+
+    The last changes the tests that are about it.
+    """
     ratings = base.get("ratings", {})
     for policy in BY_NAME["masked_a"].options if _has_masked(portfolio) else ():
         masked = {agency: {**ratings.get(agency, {}), "masked": policy.name} for agency in AGENCIES}
         if policy.sets:
-            yield "masked_ratings", portfolio, _changed(base, "ratings", **masked), _same
+            yield "masked_ratings", portfolio, _change(base, "ratings", **masked), _same
     for choice in CHOICES:
         if choice.explains is None or choice.explains in _BY_TEST:
             continue
@@ -310,7 +323,7 @@ def _variants(
             if len(option.sets) == 1 and not _is_said(base, option, is_default=option is choice.options[0]):
                 yield choice.explains, portfolio, _with_option(base, option), _same
     for option in BY_NAME["industry"].options[1:]:
-        yield "classification", portfolio, base, partial(_classified, classification=option.name)
+        yield "classification", portfolio, base, partial(_classify, classification=option.name)
     yield "principal_cash", portfolio, base, _with_cash
     deal = portfolio.deal
     for day in (deal.next_payment, deal.closing_date):
@@ -323,7 +336,7 @@ _BY_TEST: Final = ("masked_ratings", "classification")
 
 
 def _is_said(base: Mapping[str, Any], option: Option, *, is_default: bool) -> bool:
-    """Whether a document reads a choice so already."""
+    """Return whether a document reads a choice so already."""
     for setting in option.sets:
         section, name = setting.path
         own_section = base.get(section, {})
@@ -335,7 +348,7 @@ def _is_said(base: Mapping[str, Any], option: Option, *, is_default: bool) -> bo
 def _with_option(base: dict[str, Any], option: Option) -> dict[str, Any]:
     for setting in option.sets:
         section, name = setting.path
-        base = _changed(base, section, **{name: setting.document})
+        base = _change(base, section, **{name: setting.document})
     return base
 
 

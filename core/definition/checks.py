@@ -1,4 +1,7 @@
-"""Faults of what a definition states of money: amounts and corrections, fees, excess coupon and spread."""
+"""Faults of what a definition states of money.
+
+Amounts and corrections, fees, excess coupon and spread.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from core.definition.terms import CLASS_FIGURES
 
 
 def check_excess(definition: Definition, faults: Faults) -> None:
-    """An excess of the spread is above a minimum that is known."""
+    """Check that an excess of the spread is above a minimum that is known."""
     rules = definition.conventions
     limited = any(test.measure == "was" and (test.min is not None or test.matrix) for test in definition.tests)
     if rules.excess_spread != "none" and rules.minimum_spread is None and not limited:
@@ -19,14 +22,14 @@ def check_excess(definition: Definition, faults: Faults) -> None:
 
 
 def limits_read(test: DealTest, definition: Definition) -> set[str]:
-    """The tests whose limits a test reads: of the spread, for the excess of the spread in the coupon."""
+    """Return the tests whose limits a test reads: of the spread, for the excess of the spread in the coupon."""
     if test.measure != "wac" or definition.conventions.excess_spread == "none":
         return set()
     return {each.id for each in definition.tests if each.measure == "was"}
 
 
 def check_amounts(definition: Definition, faults: Faults) -> None:
-    """A figure is stated once, and corrected once for a day."""
+    """Check that a figure is stated once, and corrected once for a day."""
     for name, counterpart in _STATED_TWICE.items():
         if (
             getattr(definition.amounts, name) is not None

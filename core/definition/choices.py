@@ -1,4 +1,6 @@
-"""The choices that an indenture makes and a file may leave open: the closed list of their options.
+"""The choices that an indenture makes and a file may leave open.
+
+The closed list of their options.
 
 One table for the search of readings, for draft definitions, for the explanations of a tie-out and for the guide. An
 option is a market convention, never a free number.
@@ -67,7 +69,7 @@ class NamedChoice:
     """The explanation that a tie-out gives where the choice makes a figure the trustee's. None: it is not tried."""
 
     def option(self, name: str) -> Option:
-        """The option of that name."""
+        """Return the option of that name."""
         return next(option for option in self.options if option.name == name)
 
 
@@ -376,8 +378,10 @@ BY_NAME: Final = {choice.name: choice for choice in CHOICES}
 
 
 def with_settings(definition: Definition, settings: Iterable[Setting]) -> Definition:
-    """The definition with some of its fields set, which count as said by it: no calculation of the file's outranks
-    them."""
+    """Return the definition with some of its fields set, which count as said by it.
+
+    No calculation of the file's outranks them.
+    """
     for setting in settings:
         definition = _set(definition, setting.path, setting.value)
         definition = replace(definition, stated=definition.stated | {setting.key})
@@ -391,7 +395,10 @@ def _set(section: Any, path: tuple[str, ...], value: Any) -> Any:
 
 
 def setting_of(definition: Definition, choice: NamedChoice) -> str | None:
-    """The option that a definition says, the one that says most; None where it says none of the list."""
+    """Return the option that a definition says, the one that says most.
+
+    None where it says none of the list.
+    """
     options = [
         option
         for option in choice.options

@@ -1,4 +1,6 @@
-"""The indenture as data: the sections of a definition as dataclasses, each field a row of the schema.
+"""The indenture as data.
+
+The sections of a definition as dataclasses, each field a row of the schema.
 
 Percent means percent points (7.5 is 7.5 %), money is in the deal's currency. The defaults are those of the suites, so
 that a definition that says nothing changes nothing.
@@ -83,7 +85,10 @@ def _symbol(value: Any) -> int:
 
 
 def _counts_as(*words: str) -> CheckedKey:
-    """A rating symbol, a rating factor or one of some words; read as the rank, the factor or the word."""
+    """Return a rating symbol, a rating factor or one of some words.
+
+    Read as the rank, the factor or the word.
+    """
     text = f"a rating symbol such as B3, a rating factor, or one of {', '.join(words)}"
 
     def read_way(value: Any) -> str | float:
@@ -103,7 +108,7 @@ def _country(value: Any) -> str:
 
 
 def _index(text: str) -> str:
-    """The name of a reference rate as the loans have it, such as EURIBOR-3M."""
+    """Return the name of a reference rate as the loans have it, such as EURIBOR-3M."""
     name = index_name(text.replace("_", " "))
     family = name.partition("-")[0]
     if not any(
@@ -319,7 +324,10 @@ class Fee:
 
 @dataclass(frozen=True, slots=True)
 class Expenses:
-    """Senior expenses of the period, up to a cap: a rate of a base and an amount, both a year."""
+    """Senior expenses of the period, up to a cap.
+
+    A rate of a base and an amount, both a year.
+    """
 
     amount: float | None = key(_AMOUNT, "expenses of the period; else what the cap allows", None)
     cap_rate: float | None = key(NumberKey(0, 10), "percent a year of the base", None)
@@ -355,7 +363,10 @@ class InterestCoverage:
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """Figures of the deal where the file has none; where the file prints another one, its own counts, with a doubt."""
+    """Figures of the deal where the file has none.
+
+    Where the file prints another one, its own counts, with a doubt.
+    """
 
     principal_cash: float | None = key(_LIMIT, "principal cash", None)
     interest_collected: float | None = key(_LIMIT, "interest collected in the period so far", None)
@@ -404,7 +415,10 @@ class CountryCeiling:
 
 @dataclass(frozen=True, slots=True)
 class CountryGroup:
-    """Countries that share a limit: those of a list, or those whose ceiling is in a range."""
+    """Countries that share a limit.
+
+    Those of a list, or those whose ceiling is in a range.
+    """
 
     id: str = key(_ID, "identifier that tests name, such as group_1")
     countries: tuple[str, ...] = key(
@@ -596,5 +610,6 @@ class Definition:
         return self.standard or (self.base is not None and self.leaves("tests") and bool(self.tests))
 
     def leaves(self, *keys: str) -> bool:
-        """Whether it says nothing of these keys, so that the file's own calculation decides what they are about."""
+        """Return whether it says nothing of these keys, so that the file's own calculation decides what they are
+        about."""
         return self.stated.isdisjoint(keys)

@@ -45,7 +45,7 @@ without the field is skipped.
 
 
 def described() -> str:
-    """The page, in Markdown."""
+    """Return the page, in Markdown."""
     parts = [OPENING, *_section("", Definition)]
     parts.append(
         _table(
@@ -65,7 +65,7 @@ def described() -> str:
 
 
 def _section(path: str, of: type[Any], *, is_listed: bool = False) -> list[str]:
-    """The table of a class, then those of the tables in it."""
+    """Return the table of a class, then those of the tables in it."""
     rows, below = [], []
     for row in rows_of(of):
         name, kind = row.name.rstrip("_"), row.metadata["kind"]
@@ -76,13 +76,13 @@ def _section(path: str, of: type[Any], *, is_listed: bool = False) -> list[str]:
         description = (
             kind.words if not isinstance(kind, NamedKeys) else f"a table of {', '.join(kind.keys)}: {kind.kind.words}"
         )
-        default = "required" if row.default is MISSING else _shown(row.default)
+        default = "required" if row.default is MISSING else _show(row.default)
         rows.append((name, description, default, row.metadata["meaning"]))
     title = (f"`[[{path}]]`" if is_listed else f"`[{path}]`") if path else "Top level"
     return [_table(title, ("key", "value", "default", "meaning"), rows), *below] if rows else below
 
 
-def _shown(default: Any) -> str:
+def _show(default: Any) -> str:
     if default is None or default == ():
         return ""
     if isinstance(default, bool):

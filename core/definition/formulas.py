@@ -93,13 +93,15 @@ class Logic:
 
 
 def names_of(text: str, known: Iterable[str]) -> frozenset[str]:
-    """The names that a formula over single values reads; a known one that looks like a cell, such as ob1, is no cell.
+    """Return the names that a formula over single values reads.
+
+    A known one that looks like a cell, such as ob1, is no cell.
 
     Raises:
         FormulaFault: it is no formula, names something unknown, reads cells, or calls what a definition may not.
     """
     known = frozenset(known)
-    tree = _parsed(text, known)
+    tree = _parse(text, known)
     names = frozenset(_name_of(node, text) for node in _walk(tree) if isinstance(node, Name | Cell))
     _refuse_strangers(names, known)
     return names
@@ -110,7 +112,7 @@ def _name_of(node: Name | Cell, text: str) -> str:
 
 
 def without_cells(text: str, names: Iterable[str]) -> tuple[str, dict[str, str]]:
-    """A formula over single values that has no cells, and what it calls each of the names that it reads.
+    """Return a formula over single values that has no cells, and what it calls each of the names that it reads.
 
     A name such as ob1, which the engine would take for a cell, has an underscore before it.
     """
@@ -132,13 +134,15 @@ def _written_without_cells(text: str) -> str:
 
 @remembered(1_024)
 def share_of(text: str) -> Logic | Atom:
-    """A share's formula in parts. What its names are is not asked: `strangers_of` tells of those that nobody knows.
+    """Return a share's formula in parts.
+
+    What its names are is not asked: `strangers_of` tells of those that nobody knows.
 
     Raises:
         FormulaFault: it is no formula, reads cells, or calls what a definition may not; or a part compares a number
             with a list, which cannot run down the columns.
     """
-    tree = _parsed(text, None)
+    tree = _parse(text, None)
     atoms = 0
 
     def taken_apart(node: Node) -> Logic | Atom:
@@ -157,7 +161,10 @@ def share_of(text: str) -> Logic | Atom:
 
 
 def _is_list(node: Node) -> bool:
-    """Whether the value is a list, which AND and OR take as so many values: a list outside another AND or OR."""
+    """Return whether the value is a list, which AND and OR take as so many values.
+
+    A list outside another AND or OR.
+    """
     if isinstance(node, Call) and node.name in ("AND", "OR", "NOT"):
         return False
     return isinstance(node, ArrayLiteral) or any(_is_list(child) for child in _children(node))
@@ -195,23 +202,23 @@ def _atom(node: Node, text: str) -> Atom:
 
 
 def strangers_of(part: Logic | Atom, own_fields: Iterable[str]) -> list[str]:
-    """The names of a share's formula that are neither fields of a loan nor, in whatever case, a mapping's own."""
+    """Return the names of a share's formula that neither a loan nor a mapping has."""
     own = {name.lower() for name in own_fields}
     return sorted(name for name in fields_of(part) if name not in LOAN_FIELDS and name not in own)
 
 
 def fields_of(part: Logic | Atom) -> frozenset[str]:
-    """The fields that a share's formula reads."""
+    """Return the fields that a share's formula reads."""
     return frozenset(part.fields) if isinstance(part, Atom) else frozenset().union(*map(fields_of, part.parts))
 
 
 def atoms_of(part: Logic | Atom) -> frozenset[str]:
-    """The texts of the parts of a share's formula."""
+    """Return the texts of the parts of a share's formula."""
     return frozenset((part.text,)) if isinstance(part, Atom) else frozenset().union(*map(atoms_of, part.parts))
 
 
 def column_of(index: int) -> str:
-    """The letters of a column: A, B, ... Z, AA."""
+    """Return the letters of a column: A, B, ... Z, AA."""
     letters = ""
     index += 1
     while index:
@@ -220,8 +227,10 @@ def column_of(index: int) -> str:
     return letters
 
 
-def _parsed(text: str, names: frozenset[str] | None) -> Node:
-    """The tree of a formula; what reads like a cell is a name where `names` has it, or for None everywhere.
+def _parse(text: str, names: frozenset[str] | None) -> Node:
+    """Return the tree of a formula.
+
+    What reads like a cell is a name where `names` has it, or for None everywhere.
 
     Raises:
         FormulaFault: it is no formula, reads cells, or calls what a definition may not.
@@ -236,21 +245,32 @@ def _parsed(text: str, names: frozenset[str] | None) -> Node:
         where = "" if error.position is None else f" at character {error.position + 1}"
         raise FormulaFault(f"is no formula: {error.message}{where}") from None
     for node in _walk(tree):
-        if isinstance(node, Call):
-            if node.name not in FUNCTIONS:
-                raise FormulaFault(f"calls {node.name[:60]}, which a definition may not")
-        elif isinstance(node, Name):
-            if node.sheet is not None:
-                raise FormulaFault(f"reads {text[node.start : node.end][:60]}: a definition has no sheets")
-        elif isinstance(node, Cell) and _is_name(_name_of(node, text), names):
-            continue
-        elif not isinstance(node, Constant | ArrayLiteral | Binary | Unary | Empty):
-            raise FormulaFault(f"reads {text[node.start : node.end][:60]}: a definition has names and no cells")
+        if (hindrance := _hindrance(node, text, names)) is not None:
+            raise FormulaFault(hindrance)
     return tree
 
 
+_ALLOWED: Final = Constant | ArrayLiteral | Binary | Unary | Empty
+"""Nodes of a formula that read nothing."""
+
+
+def _hindrance(node: Node, text: str, names: frozenset[str] | None) -> str | None:
+    """Return what a definition may not have of a node; None where it may."""
+    what = text[node.start : node.end][:60]
+    if isinstance(node, Call):
+        return None if node.name in FUNCTIONS else f"calls {node.name[:60]}, which a definition may not"
+    if isinstance(node, Name):
+        return None if node.sheet is None else f"reads {what}: a definition has no sheets"
+    if isinstance(node, _ALLOWED) or (isinstance(node, Cell) and _is_name(_name_of(node, text), names)):
+        return None
+    return f"reads {what}: a definition has names and no cells"
+
+
 def _is_name(cell: str, names: frozenset[str] | None) -> bool:
-    """Whether what reads like a cell may be a name: one of those known; for None any, of which is asked later."""
+    """Return whether what reads like a cell may be a name: one of those known.
+
+    For None any, of which is asked later.
+    """
     return _CELL.fullmatch(cell) is not None if names is None else cell in names
 
 
@@ -261,7 +281,7 @@ def _refuse_strangers(names: Iterable[str], known: Iterable[str]) -> None:
 
 
 def unknown_names(names: Sequence[str]) -> str:
-    """What is wrong with a formula that reads these."""
+    """Return what is wrong with a formula that reads these."""
     if all(map(_CELL.fullmatch, names)):
         return f"reads {', '.join(name[:60].upper() for name in names[:5])}: a definition has names and no cells"
     return f"names {', '.join(name[:60] for name in names[:5])}, which is not known here"

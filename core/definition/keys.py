@@ -20,7 +20,7 @@ SHOWN_MAX: Final = 60
 """Characters of what was given that a fault repeats."""
 
 FAULTS_MAX: Final = 100
-"""Faults that are told at once."""
+"""Faults that are reported at once."""
 
 Faults = list[tuple[str, str]]
 """(place, message), such as ("tests[3].share", "...")."""
@@ -36,14 +36,14 @@ class KeyKind(Protocol):
         """In words, such as "a number from 0 to 100"."""
 
     def read(self, value: Any, place: str, faults: Faults) -> Any:
-        """The value; what is wrong with it goes into the faults."""
+        """Return the value; what is wrong with it goes into the faults."""
 
     def write(self, value: Any) -> Any:
-        """What `read` makes the value of."""
+        """Return what `read` makes the value of."""
 
 
 def shown(value: Any) -> str:
-    """What was given, short enough to be repeated."""
+    """Return what was given, short enough to be repeated."""
     text = repr(value) if isinstance(value, str | int | float | bool) else type(value).__name__
     return text if len(text) <= SHOWN_MAX else text[:SHOWN_MAX] + "..."
 
@@ -295,17 +295,23 @@ class MapKey:
 
 
 def key(kind: KeyKind, meaning: str, default: Any = MISSING) -> Any:
-    """A row of the schema, as a field of a dataclass; without a default the key is required."""
+    """Return a row of the schema, as a field of a dataclass.
+
+    Without a default the key is required.
+    """
     return field(default=default, metadata={"kind": kind, "meaning": meaning})
 
 
 def rows_of(of: Any) -> tuple[Field[Any], ...]:
-    """The rows of the schema that a class has; what a document cannot say is none."""
+    """Return the rows of the schema that a class has.
+
+    What a document cannot say is none.
+    """
     return tuple(row for row in fields(of) if row.metadata)
 
 
 def read_table(of: type[T], document: Any, place: str, faults: Faults) -> T | None:
-    """A table as its class; None where something is wrong with it."""
+    """Return a table as its class; None where something is wrong with it."""
     if not isinstance(document, Mapping):
         faults.append((place, f"must be a table, not {shown(document)}"))
         return None
@@ -335,7 +341,7 @@ def _refuse_unknown(document: Mapping[str, Any], known: tuple[str, ...], place: 
 
 
 def write_table(value: Any) -> dict[str, Any]:
-    """The table of a class, without what has its default."""
+    """Return the table of a class, without what has its default."""
     written: dict[str, Any] = {}
     for row in rows_of(value):
         value_of_row = getattr(value, row.name)

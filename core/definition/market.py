@@ -13,7 +13,7 @@ SECTIONS: Final = ("conventions", "ratings", "classifications", "par_value", "in
 
 
 def under_market(definition: Definition, market: Definition, name: str) -> Definition:
-    """The definition over its market's rules, as if its document named that base.
+    """Return the definition over its market's rules, as if its document named that base.
 
     Args:
         name: of the market's ready-made definition.
@@ -26,7 +26,7 @@ def under_market(definition: Definition, market: Definition, name: str) -> Defin
 
 
 def _over(path: str, own: Any, market: Any, stated: frozenset[str]) -> Any:
-    """A section of the definition, and of the market's what it says nothing of."""
+    """Return a section of the definition, and of the market's what it says nothing of."""
     taken = {}
     for row in rows_of(own):
         key = f"{path}.{row.name.rstrip('_')}"

@@ -60,7 +60,7 @@ class _Role:
 
 
 def _row(test: dict[str, Any] | str, limit: Direction = "max", takes: str = "", **more: Any) -> _Role:
-    """A measure by its name, or a share by its formula."""
+    """Return a measure by its name, or a share by its formula."""
     terms = {"share" if test.startswith("=") else "measure": test} if isinstance(test, str) else test
     agency, ignores = frozenset(more.pop("agency", "")), frozenset(more.pop("ignores", "").split())
     return _Role(terms, limit, frozenset(takes.split()), agency, ignores=ignores, **more)
@@ -161,7 +161,7 @@ AMONG_WORDS: Final = {
 
 
 def meaning_of_fact(fact: Fact) -> SubjectMeaning | NoMeaning:
-    """The test that measures a printed figure, by its subject and what else the words of its label say."""
+    """Return the test that measures a printed figure, by its subject and what else the words of its label say."""
     if fact.subject is None:
         return NoMeaning("its words say no one test of ours")
     meaning = meaning_of(fact.subject, fact.trigger, fact.direction)
@@ -197,7 +197,7 @@ _BY_NAME: Final = ("obligor", "industry", "country", "foreign", "counterparty")
 def meaning_of(
     subject: FactSubject, trigger: float | None = None, direction: Direction | None = None
 ) -> SubjectMeaning | NoMeaning:
-    """The fields of the test that measures a subject, and the side of its limit.
+    """Return the fields of the test that measures a subject, and the side of its limit.
 
     Args:
         subject: of a published figure.
@@ -207,34 +207,40 @@ def meaning_of(
     role = _ROLES.get(subject.measure)
     if role is None:
         return NoMeaning(_UNMEASURED.get(subject.measure, "no test of ours measures it"))
-    test = dict(role.test)
     if (why := _hindrance(subject, role)) is not None:
-        return NoMeaning(why, _with_rank(test, subject, role))
-    if subject.detail is not None:
-        test = dict(role.details.get(subject.detail) or role.test)
+        return NoMeaning(why, _with_rank(dict(role.test), subject, role))
+    if "class" in role.takes and not subject.classes:
+        return NoMeaning("the label names no class")
+    side = direction or role.limit
+    if subject.measure == "obligor":
+        return _obligors(subject, trigger, side)
+    if subject.measure == "country":
+        return _country(subject, side)
+    return SubjectMeaning(_with_rank(_fields_of(subject, role, trigger, direction), subject, role), side)
+
+
+def _fields_of(subject: FactSubject, role: _Role, trigger: float | None, direction: Direction | None) -> dict[str, Any]:
+    """Return the fields of the test of a subject that is no obligor and no country, without its rank."""
+    if subject.measure == "wal" and subject.agency == "b":
+        return {"measure": "cdo_monitor_wal"}
+    if subject.measure == "cdo_monitor" and subject.detail is None:
+        return _monitor(trigger, direction)
+    test = dict(role.details.get(subject.detail or "") or role.test)
     if "class" in role.takes:
-        if not subject.classes:
-            return NoMeaning("the label names no class")
         test["class"] = "/".join(dict.fromkeys(name.rstrip("0123456789-") or name for name in subject.classes))
-    if "agency" in role.takes and subject.agency is not None:
-        test["agency"] = subject.agency
-    if "classification" in role.takes and subject.agency is not None:
-        test["classification"] = subject.agency
+    for name in ("agency", "classification"):
+        if name in role.takes and subject.agency is not None:
+            test[name] = subject.agency
     if subject.with_cash:
         test["adds"] = ["cash"]
-    if subject.measure == "obligor":
-        return _obligors(subject, trigger, direction or role.limit)
-    if subject.measure == "country":
-        return _country(subject, direction or role.limit)
-    if subject.measure == "wal" and subject.agency == "b":
-        test = {"measure": "cdo_monitor_wal"}
-    if subject.measure == "cdo_monitor" and subject.detail is None:
-        test = _monitor(trigger, direction)
-    return SubjectMeaning(_with_rank(test, subject, role), direction or role.limit)
+    return test
 
 
 def _hindrance(subject: FactSubject, role: _Role) -> str | None:
-    """What a subject says beyond its measure that ours do not measure; None: nothing."""
+    """Return what a subject says beyond its measure that ours do not measure.
+
+    None: nothing.
+    """
     measure = subject.measure
     if subject.with_cash and "adds" not in role.takes:
         return "its share includes cash, ours does not"
@@ -294,8 +300,11 @@ def _country(subject: FactSubject, side: Direction) -> SubjectMeaning | NoMeanin
 
 
 def _monitor(trigger: float | None, direction: Direction | None) -> dict[str, Any]:
-    """The CDO Monitor's figure: the scenario default rate below the break-even rate, or, held from below, the
-    break-even rate; their difference where the limit is 0."""
+    """Return the CDO Monitor's figure.
+
+    The scenario default rate below the break-even rate, or, held from below, the break-even rate; their difference
+    where the limit is 0.
+    """
     if direction != "min":
         return {"measure": "sdr"}
     return {"measure": "bdr" if trigger else "cdo_monitor"}

@@ -1,4 +1,7 @@
-"""The words of a definition's formulas and measures: fields of a loan, totals, figures with parameters."""
+"""The words of a definition's formulas and measures.
+
+Fields of a loan, totals, figures with parameters.
+"""
 
 from __future__ import annotations
 
@@ -116,7 +119,7 @@ class Measure:
 
 
 PARAMETERS: Final = ("agency", "classification", "class", "nth", "line", "group", "of", "among", "adds")
-"""What a measure may be told, as a definition's document names it."""
+"""The parameters that a measure may have, as a definition's document names it."""
 
 ADDED: Final = ("cash", "unfunded")
 """What a figure may add to the par of its loans."""

@@ -44,7 +44,7 @@ class Block:
 
 
 def to_toml(head: Iterable[str], blocks: Sequence[Block]) -> str:
-    """The text: the head's lines as comments, then the blocks, each key with its comment behind it."""
+    """Return the text: the head's lines as comments, then the blocks, each key with its comment behind it."""
     lines = [f"# {_comment(line)}".rstrip() for line in head]
     for block in blocks:
         if block.entries or block.is_listed:
@@ -53,7 +53,10 @@ def to_toml(head: Iterable[str], blocks: Sequence[Block]) -> str:
 
 
 def to_document(blocks: Iterable[Block]) -> dict[str, Any]:
-    """The document that the text holds, days as YYYY-MM-DD; what is open is left out."""
+    """Return the document that the text holds, days as YYYY-MM-DD.
+
+    What is open is left out.
+    """
     document: dict[str, Any] = {}
     for block in blocks:
         values = {entry.key: _plain(entry.value) for entry in block.entries if not entry.is_open}
@@ -81,7 +84,10 @@ def _plain(value: Any) -> Any:
 
 
 def _block(block: Block) -> list[str]:
-    """The lines of a block; a table whose keys are all open is open itself, so that it is no empty table."""
+    """Return the lines of a block.
+
+    A table whose keys are all open is open itself, so that it is no empty table.
+    """
     is_open = block.is_open or not (block.is_listed or any(not entry.is_open for entry in block.entries))
     lines = [*([f"# {_comment(block.note)}"] if block.note else ()), *_lines(block)]
     return [line if line.startswith("#") else f"# {line}" for line in lines] if is_open else lines
@@ -133,11 +139,11 @@ def _value(value: Any) -> str:
 
 
 def _comment(text: str) -> str:
-    """A text as a comment: on one line, without what turns or breaks it."""
+    """Return a text as a comment: on one line, without what turns or breaks it."""
     plain = _NO_COMMENT.sub(" ", text).rstrip()
     return plain if len(plain) <= COMMENT_MAX else plain[: COMMENT_MAX - 3] + "..."
 
 
 def one_line(text: str, most: int) -> str:
-    """A text of a file as a name: on one line, without what a definition's texts refuse, at most so long."""
+    """Return a text of a file as a name: on one line, without what a definition's texts refuse, at most so long."""
     return " ".join(_NO_COMMENT.sub(" ", text).split())[:most].strip()

@@ -1,4 +1,7 @@
-"""What an object says of itself in one line, whatever it holds; and a name that is not there, with what is near."""
+"""What an object says of itself in one line, whatever it holds.
+
+And a name that is not there, with what is near.
+"""
 
 from __future__ import annotations
 
@@ -60,18 +63,20 @@ _repr: Final = _Repr()
 
 
 def shortened(text: str, most: int = CHARACTERS_MAX) -> str:
-    """The text in one line, cut to so many characters."""
+    """Return the text in one line, cut to so many characters."""
     line = text[: most + 1].replace("\n", " ")
     return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
 def value_shown(value: object) -> str:
-    """A value in a few characters."""
+    """Return a value in a few characters."""
     return _repr.repr(value)
 
 
 def brief(result: object) -> str:
-    """The repr of a record: its fields in order, as far as a line takes them; without those that are None or empty.
+    """Return the repr of a record: its fields in order, as far as a line takes them.
+
+    Without those that are None or empty.
 
     For the body of a class with fields (a Struct or a dataclass): `__repr__ = brief`.
     """
@@ -108,7 +113,7 @@ class MissingName(KeyError):
 
 
 def missing(what: str, name: object, names: Iterable[str], *, because: str = "") -> MissingName:
-    """The error for a name that is none of `names`: `there is no column 'par'; near: 'par_value'`, or why not."""
+    """Return the error for a name that is none of `names`, with what is near or why it is none."""
     text = f"there is no {what} {value_shown(name)}"
     if because:
         return MissingName(f"{text}: {because}")

@@ -13,7 +13,7 @@ LARGEST: Final = 1e15
 
 
 def decimals_apart(first: float, second: float, least: int = DECIMALS) -> int:
-    """The decimals at which two different figures are shown as such, from `least` on."""
+    """Return the decimals at which two different figures are shown as such, from `least` on."""
     return next(
         (at for at in range(least, DECIMALS_MAX) if first == second or f"{first:.{at}f}" != f"{second:.{at}f}"),
         DECIMALS_MAX,
@@ -28,13 +28,15 @@ SMALL_FACTOR: Final = 100.0
 
 
 def unit_decimals(unit: str, value: float) -> int:
-    """The decimals with which trustees print a figure of a unit."""
+    """Return the decimals with which trustees print a figure of a unit."""
     return DECIMALS if unit == "factor" and abs(value) < SMALL_FACTOR else _UNIT_DECIMALS.get(unit, DECIMALS)
 
 
 def decimals_of(unit: str, value: float, limit: float, rounding: int | None = None) -> int:
-    """The decimals of a test's figures: those of its unit, or as many as its limit is printed with, as tell its figure
-    from its limit, and its limit from zero.
+    """Return the decimals of a test's figures.
+
+    Those of its unit, or as many as its limit is printed with, as tell its figure from its limit, and its limit from
+    zero.
 
     Args:
         unit: the unit of the test, as the suite names it.
@@ -52,7 +54,10 @@ def decimals_of(unit: str, value: float, limit: float, rounding: int | None = No
 
 
 def _printed_decimals(limit: float, least: int) -> int:
-    """The decimals with which a limit is printed; `least` where it is the result of a division."""
+    """Return the decimals with which a limit is printed.
+
+    `least` where it is the result of a division.
+    """
     for at in range(least, LIMIT_DECIMALS_MAX + 1):
         if abs(limit - round(limit, at)) < _SAME:
             return at
@@ -66,12 +71,15 @@ _SAME: Final = 1e-9
 
 
 def figure_shown(value: float, sign: str = "", decimals: int = DECIMALS) -> str:
-    """A figure with its thousands apart; a very large one with an exponent."""
+    """Return a figure with its thousands apart; a very large one with an exponent."""
     return f"{value:{sign},.{decimals}f}" if abs(value) < LARGEST else f"{value:{sign}.3g}"
 
 
 def change_shown(change: float, decimals: int = DECIMALS) -> str:
-    """A change with its sign; one that would be shown as zero as less than the last decimal, and none as a dash."""
+    """Return a change with its sign.
+
+    One that would be shown as zero as less than the last decimal, and none as a dash.
+    """
     if change == 0:
         return "-"
     least = 10.0**-decimals

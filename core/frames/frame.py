@@ -63,7 +63,10 @@ class FrameColumn:
         return objects
 
     def taken(self, rows: NDArray[np.int64]) -> list[Any]:
-        """The values of some rows, None for null; days as `date`, moments as `datetime`."""
+        """Return the values of some rows, None for null.
+
+        Days as `date`, moments as `datetime`.
+        """
         if self.pool is not None:
             return list(self._texts(self.values[rows]))
         part = FrameColumn(self.values[rows], None, None if self.valid is None else self.valid[rows])
@@ -84,13 +87,16 @@ class FrameColumn:
         return texts
 
     def arrow(self, name: str) -> ArrowColumn:
-        """The column as Arrow lays it out: the array itself where it is contiguous, and a bitmap where it has nulls."""
+        """Return the column as Arrow lays it out.
+
+        The array itself where it is contiguous, and a bitmap where it has nulls.
+        """
         present = self.present()
         nulls = len(present) - int(np.count_nonzero(present))
         bitmap = np.packbits(present, bitorder="little") if nulls else None
         called = name.replace("\x00", "").encode(errors="replace")
         if self.pool is not None:
-            offsets, data = gathered(np.ascontiguousarray(self.values, np.int32), *_checked(self.values, self.pool))
+            offsets, data = gathered(np.ascontiguousarray(self.values, np.int32), *_check(self.values, self.pool))
             return called, b"U", nulls, (bitmap, offsets, data)
         values = self.values
         kind = _FORMATS[str(values.dtype)]
@@ -101,9 +107,11 @@ class FrameColumn:
         return called, kind, nulls, (bitmap, np.ascontiguousarray(values))
 
 
-def _checked(codes: NDArray[np.int32], pool: Pool) -> Pool:
-    """A pool as what reads it trusts it: codes within it, offsets that rise, and text that is UTF-8, since a stream's
-    consumer looks at neither."""
+def _check(codes: NDArray[np.int32], pool: Pool) -> Pool:
+    """Return a pool as what reads it trusts it.
+
+    Codes within it, offsets that rise, and text that is UTF-8, since a stream's consumer looks at neither.
+    """
     offsets, data = np.ascontiguousarray(pool[0], np.int64), np.ascontiguousarray(pool[1], np.uint8)
     is_whole = len(offsets) and offsets[0] == 0 and offsets[-1] <= len(data) and (np.diff(offsets) >= 0).all()
     if not is_whole or (len(codes) and int(codes.max()) >= len(offsets) - 1):
@@ -118,7 +126,7 @@ def _checked(codes: NDArray[np.int32], pool: Pool) -> Pool:
 
 
 def pool_of(strings: Sequence[str]) -> Pool:
-    """The pool of strings; what is no valid Unicode becomes "?"."""
+    """Return the pool of strings; what is no valid Unicode becomes "?"."""
     parts = [string.encode(errors="replace") for string in strings]
     offsets = np.zeros(len(parts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=offsets[1:])
@@ -126,7 +134,10 @@ def pool_of(strings: Sequence[str]) -> Pool:
 
 
 class TextRows:
-    """A column of text that is made in parts, each distinct string held once; "" is null."""
+    """A column of text that is made in parts, each distinct string held once.
+
+    "" is null.
+    """
 
     def __init__(self) -> None:
         self._codes: dict[str, int] = {}
@@ -145,19 +156,22 @@ class TextRows:
 
 
 def text_column(strings: Sequence[str | None]) -> FrameColumn:
-    """A column of strings; None and "" are null."""
+    """Return a column of strings; None and "" are null."""
     rows = TextRows()
     rows.extend(strings)
     return rows.column()
 
 
 def number_column(values: Sequence[float | None]) -> FrameColumn:
-    """A column of numbers, None for null."""
+    """Return a column of numbers, None for null."""
     return FrameColumn(np.array([np.nan if value is None else value for value in values], np.float64))
 
 
 def day_column(days: NDArray[np.float64]) -> FrameColumn:
-    """A column of days from days since 1970-01-01, NaN for null; what no calendar has is null."""
+    """Return a column of days from days since 1970-01-01, NaN for null.
+
+    What no calendar has is null.
+    """
     with np.errstate(invalid="ignore"):
         known = (days >= _DAYS_LEAST) & (days < _DAYS_STOP)
     whole = np.floor(np.where(known, days, 0.0)).astype(np.int64).astype("datetime64[D]")
@@ -171,17 +185,22 @@ _DAYS_STOP: Final = 2_932_897
 
 
 class Framed:
-    """What an object with columns gives: to_pandas, to_polars, to_arrow, and Arrow's stream for whoever takes it
-    (`polars.DataFrame(one)`, `pyarrow.table(one)`, DuckDB, narwhals)."""
+    """What an object with columns gives.
+
+    to_pandas, to_polars, to_arrow, and Arrow's stream for whoever takes it (`polars.DataFrame(one)`,
+    `pyarrow.table(one)`, DuckDB, narwhals).
+    """
 
     __slots__ = ()
 
     def frame(self) -> Frame:
-        """The columns."""
+        """Return the columns."""
         raise NotImplementedError
 
     def to_pandas(self) -> Any:
-        """A pandas.DataFrame: days and moments as datetime64, what is said of the whole in `attrs`.
+        """Return a pandas.DataFrame.
+
+        Days and moments as datetime64, what is said of the whole in `attrs`.
 
         Raises:
             ImportError: pandas is not installed.
@@ -189,7 +208,7 @@ class Framed:
         return self.frame().to_pandas()
 
     def to_polars(self) -> polars.DataFrame:
-        """A polars.DataFrame: days as Date, moments as Datetime.
+        """Return a polars.DataFrame: days as Date, moments as Datetime.
 
         Raises:
             ImportError: polars is not installed.
@@ -197,7 +216,9 @@ class Framed:
         return self.frame().to_polars()
 
     def to_arrow(self) -> Any:
-        """A pyarrow.Table: days as date32, what is said of the whole as JSON under `cushion` in the schema's metadata.
+        """Return a pyarrow.Table.
+
+        Days as date32, what is said of the whole as JSON under `cushion` in the schema's metadata.
 
         Raises:
             ImportError: pyarrow is not installed.
@@ -205,8 +226,10 @@ class Framed:
         return self.frame().to_arrow()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The columns by the Arrow PyCapsule interface, in one batch; numbers share the object's memory. A schema that
-        is asked for changes nothing, as the interface allows."""
+        """Return the columns by the Arrow PyCapsule interface, in one batch.
+
+        Numbers share the object's memory. A schema that is asked for changes nothing, as the interface allows.
+        """
         return self.frame().stream()
 
     def __arrow_c_schema__(self) -> object:
@@ -277,12 +300,12 @@ class Frame(Framed):
         return pyarrow.table(self)
 
     def stream(self) -> object:
-        """The capsule of an ArrowArrayStream."""
+        """Return the capsule of an ArrowArrayStream."""
         columns = [column.arrow(name) for name, column in self.columns.items()]
         return stream_of(columns, self.row_count, self._metadata())
 
     def schema(self) -> object:
-        """The capsule of an ArrowSchema."""
+        """Return the capsule of an ArrowSchema."""
         first = np.zeros(0, np.int64)
         columns = [
             FrameColumn(column.values[first], column.pool, None if column.valid is None else column.valid[first]).arrow(
@@ -300,7 +323,10 @@ class Frame(Framed):
 
 
 def _for_pandas(pandas: Any, column: FrameColumn) -> Any:
-    """A column's values: days by the second, booleans and whole numbers with nulls as pandas' own arrays of these."""
+    """Return a column's values.
+
+    Days by the second, booleans and whole numbers with nulls as pandas' own arrays of these.
+    """
     values = column.array()
     if column.valid is not None and values is not column.values:
         return pandas.array(values, dtype={"b": "boolean", "u": "UInt8", "i": "Int64"}[column.values.dtype.kind])

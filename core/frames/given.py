@@ -19,7 +19,9 @@ COLUMNS_MAX: Final = 16_384
 
 
 def cell_value(value: Any) -> float | str | bool | date | None:
-    """A value as a cell knows it: a number, a text, a boolean, a day, a moment, or None for a blank.
+    """Return a value as a cell knows it.
+
+    A number, a text, a boolean, a day, a moment, or None for a blank.
 
     NumPy's scalars are their values, a Decimal is the nearest double; NaN, NaT, NA and what is masked are blank. A
     moment with a time zone is what its clock shows, since cells have no zones.
@@ -62,8 +64,8 @@ def moments(values: Any) -> Any:
 
 
 def listed(values: Any) -> Any:
-    """An array (of NumPy, or a column or frame that can be one) as a list of its values, of rows where it has two
-    dimensions; anything else as it is."""
+    """Return an array (of NumPy, or a column or frame that can be one) as a list of its values, of rows where it has
+    two dimensions; anything else as it is."""
     if values is np.ma.masked:
         return None
     if isinstance(values, np.generic) or not hasattr(values, "__array__"):
@@ -71,11 +73,13 @@ def listed(values: Any) -> Any:
     array: Any = values if isinstance(values, np.ndarray) else np.asarray(values)
     if array.dtype.kind == "M":
         array = moments(array)
-    return _unmasked(array.astype(object), None).tolist() if isinstance(array, np.ma.MaskedArray) else array.tolist()
+    return _unmask(array.astype(object), None).tolist() if isinstance(array, np.ma.MaskedArray) else array.tolist()
 
 
 def column_of(name: str, values: Any) -> NDArray[Any]:
-    """One column that is given by itself, as `columns_of` has those of a frame: an array, a list, or a Series.
+    """One column that is given by itself, as `columns_of` has those of a frame.
+
+    An array, a list, or a Series.
 
     Raises:
         TypeError: it is none of these, or holds what no cell can; the message has its name.
@@ -95,7 +99,9 @@ def column_of(name: str, values: Any) -> NDArray[Any]:
 
 
 def table_of(source: Any, argument: str) -> Mapping[str, Any]:
-    """What was given for a table as columns by name: a mapping as it is, of a frame its columns.
+    """Return what was given for a table as columns by name.
+
+    A mapping as it is, of a frame its columns.
 
     Raises:
         TypeError, ValueError: as `columns_of`.
@@ -111,7 +117,8 @@ def table_of(source: Any, argument: str) -> Mapping[str, Any]:
 
 
 def is_frame(source: object) -> bool:
-    """Whether it is a table that `columns_of` takes: of pandas, polars, pyarrow, DuckDB, or any that gives Arrow."""
+    """Return whether it is a table that `columns_of` takes: of pandas, polars, pyarrow, DuckDB, or any that gives
+    Arrow."""
     return not isinstance(source, Mapping | np.ndarray) and (
         _is_pandas(source)
         or _is_relation(source)
@@ -121,15 +128,16 @@ def is_frame(source: object) -> bool:
 
 
 def columns_of(frame: Any) -> dict[str, NDArray[Any]]:
-    """The columns of a frame by name: arrays of numbers (NaN blank), booleans, datetime64, or objects, which are texts,
-    numbers, booleans, days and None.
+    """Return the columns of a frame by name.
+
+    Arrays of numbers (NaN blank), booleans, datetime64, or objects, which are texts, numbers, booleans, days and None.
 
     Taken are DataFrames of pandas and polars (a LazyFrame is collected), tables of pyarrow, relations of DuckDB, and
     whatever else has `__arrow_c_stream__`, which pyarrow or polars then reads. Decimals become doubles, categories
     their texts, moments with a time zone what their clock shows (DuckDB hands them over in UTC).
 
     Raises:
-        TypeError: a column holds lists, structs, bytes or spans of time; its name is told.
+        TypeError: a column holds lists, structs, bytes or spans of time; the message has its name.
         ValueError: two columns have one name, there are too many rows or columns, or a moment is outside the years 1
             to 9999.
     """
@@ -150,7 +158,10 @@ def _is_pandas(source: object) -> bool:
 
 
 def _is_relation(source: object) -> bool:
-    """Whether it is a query of DuckDB; a connection has the one, not the other."""
+    """Return whether it is a query of DuckDB.
+
+    A connection has the one, not the other.
+    """
     return hasattr(source, "fetchnumpy") and hasattr(source, "limit")
 
 
@@ -183,7 +194,7 @@ def _columns(frame: Any) -> Iterator[tuple[str, NDArray[Any]]]:
 
 
 def _read(stream: Any) -> Any:
-    """A table of whatever gives Arrow's stream of arrays, by a package that is there."""
+    """Return a table of whatever gives Arrow's stream of arrays, by a package that is there."""
     kind = type(stream).__name__
     try:
         if find_spec("pyarrow") is not None:
@@ -205,21 +216,21 @@ def _objects(values: list[Any]) -> NDArray[Any]:
     return objects
 
 
-def _unmasked(values: Any, blank: Any) -> NDArray[Any]:
+def _unmask(values: Any, blank: Any) -> NDArray[Any]:
     copied: NDArray[Any] = values.data.copy()
     copied[np.ma.getmaskarray(values)] = blank  # not by `filled`, to which None is its own default: "?" among objects
     return copied
 
 
 def _plain(name: str, values: Any) -> NDArray[Any]:
-    """A column with nothing but what a cell knows."""
+    """Return a column with nothing but what a cell knows."""
     if values.ndim != 1:
         raise TypeError(f"column {name!r} has {values.ndim} dimensions, not one")
     if isinstance(values, np.ma.MaskedArray):
         if values.dtype.kind in "iuf":
-            return _unmasked(values.astype(np.float64), np.nan)
+            return _unmask(values.astype(np.float64), np.nan)
         is_time = values.dtype.kind == "M"
-        values = _unmasked(values, np.datetime64("NaT")) if is_time else _unmasked(values.astype(object), None)
+        values = _unmask(values, np.datetime64("NaT")) if is_time else _unmask(values.astype(object), None)
     if values.dtype.kind in "biufM":
         try:
             plain_values: NDArray[Any] = moments(values) if values.dtype.kind == "M" else values
@@ -229,9 +240,13 @@ def _plain(name: str, values: Any) -> NDArray[Any]:
     if values.dtype.kind not in "OU":
         raise TypeError(f"column {name!r} holds {values.dtype}, which no cell can")
     try:
-        plain = [cell_value(value) for value in values.tolist()]
+        return _to_array([cell_value(value) for value in values.tolist()])
     except TypeError as refused:
         raise TypeError(f"column {name!r}: {refused}") from None
+
+
+def _to_array(plain: list[Any]) -> NDArray[Any]:
+    """Cells as an array of their kind, where they have one."""
     kinds = {type(value) for value in plain} - {type(None)}
     if kinds == {float}:
         return np.array([np.nan if value is None else value for value in plain])

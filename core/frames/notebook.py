@@ -44,22 +44,24 @@ class Markup(str):
     __slots__ = ()
 
 
-class Figure(str):
+class HtmlFigure(str):
     """A number as it is to be shown; a table has it to the right."""
 
     __slots__ = ()
 
 
 def card(title: str, sentences: Sequence[str] = (), *tables: Markup) -> str:
-    """The whole of what an object shows: its title, lines about it, tables."""
+    """Return the whole of what an object shows: its title, lines about it, tables."""
     lines = "".join(f'<div style="color:{MUTED}">{_text(line, LINE_CHARACTERS)}</div>' for line in sentences if line)
     head = f'<div style="font-weight:600">{_text(title, 200)}</div>'
     return f'<div style="{_CARD}">{head}{lines}{"".join(tables)}</div>'
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[Any] | None]) -> Markup:
-    """A table of values: numbers to the right, None blank, text escaped and cut. A row None stands for those that are
-    left out."""
+    """Return a table of values.
+
+    Numbers to the right, None blank, text escaped and cut. A row None stands for those that are left out.
+    """
     parts = [f'<table style="{_TABLE}"><thead><tr style="background:{GROUND};color:{INK}">']
     listed = list(rows)
     right = [
@@ -81,8 +83,10 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[Any] | None]) -> Mark
 
 
 def places(count: int) -> list[int | None]:
-    """Which of so many rows are shown, from 0: the first and the last ones, None between them where some are left
-    out."""
+    """Which of so many rows are shown, from 0.
+
+    The first and the last ones, None between them where some are left out.
+    """
     if count <= FIRST + LAST:
         return [*range(count)]
     return [*range(FIRST), None, *range(count - LAST, count)]
@@ -94,7 +98,7 @@ def left_out(count: int, what: str) -> str:
 
 
 def bar(value: float, limit: float, direction: Any, status: Status) -> Markup:
-    """A figure against its limit, drawn; nothing where one of them cannot be."""
+    """Return a figure against its limit, drawn; nothing where one of them cannot be."""
     if not all(isfinite(each) and abs(each) <= 1e15 for each in (value, limit)):
         return Markup("")
     drawn = bullet(Against(value, limit, direction, status), f"{value:,.2f} against {direction} {limit:,.2f}: {status}")
@@ -107,12 +111,12 @@ def sentence(text: str) -> Markup:
 
 
 def verdict(status: Status) -> Markup:
-    """The word of a status with its sign and colour."""
+    """Return the word of a status with its sign and colour."""
     return Markup(f'<span style="color:{STATUS[status]};font-weight:600">{_SIGN[status]} {escaped(status)}</span>')
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | Figure) and not isinstance(value, bool)
+    return isinstance(value, int | float | HtmlFigure) and not isinstance(value, bool)
 
 
 def _cell(ground: str, to_right: bool) -> str:
@@ -142,7 +146,10 @@ def _value(value: Any) -> str:
 
 
 def number_shown(value: float) -> str:
-    """A number for a reader: thousands apart, at most six decimals; very large and very small ones with an exponent."""
+    """Return a number for a reader: thousands apart, at most six decimals.
+
+    Very large and very small ones with an exponent.
+    """
     if value != 0 and not 1e-4 <= abs(value) < 1e15:
         return f"{value:.6g}"
     return f"{value:,.6f}".rstrip("0").rstrip(".")

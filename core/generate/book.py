@@ -43,7 +43,9 @@ _SPREADS, _PRICES, _PRICE_DEVIATIONS = (np.array([row[at] for row in RATINGS]) f
 
 @dataclass(slots=True)
 class LoanBook:
-    """Loans in the order of their obligors' names; arrays of one element per loan unless said otherwise.
+    """Loans in the order of their obligors' names.
+
+    Arrays of one element per loan unless said otherwise.
 
     Money in dollars, spread in basis points, rates, floors, recoveries and prices in percent; NaN is blank.
     Ratings are ranks (1 is Aaa, 22 in default), 0 for none. A fault edits the arrays in place.
@@ -96,7 +98,10 @@ class LoanBook:
 
 
 def draw_book(seed: int, loans: int) -> LoanBook:
-    """A clean book, the same for the same seed and size: it passes both suites, now and then with a warning."""
+    """Return a clean book, the same for the same seed and size.
+
+    It passes both suites, now and then with a warning.
+    """
     chance = Chance(seed, loans)
     obligor, lot = _obligors(chance)
     issuers = int(obligor[-1]) + 1
@@ -162,7 +167,10 @@ def draw_days_in_default(chance: Chance, question: str, count: int) -> NDArray[n
 
 
 def _obligors(chance: Chance) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The obligor of each loan, rising, and which of its loans it is; 100 loans have 86 obligors."""
+    """Return the obligor of each loan, rising, and which of its loans it is.
+
+    100 loans have 86 obligors.
+    """
     issuers = round(0.86 * chance.loans)
     more = chance.stream("second loans").integers(issuers, size=chance.loans - issuers)
     obligor = np.sort(np.concatenate([np.arange(issuers), more]))
@@ -213,7 +221,7 @@ def round_par(par: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _room(sums: NDArray[Any], limit: NDArray[np.float64] | float) -> NDArray[np.float64]:
-    """The factor that brings each sum under its limit: 1 where it is."""
+    """Return the factor that brings each sum under its limit: 1 where it is."""
     return np.asarray(np.minimum(1.0, limit / np.maximum(sums, 1.0)))
 
 
@@ -225,7 +233,7 @@ def draw_spreads(chance: Chance, rank: NDArray[np.int64]) -> NDArray[np.float64]
 
 
 def _purchase_prices(chance: Chance) -> NDArray[np.float64]:
-    """What was paid: about 99, for 2 % of the loans deep in the discount."""
+    """Return what was paid: about 99, for 2 % of the loans deep in the discount."""
     stream = chance.stream("purchase price")
     paid = np.minimum(100.5, stream.normal(99.0, 1.0, chance.loans))
     discount = stream.uniform(60.0, 79.0, chance.loans)

@@ -70,7 +70,7 @@ class GeneratedDeal:
         return self.book.count
 
     def portfolio_columns(self) -> dict[str, NDArray[np.float64] | NDArray[np.bool_] | NDArray[np.str_] | Coded]:
-        """The loans under their standard names, one element per loan, for `Portfolio.from_columns`.
+        """Return the loans under their standard names, one element per loan, for `Portfolio.from_columns`.
 
         Numbers in the units of `Portfolio.numbers` (NaN is blank; dates as days since 1970), flags as booleans, texts
         as a pair of codes (-1 is blank) and values, identifiers as strings (empty is blank). The messiness is the
@@ -81,25 +81,25 @@ class GeneratedDeal:
             "cusip": texts.cusip,
             "loanx_id": texts.loanx,
             "isin": texts.isin,
-            "borrower_name": _coded(book.obligor, texts.companies),
-            "facility_name": _coded(texts.facility, texts.facilities),
+            "borrower_name": _encode(book.obligor, texts.companies),
+            "facility_name": _encode(texts.facility, texts.facilities),
             "par_value": book.par,
             "price": book.price,
             "purchase_price": book.purchase_price,
             "spread": book.spread,
-            "base_rate": _coded(np.where(book.is_fixed, -1, 0), [INDEX_NAME]),
+            "base_rate": _encode(np.where(book.is_fixed, -1, 0), [INDEX_NAME]),
             "floor": book.floor,
             "all_in_rate": book.all_in_rate,
-            "coupon_type": _coded(book.is_fixed, COUPON_TYPES),
-            "rating_agency_a": _coded(book.rank_a - 1, SCALE_A),
-            "rating_agency_b": _coded(book.rank_b - 1, SCALE_B),
-            "rating_agency_c": _coded(book.rank_c - 1, SCALE_B),
+            "coupon_type": _encode(book.is_fixed, COUPON_TYPES),
+            "rating_agency_a": _encode(book.rank_a - 1, SCALE_A),
+            "rating_agency_b": _encode(book.rank_b - 1, SCALE_B),
+            "rating_agency_c": _encode(book.rank_c - 1, SCALE_B),
             "recovery_rate": book.recovery_rate,
-            "industry": _coded(book.industry, [name for name, _ in INDUSTRIES]),
-            "country": _coded(book.country, [name for name, *_ in COUNTRIES]),
-            "currency": _coded(np.zeros(book.count, np.int64), [CURRENCY]),
+            "industry": _encode(book.industry, [name for name, _ in INDUSTRIES]),
+            "country": _encode(book.country, [name for name, *_ in COUNTRIES]),
+            "currency": _encode(np.zeros(book.count, np.int64), [CURRENCY]),
             "maturity_date": book.maturity,
-            "lien_type": _coded(book.is_second_lien, LIENS),
+            "lien_type": _encode(book.is_second_lien, LIENS),
             "is_defaulted": book.is_defaulted,
             "cov_lite": book.is_cov_lite,
             "is_dip": book.is_dip,
@@ -162,7 +162,8 @@ class GeneratedDeal:
 def generate(
     loans: int = 300, seed: int = 7, faults: Collection[str] = (), messy: Collection[str] = ()
 ) -> GeneratedDeal:
-    """A deal of so many loans, always the same for the same arguments (and version of NumPy, whose draws may change).
+    """Return a deal of so many loans, always the same for the same arguments (and version of NumPy, whose draws may
+    change).
 
     Args:
         loans: LOANS_MIN to LOANS_MAX.
@@ -210,12 +211,12 @@ def check_words(name: str, words: Collection[str], known: Collection[str]) -> No
             raise GenerateError(f"unknown {name} {word!r}: choose from {', '.join(known)}")
 
 
-def _coded(codes: NDArray[np.int64] | NDArray[np.bool_], values: Sequence[str]) -> Coded:
+def _encode(codes: NDArray[np.int64] | NDArray[np.bool_], values: Sequence[str]) -> Coded:
     return codes.astype(np.int32), tuple(values)
 
 
 def counted(rows: Iterator[Sequence[Writable]], progress: Callable[[int], None]) -> Iterator[Sequence[Writable]]:
-    """The rows, with word of every 2,000 of them."""
+    """Yield the rows, with word of every 2,000 of them."""
     for number, row in enumerate(rows, 1):
         if number % _PROGRESS_EVERY == 0:
             progress(_PROGRESS_EVERY)

@@ -1,4 +1,7 @@
-"""A trustee's tape while it is made: the columns of a book, to be edited in place, one row for each of its loans."""
+"""A trustee's tape while it is made.
+
+The columns of a book, to be edited in place, one row for each of its loans.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ class TextCodes:
     values: list[str]
 
     def at(self, rows: Rows) -> list[str]:
-        """The texts of some rows; empty where blank."""
+        """Return the texts of some rows; empty where blank."""
         return [self.values[code] if code >= 0 else "" for code in self.codes[rows].tolist()]
 
     def write(self, rows: Rows, texts: Sequence[str]) -> None:
@@ -49,7 +52,10 @@ class TextCodes:
 
 @dataclass(slots=True)
 class TapeDraft:
-    """The columns of a tape under their standard names, in the units of `Portfolio`; equally long."""
+    """The columns of a tape under their standard names, in the units of `Portfolio`.
+
+    Equally long.
+    """
 
     chance: Chance
     numbers: dict[str, NDArray[np.float64]]
@@ -64,7 +70,7 @@ class TapeDraft:
 
     @classmethod
     def of(cls, deal: GeneratedDeal, seed: int) -> TapeDraft:
-        """The book's own columns, copied."""
+        """Return the book's own columns, copied."""
         draft = cls(
             Chance(seed, deal.loans), {}, {}, {}, {}, np.ones(deal.loans, np.int64), np.zeros(deal.loans, np.bool_)
         )
@@ -80,7 +86,9 @@ class TapeDraft:
         return draft
 
     def primary(self, rows: Rows, book: Columns | None) -> list[str]:
-        """What names each of some loans in an issue: the first identifier that tape or book has, else the borrower.
+        """Return what names each of some loans in an issue.
+
+        The first identifier that tape or book has, else the borrower.
 
         `book` None: loans that it does not have.
         """
@@ -93,7 +101,10 @@ class TapeDraft:
         return [name or borrower for name, borrower in zip(names, self.words["borrower_name"].at(rows), strict=True)]
 
     def append_unknown(self, templates: Rows) -> Rows:
-        """Add loans of companies that are not in the book, on the terms of some that are; the new rows."""
+        """Add loans of companies that are not in the book, on the terms of some that are.
+
+        The new rows.
+        """
         count, first = len(templates), len(self.lines)
         if not count:
             return templates
@@ -120,14 +131,20 @@ class TapeDraft:
         return rows
 
     def _unknown_identifiers(self, count: int) -> dict[str, NDArray[np.str_]]:
-        """Identifiers with their check digits that no book has: an unused issue, a LoanX number of the older kind."""
+        """Return identifiers with their check digits that no book has.
+
+        An unused issue, a LoanX number of the older kind.
+        """
         cusip, isin = security_numbers(self.chance, np.arange(count), np.full(count, _UNUSED_LOT))
         numbers = self.chance.distinct("unknown loanx", count, 900_000) + 100_000
         loanx = np.strings.add("LX", numbers.astype("U6"))
         return {"cusip": cusip, "isin": isin, "loanx_id": loanx}
 
     def columns(self) -> Columns:
-        """The rows of the tape, shuffled, for `Portfolio.from_columns`; a split position stands in its lots."""
+        """Return the rows of the tape, shuffled, for `Portfolio.from_columns`.
+
+        A split position stands in its lots.
+        """
         loan = np.repeat(np.arange(len(self.lines)), self.lines)
         par = self.numbers["par_value"][loan]
         lot = np.arange(len(loan)) - np.repeat(np.cumsum(self.lines) - self.lines, self.lines)

@@ -21,13 +21,19 @@ _DIGITS: Final = np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", np.uint8
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """The seed of a book. Each question has a stream of its own, so a new question moves no earlier answer."""
+    """The seed of a book.
+
+    Each question has a stream of its own, so a new question moves no earlier answer.
+    """
 
     seed: int
     loans: int
 
     def stream(self, question: str) -> np.random.Generator:
-        """The generator that answers one question; the same for the same seed, size and question."""
+        """Return the generator that answers one question.
+
+        The same for the same seed, size and question.
+        """
         return np.random.default_rng([self.seed, self.loans, *question.encode()])
 
     def quota(self, question: str, count: int, weights: Sequence[float]) -> NDArray[np.int64]:
@@ -46,14 +52,20 @@ class Chance:
         return self.stream(question).random(count) * 100.0 < percent
 
     def distinct(self, question: str, count: int, limit: int) -> NDArray[np.int64]:
-        """`count` different numbers below `limit`, rising: one from each of `count` equal slices."""
+        """`count` different numbers below `limit`, rising.
+
+        One from each of `count` equal slices.
+        """
         assert count <= limit
         width = limit // count
         return np.arange(count) * width + self.stream(question).integers(width, size=count)
 
 
 def company_names(chance: Chance, country: NDArray[np.int64]) -> list[str]:
-    """A different invented company for each obligor, in alphabetical order; the legal form fits the country."""
+    """Return a different invented company for each obligor, in alphabetical order.
+
+    The legal form fits the country.
+    """
     count = len(country)
     number = chance.distinct("company", count, COMPANIES_MAX)
     number, borrower = np.divmod(number, len(_BORROWERS))
@@ -71,7 +83,7 @@ def company_names(chance: Chance, country: NDArray[np.int64]) -> list[str]:
 def security_numbers(
     chance: Chance, obligor: NDArray[np.int64], lot: NDArray[np.int64]
 ) -> tuple[NDArray[np.str_], NDArray[np.str_]]:
-    """A CUSIP and the US ISIN around it for each loan, with their check digits.
+    """Return a CUSIP and the US ISIN around it for each loan, with their check digits.
 
     Six characters name the issuer (three of them digits, as in real ones), two letters its `lot`-th issue.
     """
@@ -92,7 +104,7 @@ def security_numbers(
 
 
 def loanx_numbers(chance: Chance, count: int) -> NDArray[np.str_]:
-    """A different LoanX number for each loan: LX, five digits, T, and a digit that is free.
+    """Return a different LoanX number for each loan: LX, five digits, T, and a digit that is free.
 
     Were the last one a check digit, there would be 100,000 of them only.
     """
@@ -106,7 +118,10 @@ def loanx_numbers(chance: Chance, count: int) -> NDArray[np.str_]:
 
 
 def _cusip_check_digit(values: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Modulus 10, double add double, over character values 0 to 35: the digit sums, every second value doubled."""
+    """Modulus 10, double add double, over character values 0 to 35.
+
+    The digit sums, every second value doubled.
+    """
     doubled = values.astype(np.int64)
     doubled[:, 1::2] *= 2
     total: NDArray[np.int64] = (doubled // 10 + doubled % 10).sum(axis=1)

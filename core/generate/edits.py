@@ -22,7 +22,10 @@ Severity = Literal["critical", "error", "warning", "info", "none"]
 
 @dataclass(frozen=True, slots=True)
 class ExpectedIssue:
-    """One issue that a comparison of tape and book must give; severity "none": an edit that must give none."""
+    """One issue that a comparison of tape and book must give.
+
+    Severity "none": an edit that must give none.
+    """
 
     identifier: str
     """The loan's CUSIP, else LoanX id, else ISIN, else its borrower, from the tape or else from the book."""
@@ -69,7 +72,7 @@ def eligible(book: LoanBook, texts: LoanTexts) -> dict[str, NDArray[np.bool_]]:
 # ---- what an edit does ---------------------------------------------------------------------------------------------
 
 
-def _scaled(field: str, factor: float) -> Callable[[TapeDraft, Rows], None]:
+def _scale(field: str, factor: float) -> Callable[[TapeDraft, Rows], None]:
     def change(draft: TapeDraft, rows: Rows) -> None:
         # To the cent, as par is.
         draft.numbers[field][rows] = np.round(draft.numbers[field][rows] * factor, 2)
@@ -77,18 +80,18 @@ def _scaled(field: str, factor: float) -> Callable[[TapeDraft, Rows], None]:
     return change
 
 
-def _moved(field: str, step: float) -> Callable[[TapeDraft, Rows], None]:
+def _move(field: str, step: float) -> Callable[[TapeDraft, Rows], None]:
     def change(draft: TapeDraft, rows: Rows) -> None:
         draft.numbers[field][rows] += step
 
     return change
 
 
-def _written(field: str, text: str) -> Callable[[TapeDraft, Rows], None]:
-    return _reworded(field, lambda _: text)
+def _write(field: str, text: str) -> Callable[[TapeDraft, Rows], None]:
+    return _reword(field, lambda _: text)
 
 
-def _reworded(field: str, word: Callable[[str], str]) -> Callable[[TapeDraft, Rows], None]:
+def _reword(field: str, word: Callable[[str], str]) -> Callable[[TapeDraft, Rows], None]:
     def change(draft: TapeDraft, rows: Rows) -> None:
         words = draft.words[field]
         words.write(rows, [word(text) for text in words.at(rows)])
@@ -96,7 +99,7 @@ def _reworded(field: str, word: Callable[[str], str]) -> Callable[[TapeDraft, Ro
     return change
 
 
-def _blanked(*fields: str) -> Callable[[TapeDraft, Rows], None]:
+def _blank(*fields: str) -> Callable[[TapeDraft, Rows], None]:
     def change(draft: TapeDraft, rows: Rows) -> None:
         for field in fields:
             draft.identifiers[field][rows] = ""
@@ -112,7 +115,7 @@ def _on_lines(count: int) -> Callable[[TapeDraft, Rows], None]:
 
 
 def _cusips_swapped(draft: TapeDraft, rows: Rows) -> None:
-    """The first half of the loans get the CUSIPs of the second, and these theirs."""
+    """Give the first half of the loans the CUSIPs of the second, and these theirs."""
     draft.identifiers["cusip"][rows] = draft.identifiers["cusip"][_partners(rows)]
     draft.shown[rows] = True
 
@@ -127,7 +130,10 @@ def _notch_lower(scale: tuple[str, ...]) -> Callable[[str], str]:
 
 
 def _alias(industry: str) -> str:
-    """The same industry in a trustee's spelling: capitals, "and" for the sign, one comma more."""
+    """Return the same industry in a trustee's spelling.
+
+    Capitals, "and" for the sign, one comma more.
+    """
     return industry.upper().replace(" &", ", AND")
 
 
@@ -139,52 +145,52 @@ _LONG_FORMS: Final = {"Inc.": "INCORPORATED", "Corp.": "CORPORATION", "Ltd.": "L
 
 
 def _long_form(name: str) -> str:
-    """The same company in capitals, with its legal form in full."""
+    """Return the same company in capitals, with its legal form in full."""
     words, form = name.rsplit(" ", 1)
     return f"{words.upper()} {_LONG_FORMS[form]}"
 
 
 def _other_name(name: str) -> str:
-    """What a company could be called after a change of name."""
+    """Return what a company could be called after a change of name."""
     return f"Newly {name}"
 
 
 EDITS: Final = (
-    Edit("par_up_8_percent", "par_value", "critical", _scaled("par_value", 1.08)),
-    Edit("par_up_3_percent", "par_value", "error", _scaled("par_value", 1.03)),
-    Edit("par_down_half_percent", "par_value", "info", _scaled("par_value", 0.995)),
-    Edit("par_up_half_a_cent", "par_value", "none", _moved("par_value", 0.005)),
+    Edit("par_up_8_percent", "par_value", "critical", _scale("par_value", 1.08)),
+    Edit("par_up_3_percent", "par_value", "error", _scale("par_value", 1.03)),
+    Edit("par_down_half_percent", "par_value", "info", _scale("par_value", 0.995)),
+    Edit("par_up_half_a_cent", "par_value", "none", _move("par_value", 0.005)),
     Edit("left_out_large", "missing_loan", "critical", _on_lines(0), ("alone", "above 1,000,000")),
     Edit("left_out_medium", "missing_loan", "error", _on_lines(0), ("alone",), book_par=500_000.0),
     Edit("left_out_small", "missing_loan", "warning", _on_lines(0), ("alone",), book_par=50_000.0),
     Edit("rating_a_notch", "rating_agency_a", "warning",
-         _reworded("rating_agency_a", _notch_lower(SCALE_A)), ("performing",)),
+         _reword("rating_agency_a", _notch_lower(SCALE_A)), ("performing",)),
     Edit("rating_b_notch", "rating_agency_b", "warning",
-         _reworded("rating_agency_b", _notch_lower(SCALE_B)), ("performing",)),
+         _reword("rating_agency_b", _notch_lower(SCALE_B)), ("performing",)),
     Edit("rating_c_notch", "rating_agency_c", "warning",
-         _reworded("rating_agency_c", _notch_lower(SCALE_B)), ("performing", "rated by three")),
-    Edit("rating_on_watch", "rating_agency_a", "none", _reworded("rating_agency_a", lambda text: f"{text} *-")),
-    Edit("rating_confidential", "rating_agency_a", "warning", _written("rating_agency_a", "***")),
-    Edit("rating_said_none", "rating_agency_c", "none", _written("rating_agency_c", "NR"), ("rated by two",)),
-    Edit("rating_withdrawn", "rating_agency_c", "info", _written("rating_agency_c", "WR"), ("rated by two",)),
-    Edit("spread_up_25", "spread", "warning", _moved("spread", 25.0), ("floating",)),
-    Edit("spread_up_10", "spread", "none", _moved("spread", 10.0), ("floating",)),
-    Edit("price_up_half", "price", "warning", _moved("price", 0.5)),
-    Edit("price_up_eighth", "price", "none", _moved("price", 0.125)),
-    Edit("maturity_next_day", "maturity_date", "warning", _moved("maturity_date", 1.0), ("identified",)),
-    Edit("index_respelt", "base_rate", "none", _written("base_rate", "TSFR3M"), ("floating",)),
-    Edit("index_other", "base_rate", "warning", _written("base_rate", "EURIBOR"), ("floating",)),
-    Edit("index_other_tenor", "base_rate", "warning", _written("base_rate", "1M SOFR"), ("floating",)),
-    Edit("index_without_tenor", "base_rate", "info", _written("base_rate", "SOFR"), ("floating",)),
-    Edit("rate_up_6", "all_in_rate", "warning", _moved("all_in_rate", 0.06)),
-    Edit("rate_up_5", "all_in_rate", "none", _moved("all_in_rate", 0.05)),
-    Edit("industry_respelt", "industry", "none", _reworded("industry", _alias)),
-    Edit("industry_other", "industry", "warning", _reworded("industry", _other_industry)),
+         _reword("rating_agency_c", _notch_lower(SCALE_B)), ("performing", "rated by three")),
+    Edit("rating_on_watch", "rating_agency_a", "none", _reword("rating_agency_a", lambda text: f"{text} *-")),
+    Edit("rating_confidential", "rating_agency_a", "warning", _write("rating_agency_a", "***")),
+    Edit("rating_said_none", "rating_agency_c", "none", _write("rating_agency_c", "NR"), ("rated by two",)),
+    Edit("rating_withdrawn", "rating_agency_c", "info", _write("rating_agency_c", "WR"), ("rated by two",)),
+    Edit("spread_up_25", "spread", "warning", _move("spread", 25.0), ("floating",)),
+    Edit("spread_up_10", "spread", "none", _move("spread", 10.0), ("floating",)),
+    Edit("price_up_half", "price", "warning", _move("price", 0.5)),
+    Edit("price_up_eighth", "price", "none", _move("price", 0.125)),
+    Edit("maturity_next_day", "maturity_date", "warning", _move("maturity_date", 1.0), ("identified",)),
+    Edit("index_respelt", "base_rate", "none", _write("base_rate", "TSFR3M"), ("floating",)),
+    Edit("index_other", "base_rate", "warning", _write("base_rate", "EURIBOR"), ("floating",)),
+    Edit("index_other_tenor", "base_rate", "warning", _write("base_rate", "1M SOFR"), ("floating",)),
+    Edit("index_without_tenor", "base_rate", "info", _write("base_rate", "SOFR"), ("floating",)),
+    Edit("rate_up_6", "all_in_rate", "warning", _move("all_in_rate", 0.06)),
+    Edit("rate_up_5", "all_in_rate", "none", _move("all_in_rate", 0.05)),
+    Edit("industry_respelt", "industry", "none", _reword("industry", _alias)),
+    Edit("industry_other", "industry", "warning", _reword("industry", _other_industry)),
     Edit("name_respelt", "borrower_name", "info",
-         _reworded("borrower_name", _long_form), ("identified", "short form")),
-    Edit("name_other", "borrower_name", "info", _reworded("borrower_name", _other_name), ("identified",)),
-    Edit("cusip_left_out", "cusip", "none", _blanked("cusip", "isin"), ("identified",)),
-    Edit("identifiers_left_out", "cusip", "none", _blanked(*IDENTIFIERS), ("identified", "alone")),
+         _reword("borrower_name", _long_form), ("identified", "short form")),
+    Edit("name_other", "borrower_name", "info", _reword("borrower_name", _other_name), ("identified",)),
+    Edit("cusip_left_out", "cusip", "none", _blank("cusip", "isin"), ("identified",)),
+    Edit("identifiers_left_out", "cusip", "none", _blank(*IDENTIFIERS), ("identified", "alone")),
     Edit("split_in_lots", "par_value", "none", _on_lines(3), ("identified",)),
     Edit("cusips_swapped", "cusip", None, _cusips_swapped,
          ("identified", "alone", "floating", "performing"), loans=2),
@@ -196,7 +202,9 @@ EDITS: Final = (
 
 
 def differences(draft: TapeDraft, book: Columns, rows: Rows) -> Iterator[tuple[str, NDArray[np.str_]]]:
-    """The severities that loans with swapped CUSIPs give, field by field; "none" where they are alike.
+    """Yield the severities that loans with swapped CUSIPs give, field by field.
+
+    "none" where they are alike.
 
     Row i of the tape then stands for the book's loan of its partner. Both loans float, are rated by agencies A and B,
     and have all identifiers. The tolerances and severities are those of the comparison's description.

@@ -33,7 +33,9 @@ _GOLDEN_FRACTION: Final = (5.0**0.5 - 1.0) / 2.0
 
 
 def breach_obligor(book: LoanBook) -> None:
-    """One obligor grows to 3 % of the target par (limit 2.5 %); the others give way, and the total stays.
+    """One obligor grows to 3 % of the target par (limit 2.5 %).
+
+    The others give way, and the total stays.
 
     It is a B1 or B2 name at home in a small industry, so that no other limit is near.
     """
@@ -63,7 +65,7 @@ def breach_ccc(book: LoanBook) -> None:
 
 
 def breach_oc(book: LoanBook) -> None:
-    """A tenth of the target par defaults, alike in all industries.
+    """Let a tenth of the target par default, alike in all industries.
 
     The junior overcollateralisation falls below its trigger, and with it the interest diversion test (the same ratio
     against a higher trigger) and the share of defaulted loans. The senior ratio holds, as fresh defaults are marked no
@@ -96,7 +98,8 @@ FAULTS: Final[dict[str, Callable[[LoanBook], None]]] = {
 
 
 def _obligors_worth(book: LoanBook, eligible: NDArray[np.bool_], share: float, question: str) -> NDArray[np.bool_]:
-    """The loans of obligors that are together worth `share` of the target par, as evenly from all industries as can be.
+    """Return the loans of obligors that are together worth `share` of the target par, as evenly from all industries as
+    can be.
 
     Only obligors all of whose loans are eligible. They stand by industry, and the fractions of the golden ratio's
     multiples pick among them: any first part of that order is spread evenly over the line.

@@ -1,4 +1,7 @@
-"""The history of a generated deal: its months, the last of which is the deal itself."""
+"""The history of a generated deal.
+
+Its months, the last of which is the deal itself.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,9 @@ PRICE_MAX: Final = 101.0
 def generate_months(
     loans: int = 300, seed: int = 7, faults: Collection[str] = (), messy: Collection[str] = (), months: int = 6
 ) -> list[GeneratedDeal]:
-    """The months of a deal, the oldest first; the last is `generate` of the same arguments.
+    """Return the months of a deal, the oldest first.
+
+    The last is `generate` of the same arguments.
 
     Loans are bought, repay, are downgraded and change their price. A fault builds up over the months.
 
@@ -49,9 +54,9 @@ def generate_months(
 
 
 def _month(newest: GeneratedDeal, clean: LoanBook, ago: int, months: int) -> GeneratedDeal:
-    """The deal as it was some months before its newest one."""
+    """Return the deal as it was some months before its newest one."""
     share = 1.0 - ago / months
-    book = _changed(clean, newest.book, share)
+    book = _change(clean, newest.book, share)
     drift = book.chance.stream(f"prices {ago} months ago").normal(0.0, PRICE_DEVIATION * ago**0.5, book.count)
     has_drift = ~book.is_defaulted
     book.price = np.where(has_drift, np.clip(np.round(book.price + drift, 3), 1.0, PRICE_MAX), book.price)
@@ -61,8 +66,11 @@ def _month(newest: GeneratedDeal, clean: LoanBook, ago: int, months: int) -> Gen
     return replace(newest, book=_part(book, kept), texts=_texts(newest.texts, kept), as_of=_month_end(ago))
 
 
-def _changed(before: LoanBook, after: LoanBook, share: float) -> LoanBook:
-    """A book on its way to another one: obligors change one after the other, par and maturities by degrees."""
+def _change(before: LoanBook, after: LoanBook, share: float) -> LoanBook:
+    """Return a book on its way to another one.
+
+    Obligors change one after the other, par and maturities by degrees.
+    """
     chance = before.chance
     obligors = len(before.obligor_country)
     is_late = (chance.stream("month of change").random(obligors) > share)[before.obligor]
@@ -88,7 +96,7 @@ _NOT_OF_LOANS: Final = {"chance", "target_par", "obligor_country"}
 
 
 def _part(book: LoanBook, kept: NDArray[np.bool_]) -> LoanBook:
-    """The book of some of its loans; what the others cost is cash."""
+    """Return the book of some of its loans; what the others cost is cash."""
     part = replace(book)
     for name in {field.name for field in fields(book)} - _NOT_OF_LOANS:
         setattr(part, name, getattr(book, name)[kept])
@@ -101,7 +109,7 @@ def _texts(texts: LoanTexts, kept: NDArray[np.bool_]) -> LoanTexts:
 
 
 def _month_end(ago: int) -> date:
-    """The last day of the month so many months before that of the newest book."""
+    """Return the last day of the month so many months before that of the newest book."""
     day = NEWEST
     for _ in range(ago):
         day = day.replace(day=1) - timedelta(days=1)

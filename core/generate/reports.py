@@ -1,4 +1,6 @@
-"""A deal's monthly report in four manners: workbooks of pages, of one sheet and with last month's loans, or flat files.
+"""A deal's monthly report in four manners.
+
+Workbooks of pages, of one sheet and with last month's loans, or flat files.
 
 The loans' fields stand on many pages, as real reports have them, with the habits that a reader must see through:
 stacked headers, the day above the header or in a footer, one column of mixed identifiers, masked ratings, totals
@@ -56,7 +58,10 @@ class GeneratedPage:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedLoan:
-    """What a careful reader finds of one loan; numbers in the units of `Portfolio`, None is blank."""
+    """What a careful reader finds of one loan.
+
+    Numbers in the units of `Portfolio`, None is blank.
+    """
 
     identifier: str
     """The one that the report prints: LoanX id, else ISIN, else CUSIP; empty without any."""
@@ -97,7 +102,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class StatedFigure:
     """A figure that the report states, as it is printed."""
 
     name: str
@@ -119,7 +124,7 @@ class GeneratedReport:
     principal_cash: float
     interest_collected: float
     as_of: str
-    published: tuple[Published, ...]
+    published: tuple[StatedFigure, ...]
     delimiter: str = ","
     encoding: str = "utf-8"
 
@@ -129,7 +134,7 @@ class GeneratedReport:
         return REPORTS[self.manner]
 
     def files(self) -> list[tuple[str, bytes]]:
-        """The pages as delimited texts by their file names."""
+        """Return the pages as delimited texts by their file names."""
         return [(f"{page.name}.csv", self._delimited(page)) for page in self.pages]
 
     def _delimited(self, page: GeneratedPage) -> bytes:
@@ -159,24 +164,27 @@ class GeneratedReport:
             progress(sum(len(page.rows) for page in self.pages))
 
     def write_answers(self, path: Path | str) -> None:
-        """Write what a careful reader finds, as one JSON object: loans, notes, cash, day, published figures."""
+        """Write what a careful reader finds, as one JSON object.
+
+        Loans, notes, cash, day, published figures.
+        """
         answers = {
             "as_of": self.as_of,
             "principal_cash": self.principal_cash,
             "interest_collected": self.interest_collected,
             "loans": [_members(loan) for loan in self.loans],
             "notes": [_members(note) for note in self.notes],
-            "published": [_members(each) for each in self.published],
+            "published": [_members(figure) for figure in self.published],
         }
         Path(path).write_text(json.dumps(answers, indent=1) + "\n", encoding="utf-8")
 
 
-def _members(record: ExpectedLoan | Note | Published) -> dict[str, Any]:
+def _members(record: ExpectedLoan | Note | StatedFigure) -> dict[str, Any]:
     return {name: getattr(record, name) for name in type(record).__dataclass_fields__}
 
 
 def generate_report(deal: GeneratedDeal, manner: str, seed: int = 7) -> GeneratedReport:
-    """The report of a deal, the same for the same arguments.
+    """Return the report of a deal, the same for the same arguments.
 
     Args:
         manner: of REPORTS.
@@ -254,12 +262,12 @@ def _notes(deal: GeneratedDeal) -> tuple[Note, ...]:
     )
 
 
-def _published(loans: tuple[ExpectedLoan, ...], notes: tuple[Note, ...], cash: float) -> tuple[Published, ...]:
-    """The principal amount over each class, without haircuts, and the weighted averages, to two decimals."""
+def _published(loans: tuple[ExpectedLoan, ...], notes: tuple[Note, ...], cash: float) -> tuple[StatedFigure, ...]:
+    """Return the principal amount over each class, without haircuts, and the weighted averages, to two decimals."""
     performing = [loan for loan in loans if not loan.is_defaulted]
     par = np.array([loan.par_value for loan in performing])
     amount = float(par.sum()) + cash
-    publisheds: list[Published] = []
+    publisheds: list[StatedFigure] = []
     senior = 0.0
     for note in notes:
         senior += note.balance
@@ -267,12 +275,12 @@ def _published(loans: tuple[ExpectedLoan, ...], notes: tuple[Note, ...], cash: f
             ratio = round(amount / senior * 100.0, 2)
             name = "A/B" if note.name == "B" else note.name
             publisheds.append(
-                Published(f"Class {name} Par Value Test", ratio, note.oc_trigger, ratio >= note.oc_trigger)
+                StatedFigure(f"Class {name} Par Value Test", ratio, note.oc_trigger, ratio >= note.oc_trigger)
             )
     recovery = round(float(np.average([loan.recovery_rate for loan in performing], weights=par)), 2)
-    publisheds.append(Published("Minimum Weighted Average Recovery Rate Test", recovery, 43.0, recovery >= 43.0))
+    publisheds.append(StatedFigure("Minimum Weighted Average Recovery Rate Test", recovery, 43.0, recovery >= 43.0))
     lite = round(float(par[[loan.cov_lite for loan in performing]].sum()) / amount * 100.0, 2)
-    publisheds.append(Published("Cov-Lite Loans", lite, 60.0, lite <= 60.0))
+    publisheds.append(StatedFigure("Cov-Lite Loans", lite, 60.0, lite <= 60.0))
     return tuple(publisheds)
 
 
@@ -307,10 +315,10 @@ class _Style:
         written: list[tuple[Callable[[date], Writable], str | None]] = [
             (lambda day: day, "dd/mm/yyyy"),
             (_short, None),
-            (_named, None),
+            (_name, None),
         ]
         if any(day.day > 12 for day in days):  # else nobody can tell the day from the month
-            written.append((_slashed, None))
+            written.append((_with_slashes, None))
         rates: list[tuple[Callable[[float | None], Writable], str | None]] = [
             (lambda value: value, "0.00###"),
             (lambda value: None if value is None else round(value / 100.0, 9), "0.00###%"),
@@ -336,7 +344,7 @@ class _Style:
         )
 
     def unit(self) -> str:
-        """What the header of the notes' balances says."""
+        """Return what the header of the notes' balances says."""
         return {1.0: "", 1_000.0: " (000s)", 1_000_000.0: " ($mm)"}[self.scale]
 
 
@@ -345,7 +353,7 @@ def _day(days: float) -> date:
     return day
 
 
-def _named(day: date) -> str:
+def _name(day: date) -> str:
     return f"{day.day:02}-{_MONTHS[day.month - 1]}-{day.year}"
 
 
@@ -353,11 +361,11 @@ def _short(day: date) -> str:
     return f"{day.day:02}-{_MONTHS[day.month - 1]}-{day.year % 100:02}"
 
 
-def _slashed(day: date) -> str:
+def _with_slashes(day: date) -> str:
     return f"{day.day:02}/{day.month:02}/{day.year}"
 
 
-def _dotted(day: date) -> str:
+def _with_dots(day: date) -> str:
     return f"{day.day:02}.{day.month:02}.{day.year}"
 
 
@@ -366,7 +374,10 @@ def _dotted(day: date) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column of a page: the lines of its header, its cells, and whether they are dates, rates or amounts."""
+    """A column of a page.
+
+    The lines of its header, its cells, and whether they are dates, rates or amounts.
+    """
 
     header: tuple[str, str]
     cells: list[Any]
@@ -381,7 +392,7 @@ class _Pages:
         self.loans: tuple[ExpectedLoan, ...] = figures["loans"]
 
     def all(self) -> list[GeneratedPage]:
-        """The pages in their order."""
+        """Return the pages in their order."""
         loans = [self.characteristics(), self.classification(), self.flags(), self.ratings()]
         lists = [self.defaulted(), self.discounted()]
         return [
@@ -394,7 +405,7 @@ class _Pages:
         ]
 
     def titled(self, title: str, rows: list[Row], formats: Sequence[str | None] = ()) -> GeneratedPage:
-        day = f"As of: {_slashed(date.fromisoformat(AS_OF))}"
+        day = f"As of: {_with_slashes(date.fromisoformat(AS_OF))}"
         top: list[Row] = [(self.figures["name"],), (title,)]
         below: list[Row] = []
         if self.style.as_of_below:
@@ -425,7 +436,7 @@ class _Pages:
         return self.titled(title, rows, [formats.get(column.kind) for column in columns])
 
     def named(self, loans: Sequence[ExpectedLoan]) -> list[_Column]:
-        """What every page begins with."""
+        """Return what every page begins with."""
         return [
             _Column(("Issue/Facility", "Identifier"), [loan.identifier or None for loan in loans]),
             _Column(("", "Issuer Name"), [loan.borrower_name for loan in loans]),
@@ -550,8 +561,8 @@ class _Pages:
     def tests(self) -> GeneratedPage:
         rows: list[Row] = [("Test Description", "Threshold", "Current", "Result")]
         rows += [
-            (each.name, f"{each.trigger:.2f}%", f"{each.value:.2f}%", "Passed" if each.passed else "Failed")
-            for each in self.figures["published"]
+            (figure.name, f"{figure.trigger:.2f}%", f"{figure.value:.2f}%", "Passed" if figure.passed else "Failed")
+            for figure in self.figures["published"]
         ]
         return self.titled("Test Summary", rows)
 
@@ -566,15 +577,15 @@ class _Sheet(_Pages):
     """
 
     def all(self) -> list[GeneratedPage]:
-        """The sheet."""
+        """Return the sheet."""
         loans = sorted(self.loans, key=lambda loan: loan.industry)
-        rows: list[Row] = [(self.figures["name"],), (f"As of {_named(date.fromisoformat(AS_OF))}",), ()]
+        rows: list[Row] = [(self.figures["name"],), (f"As of {_name(date.fromisoformat(AS_OF))}",), ()]
         for part in (self.notes(), self.accounts(), self.tests()):
             rows += [(part.name,), *(row for row in part.rows if len(row) > 1), ()]
         return [GeneratedPage("Report", [*rows, ("Collateral Obligations",), *self.listing(loans)])]
 
     def listing(self, loans: list[ExpectedLoan]) -> list[Row]:
-        """The loans with their header, group by group."""
+        """Return the loans with their header, group by group."""
         group: Row = (None, None, None, "Prior Month", "Current Month", "Prior Month", "Current Month")
         names: Row = (
             "Identifier",
@@ -620,7 +631,7 @@ class _Sheet(_Pages):
         return [*rows, total, (), ("Prepared for the noteholders",)]
 
     def line(self, loan: ExpectedLoan) -> Row:
-        """A loan's cells."""
+        """Return a loan's cells."""
 
         def flag(is_yes: bool) -> str:
             return "Yes" if is_yes else self.style.no
@@ -640,7 +651,7 @@ class _Sheet(_Pages):
             loan.floor,
             loan.all_in_rate,
             None if loan.spread is None else INDEX_NAME,
-            _named(_day(loan.maturity_date)),
+            _name(_day(loan.maturity_date)),
             loan.rating_agency_a or None,
             loan.rating_agency_b or "NR",
             loan.rating_agency_c or None,
@@ -657,10 +668,13 @@ class _Sheet(_Pages):
 
 
 class _Months(_Pages):
-    """Loans on sheets by month, today's on two of them; industries by issuer; notes and accounts side by side."""
+    """Loans on sheets by month, today's on two of them; industries by issuer.
+
+    Notes and accounts side by side.
+    """
 
     def all(self) -> list[GeneratedPage]:
-        """The pages, last month's first."""
+        """Return the pages, last month's first."""
         half = (len(self.loans) + 1) // 2
         old = self.page("Loans Feb 26", self.loans, 1.1)
         now = [self.page("Loans Mar 26", self.loans[:half]), self.page("Loans Mar 26 (2)", self.loans[half:])]
@@ -671,7 +685,7 @@ class _Months(_Pages):
         return [old, self.beside(), *now, industries, self.flags(), self.ratings(), self.tests()]
 
     def page(self, name: str, loans: Sequence[ExpectedLoan], times: float = 1.0) -> GeneratedPage:
-        """Some of the loans, their par times so much."""
+        """Return some of the loans, their par times so much."""
         header: Row = (
             "Obligor",
             "Facility",
@@ -711,7 +725,7 @@ class _Months(_Pages):
         return self.titled(name, [header, *rows], [*formats[:11], self.style.day_format])
 
     def beside(self) -> GeneratedPage:
-        """Notes, and accounts on their right."""
+        """Return notes, and accounts on their right."""
         notes, accounts = ([row for row in part.rows if len(row) > 1] for part in (self.notes(), self.accounts()))
         blank: Row = (None,) * len(accounts[0])
         accounts += [blank] * (len(notes) - len(accounts))
@@ -732,7 +746,7 @@ class _Flat:
         self.loans: tuple[ExpectedLoan, ...] = figures["loans"]
 
     def all(self) -> list[GeneratedPage]:
-        """The files, by name."""
+        """Return the files, by name."""
         return [self.collateral(), self.assets(), self.notes(), self.accounts(), self.tests()]
 
     def number(self, value: float | None, decimals: int = 5) -> str:
@@ -742,7 +756,7 @@ class _Flat:
         return text.replace(".", ",") if self.style.decimal_comma else text
 
     def file(self, name: str, headers: str, rows: Sequence[Row]) -> GeneratedPage:
-        common = (self.figures["name"], _named(date.fromisoformat(AS_OF)))
+        common = (self.figures["name"], _name(date.fromisoformat(AS_OF)))
         return GeneratedPage(
             name, [("Deal_Name", "As_Of_Date", *headers.split(",")), *((*common, *row) for row in rows)]
         )
@@ -770,7 +784,7 @@ class _Flat:
                     loan.rating_agency_a,
                     loan.rating_agency_b,
                     loan.rating_agency_c,
-                    _dotted(_day(loan.maturity_date)),
+                    _with_dots(_day(loan.maturity_date)),
                     loan.identifier,
                     number(loan.price),
                 )
@@ -836,11 +850,11 @@ class _Flat:
             "Test_Name,Trigger,Current_Value,Status",
             [
                 (
-                    each.name,
-                    self.number(each.trigger, 2) + "%",
-                    self.number(each.value, 2) + "%",
-                    "Passed" if each.passed else "Failed",
+                    figure.name,
+                    self.number(figure.trigger, 2) + "%",
+                    self.number(figure.value, 2) + "%",
+                    "Passed" if figure.passed else "Failed",
                 )
-                for each in self.figures["published"]
+                for figure in self.figures["published"]
             ],
         )

@@ -107,7 +107,10 @@ def draw_texts(book: LoanBook) -> LoanTexts:
 
 @dataclass(frozen=True, slots=True)
 class HoldingLines:
-    """Lines of the Holdings sheet: the loan of each (-1: an empty line), its par, and where in the sheet they start."""
+    """Lines of the Holdings sheet.
+
+    The loan of each (-1: an empty line), its par, and where in the sheet they start.
+    """
 
     loan: NDArray[np.int64]
     par: NDArray[np.float64]
@@ -117,7 +120,7 @@ class HoldingLines:
         return len(self.loan)
 
     def part(self, start: int) -> HoldingLines:
-        """The lines of one chunk."""
+        """Return the lines of one chunk."""
         cut = slice(start, start + _CHUNK)
         return HoldingLines(self.loan[cut], self.par[cut], start)
 
@@ -127,7 +130,10 @@ Cells = Callable[[HoldingLines], list[Writable]]
 
 @dataclass(frozen=True, slots=True)
 class HoldingsColumn:
-    """A column of the Holdings sheet: how its cells are made from lines, and their number format."""
+    """A column of the Holdings sheet.
+
+    How its cells are made from lines, and their number format.
+    """
 
     header: str
     cells: Cells
@@ -158,7 +164,7 @@ class HoldingsSheet:
 
 
 def holdings(book: LoanBook, texts: LoanTexts, messy: frozenset[str], as_of: date) -> HoldingsSheet:
-    """The Holdings sheet of a book with the asked habits (of MESSY)."""
+    """Return the Holdings sheet of a book with the asked habits (of MESSY)."""
     lines = _lines(book, texts, messy)
     titles = _titles(book, as_of) if "title_rows" in messy else []
     first_row = len(titles) + (2 if "two_row_header" in messy else 1)
@@ -191,7 +197,7 @@ def rows_at_most(loans: int, messy: frozenset[str]) -> int:
 
 
 def tranche_rows(book: LoanBook) -> list[Sequence[Writable]]:
-    """The Tranches sheet."""
+    """Return the Tranches sheet."""
     rows: list[Sequence[Writable]] = [
         (
             "Class",
@@ -213,7 +219,7 @@ def tranche_rows(book: LoanBook) -> list[Sequence[Writable]]:
 
 
 def deal_rows(book: LoanBook, as_of: date) -> list[Sequence[Writable]]:
-    """The Deal sheet: a label and its value in each row."""
+    """Return the Deal sheet: a label and its value in each row."""
     return [
         ("Deal Name", deal_name(book)),
         ("As Of Date", as_of),
@@ -224,12 +230,15 @@ def deal_rows(book: LoanBook, as_of: date) -> list[Sequence[Writable]]:
 
 
 def deal_name(book: LoanBook) -> str:
-    """What the sample deal is called."""
+    """Return what the sample deal is called."""
     return f"Sample CLO {book.chance.seed}-{book.count}"
 
 
 def _lines(book: LoanBook, texts: LoanTexts, messy: frozenset[str]) -> HoldingLines:
-    """A line per loan; a position in lots or with an unsettled sale has two, which add up to its par."""
+    """Return a line per loan.
+
+    A position in lots or with an unsettled sale has two, which add up to its par.
+    """
     loan, par = np.arange(book.count), book.par.copy()
     # Only a CUSIP tells that two lines are one position.
     splittable = np.flatnonzero((texts.cusip != "") & (par >= 50_000.0))
@@ -253,7 +262,10 @@ def _gaps(book: LoanBook) -> NDArray[np.int64]:
 
 
 def _columns(book: LoanBook, texts: LoanTexts, first_row: int) -> list[HoldingsColumn]:
-    """The columns as a clean book has them, under headers that managers use; `first_row` is the sheet's, 0-based."""
+    """Return the columns as a clean book has them, under headers that managers use.
+
+    `first_row` is the sheet's, 0-based.
+    """
     par_letter, price_letter = "J", "K"
     maturity = book.maturity + SERIAL_OF_1970
 
@@ -269,27 +281,27 @@ def _columns(book: LoanBook, texts: LoanTexts, first_row: int) -> list[HoldingsC
         HoldingsColumn("CUSIP", _texts(texts.cusip)),
         HoldingsColumn("LoanX ID", _texts(texts.loanx)),
         HoldingsColumn("ISIN", _texts(texts.isin)),
-        HoldingsColumn("Issuer Name", _coded(book.obligor, texts.companies)),
-        HoldingsColumn("Issue Name", _coded(texts.facility, texts.facilities)),
-        HoldingsColumn("Lien Type", _coded(book.is_second_lien, LIENS)),
-        HoldingsColumn("Moody's Industry", _coded(book.industry, [name for name, _ in INDUSTRIES])),
-        HoldingsColumn("Country", _coded(book.country, [name for name, *_ in COUNTRIES])),
+        HoldingsColumn("Issuer Name", _encode(book.obligor, texts.companies)),
+        HoldingsColumn("Issue Name", _encode(texts.facility, texts.facilities)),
+        HoldingsColumn("Lien Type", _encode(book.is_second_lien, LIENS)),
+        HoldingsColumn("Moody's Industry", _encode(book.industry, [name for name, _ in INDUSTRIES])),
+        HoldingsColumn("Country", _encode(book.country, [name for name, *_ in COUNTRIES])),
         HoldingsColumn("Currency", lambda lines: list(repeat(CURRENCY, len(lines)))),
         HoldingsColumn("Par Amount", lambda lines: lines.par.tolist(), "#,##0.00"),
         HoldingsColumn("Market Price", _numbers(book.price)),
         HoldingsColumn("Market Value (USD)", market_value, "#,##0.00"),
         HoldingsColumn("Purchase Price", _numbers(book.purchase_price)),
         HoldingsColumn("Facility Size", _numbers(book.facility_size), "#,##0"),
-        HoldingsColumn("Index", _coded(book.is_fixed, [INDEX_NAME, None])),
+        HoldingsColumn("Index", _encode(book.is_fixed, [INDEX_NAME, None])),
         HoldingsColumn("Spread", _numbers(book.spread)),
         HoldingsColumn("Floor", _numbers(book.floor)),
         HoldingsColumn("All In Rate", _numbers(book.all_in_rate)),
-        HoldingsColumn("Coupon Type", _coded(book.is_fixed, COUPON_TYPES)),
+        HoldingsColumn("Coupon Type", _encode(book.is_fixed, COUPON_TYPES)),
         HoldingsColumn("Amortization", _numbers(book.amortization)),
         HoldingsColumn("Maturity Date", _numbers(maturity), "dd-mmm-yyyy"),
-        HoldingsColumn("Moody's CFR", _coded(book.rank_a, [None, *SCALE_A])),
-        HoldingsColumn("S&P Issuer Rating", _coded(book.rank_b, [None, *SCALE_B])),
-        HoldingsColumn("Fitch Rating", _coded(book.rank_c, [None, *SCALE_B])),
+        HoldingsColumn("Moody's CFR", _encode(book.rank_a, [None, *SCALE_A])),
+        HoldingsColumn("S&P Issuer Rating", _encode(book.rank_b, [None, *SCALE_B])),
+        HoldingsColumn("Fitch Rating", _encode(book.rank_c, [None, *SCALE_B])),
         HoldingsColumn("Recovery Rate", _numbers(book.recovery_rate)),
         HoldingsColumn("Cov-Lite", _flags(book.is_cov_lite)),
         HoldingsColumn("Default Obligation", _flags(book.is_defaulted)),
@@ -314,39 +326,39 @@ def _texts(values: NDArray[np.str_]) -> Cells:
     return lambda lines: [text or None for text in values[lines.loan].tolist()]
 
 
-def _coded(codes: NDArray[np.int64] | NDArray[np.bool_], texts: Sequence[str | None]) -> Cells:
+def _encode(codes: NDArray[np.int64] | NDArray[np.bool_], texts: Sequence[str | None]) -> Cells:
     table = np.array(texts, object)
     return lambda lines: table[codes[lines.loan].astype(np.intp)].tolist()
 
 
 def _flags(values: NDArray[np.bool_]) -> Cells:
-    return _coded(values, ["No", "Yes"])
+    return _encode(values, ["No", "Yes"])
 
 
 def _habits(
     book: LoanBook, lines: HoldingLines, column: HoldingsColumn, messy: frozenset[str], is_text: NDArray[np.bool_]
 ) -> HoldingsColumn:
-    """The column with the habits that live in single cells."""
+    """Return the column with the habits that live in single cells."""
     cells, header = column.cells, column.header
     if header in ("Par Amount", "Market Price") and is_text.any():
-        cells = _replaced(cells, is_text, _number_text)
+        cells = _replace(cells, is_text, _number_text)
     if header in ("CUSIP", "LoanX ID", "Fitch Rating") and "error_cells" in messy:
         # A look-up that found nothing.
         mask = _share(book, lines, f"error cells {header}", _ERROR_SHARE)
-        cells = _replaced(cells, mask, lambda value: Formula("NA()", "#N/A") if value is None else value)
+        cells = _replace(cells, mask, lambda value: Formula("NA()", "#N/A") if value is None else value)
     flags = ("Cov-Lite", "Default Obligation", "DIP", "Current Pay", "PIKing", "Days Past Due")
     if header in flags and "blanks" in messy:
         mask = _share(book, lines, f"blanks {header}", _BLANK_SHARE)
-        cells = _replaced(cells, mask, lambda value: None if value in ("No", 0.0) else value)
+        cells = _replace(cells, mask, lambda value: None if value in ("No", 0.0) else value)
     if header == "Issuer Name" and "merged_issuers" in messy:
         # Below its first cell a merged range is empty.
-        cells = _replaced(cells, _repeats(book, lines), lambda _: None)
+        cells = _replace(cells, _repeats(book, lines), lambda _: None)
     if header == "Spread" and "percent_spreads" in messy:
         cells = _numbers(book.spread / 100.0)
     return HoldingsColumn(header, cells, column.number_format)
 
 
-def _replaced(cells: Cells, mask: NDArray[np.bool_], change: Callable[[Writable], Writable]) -> Cells:
+def _replace(cells: Cells, mask: NDArray[np.bool_], change: Callable[[Writable], Writable]) -> Cells:
     def changed(lines: HoldingLines) -> list[Writable]:
         values = cells(lines)
         for at in np.flatnonzero(mask[lines.start : lines.start + len(lines)]).tolist():
@@ -361,7 +373,10 @@ def _share(book: LoanBook, lines: HoldingLines, question: str, percent: float) -
 
 
 def _number_text(value: Writable) -> Writable:
-    """A number as people type it: thousands separated, negatives in brackets; prices keep their decimals."""
+    """Return a number as people type it: thousands separated, negatives in brackets.
+
+    Prices keep their decimals.
+    """
     assert isinstance(value, float)
     if 0.0 <= value < 1_000.0:
         return str(value)
@@ -375,7 +390,7 @@ def _repeats(book: LoanBook, lines: HoldingLines) -> NDArray[np.bool_]:
 
 
 def _merged(repeats: NDArray[np.bool_], first_row: int, column: int) -> list[tuple[int, int, int, int]]:
-    """The range of each line with the repeats below it."""
+    """Return the range of each line with the repeats below it."""
     edges = np.diff(repeats.astype(np.int8), append=0)
     starts, ends = np.flatnonzero(edges == 1) + first_row, np.flatnonzero(edges == -1) + first_row
     return [(start, column, end, column) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
@@ -401,7 +416,10 @@ def _two_rows(headers: list[str]) -> list[list[Writable]]:
 def _totals(
     book: LoanBook, lines: HoldingLines, position: dict[str, int], first_row: int, is_text: NDArray[np.bool_]
 ) -> list[Writable]:
-    """The totals row. Its sum of par is the one that a spreadsheet gives: SUM passes over numbers typed as text."""
+    """Return the totals row.
+
+    Its sum of par is the one that a spreadsheet gives: SUM passes over numbers typed as text.
+    """
     row: list[Writable] = [None] * len(position)
     row[position["Issuer Name"]] = "Total"
     last = first_row + len(lines)

@@ -60,18 +60,18 @@ class GeneratedTape:
         return [answer for answer in self.answers if answer.severity != "none"]
 
     def portfolio_columns(self) -> Columns:
-        """The tape's rows under their standard names and in their units, for `Portfolio.from_columns`.
+        """Return the tape's rows under their standard names and in their units, for `Portfolio.from_columns`.
 
         Identifiers that the trustee does not print are not in here either; how it writes the rest is the sheet's alone.
         """
         return dict(self.columns)
 
     def book_columns(self) -> Columns:
-        """The same of the book to compare with."""
+        """Return the same of the book to compare with."""
         return self.deal.portfolio_columns()
 
     def sheet(self) -> TrusteeSheet:
-        """The tape's sheet in the trustee's style.
+        """Return the tape's sheet in the trustee's style.
 
         Raises:
             GenerateError: it has more rows than a sheet.
@@ -111,7 +111,8 @@ _ANSWER_NAMES: Final = tuple(ExpectedIssue.__dataclass_fields__)
 
 
 def generate_tape(deal: GeneratedDeal, trustee: str, seed: int = 7, edits: int | None = None) -> GeneratedTape:
-    """The tape of a deal as one trustee gives it, with as many edits of every kind; the same for the same arguments.
+    """Return the tape of a deal as one trustee gives it, with as many edits of every kind; the same for the same
+    arguments.
 
     Each edit has a loan of its own. The book is given loans of 50,000 and 500,000 to leave out of the tape, and
     maturities that tell its loans without identifiers apart.
@@ -128,7 +129,7 @@ def generate_tape(deal: GeneratedDeal, trustee: str, seed: int = 7, edits: int |
     check_number("seed", seed, 0, SEED_MAX)
     count = min(EDITS_MAX, max(1, deal.loans // _LOANS_AN_EDIT)) if edits is None else edits
     check_number("edits", count, 0, EDITS_MAX)
-    chosen = _chosen(deal, seed, count)
+    chosen = _choose(deal, seed, count)
     deal = replace(deal, book=_edited_book(deal.book, deal.texts, chosen))
     draft = TapeDraft.of(deal, seed)
     for edit, rows in chosen:
@@ -141,8 +142,8 @@ def generate_tape(deal: GeneratedDeal, trustee: str, seed: int = 7, edits: int |
     return GeneratedTape(deal, trustee, seed, draft.columns(), answers)
 
 
-def _chosen(deal: GeneratedDeal, seed: int, count: int) -> list[tuple[Edit, Rows]]:
-    """The loans of each edit, none taken twice."""
+def _choose(deal: GeneratedDeal, seed: int, count: int) -> list[tuple[Edit, Rows]]:
+    """Return the loans of each edit, none taken twice."""
     fit = eligible(deal.book, deal.texts)
     free = np.ones(deal.loans, np.bool_)
     order = Chance(seed, deal.loans).stream("edited loans").permutation(deal.loans)
@@ -162,7 +163,10 @@ def _chosen(deal: GeneratedDeal, seed: int, count: int) -> list[tuple[Edit, Rows
 
 
 def _edited_book(book: LoanBook, texts: LoanTexts, chosen: list[tuple[Edit, Rows]]) -> LoanBook:
-    """The book with the par that some edits need, and with no two loans that nothing but their par tells apart."""
+    """Return the book with the par that some edits need.
+
+    No two loans differ by their par alone.
+    """
     par, maturity = book.par.copy(), book.maturity.copy()
     for edit, rows in chosen:
         if edit.book_par is not None:

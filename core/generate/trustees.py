@@ -29,7 +29,10 @@ _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep",
 
 @dataclass(frozen=True, slots=True)
 class TapeLines:
-    """Some lines of a tape's sheet: the row of the tape that each shows, and the par on it."""
+    """Some lines of a tape's sheet.
+
+    The row of the tape that each shows, and the par on it.
+    """
 
     row: NDArray[np.int64]
     par: NDArray[np.float64]
@@ -72,7 +75,9 @@ class TrusteeSheet:
     @property
     def header(self) -> list[Sequence[Writable]]:
         """The header's rows."""
-        return [[line or None for line in lines] for lines in zip(*(each.header for each in self.printed), strict=True)]
+        return [
+            [line or None for line in lines] for lines in zip(*(column.header for column in self.printed), strict=True)
+        ]
 
     @property
     def number_formats(self) -> list[str | None]:
@@ -101,7 +106,7 @@ class TrusteeSheet:
         for start in range(0, len(self.lines), _CHUNK):
             cut = slice(start, start + _CHUNK)
             part = TapeLines(self.lines.row[cut], self.lines.par[cut], start)
-            yield from zip(*(each.cells(self.columns, part, self.chance) for each in self.printed), strict=True)
+            yield from zip(*(column.cells(self.columns, part, self.chance) for column in self.printed), strict=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +156,12 @@ def _read(column: Any, lines: TapeLines) -> list[str]:
     return texts
 
 
-def _padded(text: str) -> str:
+def _pad(text: str) -> str:
     return f" {text:<12}"
 
 
 def _index(word: str) -> Callable[[str], str]:
-    """The trustee's word for the book's index; another one as it stands."""
+    """Return the trustee's word for the book's index; another one as it stands."""
     return lambda text: word if text == INDEX_NAME else text
 
 
@@ -172,11 +177,11 @@ def _named_month(day: date) -> str:
     return f"{day.day:02}-{_MONTHS[day.month - 1]}-{day.year}"
 
 
-def _dotted(day: date) -> str:
+def _with_dots(day: date) -> str:
     return f"{day.day:02}.{day.month:02}.{day.year}"
 
 
-def _slashed(day: date) -> str:
+def _with_slashes(day: date) -> str:
     return f"{day.month:02}/{day.day:02}/{day.year}"
 
 
@@ -188,7 +193,7 @@ def _flags(field: str, no: Writable, yes: Writable) -> Cells:
 
 
 def _in_some(percent: float, question: str, cells: Cells, changed: Callable[[Writable], Writable]) -> Cells:
-    """The cells, some of them changed: the same ones for the same tape."""
+    """Return the cells, some of them changed: the same ones for the same tape."""
 
     def chosen(columns: Columns, lines: TapeLines, chance: Chance) -> list[Writable]:
         picked = chance.share(question, len(np.asarray(columns["par_value"])), percent)[lines.row].tolist()
@@ -227,7 +232,10 @@ def _on_watch(value: Writable) -> Writable:
 
 
 def _confidential(value: Writable) -> Writable:
-    """An estimate that is kept confidential: for a loan without a rating, so that it hides none."""
+    """Return an estimate that is kept confidential.
+
+    For a loan without a rating, so that it hides none.
+    """
     return "***" if value is None else value
 
 
@@ -288,7 +296,7 @@ def _all_identifiers(_: TapeDraft) -> None:
 
 
 def _is_bond(columns: Columns, lines: TapeLines) -> NDArray[np.bool_]:
-    """Whether a line is told as a bond: it has an ISIN and no LoanX id."""
+    """Return whether a line counts as a bond: it has an ISIN and no LoanX id."""
     isin, loanx = (np.asarray(columns[name])[lines.row] for name in ("isin", "loanx_id"))
     return np.asarray((isin != "") & (loanx == ""), np.bool_)
 
@@ -311,12 +319,12 @@ _FLAT: Final = (
     PrintedColumn(("Deal_Name",), _constant("Sample CLO")),
     PrintedColumn(("As_Of_Date",), _constant(_named_month(date.fromisoformat(AS_OF)))),
     PrintedColumn(("Deal_Base_Currency",), _constant(CURRENCY)),
-    PrintedColumn(("LoanX_ID",), _texts("loanx_id", _padded)),
+    PrintedColumn(("LoanX_ID",), _texts("loanx_id", _pad)),
     PrintedColumn(("CUSIP",), _texts("cusip")),
     PrintedColumn(("ISIN",), _texts("isin")),
     PrintedColumn(("FIGI",), _figi),
-    PrintedColumn(("Issuer_Name",), _texts("borrower_name", _padded)),
-    PrintedColumn(("Security_Name",), _texts("facility_name", _padded)),
+    PrintedColumn(("Issuer_Name",), _texts("borrower_name", _pad)),
+    PrintedColumn(("Security_Name",), _texts("facility_name", _pad)),
     PrintedColumn(("Security_Level",), _level),
     PrintedColumn(("Principal_Funded_Balance",), _funded),
     PrintedColumn(("Commitment",), _par),
@@ -325,13 +333,13 @@ _FLAT: Final = (
     PrintedColumn(("Index_Floor_Rate",), _numbers("floor")),
     PrintedColumn(("Current_Spread",), _numbers("spread", 0.01)),
     PrintedColumn(("All_In_Rate",), _numbers("all_in_rate")),
-    PrintedColumn(("Maturity_Date",), _dates(_dotted)),
-    PrintedColumn(("Moodys_Rating_Final",), _texts("rating_agency_a", _padded)),
-    PrintedColumn(("Moodys_Rating_Unadjusted",), _texts("rating_agency_a", _padded)),
-    PrintedColumn(("SP_Rating_Final",), _texts("rating_agency_b", _padded)),
-    PrintedColumn(("Fitch_Rating_Final",), _texts("rating_agency_c", _padded)),
-    PrintedColumn(("Moodys_Industry_Name",), _texts("industry", _padded)),
-    PrintedColumn(("Country_Name",), _texts("country", _padded)),
+    PrintedColumn(("Maturity_Date",), _dates(_with_dots)),
+    PrintedColumn(("Moodys_Rating_Final",), _texts("rating_agency_a", _pad)),
+    PrintedColumn(("Moodys_Rating_Unadjusted",), _texts("rating_agency_a", _pad)),
+    PrintedColumn(("SP_Rating_Final",), _texts("rating_agency_b", _pad)),
+    PrintedColumn(("Fitch_Rating_Final",), _texts("rating_agency_c", _pad)),
+    PrintedColumn(("Moodys_Industry_Name",), _texts("industry", _pad)),
+    PrintedColumn(("Country_Name",), _texts("country", _pad)),
     PrintedColumn(("Is_Default",), _flags("is_defaulted", "N", "Y")),
     PrintedColumn(("Cov_Lite",), _flags("cov_lite", "N", "Y")),
 )
@@ -342,7 +350,10 @@ def _flat(columns: Columns, chance: Chance) -> TrusteeSheet:
 
 
 def _slices(columns: Columns, chance: Chance) -> TapeLines:
-    """A line for each row, three for some, as far as the sheet has room; only what has an identifier adds up again."""
+    """Return a line for each row, three for some, as far as the sheet has room.
+
+    Only what has an identifier adds up again.
+    """
     par = np.asarray(columns["par_value"], np.float64)
     named = np.any([np.asarray(columns[name]) != "" for name in ("cusip", "loanx_id", "isin")], axis=0)
     room = max(0, SHEET_ROWS_MAX - 1 - len(par)) // len(_SLICES)
@@ -388,7 +399,7 @@ _PORTAL: Final = (
     PrintedColumn(("Floor",), _numbers("floor")),
     PrintedColumn(("All-In-Rate (w/Floor)",), _numbers("all_in_rate")),
     PrintedColumn(("Payment Period",), _constant("3 Months")),
-    PrintedColumn(("Maturity Date",), _dates(_slashed)),
+    PrintedColumn(("Maturity Date",), _dates(_with_slashes)),
     PrintedColumn(("Deal Issue (Derived) Rating - Moody's",), _texts("rating_agency_a")),
     PrintedColumn(("Deal Issue (Derived) Rating - S&P",), _texts("rating_agency_b")),
     PrintedColumn(("Fitch Issuer Rating",), _texts("rating_agency_c")),

@@ -1,4 +1,7 @@
-"""What several portfolios have in common: the tightest test of all, and obligors that several hold."""
+"""What several portfolios have in common.
+
+The tightest test of all, and obligors that several hold.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +22,13 @@ SHARED_LOOKED_AT: Final = 2_000
 
 
 def between(studies: Sequence[Study]) -> Iterator[StudyFinding]:
-    """What is said of several portfolios together."""
+    """Yield what is said of several portfolios together."""
     yield from _tightest(studies)
-    yield from _shared(studies)
+    yield from _share(studies)
 
 
 def _tightest(studies: Sequence[Study]) -> Iterator[StudyFinding]:
-    """The test with the least headroom of each portfolio, the tightest first."""
+    """Yield the test with the least headroom of each portfolio, the tightest first."""
     thinnest = []
     for study in studies:
         tests = [result for result in study.results if result.cushion_pct is not None]
@@ -64,11 +67,11 @@ def _tightest(studies: Sequence[Study]) -> Iterator[StudyFinding]:
 
 
 def _nearest(test_result: TestResult) -> tuple[bool, float]:
-    """What sorts tests by headroom, those whose status is doubtful behind the others."""
+    """Return what sorts tests by headroom, those whose status is doubtful behind the others."""
     return test_result.doubtful, headroom_of(test_result)
 
 
-def _shared(studies: Sequence[Study]) -> Iterator[StudyFinding]:
+def _share(studies: Sequence[Study]) -> Iterator[StudyFinding]:
     """Obligors that several portfolios of one currency hold."""
     par_by_deal: dict[str, dict[int, float]] = defaultdict(dict)
     for at, study in enumerate(studies):

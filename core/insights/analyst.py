@@ -49,7 +49,7 @@ def analyse(
     most: int = MOST,
     labels: Mapping[str, str] = LABELS,
 ) -> list[Insight]:
-    """What a reader should know of these portfolios, the most important first.
+    """Return what a reader should know of these portfolios, the most important first.
 
     Args:
         subjects: at most `SUBJECTS_MAX`.
@@ -81,11 +81,11 @@ def analyse(
     for at, finding in shown:
         several = len(subjects) > 1
         insights.append(_insight(finding, known if at < 0 else [studies[at]], stakeholder, named=several and at >= 0))  # type: ignore[list-item]
-    return [_labelled(insight, labels) for insight in insights[:most]]
+    return [_label(insight, labels) for insight in insights[:most]]
 
 
-def _labelled(insight: Insight, labels: Mapping[str, str]) -> Insight:
-    """An insight with labels in the place of names."""
+def _label(insight: Insight, labels: Mapping[str, str]) -> Insight:
+    """Return an insight with labels in the place of names."""
     texts = {name: labelled(getattr(insight, name), labels) for name in ("title", "summary", "methodology")}
     lists = {name: [labelled(each, labels) for each in getattr(insight, name)] for name in ("names", "remarks")}
     return replace(insight, **texts, **lists)
@@ -154,7 +154,7 @@ def _doubts(finding: StudyFinding, studies: Sequence[Study]) -> Iterator[str]:
 
 
 def _empty(subject: Subject) -> Insight:
-    """What there is to say of a portfolio without loans."""
+    """Return what there is to say of a portfolio without loans."""
     reason = plain(subject.portfolio.notes.message or "the sheet has none below its header", 300)
     return Insight(
         key="no_loans",

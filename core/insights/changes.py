@@ -1,4 +1,7 @@
-"""Portfolios to which one thing was done: ratings a notch lower, loans in default."""
+"""Portfolios to which one thing was done.
+
+Ratings a notch lower, loans in default.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ WORST: Final = 21
 
 
 def downgraded(portfolio: Portfolio, rows: NDArray[np.bool_], notches: int) -> Portfolio:
-    """Every rating of these loans so many notches lower; those of the loan itself, which recoveries go by, stay."""
+    """Every rating of these loans so many notches lower.
+
+    Those of the loan itself, which recoveries go by, stay.
+    """
 
     def lower(ranks: NDArray[np.uint8]) -> NDArray[np.uint8]:
         falls = rows & (ranks > 0) & (ranks < WORST)
@@ -26,7 +32,10 @@ def downgraded(portfolio: Portfolio, rows: NDArray[np.bool_], notches: int) -> P
 
 
 def defaulted(portfolio: Portfolio, rows: NDArray[np.bool_]) -> Portfolio:
-    """These loans in default; what their columns say of price and recovery stays."""
+    """Return these loans in default.
+
+    What their columns say of price and recovery stays.
+    """
     none = np.zeros(portfolio.row_count, np.uint8)
     flags = {
         **portfolio.flags,

@@ -40,23 +40,24 @@ class Columns:
         """The row of the same loan in the other month; -1 where there is none."""
 
     def has(self, *names: str) -> bool:
-        """Whether there is each of the columns."""
+        """Return whether there is each of the columns."""
         return all(self.column(name) is not None for name in names)
 
     def column(self, name: str) -> Floats | Names | None:
-        """A column: numbers, flags as 0 and 1 and ratings as ranks with NaN for a blank, or names; None without it."""
+        """Return a column: numbers, flags as 0 and 1 and ratings as ranks with NaN for a blank, or names; None without
+        it."""
         if name not in self._seen:
             self._seen[name] = self._derive(name)
         return self._seen[name]
 
     def numbers(self, name: str) -> Floats:
-        """A column of numbers that is there."""
+        """Return a column of numbers that is there."""
         column = self.column(name)
         assert isinstance(column, np.ndarray), name
         return column
 
     def names(self, name: str) -> Names:
-        """A column of names that is there."""
+        """Return a column of names that is there."""
         column = self.column(name)
         assert isinstance(column, Names), name
         return column
@@ -85,7 +86,7 @@ class Columns:
     # Loans
 
     def chosen(self, where: Sequence[FigureCondition] = (), loans: str = "performing") -> Mask:
-        """The loans that have a par and meet every condition."""
+        """Return the loans that have a par and meet every condition."""
         loan = self._loans[loans]
         for condition in where:
             loan = loan & self._meets(condition)
@@ -112,7 +113,10 @@ class Columns:
         return np.asarray(_COMPARED[condition.is_](column, condition.value))
 
     def paired(self, name: str) -> Floats:
-        """A column of numbers of the other month, in the order of these loans; NaN for a loan that is only here."""
+        """Return a column of numbers of the other month, in the order of these loans.
+
+        NaN for a loan that is only here.
+        """
         assert self.other_month is not None
         theirs = self.other_month.column(name)
         if not isinstance(theirs, np.ndarray):
@@ -122,7 +126,7 @@ class Columns:
     # What they come to
 
     def figure(self, recipe: FigureRecipe) -> float | None:
-        """The figure of a recipe over loans; None where no loan gives one."""
+        """Return the figure of a recipe over loans; None where no loan gives one."""
         if recipe.loans == "notes":
             return self._of_notes(recipe)
         chosen = self.chosen(recipe.where, recipe.loans)
@@ -188,7 +192,7 @@ class Columns:
         )
 
     def identifier(self, row: int) -> str | None:
-        """What tells a loan from others."""
+        """Return what tells a loan from others."""
         for name in IDENTIFIERS:
             names = self.portfolio.names.get(name)
             if names is not None and names.codes[row] >= 0:

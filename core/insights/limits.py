@@ -1,4 +1,7 @@
-"""What the tests say: how many pass, which fail, which have the least headroom, and what stands behind each."""
+"""What the tests say.
+
+How many pass, which fail, which have the least headroom, and what stands behind each.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +54,10 @@ def headroom_of(test_result: TestResult) -> float:
 
 
 def _gravity(test_result: TestResult) -> tuple[bool, bool, float]:
-    """What sorts tests that fail or warn: failing coverage first, since it turns cash away, then by the least "
-    "headroom."""
+    """Return what sorts tests that fail or warn.
+
+    Failing coverage first, since it turns cash away, then by the least " "headroom.
+    """
     return test_result.status != "fail", test_result.category != "coverage", headroom_of(test_result)
 
 
@@ -92,7 +97,7 @@ def verdict(study: Study) -> Iterator[StudyFinding]:
     )
     summary += ", {doubtful} doubtful" if doubtful else ""
     worst = sorted((item for item in certain if item.status != "pass"), key=_gravity)[:NAMED]
-    named = [_named(draft, f"_{at}", item) for at, item in enumerate(worst)]
+    named = [_name(draft, f"_{at}", item) for at, item in enumerate(worst)]
     if fails:
         headline = "{certain_fail} of {all} with a figure fail" + ("" if fails > 1 else "s")
         headline += " and {warning} stand" + ("s" if warns == 1 else "") + " in the warning band" if warns else ""
@@ -105,7 +110,7 @@ def verdict(study: Study) -> Iterator[StudyFinding]:
     headline += ". " + (f"{told_of} {'; '.join(named)}. " if named else "")
     if doubtful:
         each = [
-            f"{_named(draft, f'_doubt_{at}', item)}, {_STATUS_HERE[status_here(item)]} by our figures"
+            f"{_name(draft, f'_doubt_{at}', item)}, {_STATUS_HERE[status_here(item)]} by our figures"
             f", though {doubted(draft, item, f'printed_{at}')}"
             for at, item in enumerate(doubtful)
         ]
@@ -140,8 +145,8 @@ def verdict(study: Study) -> Iterator[StudyFinding]:
     )
 
 
-def _named(draft: FindingDraft, place: str, test_result: TestResult) -> str:
-    """A test with its figure and its limit."""
+def _name(draft: FindingDraft, place: str, test_result: TestResult) -> str:
+    """Return a test with its figure and its limit."""
     draft.say(f"test{place}", test_result.test_name)
     draft.test(f"value{place}", test_result.test_id)
     draft.test(f"limit{place}", test_result.test_id, "limit")
@@ -153,7 +158,8 @@ _STATUS_THERE: Final = {"fail": "failed", "pass": "passed"}
 
 
 def doubted(draft: FindingDraft, test_result: TestResult, key: str = "printed") -> str:
-    """What makes a status doubtful, as a clause: what the file prints, or that par is missing; "" where nothing does.
+    """Return what makes a status doubtful, as a clause: what the file prints, or that par is missing; "" where nothing
+    does.
 
     Args:
         key: of the printed figure.
@@ -180,6 +186,7 @@ def failing(study: Study) -> Iterator[StudyFinding]:
     )
     for place, each in enumerate(failed[:FAILING_SHOWN]):
         draft = study.draft(f"failing:{each.test_id}")
+        draft.is_disputed = each.doubtful
         more = _figures_of(draft, each)
         theirs = doubted(draft, each)
         theirs = f" This is doubtful: {theirs}. See first what differs." if theirs else ""
@@ -191,7 +198,7 @@ def failing(study: Study) -> Iterator[StudyFinding]:
             "act",
             f"{{test}} {fails}: {{value}} against a {side} of {{limit}}",
             f"{{test}} stands at {{value}}, {{short}} {where} its {side} of {{limit}}.{theirs}{_usual(study, each)}",
-            is_disputed=each.doubtful,
+            **more,
             weight=float(len(failed) - place),
             executive="" if study.measure(each.test_id) == "delinquency" else CURE.get(each.category, ""),
             finance=_money(
@@ -200,21 +207,21 @@ def failing(study: Study) -> Iterator[StudyFinding]:
                 "It would pass with {slack} less of such par at the same total",
                 "It is {slack} short of what the {side} asks of its numerator",
             ),
-            more=more,
             methodology=_method(each),
             coverage_pct=_coverage(each),
         )
 
 
 def thin(study: Study) -> Iterator[StudyFinding]:
-    """The tests that pass with the least headroom in percent of their limit."""
+    """Yield the tests that pass with the least headroom in percent of their limit."""
     passing = [result for result in study.results if result.status != "fail" and result.cushion_pct is not None]
     seen: set[tuple[str, float]] = set()
     for place, each in enumerate(sorted(passing, key=headroom_of)[:THIN_SHOWN]):
         if (each.category, each.current_value) in seen:
-            continue  # one ratio that is held to two limits: the nearer one is told
+            continue  # one ratio that is held to two limits: the nearer one is reported
         seen.add((each.category, each.current_value))
         draft = study.draft(f"thin:{each.test_id}")
+        draft.is_disputed = each.doubtful
         more = _figures_of(draft, each)
         draft.combined("part", "quotient", "percent", "cushion", "limit", times=100.0)
         side, _ = _SIDES[each.threshold_type]
@@ -233,30 +240,30 @@ def thin(study: Study) -> Iterator[StudyFinding]:
             "{test} has headroom of {cushion}",
             f"{{test}} is {{value}} against a {side} of {{limit}}: a cushion of {{cushion}}, {{part}} of the {side}."
             f"{warned}{theirs}{_usual(study, each)}",
+            **more,
             weight=-headroom_of(each),
             executive=first,
-            is_disputed=each.doubtful,
             finance=_money(
                 draft,
                 each,
                 "Another {slack} of such par, at the same total, would use it up",
                 "Its numerator may lose {slack} before it fails",
             ),
-            more=more,
             methodology=_method(each),
             coverage_pct=_coverage(each),
         )
 
 
 def _usual(study: Study, test_result: TestResult) -> str:
-    """That a limit is not the deal's own."""
+    """Return that a limit is not the deal's own."""
     if not study.is_usual(test_result):
         return ""
     return f" The {_SIDES[test_result.threshold_type][0]} is a usual one of the market: {_NOT_ITS_OWN}"
 
 
 def _figures_of(draft: FindingDraft, test_result: TestResult) -> dict[Stakeholder, str]:
-    """The figures of a test, with the loans behind it for operations, and the earlier month's figure for analysts."""
+    """Return the figures of a test, with the loans behind it for operations, and the earlier month's figure for
+    analysts."""
     study, test_id = draft.study, test_result.test_id
     draft.say("test", test_result.test_name)
     draft.test("value", test_id)
@@ -288,7 +295,7 @@ def _figures_of(draft: FindingDraft, test_result: TestResult) -> dict[Stakeholde
 
 
 def _behind(draft: FindingDraft, test_result: TestResult) -> str:
-    """The largest loans or names that make the figure."""
+    """Return the largest loans or names that make the figure."""
     study, measure = draft.study, draft.study.measure(test_result.test_id)
     columns = study.columns
     if measure in ("obligor", "top_obligors") and columns.has("obligor"):
@@ -301,12 +308,12 @@ def _behind(draft: FindingDraft, test_result: TestResult) -> str:
     if not where or not columns.has(*(each.column for each in where)):
         return ""
     chosen = columns.chosen(where)
-    draft.columns += [each.column for each in where]
+    draft.columns += [condition.column for condition in where]
     return "The largest loans behind it: " + draft.largest("behind", chosen) + "." if chosen.any() else ""
 
 
 def _names(draft: FindingDraft, column: str, words: str) -> str:
-    """The three largest names of a column with their share."""
+    """Return the three largest names of a column with their share."""
     texts = []
     study = draft.study
     for at, (name, _) in enumerate(study.columns.by_name(column)[:NAMED]):
@@ -327,7 +334,7 @@ def _names(draft: FindingDraft, column: str, words: str) -> str:
 
 
 def _money(draft: FindingDraft, test_result: TestResult, share: str, ratio: str) -> str:
-    """What the cushion comes to in money, for tests that are a share of par, or a ratio in percent."""
+    """Return the cushion in money, for tests that are a share of par, or a ratio in percent."""
     measure = draft.study.measure(test_result.test_id)
     if (
         draft.study.unit(test_result) != "percent"
@@ -351,7 +358,7 @@ def _coverage(test_result: TestResult) -> float:
 
 
 def erosion(study: Study) -> Iterator[StudyFinding]:
-    """What the numerator of the tightest overcollateralisation test is made of, and how much loss it bears."""
+    """Yield what the numerator of the tightest overcollateralisation test is made of, and how much loss it bears."""
     oc_result = study.first("oc")
     if (
         oc_result is None
@@ -400,7 +407,7 @@ _TAKEN: Final = {
 
 
 def worth(study: Study) -> Iterator[StudyFinding]:
-    """What the loans are worth at their prices beside what the rated notes are owed."""
+    """Yield what the loans are worth at their prices beside what the rated notes are owed."""
     notes, cash = study.subject.measured.tranches, study.subject.measured.deal.principal_cash
     if notes is None or not study.columns.has("price") or study.covered("price") < 90.0:
         return
@@ -434,7 +441,7 @@ def worth(study: Study) -> Iterator[StudyFinding]:
 
 
 def spread(study: Study) -> Iterator[StudyFinding]:
-    """What the loans pay over their index beside what the rated notes cost."""
+    """Yield what the loans pay over their index beside what the rated notes cost."""
     if study.subject.portfolio.tranches is None or not study.columns.has("spread"):
         return
     draft = study.draft("spread")

@@ -30,7 +30,7 @@ _NOUNS: Final = {"industry": "industry", "country": "country"}
 
 
 def obligors(study: Study) -> Iterator[StudyFinding]:
-    """The ten largest obligors together."""
+    """Yield the ten largest obligors together."""
     columns = study.columns
     if not columns.has("obligor"):
         return
@@ -64,7 +64,7 @@ def obligors(study: Study) -> Iterator[StudyFinding]:
 
 
 def groups(study: Study) -> Iterator[StudyFinding]:
-    """The largest industries and countries."""
+    """Yield the largest industries and countries."""
     for column, noun in _NOUNS.items():
         columns = study.columns
         if not columns.has(column):
@@ -99,7 +99,10 @@ def groups(study: Study) -> Iterator[StudyFinding]:
 
 
 def ratings(study: Study) -> Iterator[StudyFinding]:
-    """Where the ratings stand: the share one notch above CCC, and the average quality."""
+    """Where the ratings stand.
+
+    The share one notch above CCC, and the average quality.
+    """
     if not study.columns.has("worst_rating"):
         return
     draft = study.draft("ratings")
@@ -143,7 +146,7 @@ _KINDS: Final = (
 
 
 def kinds(study: Study) -> Iterator[StudyFinding]:
-    """The shares of loans of special kinds."""
+    """Yield the shares of loans of special kinds."""
     draft = study.draft("kinds")
     shares = []
     for words, where in _KINDS:
@@ -236,7 +239,7 @@ def tail(study: Study) -> Iterator[StudyFinding]:
 
 
 def maturities(study: Study) -> Iterator[StudyFinding]:
-    """What matures within a year, the year in which most matures, and what matures after the notes."""
+    """Yield what matures within a year, the year in which most matures, and what matures after the notes."""
     columns, day = study.columns, study.subject.day
     as_of = study.subject.portfolio.deal.as_of
     if not columns.has("maturity_date") or as_of is None or day is None:

@@ -30,7 +30,7 @@ ROWS_MAX: Final = 250_000
 """Loans of a month up to which a move is explained: each class of changes is a run of its own."""
 
 MOVED_PCT: Final = 0.05
-"""Percent of its limit by which a cushion must have moved to be told of."""
+"""Percent of its limit by which a cushion must have moved to be mentioned."""
 
 POINTS_LEAST: Final = 4
 """Days of history below which nothing is said of a trend."""
@@ -62,10 +62,10 @@ def moved(study: Study) -> Iterator[StudyFinding]:
             definition=study.subject.definition,
             loans_tried=LOANS_TRIED,
         )
-        by_test = {each.test_id: each for each in movement_list}
+        by_test = {movement.test_id: movement for movement in movement_list}
     then = {each.test_id: each for each in before}
-    for each in chosen:
-        yield _move(study, each, then[each.test_id], by_test.get(each.test_id))
+    for result in chosen:
+        yield _move(study, result, then[result.test_id], by_test.get(result.test_id))
 
 
 def _most_moved(study: Study) -> list[TestResult]:
@@ -90,6 +90,7 @@ def _most_moved(study: Study) -> list[TestResult]:
 
 def _move(study: Study, test_result: TestResult, then: TestResult, movement: Movement | None) -> StudyFinding:
     draft = study.draft(f"moved:{test_result.test_id}")
+    draft.is_disputed = test_result.doubtful
     unit = study.unit(test_result)
     draft.say("test", test_result.test_name)
     draft.test("now", test_result.test_id)
@@ -134,7 +135,6 @@ def _move(study: Study, test_result: TestResult, then: TestResult, movement: Mov
         f"{{test}} {verb} from {{before}} to {{now}}",
         f"{{test}} {verb} from {{before}} to {{now}} ({{change}}) since {draft.since()}, {ends}.{status}",
         weight=abs(gain / test_result.threshold_value * 100) if test_result.threshold_value else 0.0,
-        is_disputed=test_result.doubtful,
         executive=_first_part(parts),
         finance=_first_part(parts),
         analyst=" ".join(parts),
@@ -153,7 +153,7 @@ def _first_part(parts: Sequence[str]) -> str:
 
 
 def _parts(draft: FindingDraft, test_result: TestResult, movement: Movement | None) -> list[str]:
-    """The largest parts of a movement, and the loans that weigh most in the first of them."""
+    """Return the largest parts of a movement, and the loans that weigh most in the first of them."""
     if movement is None or not movement.parts or movement.change is None:
         return []
     unit = draft.figures["change"].unit
@@ -313,7 +313,7 @@ def prices(study: Study) -> Iterator[StudyFinding]:
 
 
 def drift(study: Study) -> Iterator[StudyFinding]:
-    """The industry, obligor and country whose share moved most."""
+    """Yield the industry, obligor and country whose share moved most."""
     earlier = study.earlier
     if earlier is None or earlier.pool.denominator <= 0 or study.pool.denominator <= 0:
         return
@@ -352,7 +352,7 @@ def drift(study: Study) -> Iterator[StudyFinding]:
 
 
 def trend(study: Study) -> Iterator[StudyFinding]:
-    """Tests whose figure moved towards the limit through their history, and when a straight line meets it."""
+    """Yield tests whose figure moved towards the limit through their history, and when a straight line meets it."""
     for result in study.results:
         points = [*study.subject.history.get(result.test_id, ())][-POINTS_MAX:]
         points = [point for at, point in enumerate(points) if at == 0 or point.day > points[at - 1].day]
@@ -364,7 +364,10 @@ def trend(study: Study) -> Iterator[StudyFinding]:
 
 
 def _line(study: Study, test_result: TestResult, points: Sequence[HistoryPoint]) -> StudyFinding | None:
-    """The straight line of least squares through a test's history; None where it leads away from the limit."""
+    """Return the straight line of least squares through a test's history.
+
+    None where it leads away from the limit.
+    """
     days = np.array([point.day.toordinal() for point in points], np.float64)
     values = np.array([point.value for point in points], np.float64)
     slope, _ = np.polyfit(days - days[-1], values, 1)
@@ -378,6 +381,7 @@ def _line(study: Study, test_result: TestResult, points: Sequence[HistoryPoint])
     if towards <= 0 or in_a_row < 2:
         return None
     draft = study.draft(f"trend:{test_result.test_id}")
+    draft.basis = "extrapolated"
     unit = study.unit(test_result)
     draft.say("test", test_result.test_name)
     draft.test("now", test_result.test_id)
@@ -409,7 +413,6 @@ def _line(study: Study, test_result: TestResult, points: Sequence[HistoryPoint])
         f"{{test}} moved towards its limit in each of the last {{runs}}: it was {{first}} on {{since}} and is "
         f"{{now}} against "
         f"{{limit}}, {{pace}} a month.{meets}",
-        basis="extrapolated",
         weight=in_a_row,
         analyst="The line is of least squares through {points} of stored runs.",
         executive="This is where the past points, not a forecast of trades." if meets else "",

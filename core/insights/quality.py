@@ -1,4 +1,7 @@
-"""How far the figures can be trusted: gaps, what stands in for them, stale prices, and breaks with the trustee."""
+"""How far the figures can be trusted.
+
+Gaps, what stands in for them, stale prices, and breaks with the trustee.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ WANTED: Final = {
 """Columns that most insights rest on, in words."""
 
 BLANK_PCT: Final = 0.005
-"""Percent of par without a value that is told of."""
+"""Percent of par without a value that is reported."""
 
 STALE_PCT: Final = 10.0
 """Percent of priced par without a move in a month that is called notable."""
@@ -36,7 +39,7 @@ _SEVERITIES: Final = ("critical", "error", "warning", "info")
 
 
 def skipped(study: Study) -> Iterator[StudyFinding]:
-    """Tests that could not be run, and why."""
+    """Yield tests that could not be run, and why."""
     left = study.results.skipped
     if not left:
         return
@@ -51,7 +54,7 @@ def skipped(study: Study) -> Iterator[StudyFinding]:
         draft.names[f"reason_{at}"] = plain(each.reason.removeprefix("Skipped: "), 160)
         draft.tests.append(each.test_id)
         texts.append(f"{{test_{at}}} ({{reason_{at}}})")
-    draft.tests += [each.test_id for each in left[NAMED:]]
+    draft.tests += [result.test_id for result in left[NAMED:]]
     more = "" if len(left) <= NAMED else " and others"
     yield draft.finding(
         "data_quality",
@@ -106,16 +109,20 @@ def gaps(study: Study) -> Iterator[StudyFinding]:
 
 
 def _blanks(study: Study, name: str) -> list[FigureCondition]:
-    """Loans without a value that they should have: a fixed-rate loan has no spread to be missing."""
+    """Loans without a value that they should have.
+
+    A fixed-rate loan has no spread to be missing.
+    """
     return [*(study.floating() if name == "spread" else []), FigureCondition(name, "blank")]
 
 
 def warned(study: Study) -> Iterator[StudyFinding]:
-    """What the run says must be known before its figures are trusted."""
+    """Yield what the run says must be known before its figures are trusted."""
     warnings = [warning for warning in study.results.warnings if warning.code not in QUIET]
     if not warnings:
         return
     draft = study.draft("warned")
+    draft.remarks = [warning.message for warning in warnings]
     draft.quote("count", len(warnings), "count", "warnings of the newest run", noun="remark")
     texts = []
     for at, code in enumerate(dict.fromkeys(warning.code for warning in warnings)):
@@ -132,7 +139,6 @@ def warned(study: Study) -> Iterator[StudyFinding]:
         weight=len(warnings),
         operations="Each stands in full among the remarks, with the place in the file.",
         analyst="Each stands in full among the remarks, with the place in the file.",
-        remarks=[warning.message for warning in warnings],
         methodology="Warnings of the newest run, by kind.",
     )
 
@@ -247,7 +253,7 @@ def _are(count: float) -> str:
 
 
 def breaks(study: Study) -> Iterator[StudyFinding]:
-    """What the newest comparison with the trustee left open."""
+    """Yield what the newest comparison with the trustee left open."""
     all_breaks = study.subject.breaks
     if all_breaks is None:
         return

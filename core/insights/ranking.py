@@ -1,4 +1,6 @@
-"""Which findings a reader sees, in which order and words: priority, confidence, views and angles.
+"""Which findings a reader sees, in which order and words.
+
+Priority, confidence, views and angles.
 
 Priority is the urgency that a finder states, as a number:
 
@@ -107,7 +109,7 @@ EVERYWHERE: Final = frozenset(
 
 
 def rests_on(study: Study, finding: StudyFinding) -> list[DataWarning]:
-    """The warnings of the run on which a finding rests."""
+    """Return the warnings of the run on which a finding rests."""
     measures = {study.measure(test_id) for test_id in finding.tests}
     return [
         warning
@@ -126,19 +128,21 @@ def confidence_of(finding: StudyFinding, warnings: int) -> float:
 def ranked(
     findings: Sequence[tuple[int, StudyFinding]], view: ReaderView, angle: int, most: int
 ) -> list[tuple[int, StudyFinding]]:
-    """The findings of an angle, each with the place of its subject: those that the angles before it did not show.
+    """Return the findings of an angle, each with the place of its subject.
+
+    Those that the angles before it did not show.
 
     The angles behind the first share what it leaves, so that each has something else to say; where too few are left,
     the most important ones fill the list up to three.
     """
-    left = [each for each in findings if each[1].family not in view.without or each[1].urgency == "act"]
+    left = [finding for finding in findings if finding[1].family not in view.without or finding[1].urgency == "act"]
     every, shown = list(left), list[tuple[int, StudyFinding]]()
     for place in range(angle % ANGLES + 1):
         share = most if place == 0 else min(most, max(FEWEST, -(-len(left) // (ANGLES - place))))
-        shown = _picked(left, view, LEANINGS[place], share)
+        shown = _pick(left, view, LEANINGS[place], share)
         left = [each for each in left if each not in shown]
     if len(shown) < FEWEST:
-        top = _picked(every, view, LEANINGS[0], most)
+        top = _pick(every, view, LEANINGS[0], most)
         shown += [each for each in top if each not in shown][: FEWEST - len(shown)]
     return shown
 
@@ -146,7 +150,7 @@ def ranked(
 FEWEST: Final = 3
 
 
-def _picked(
+def _pick(
     findings: Sequence[tuple[int, StudyFinding]], view: ReaderView, leaning: frozenset[Category], most: int
 ) -> list[tuple[int, StudyFinding]]:
     def order(ranked_finding: tuple[int, StudyFinding]) -> tuple[bool, bool, int, int, float, str, int]:

@@ -33,7 +33,7 @@ TESTS_SHOWN: Final = 3
 
 
 def ccc(study: Study) -> Iterator[StudyFinding]:
-    """What is rated CCC, at which prices, and the largest names."""
+    """Yield what is rated CCC, at which prices, and the largest names."""
     columns = study.columns
     if not columns.has("worst_rating"):
         return
@@ -82,7 +82,10 @@ def ccc(study: Study) -> Iterator[StudyFinding]:
 
 
 def downgrade(study: Study) -> Iterator[StudyFinding]:
-    """Every loan one notch above CCC falls by one: a run over the portfolio as it would be then."""
+    """Every loan one notch above CCC falls by one.
+
+    A run over the portfolio as it would be then.
+    """
     columns = study.columns
     if not columns.has("worst_rating"):
         return
@@ -90,6 +93,7 @@ def downgrade(study: Study) -> Iterator[StudyFinding]:
     if not chosen.any():
         return
     draft = study.draft("downgrade")
+    draft.basis = "projected"
     change = PortfolioChange(kind="downgrade", where=NEXT_ROWS, notches=1)
     draft.loans("count", "count", "count", *NEXT_ROWS)
     draft.loans("par", "sum", "amount", *NEXT_ROWS)
@@ -116,7 +120,6 @@ def downgrade(study: Study) -> Iterator[StudyFinding]:
         + ("stand" if draft["count"] != 1 else "stands")
         + f" one notch above CCC. Were they all cut by one notch, {'; '.join(texts)}.",
         weight=draft["share"],
-        basis="projected",
         coverage_pct=study.covered("worst_rating"),
         executive="This is a stress of all of them at once, not a forecast.",
         finance="This is a stress of all of them at once, not a forecast.",
@@ -128,16 +131,17 @@ def downgrade(study: Study) -> Iterator[StudyFinding]:
 
 
 def _broken(study: Study, change: PortfolioChange) -> list[str]:
-    """Tests that pass now and fail after a change, by id."""
+    """Return tests that pass now and fail after a change, by id."""
     return [
-        each.test_id
-        for each in study.after(change)
-        if each.status == "fail" and each.test_id in study.by_id and study.by_id[each.test_id].status != "fail"
+        result.test_id
+        for result in study.after(change)
+        if result.status == "fail" and result.test_id in study.by_id and study.by_id[result.test_id].status != "fail"
     ]
 
 
 def _tests(draft: FindingDraft, test_ids: list[str]) -> str:
-    """The template of a few tests by name, with how many more there are, such as: the tests WARF and CCC/Caa bucket."""
+    """Return the template of a few tests by name, with how many more there are, such as: the tests WARF and CCC/Caa
+    bucket."""
     names = []
     for at, test_id in enumerate(test_ids[:TESTS_SHOWN]):
         draft.say(f"fails_{at}", draft.study.by_id[test_id].test_name)
@@ -153,13 +157,17 @@ def _tests(draft: FindingDraft, test_ids: list[str]) -> str:
 
 
 def default(study: Study) -> Iterator[StudyFinding]:
-    """The obligor with the most par defaults: a run over the portfolio as it would be then."""
+    """Yield the obligor with the most par defaults.
+
+    A run over the portfolio as it would be then.
+    """
     columns = study.columns
     if not columns.has("obligor") or not (by_name := columns.by_name("obligor")):
         return
     where = [FigureCondition("obligor", "equal", by_name[0][0])]
     oc_result = study.first("oc")
     draft = study.draft("default")
+    draft.basis = "projected"
     change = PortfolioChange(kind="default", where=where)
     if oc_result is None or draft.test("after", oc_result.test_id, change=change) is None:
         return
@@ -183,7 +191,6 @@ def default(study: Study) -> Iterator[StudyFinding]:
         f"would go "
         f"from {{now}} to {{after}} against {{limit}}. {text}",
         weight=draft["share"],
-        basis="projected",
         analyst="Its loans are carried at the lower of price and recovery, as the deal's rules have it.",
         finance="Its loans are carried at the lower of price and recovery, as the deal's rules have it.",
         methodology="A run of the same tests over the portfolio with every loan of the obligor marked as defaulted.",
@@ -258,7 +265,7 @@ def distressed(study: Study) -> Iterator[StudyFinding]:
 
 
 def defaults(study: Study) -> Iterator[StudyFinding]:
-    """The defaulted loans."""
+    """Yield the defaulted loans."""
     columns = study.columns
     chosen = columns.chosen(loans="defaulted") & (columns.par > 0)
     if not chosen.any():
@@ -294,7 +301,10 @@ def defaults(study: Study) -> Iterator[StudyFinding]:
 
 
 def headroom(study: Study) -> Iterator[StudyFinding]:
-    """How much of a loan may be bought until the first test fails: an average one, and ones that lean on a limit."""
+    """How much of a loan may be bought until the first test fails.
+
+    An average one, and ones that lean on a limit.
+    """
     if study.pool.par <= 0 or not study.results:
         return
     loan = _average(study)
@@ -303,7 +313,6 @@ def headroom(study: Study) -> Iterator[StudyFinding]:
     plainly: list[str] = []
     close = max(1.0, min(CLOSE_MOST, study.pool.par * CLOSE_PART))
     for kind, words, names, trades in _leaning(study, loan):
-        draft = study.draft(f"headroom:{kind}")
         try:
             amount, test_ids, most = first_failure(study.simulator, msgspec.convert(trades, list[Trade]), close=close)
         except TradeError:
@@ -311,6 +320,8 @@ def headroom(study: Study) -> Iterator[StudyFinding]:
         if kind != "average" and test_ids == plainly:
             continue  # what the loans lean on is not what comes first
         plainly = test_ids if kind == "average" else plainly
+        draft = study.draft(f"headroom:{kind}")
+        draft.basis = "projected"
         recipe = FigureRecipe(operation="headroom", change=PortfolioChange(kind="buy", trades=trades))
         _describe(draft, trades[0])
         for name, text in names.items():
@@ -320,40 +331,53 @@ def headroom(study: Study) -> Iterator[StudyFinding]:
         draft.put("room", amount if test_ids else most, "amount", recipe, name="par that can be bought")
         draft.loans("par", "sum", "amount", name="performing par")
         draft.combined("part", "quotient", "percent", "room", "par", times=100.0)
-        first = _tests(draft, test_ids) if test_ids else ""
-        verb = "fails" if len(test_ids) == 1 else "fail"
-        if not test_ids:
-            title, sentence = (
-                "No test stands against buying " + words,
-                f"Up to {{room}} of {words} could be bought, as far as ",
-            )
-            sentence += "was looked, and no test that passes now would fail"
-        elif amount < 1.0:
-            title = sentence = f"No {words} can be bought without making {first} fail"
-        else:
-            title = f"Room for {words.rstrip(',')}: {{room}}"
-            sentence = f"Up to {{room}} of {words} can be bought before {first} {verb}"
-        cash = study.subject.measured.deal.principal_cash
-        paid = "The search lets principal cash go below zero."
-        if cash is not None and np.isfinite(cash):
-            draft.quote("cash", cash, "amount", "deal.principal_cash")
-            paid = "Principal cash is {cash}, and the search lets it go below zero."
-        urgency: Urgency = "near" if amount < 1.0 else "notable" if draft["part"] < 1.0 else "context"
-        if draft["part"] > ROOMY_PCT:
-            urgency = "background"
+        title, sentence = _room_in_words(draft, words, amount, test_ids)
+        paid = _paid_in_words(draft)
+        share = "That is {part} of performing par." if amount >= 1.0 else ""
         yield draft.finding(
             "risk_compliance" if test_ids and amount < 1.0 else "portfolio_composition",
-            urgency if test_ids else "background",
+            _urgency_of_room(draft, amount) if test_ids else "background",
             title,
             f"{sentence} ({{described}}).",
-            basis="projected",
             weight=-draft["part"],
-            executive="That is {part} of performing par." if amount >= 1.0 else "",
+            executive=share,
             finance=paid,
             operations="Run the trade itself as a scenario before it is agreed.",
-            analyst=("That is {part} of performing par. " if amount >= 1.0 else "") + paid,
+            analyst=f"{share} {paid}".strip(),
             methodology=_SEARCHED,
         )
+
+
+def _room_in_words(draft: FindingDraft, words: str, amount: float, test_ids: list[str]) -> tuple[str, str]:
+    """Return the title and the sentence of how much can be bought until these tests fail."""
+    first = _tests(draft, test_ids) if test_ids else ""
+    if not test_ids:
+        return f"No test stands against buying {words}", (
+            f"Up to {{room}} of {words} could be bought, as far as was looked, and no test that passes now would fail"
+        )
+    if amount < 1.0:
+        title = f"No {words} can be bought without making {first} fail"
+        return title, title
+    verb = "fails" if len(test_ids) == 1 else "fail"
+    title = f"Room for {words.rstrip(',')}: {{room}}"
+    return title, f"Up to {{room}} of {words} can be bought before {first} {verb}"
+
+
+def _paid_in_words(draft: FindingDraft) -> str:
+    """Return what the search does to principal cash, with what there is where that is known."""
+    cash = draft.study.subject.measured.deal.principal_cash
+    if cash is None or not np.isfinite(cash):
+        return "The search lets principal cash go below zero."
+    draft.quote("cash", cash, "amount", "deal.principal_cash")
+    return "Principal cash is {cash}, and the search lets it go below zero."
+
+
+def _urgency_of_room(draft: FindingDraft, amount: float) -> Urgency:
+    if draft["part"] > ROOMY_PCT:
+        return "background"
+    if amount < 1.0:
+        return "near"
+    return "notable" if draft["part"] < 1.0 else "context"
 
 
 _SEARCHED: Final = (
@@ -363,7 +387,7 @@ _SEARCHED: Final = (
 
 
 def _average(study: Study) -> dict[str, Any] | None:
-    """A loan like the pool's average, as a trade without a borrower."""
+    """Return a loan like the pool's average, as a trade without a borrower."""
     columns = study.columns
     trade: dict[str, Any] = {"trade_type": "buy", "par_value": 1.0}
     data: dict[str, Any] = {}
@@ -376,25 +400,31 @@ def _average(study: Study) -> dict[str, Any] | None:
         day = None if value is None else day_of(value)
         if day is not None:
             trade["maturity_date"] = day.isoformat()
-    for agency, scale in (("a", SCALE_A), ("b", SCALE_B), ("c", SCALE_B)):
-        field = f"rating_agency_{agency}"
-        if columns.has(field) and (rank := _middle(study, field)) is not None:
-            trade[field] = scale[min(rank, 21) - 1]
+    trade |= _middle_ratings(study)
     if columns.has("industry") and (industries := columns.by_name("industry")):
         trade["industry"] = industries[-1][0]
     if columns.has("country") and (countries := columns.by_name("country")):
         data["country"] = countries[0][0]
-    if columns.has("facility_size"):
-        data["facility_size"] = 1e9
-    if columns.has("quote_depth"):
-        data["quote_depth"] = 3
-    if columns.has("lien_type"):
-        data["lien_type"] = "first lien"
+    data |= {name: value for name, value in _ORDINARY.items() if columns.has(name)}
     return trade | {"loan_data": data}
 
 
+_ORDINARY: Final = {"facility_size": 1e9, "quote_depth": 3, "lien_type": "first lien"}
+"""What a new loan has of the columns that are no reason for a test to fail."""
+
+
+def _middle_ratings(study: Study) -> dict[str, str]:
+    """Return the middle rating of each agency that rates the loans."""
+    ratings = {}
+    for agency, scale in (("a", SCALE_A), ("b", SCALE_B), ("c", SCALE_B)):
+        field = f"rating_agency_{agency}"
+        if study.columns.has(field) and (rank := _middle(study, field)) is not None:
+            ratings[field] = scale[min(rank, 21) - 1]
+    return ratings
+
+
 def _middle(study: Study, field: str) -> int | None:
-    """The rating that half of the rated par is as good as, or better."""
+    """Return the rating that half of the rated par is as good as, or better."""
     ranks, par = study.columns.numbers(field), study.columns.par * study.columns.chosen()
     known = np.isfinite(ranks) & (par > 0)
     if not known.any():
@@ -405,8 +435,10 @@ def _middle(study: Study, field: str) -> int | None:
 
 
 def _leaning(study: Study, loan: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, str], list[dict[str, Any]]]]:
-    """(key, words, the names in them, trades): loans like the average spread over new borrowers, then ones that lean on
-    a limit."""
+    """(key, words, the names in them, trades).
+
+    Loans like the average spread over new borrowers, then ones that lean on a limit.
+    """
     columns = study.columns
     industries = [name for name, _ in reversed(columns.by_name("industry"))] if "industry" in loan else []
     yield "average", "loans like the pool's average, spread over {borrowers},", {}, _spread(loan, industries)
@@ -442,7 +474,7 @@ BORROWERS: Final = 20
 
 
 def _spread(loan: dict[str, Any], industries: Sequence[str]) -> list[dict[str, Any]]:
-    """The loan as one of each new borrower, which are of these industries in turn."""
+    """Return the loan as one of each new borrower, which are of these industries in turn."""
     return [
         loan
         | {"borrower_name": f"Newcomer {at + 101}"}
@@ -455,7 +487,10 @@ _WEAKER: Final = {"rating_agency_a": "Caa1", "rating_agency_b": "CCC+", "rating_
 
 
 def _describe(draft: FindingDraft, loan: dict[str, Any]) -> None:
-    """What the loan is, as one name: its digits are terms of the trade, which the recipe holds."""
+    """Name the loan by its terms.
+
+    Its digits are terms of the trade, which the recipe holds.
+    """
     ratings = [str(loan[name]) for name in ("rating_agency_a", "rating_agency_b") if name in loan]
     terms = ["/".join(ratings)] if ratings else []
     terms += [f"spread {loan['spread']:.0f} bps"] if "spread" in loan else []

@@ -1,4 +1,7 @@
-"""A subject while it is looked at: its runs, its columns, the other month's, and findings as they are written down."""
+"""A subject while it is looked at.
+
+Its runs, its columns, the other month's, and findings as they are written down.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ from datetime import date
 from functools import cached_property
 from math import isfinite
 from string import Formatter
-from types import MappingProxyType
 from typing import Any, Literal
 
 import msgspec
@@ -44,7 +46,10 @@ Basis = Literal["measured", "projected", "extrapolated"]
 
 @dataclass(frozen=True, kw_only=True)
 class StudyFinding:
-    """What a finder says, with a sentence more for each kind of reader; braces name its figures and names."""
+    """What a finder says, with a sentence more for each kind of reader.
+
+    Braces name its figures and names.
+    """
 
     key: str
     category: Category
@@ -94,7 +99,10 @@ class Study:
 
     @cached_property
     def earlier(self) -> Columns | None:
-        """The columns of the month before, each loan paired with the newest; None without such a month."""
+        """The columns of the month before, each loan paired with the newest.
+
+        None without such a month.
+        """
         previous = self.subject.previous
         if previous is None:
             return None
@@ -116,7 +124,10 @@ class Study:
     # Tests
 
     def measure(self, test_id: str) -> str:
-        """What a test measures, in the words of definitions; "" for a formula of its own."""
+        """Return what a test measures, in the words of definitions.
+
+        "" for a formula of its own.
+        """
         if test_id in SUITE_TESTS:
             return SUITE_TESTS[test_id]
         definition = self.subject.definition
@@ -129,12 +140,12 @@ class Study:
         return test_result.unit  # type: ignore[return-value]
 
     def first(self, *measures: str) -> TestResult | None:
-        """The test with the least cushion of those that measure one of these."""
+        """Return the test with the least cushion of those that measure one of these."""
         results = [result for result in self.results if self.measure(result.test_id) in measures]
         return min(results, key=lambda result: (result.cushion_pct is None, result.cushion_pct or 0.0), default=None)
 
     def after(self, change: PortfolioChange) -> Results:
-        """The tests after a change.
+        """Return the tests after a change.
 
         Raises:
             TradeError: it is a trade that cannot be made.
@@ -163,11 +174,11 @@ class Study:
     # Loans
 
     def floating(self) -> list[FigureCondition]:
-        """What leaves fixed-rate loans out, whose spread a file may print as none or as 0."""
+        """Return what leaves fixed-rate loans out, whose spread a file may print as none or as 0."""
         return [FigureCondition("is_fixed", "equal", 0.0)] if self.columns.has("is_fixed") else []
 
     def borrower(self, row: int, book: Columns | None = None) -> str:
-        """The name of a loan for a reader."""
+        """Return the name of a loan for a reader."""
         columns = book or self.columns
         names = columns.borrower
         if names is not None and names.codes[row] >= 0:
@@ -175,7 +186,10 @@ class Study:
         return plain(columns.identifier(row) or f"loan {row + 1}")
 
     def is_usual(self, test_result: TestResult) -> bool:
-        """Whether a test is held to a usual limit of the market: the suite's, or of the ready-made definition."""
+        """Return whether a test is held to a usual limit of the market.
+
+        The suite's, or of the ready-made definition.
+        """
         definition = self.subject.definition
         is_ready_made = definition is not None and definition.standard
         return test_result.threshold_source == "suite" or (
@@ -192,7 +206,10 @@ class Study:
 
 
 class FindingDraft:
-    """A finding that is being written: every figure that its sentences may print is made here, with its recipe."""
+    """A finding that is being written.
+
+    Every figure that its sentences may print is made here, with its recipe.
+    """
 
     def __init__(self, study: Study, key: str) -> None:
         self.study = study
@@ -203,9 +220,12 @@ class FindingDraft:
         self.rows: list[LoanRef] = []
         self.rows_in_all = 0
         self.columns: list[str] = []
+        self.basis: Basis = "measured"
+        self.is_disputed = False
+        self.remarks: list[str] = []
 
     def __getitem__(self, key: str) -> float:
-        """The value of a figure.
+        """Return the value of a figure.
 
         Raises:
             NotKnown: the loans did not give it.
@@ -230,7 +250,7 @@ class FindingDraft:
         sign: bool = False,
         decimals: int | None = None,
     ) -> float:
-        """A figure under the key by which sentences name it."""
+        """Return a figure under the key by which sentences name it."""
         if not isinstance(value, date):
             if not isfinite(value):
                 raise NotKnown(key)
@@ -252,7 +272,10 @@ class FindingDraft:
         noun: str = "loan",
         **more: Any,
     ) -> float | None:
-        """A figure over the loans that meet the conditions; None, and none put, where no loan gives one."""
+        """Return a figure over the loans that meet the conditions.
+
+        None, and none put, where no loan gives one.
+        """
         shown = {name: more.pop(name) for name in ("name", "sign", "decimals") if name in more}
         recipe = FigureRecipe(operation=operation, where=list(where), column=column, book=book, **more)  # type: ignore[arg-type]
         columns = self.study.columns if book == "newest" else self.study.earlier
@@ -271,7 +294,10 @@ class FindingDraft:
         book: str = "newest",
         decimals: int | None = None,
     ) -> float | None:
-        """A part of a test's result; None, and none put, where the run has no figure for it."""
+        """A part of a test's result.
+
+        None, and none put, where the run has no figure for it.
+        """
         study = self.study
         results = study.after(change) if change else study.results if book == "newest" else study.before
         result = next((item for item in results or () if item.test_id == test_id), None)
@@ -319,7 +345,7 @@ class FindingDraft:
         decimals: int | None = None,
         name: str = "",
     ) -> float:
-        """A figure made of others of this finding."""
+        """Return a figure made of others of this finding."""
         values = [self[item] for item in keys]
         if operation == "quotient" and not values[1]:
             raise NotKnown(key)
@@ -331,11 +357,14 @@ class FindingDraft:
         return self.put(key, value * times, unit, recipe, sign=sign, noun=noun, decimals=decimals, name=name)
 
     def quote(self, key: str, value: float | date, unit: Unit, place: str, **shown: Any) -> float:
-        """A figure that stands somewhere as it is."""
+        """Return a figure that stands somewhere as it is."""
         return self.put(key, value, unit, FigureRecipe(operation="given", place=place), **shown)
 
     def since(self) -> str:
-        """The day of the earlier month, as a figure: reports are not always a month apart."""
+        """Return the day of the earlier month, as a figure.
+
+        Reports are not always a month apart.
+        """
         previous = self.study.subject.previous
         if previous is None or previous.day is None:
             return "the month before"
@@ -343,7 +372,7 @@ class FindingDraft:
         return "{since}"
 
     def restated(self, key: str, of: str, **shown: Any) -> None:
-        """A figure again, printed in another way: without its sign."""
+        """Put a figure again, printed in another way: without its sign."""
         was = self.figures[of]
         assert not isinstance(was.value, date)
         recipe = FigureRecipe(operation="total", figures=[was.name], times=-1.0 if was.value < 0 else 1.0)
@@ -352,13 +381,13 @@ class FindingDraft:
     # Names and loans
 
     def say(self, key: str, text: str) -> None:
-        """A name out of the file, for the sentences."""
+        """Keep a name out of the file, for the sentences."""
         self.names[key] = plain(text)
 
     def list(
         self, rows: Iterable[int] | NDArray[np.intp], *, in_all: int | None = None, book: Columns | None = None
     ) -> None:
-        """The loans behind the finding, at most `LOANS_SHOWN` of them."""
+        """List the loans behind the finding, at most `LOANS_SHOWN` of them."""
         columns = book or self.study.columns
         wanted = [int(row) for row in rows]
         for row in wanted[:LOANS_SHOWN]:
@@ -374,7 +403,7 @@ class FindingDraft:
         self.rows_in_all += len(wanted) if in_all is None else in_all
 
     def largest(self, key: str, chosen: NDArray[np.bool_], most: int = 3, *, book: str = "newest") -> str:
-        """The largest of these loans listed, and the template of the first few with their par."""
+        """Return the largest of these loans listed, and the template of the first few with their par."""
         columns = self.study.columns if book == "newest" else self.study.earlier
         assert columns is not None
         rows = columns.largest(chosen)
@@ -382,7 +411,7 @@ class FindingDraft:
         return self.each(key, [int(row) for row in rows[:most]], columns)
 
     def each(self, key: str, rows: Sequence[int], columns: Columns | None = None, column: str = "par_value") -> str:
-        """The template of some loans with their par, or another column's figure."""
+        """Return the template of some loans with their par, or another column's figure."""
         columns = columns or self.study.columns
         texts = []
         for at, row in enumerate(rows):
@@ -405,19 +434,17 @@ class FindingDraft:
         *,
         methodology: str,
         weight: float = 0.0,
-        basis: Basis = "measured",
         coverage_pct: float = 100.0,
-        is_disputed: bool = False,
-        remarks: Sequence[str] = (),
-        more: Mapping[Stakeholder, str] = MappingProxyType({}),
         **texts: str,
     ) -> StudyFinding:
-        """What was written down; `more` and `said` are the sentences for each kind of reader.
+        """Return what was written down.
+
+        `texts` are the sentences for each kind of reader.
 
         Raises:
             NotKnown: one of them names a figure that the loans did not give.
         """
-        for text in (title, headline, *more.values(), *texts.values()):
+        for text in (title, headline, *texts.values()):
             for _, key, _, _ in Formatter().parse(text):
                 if key is not None and key not in self.figures and key not in self.names:
                     raise NotKnown(key)
@@ -427,15 +454,15 @@ class FindingDraft:
             urgency=urgency,
             title=title,
             headline=headline,
-            more={reader: text for reader, text in (*more.items(), *texts.items()) if text},  # type: ignore[misc]
+            more={reader: text for reader, text in texts.items() if text},  # type: ignore[misc]
             methodology=methodology,
             figures=self.figures,
             names=self.names,
-            basis=basis,
+            basis=self.basis,
             weight=weight,
             coverage_pct=coverage_pct,
-            is_disputed=is_disputed,
-            remarks=[*remarks],
+            is_disputed=self.is_disputed,
+            remarks=self.remarks,
             tests=self.tests,
             loans=self.rows,
             loans_in_all=self.rows_in_all,
@@ -444,6 +471,6 @@ class FindingDraft:
 
 
 def share_of(study: Study) -> str:
-    """What shares of par are of, in words."""
+    """Return what shares of par are of, in words."""
     same = study.pool.denominator == study.pool.cpa
     return "the collateral principal amount" + ("" if same else " (defaulted loans as the deal counts them)")

@@ -1,4 +1,7 @@
-"""What the analyst looks at: a portfolio with the rules of its runs, and what is known of it beside the file."""
+"""What the analyst looks at.
+
+A portfolio with the rules of its runs, and what is known of it beside the file.
+"""
 
 from __future__ import annotations
 
@@ -110,7 +113,10 @@ class Subject:
 
     @cached_property
     def definition(self) -> Definition | None:
-        """The rules that decide: the given ones, else the ready-made ones of the portfolio's market."""
+        """The rules that decide.
+
+        The given ones, else the ready-made ones of the portfolio's market.
+        """
         return definition_for(self.portfolio, self.rules.get("definition"))
 
     @cached_property
@@ -136,7 +142,7 @@ class Subject:
     def run(
         self, portfolio: Portfolio, test_ids: Collection[str] = (), *, details: bool = False, compare: bool = False
     ) -> Results:
-        """The tests of this subject, or those of them that are named, over another portfolio by the same rules;
+        """Return the tests of this subject, or those of them that are named, over another portfolio by the same rules;
         `compare` as `run_suite` has it.
 
         Raises:

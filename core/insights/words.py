@@ -24,11 +24,11 @@ _LIKE: Final = str.maketrans({"<": "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK
 
 
 def plain(text: str, most: int = NAME_CHARACTERS) -> str:
-    """A name out of a file as one short line that no reader takes for markup: what a cell says is data.
+    """Return a name out of a file as one short line that no reader takes for markup: what a cell says is data.
 
     Control and format characters go, brackets of markup become others, and an address is no link any more.
     """
-    kept = "".join(" " if unicodedata.category(each)[0] in "CZ" else each for each in text[: 4 * most])
+    kept = "".join(" " if unicodedata.category(character)[0] in "CZ" else character for character in text[: 4 * most])
     line = " ".join(kept.translate(_LIKE).replace("://", ": //").split())
     return line if len(line) <= most else line[: most - 3].rstrip() + "..."
 
@@ -42,7 +42,7 @@ def printed(
     sign: bool = False,
     decimals: int | None = None,
 ) -> str:
-    """A figure with its unit: 7.50 %, USD 12.35m, 3 loans.
+    """Return a figure with its unit: 7.50 %, USD 12.35m, 3 loans.
 
     Args:
         noun: what is counted, in the singular.
@@ -62,7 +62,7 @@ def printed(
 
 
 def decimals_between(value: float, second_value: float, unit: Unit) -> int:
-    """The decimals at which two different figures are printed as such, from those of their unit on."""
+    """Return the decimals at which two different figures are printed as such, from those of their unit on."""
     return decimals_apart(value, second_value, max(unit_decimals(unit, value), unit_decimals(unit, second_value)))
 
 

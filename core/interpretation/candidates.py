@@ -54,7 +54,7 @@ Readings = Mapping[str, tuple[Candidate, ...]]
 
 
 def readings_of(portfolio: Portfolio, definition: Definition) -> dict[str, tuple[Candidate, ...]]:
-    """The choices of which more than one reading is possible for these loans."""
+    """Return the choices of which more than one reading is possible for these loans."""
     by_choice = {}
     for choice in SEARCHED:
         listed = tuple(_SPECIAL.get(choice.name, _by_settings)(choice, portfolio, definition))
@@ -64,7 +64,10 @@ def readings_of(portfolio: Portfolio, definition: Definition) -> dict[str, tuple
 
 
 def _by_settings(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> Iterator[Candidate]:
-    """The options that a definition may say: the one that it says, then those for which the loans have columns."""
+    """Yield the options that a definition may say.
+
+    The one that it says, then those for which the loans have columns.
+    """
     setting = setting_of(definition, choice) or choice.options[0].name
     needs = _NEEDS.get(choice.name)
     for option in sorted(choice.options, key=lambda each: each.name != setting):
@@ -118,7 +121,7 @@ _NEEDS: Final[Mapping[str, Callable[[Portfolio, str], bool]]] = {
 
 
 def _cash(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> Iterator[Candidate]:
-    """The cash as it was read, then the other balances of the file, then none."""
+    """Yield the cash as it was read, then the other balances of the file, then none."""
     cash = portfolio.deal.principal_cash
     known = cash if cash is not None and isfinite(cash) else 0.0
     setting = setting_of(definition, choice) or "all"
@@ -145,8 +148,10 @@ def _cash_words(portfolio: Portfolio, words: str, cash: float) -> str:
 
 
 def _balances(portfolio: Portfolio) -> Iterator[tuple[float, str]]:
-    """(amount, where it stands) of what may be principal cash: lines of calculations, then accounts, principal ones
-    first."""
+    """(amount, where it stands) of what may be principal cash.
+
+    Lines of calculations, then accounts, principal ones first.
+    """
     cash = portfolio.deal.principal_cash
     if cash and isfinite(cash):
         yield cash, portfolio.source_cells.get("deal.principal_cash", "").partition(", ")[0]
@@ -159,7 +164,7 @@ def _balances(portfolio: Portfolio) -> Iterator[tuple[float, str]]:
 
 
 def _denominator(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> Iterator[Candidate]:
-    """What the file's own sums say, or the definition; then the others."""
+    """Yield what the file's own sums say, or the definition; then the others."""
     setting = setting_of(definition, choice) or choice.options[0].name
     by_file = portfolio.deal.defaulted_in_denominator
     if setting == "without_cash" or not definition.leaves(_IN_DENOMINATOR):
@@ -173,7 +178,8 @@ _IN_DENOMINATOR: Final = "conventions.defaulted_in_denominator"
 
 
 def _masked(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> Iterator[Candidate]:
-    """What masked ratings count as: by the agency's rating table where the file has one, else as a definition says."""
+    """Yield what masked ratings count as: by the agency's rating table where the file has one, else as a definition
+    says."""
     agency = choice.name.removeprefix("masked_")
     table = f"masked_ccc_{agency}"
     if getattr(portfolio.deal, table) is None or not definition.leaves(f"ratings.{agency}.masked"):
@@ -187,7 +193,10 @@ def _masked(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -
 
 
 def _families(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> Iterator[Candidate]:
-    """Obligors as they were read; by their names alone, where a page gave families; affiliates by their names."""
+    """Obligors as they were read; by their names alone, where a page gave families.
+
+    Affiliates by their names.
+    """
     obligor = portfolio.names.get("obligor")
     if obligor is None or len(obligor.values) > OBLIGORS_MAX or definition.classifications.families:
         return
@@ -197,8 +206,8 @@ def _families(choice: NamedChoice, portfolio: Portfolio, definition: Definition)
     if is_by_page:
         yield Candidate(choice.name, "names", choice.option("names").words, choice.option("names").sets, obligor=True)
         return
-    other_text = "affiliates" if setting == "names" else "names"
-    yield Candidate(choice.name, other_text, choice.option(other_text).words, choice.option(other_text).sets)
+    opposite = "affiliates" if setting == "names" else "names"
+    yield Candidate(choice.name, opposite, choice.option(opposite).words, choice.option(opposite).sets)
 
 
 def _interest(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> Iterator[Candidate]:
@@ -220,8 +229,8 @@ _SPECIAL: Final[Mapping[str, Callable[[NamedChoice, Portfolio, Definition], Iter
 
 
 def portfolio_under(portfolio: Portfolio, used: Mapping[str, Candidate]) -> Portfolio:
-    """The loans as some readings have them."""
-    deal = {name: value for each in used.values() for name, value in each.deal}
+    """Return the loans as some readings have them."""
+    deal = {name: value for candidate in used.values() for name, value in candidate.deal}
     if deal:
         portfolio = replace(portfolio, deal=replace(portfolio.deal, **deal))
     if any(each.obligor for each in used.values()):
@@ -241,5 +250,5 @@ def _by_names(portfolio: Portfolio) -> Names:
 
 
 def words_of(choice: str, option: str) -> str:
-    """The words of an option of the closed list."""
+    """Return the words of an option of the closed list."""
     return BY_NAME[choice].option(option).words

@@ -10,7 +10,7 @@ from typing import Final
 
 from core.compliance.agreement import CENT, Ours, ties_of
 from core.compliance.kernels import rounded
-from core.compliance.measures import Measured, Pool, Unmeasurable
+from core.compliance.measures import Measurement, Pool, Unmeasurable
 from core.compliance.measuring import columns_present, measure_test
 from core.compliance.suites import Test
 from core.definition import to_document
@@ -47,11 +47,14 @@ class PrintedFigure:
     ties: Callable[[Pool], frozenset[Part]]
     fact: Fact | None = None
     """None for a part of a calculation."""
-    measured: Callable[[Pool], Measured | None] = lambda pool: None
+    measured: Callable[[Pool], Measurement | None] = lambda pool: None
     """Ours; None where the loans give none."""
 
     def amounts(self, part: Part) -> tuple[float, ...]:
-        """The independent amounts that decide where the part ties: none of a value, or of a small amount."""
+        """Return the independent amounts that decide where the part ties.
+
+        None of a value, or of a small amount.
+        """
         amount = self.printed.get(part, 0.0)
         if self.measure == "interval":
             return round(amount, 2), round(amount, 2) + 0.5  # counts as two
@@ -111,7 +114,7 @@ class Evidence:
             fact.label, fact.place, measure, own.agency, printed, ties, fact, partial(self.measured, test)
         )
 
-    def measured(self, test: Test, pool: Pool) -> Measured | None:
+    def measured(self, test: Test, pool: Pool) -> Measurement | None:
         """Our figure; None where the loans give none."""
         try:
             return measure_test(test, pool, pool.portfolio, self._present)
@@ -119,12 +122,12 @@ class Evidence:
             return None
 
     def pool(self, used: Used, *, by_loans: bool = True) -> Pool:
-        """The sums under a reading.
+        """Return the sums under a reading.
 
         Args:
             by_loans: whether the OC numerator is that of the loans, where the file prints parts of its own.
         """
-        key = by_loans, *(each.key for each in used.values())
+        key = by_loans, *(candidate.key for candidate in used.values())
         if (known := self._pools.get(key)) is not None:
             return known
         definition = with_settings(self.definition, self._settings(used))
@@ -139,14 +142,14 @@ class Evidence:
         return _keep(self._pools, key, pool)
 
     def _settings(self, used: Used) -> Iterator[Setting]:
-        """What a definition says beside what it has already."""
-        for each in used.values():
-            if each is not self._base.get(each.choice):
-                yield from each.settings
+        """Yield what a definition says beside what it has already."""
+        for candidate in used.values():
+            if candidate is not self._base.get(candidate.choice):
+                yield from candidate.settings
 
     def ties(self, at: int, used: Used, *, by_loans: bool = True) -> frozenset[Part]:
-        """The parts of a figure, by its place, that tie under a reading."""
-        key = at, by_loans, *(each.key for each in used.values())
+        """Return the parts of a figure, by its place, that tie under a reading."""
+        key = at, by_loans, *(candidate.key for candidate in used.values())
         known_ties = self._ties.get(key)
         if known_ties is None:
             pool = self.pool(used, by_loans=by_loans)
@@ -178,13 +181,16 @@ _MOVING: Final = frozenset((
 """Choices that move the sums themselves; the others what is made of them."""
 
 
-def _ours(measured: Measured) -> Ours:
+def _ours(measured: Measurement) -> Ours:
     is_ratio = measured.denominator != 1.0
     return Ours(rounded(measured.value), *((measured.numerator, measured.denominator) if is_ratio else (None, None)))
 
 
 def _without_parts(deal: Deal) -> Deal:
-    """The deal without the file's own parts of the OC numerator: the loans decide in a search."""
+    """Return the deal without the file's own parts of the OC numerator.
+
+    The loans decide in a search.
+    """
     return replace(deal, **dict.fromkeys(OF_OC_NUMERATOR))
 
 
@@ -198,7 +204,7 @@ _HAIRCUTS: Final = {
 
 
 def _parts(portfolio: Portfolio) -> Iterator[PrintedFigure]:
-    """The file's own haircuts and carrying values, its OC numerator and its collateral principal amount."""
+    """Yield the file's own haircuts and carrying values, its OC numerator and its collateral principal amount."""
     cells = portfolio.source_cells
     for name, words in _HAIRCUTS.items():
         amount = getattr(portfolio.deal, name)

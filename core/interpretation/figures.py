@@ -1,4 +1,7 @@
-"""Which test of ours measures each figure that a file prints: the definition's, or one that is made for the figure."""
+"""Which test of ours measures each figure that a file prints.
+
+The definition's, or one that is made for the figure.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,15 @@ import numpy as np
 from core.compliance.conventions import printed_agency
 from core.compliance.coverage import letter_of
 from core.compliance.deal_suite import tests_of, with_coverage
-from core.compliance.matching import Pairs, Terms, Unmatched, pair_figures, suite_said, terms_of, with_counted_decimals
+from core.compliance.matching import (
+    Pairs,
+    Terms,
+    UnmatchedFigure,
+    pair_figures,
+    suite_said,
+    terms_of,
+    with_counted_decimals,
+)
 from core.compliance.measures import Pool
 from core.compliance.measuring import pools_of
 from core.definition import Definition, DefinitionError, parse_changed
@@ -38,20 +49,22 @@ class FigureTest:
     published: Fact
     test: dict[str, Any] | None
     """As in a definition's document."""
-    unmatched: Unmatched | None = None
+    unmatched: UnmatchedFigure | None = None
     """Why there is no test."""
 
 
 def figure_tests(portfolio: Portfolio, base: dict[str, Any], rules: Definition) -> list[FigureTest]:
-    """The file's figures with the tests that measure them: the definition's where one is about the same, else a test
-    that is made for the figure."""
+    """Return the file's figures with the tests that measure them.
+
+    The definition's where one is about the same, else a test that is made for the figure.
+    """
     figures = with_counted_decimals(portfolio.facts.figures)[:PUBLISHED_MAX]
     pairs, industries = _pairs(portfolio, parse_changed(base, rules), figures)
     matched: dict[int, str] = {}
     for match in pairs.matches:
         if not _is_of_every_agency(match.published, own_test(base, match.test.test_id)):
             matched.setdefault(id(match.published), match.test.test_id)
-    left = {id(each.published): each for each in pairs.listed if not each.is_measurable}
+    left = {id(unmatched.published): unmatched for unmatched in pairs.listed if not unmatched.is_measurable}
     taken = {test["id"] for test in base.get("tests", ())} | set(matched.values())
     rows = []
     for at, fact in enumerate(figures):
@@ -64,7 +77,7 @@ def figure_tests(portfolio: Portfolio, base: dict[str, Any], rules: Definition) 
             rows.append(FigureTest(fact, _with_trigger(own, fact) if base.get("standard") else _with_limit(own, fact)))
             continue
         if isinstance(meaning, NoMeaning):
-            rows.append(FigureTest(fact, None, Unmatched(fact, None, meaning.why)))
+            rows.append(FigureTest(fact, None, UnmatchedFigure(fact, None, meaning.why)))
             continue
         by_name = {
             name: value for name, value in meaning.test.items() if (name, value) != ("classification", industries)
@@ -77,8 +90,8 @@ def figure_tests(portfolio: Portfolio, base: dict[str, Any], rules: Definition) 
 
 
 def _pairs(portfolio: Portfolio, rules: Definition, figures: Sequence[Fact]) -> tuple[Pairs, str | None]:
-    """The figures beside the definition's tests, and those of a ready-made one for the classes of the file; the agency
-    whose industries the loans have where nothing else is said."""
+    """Return the figures beside the definition's tests, and those of a ready-made one for the classes of the file; the
+    agency whose industries the loans have where nothing else is said."""
     terms, pool = terms_by(portfolio, rules)
     if rules.standard:
         rules, _ = with_coverage(rules, pool)
@@ -87,7 +100,10 @@ def _pairs(portfolio: Portfolio, rules: Definition, figures: Sequence[Fact]) -> 
 
 
 def terms_by(portfolio: Portfolio, rules: Definition) -> tuple[Terms, Pool | None]:
-    """What labels mean by the rules of a deal where they say no more; the sums of its loans, None where it has none."""
+    """Return what labels mean by the rules of a deal where they say no more.
+
+    The sums of its loans, None where it has none.
+    """
     pool = next(iter(pools_of(portfolio, rules)), None)
     if pool is not None:
         return terms_of(pool), pool
@@ -96,18 +112,21 @@ def terms_by(portfolio: Portfolio, rules: Definition) -> tuple[Terms, Pool | Non
 
 
 def own_test(base: Mapping[str, Any], test_id: str) -> dict[str, Any] | None:
-    """The test of a document with this id."""
+    """Return the test of a document with this id."""
     return next((test for test in base.get("tests", ()) if test["id"] == test_id), None)
 
 
 def _is_of_every_agency(fact: Fact, own: dict[str, Any] | None) -> bool:
-    """Whether one agency's bucket stands beside the greatest of all: it is measured by that agency alone."""
+    """Return whether one agency's bucket stands beside the greatest of all.
+
+    It is measured by that agency alone.
+    """
     subject = fact.subject
     return bool(own and own.get("measure") == "ccc" and "agency" not in own and subject and subject.agency)
 
 
 def _new_id(terms: Mapping[str, Any], taken: set[str], at: int) -> str:
-    """The id of a test that is made for a figure: that of a run's test which measures the same."""
+    """Return the id of a test that is made for a figure: that of a run's test which measures the same."""
     if terms.get("measure") in ("oc", "ic"):
         usual = f"{terms['measure']}_class_{terms['class'].replace('/', '').lower()}"
     else:
@@ -118,12 +137,12 @@ def _new_id(terms: Mapping[str, Any], taken: set[str], at: int) -> str:
 
 
 def _name(label: str) -> str:
-    """A label as the name of a test."""
+    """Return a label as the name of a test."""
     return label[:NAME_MAX].strip() or "Test"
 
 
 def _with_trigger(test: dict[str, Any], published: Fact) -> dict[str, Any]:
-    """A market's test with the limit of the deal: what the file says."""
+    """Return a market's test with the limit of the deal: what the file says."""
     side = next((side for side in ("max", "min") if side in test), None)
     if side is None or published.trigger is None:
         return test
@@ -131,7 +150,10 @@ def _with_trigger(test: dict[str, Any], published: Fact) -> dict[str, Any]:
 
 
 def _with_limit(test: dict[str, Any], published: Fact) -> dict[str, Any]:
-    """A definition's test; one without a limit with the printed one, since a run has no result of it otherwise."""
+    """Return a definition's test.
+
+    One without a limit with the printed one, since a run has no result of it otherwise.
+    """
     if any(name in test for name in ("max", "min", "matrix")):
         return test
     meaning = meaning_of_fact(published)
@@ -140,7 +162,10 @@ def _with_limit(test: dict[str, Any], published: Fact) -> dict[str, Any]:
 
 
 def with_tests(base: dict[str, Any], rules: Definition, tests: dict[str, Any]) -> tuple[Definition, dict[str, str]]:
-    """The definition with these tests, and why some are taken out of them: it lacks something that they need."""
+    """Return the definition with these tests, and why some are taken out of them.
+
+    It lacks something that they need.
+    """
     refused: dict[str, str] = {}
     while True:  # what the tests lack among themselves is told only where each of them is a test
         ids = list(tests)
@@ -161,7 +186,7 @@ _PLACE: Final = re.compile(r"tests\[(\d+)\]")
 
 
 def with_ratio_classes(base: dict[str, Any], portfolio: Portfolio) -> dict[str, Any]:
-    """The document with the class of the reinvestment test, which is the most junior one with an OC trigger."""
+    """Return the document with the class of the reinvestment test, which is the most junior one with an OC trigger."""
     notes = portfolio.tranches
     if notes is None or "reinvestment_oc" in base:
         return base

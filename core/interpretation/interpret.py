@@ -48,7 +48,7 @@ def interpret(
 @checked
 @np.errstate(over="ignore", invalid="ignore")
 def interpreted(portfolio: Portfolio, definition: Definition | str | None = None) -> Portfolio:
-    """The same loans read by the choices that their file's figures decided, with the record of it.
+    """Return the same loans read by the choices that their file's figures decided, with the record of it.
 
     A definition outranks the search: with one nothing is applied, and a warning says where the file's figures tie by
     another reading.
@@ -64,7 +64,7 @@ def interpreted(portfolio: Portfolio, definition: Definition | str | None = None
 
 
 def has_figures(portfolio: Portfolio) -> bool:
-    """Whether there is anything to search: loans, and figures beside them."""
+    """Return whether there is anything to search: loans, and figures beside them."""
     if not portfolio.row_count or not portfolio.facts.all or not portfolio.facts.figures:
         return False
     par = portfolio.numbers.get("par_value")
@@ -88,7 +88,7 @@ class _Interpreter:
         self._decided = [self._search.decided(choice, self._used) for choice in self._readings]
 
     def interpretation(self, *, hold_out: bool) -> Interpretation:
-        """The record of it."""
+        """Return the record of it."""
         choices = [self._choice(each) for each in self._decided]
         return Interpretation(
             choices=[choice for choice in choices if choice is not None],
@@ -99,7 +99,7 @@ class _Interpreter:
         )
 
     def portfolio(self) -> Portfolio:
-        """The loans by what was decided, with the record."""
+        """Return the loans by what was decided, with the record."""
         record = self.interpretation(hold_out=False)
         return read_by(self._whole, record, self._rules if self._is_stated else None)
 
@@ -113,7 +113,10 @@ class _Interpreter:
     # ---- choices
 
     def _choice(self, choice_result: ChoiceResult) -> Choice | None:
-        """The record of a choice; None where its readings are the same for these loans."""
+        """Return the record of a choice.
+
+        None where its readings are the same for these loans.
+        """
         if choice_result.runner_up is None and len(self._search.different(choice_result.used.choice, self._used)) < 2:
             return None
         return Choice(
@@ -128,7 +131,7 @@ class _Interpreter:
         )
 
     def _differs(self, choice_result: ChoiceResult) -> bool:
-        """Whether the runner-up ties two amounts more than what is stated, and loses none."""
+        """Return whether the runner-up ties two amounts more than what is stated, and loses none."""
         return (
             choice_result.runner_up is not None
             and not choice_result.lost
@@ -151,7 +154,7 @@ class _Interpreter:
         return HoldOut(figures=len(tied), right=right)
 
     def _deciding_parts(self, at: int, used: dict[str, Candidate]) -> frozenset[str]:
-        """What of a figure ties: its amounts where it prints any, else its value."""
+        """Return what of a figure ties: its amounts where it prints any, else its value."""
         ties = self._evidence.ties(at, used, by_loans=False)
         return ties - {"value"} if self._evidence.figures[at].printed.keys() - {"value"} else ties
 
@@ -163,7 +166,7 @@ class _Interpreter:
         return self._deciding_parts(at, self._used) <= self._deciding_parts(at, search.run())
 
     def _is_read_by(self, figure: PrintedFigure) -> bool:
-        """Whether the reader took a column or an amount because it gives this very figure."""
+        """Return whether the reader took a column or an amount because it gives this very figure."""
         deal = self._whole.deal
         codes = {(warning.code, field) for warning in self._whole.notes.warnings for field in (*warning.fields, "")}
         return (
@@ -174,15 +177,18 @@ class _Interpreter:
         )
 
     def _is_tied_unseen(self, figure: PrintedFigure) -> bool:
-        """Whether a figure ties by loans whose file prints nothing: how a spread is averaged may go by what it says."""
+        """Return whether a figure ties by loans whose file prints nothing.
+
+        How a spread is averaged may go by what it says.
+        """
         pool = self._evidence.pool(self._used, by_loans=False)
         unseen = Pool(replace(pool.portfolio, facts=Facts()), pool.definition)
         return figure.ties(pool) <= figure.ties(unseen)
 
 
 def _of_market(base: dict[str, Candidate], readings: Readings) -> dict[str, Candidate]:
-    """Readings to begin with that no sum of the file has decided."""
-    names = [each for each in readings.get("families", ()) if each.option == "names"]
+    """Return readings to begin with that no sum of the file has decided."""
+    names = [candidate for candidate in readings.get("families", ()) if candidate.option == "names"]
     return base | {name.choice: name for name in names}
 
 
@@ -206,8 +212,10 @@ class _Intervals:
                 evidence.add(interval)
 
     def idle_figures(self, readings: Readings, at: int | None = None) -> frozenset[int]:
-        """The figures that take no part where one is left out: the intervals of other cases among them, and one that
-        several readings reach."""
+        """Return the figures that take no part where one is left out.
+
+        The intervals of other cases among them, and one that several readings reach.
+        """
         own = self._of.get(at if at in self._ratios else None)
         others = set(self._of.values()) - {own}
         if own is not None and not self._is_telling(own, readings):
@@ -215,7 +223,7 @@ class _Intervals:
         return frozenset(others if at is None else {*others, at})
 
     def _is_telling(self, at: int, readings: Readings) -> bool:
-        """Whether exactly one numerator of all readings lies inside, and not by chance."""
+        """Return whether exactly one numerator of all readings lies inside, and not by coincidence."""
         interval = self._intervals[at]
         search = Search(self._evidence, readings, frozenset(self._of.values()))
         changes: dict[float, int] = {}

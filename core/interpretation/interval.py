@@ -36,17 +36,19 @@ class Interval:
         return (self.low + self.high) / 2
 
     def has(self, pool: Pool) -> bool:
-        """Whether our numerator is one of them."""
+        """Return whether our numerator is one of them."""
         return self.low <= pool.adjustments["adjusted"] <= self.high
 
     def ties(self, pool: Pool) -> frozenset[Part]:
-        """The numerator, where ours is one of them."""
+        """Return the numerator, where ours is one of them."""
         return frozenset(("numerator",)) if self.has(pool) else frozenset()
 
 
 def interval_of(ratios: Iterable[tuple[Fact, float]]) -> Interval | None:
-    """What the ratios, each with the balance that it divides by, leave open; None where they are too few, contradict
-    each other or leave too much."""
+    """Return what the ratios, each with the balance that it divides by, leave open.
+
+    None where they are too few, contradict each other or leave too much.
+    """
     known = [
         ((fact.value - fact.tolerance) / 100 * balance, (fact.value + fact.tolerance) / 100 * balance, fact)
         for fact, balance in ratios
@@ -54,7 +56,7 @@ def interval_of(ratios: Iterable[tuple[Fact, float]]) -> Interval | None:
     ]
     if len({round(fact.value or 0.0, 9) for _, _, fact in known}) < RATIOS_LEAST:
         return None
-    low, high = max(each[0] for each in known), min(each[1] for each in known)
+    low, high = max(value[0] for value in known), min(each[1] for each in known)
     if not 0.0 <= high - low <= WIDTH_MOST * high:
         return None
     names = f"{len(known)} OC ratios together"
@@ -62,7 +64,7 @@ def interval_of(ratios: Iterable[tuple[Fact, float]]) -> Interval | None:
 
 
 def is_telling(interval: Interval, changes: Mapping[float, int]) -> bool:
-    """Whether exactly one numerator lies inside, where chance alone would hardly put one.
+    """Return whether exactly one numerator lies inside, where chance alone would hardly put one.
 
     A numerator of one change is one of a dozen, that of three one of a thousand: of so many, one in seven intervals at
     random has exactly one inside. So those of as many changes count, spread over the range of all.

@@ -1,4 +1,7 @@
-"""The loans of a file, read by an interpretation that is known already: no search."""
+"""The loans of a file, read by an interpretation that is known already.
+
+No search.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ PROPOSED: Final = "read as: {}; one amount ties by it, {}"
 
 
 def read_by(portfolio: Portfolio, interpretation: Interpretation, definition: Definition | None = None) -> Portfolio:
-    """The same loans, read by the choices of an interpretation of them, with its record and its warnings.
+    """Return the same loans, read by the choices of an interpretation of them, with its record and its warnings.
 
     Args:
         portfolio: the loans as they were read, with nothing chosen.
@@ -35,12 +38,14 @@ def read_by(portfolio: Portfolio, interpretation: Interpretation, definition: De
 
 
 def _candidates(changed: list[Choice], readings: dict[str, tuple[Candidate, ...]]) -> dict[str, Candidate]:
-    """The readings of these choices, as the search tries them."""
+    """Return the readings of these choices, as the search tries them."""
     candidates: dict[str, Candidate] = {}
     for choice in changed:
         used = choice.reading.option, choice.reading.words
         listed = readings.get(choice.name, ())
-        candidates.update((choice.name, each) for each in listed if (each.option, each.words) == used)
+        candidates.update(
+            (choice.name, candidate) for candidate in listed if (candidate.option, candidate.words) == used
+        )
     return candidates
 
 

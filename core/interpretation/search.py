@@ -100,7 +100,10 @@ class Search:
         self.start = self.start or {choice: listed[0] for choice, listed in self.readings.items()}
 
     def run(self) -> dict[str, Candidate]:
-        """The readings that the figures decide; of the other choices those of the start."""
+        """Return the readings that the figures decide.
+
+        Of the other choices those of the start.
+        """
         used = dict(self.start)
         for _ in range(ROUNDS_MAX):
             before = dict(used)
@@ -113,7 +116,7 @@ class Search:
     # ---- one group
 
     def _searched(self, group: ChoiceGroup, used: dict[str, Candidate]) -> dict[str, Candidate]:
-        """The best reading of a group's choices, the others as they are."""
+        """Return the best reading of a group's choices, the others as they are."""
         listed = self._candidates(group, used)
         if not listed:
             return used
@@ -123,7 +126,7 @@ class Search:
             return used  # no other reading can tie more
         best, most = used, len(now)
         for combination in product(*listed.values()):
-            tried = {**used, **{each.choice: each for each in combination}}
+            tried = {**used, **{candidate.choice: candidate for candidate in combination}}
             ties = self.ties(tried, figures)
             count = len(self.amounts(ties))
             if count < most or tried == used:
@@ -137,14 +140,14 @@ class Search:
         return kept if self._loses_none(used, kept) else used
 
     def _candidates(self, group: ChoiceGroup, used: Used) -> dict[str, tuple[Candidate, ...]]:
-        """The candidates of a group's choices that differ for these loans, no more than can be tried."""
+        """Return the candidates of a group's choices that differ for these loans, no more than can be tried."""
         listed = {}
         for choice in group.choices:
             different = self.different(choice, used)
             if len(different) > 1:
                 listed[choice] = different
         if prod(map(len, listed.values())) > COMBINATIONS_MAX and "principal_cash" in listed:
-            solving = [each for each in listed["principal_cash"] if self._solves(each, used)]
+            solving = [candidate for candidate in listed["principal_cash"] if self._solves(candidate, used)]
             listed["principal_cash"] = tuple(dict.fromkeys((used["principal_cash"], *solving)))
         while prod(map(len, listed.values())) > COMBINATIONS_MAX:
             longest = max(listed, key=lambda choice: len(listed[choice]))
@@ -152,9 +155,12 @@ class Search:
         return listed
 
     def _solves(self, cash: Candidate, used: Used) -> bool:
-        """Whether some reading of the denominator makes a printed one with this cash."""
+        """Return whether some reading of the denominator makes a printed one with this cash."""
         figures = [at for at in self.figures_of(GROUPS[0]) if "denominator" in self.evidence.figures[at].printed]
-        tried = [{**used, "principal_cash": cash, "denominator": each} for each in self.readings.get("denominator", ())]
+        tried = [
+            {**used, "principal_cash": cash, "denominator": candidate}
+            for candidate in self.readings.get("denominator", ())
+        ]
         return any(
             part == "denominator"
             for each in tried or [{**used, "principal_cash": cash}]
@@ -162,18 +168,18 @@ class Search:
         )
 
     def different(self, choice: str, used: Used) -> tuple[Candidate, ...]:
-        """The candidates of a choice that give other sums, the one that is used first."""
+        """Return the candidates of a choice that give other sums, the one that is used first."""
         if choice not in self.readings:
             return ()
         candidates: dict[object, Candidate] = {}
-        for each in (used[choice], *self.readings[choice]):
-            candidates.setdefault(_sums(self.evidence.pool({**used, choice: each}), choice), each)
+        for candidate in (used[choice], *self.readings[choice]):
+            candidates.setdefault(_sums(self.evidence.pool({**used, choice: candidate}), choice), candidate)
         return tuple(candidates.values())
 
     def _drop_unproved(
         self, best: dict[str, Candidate], used: dict[str, Candidate], listed: Mapping[str, Sequence[Candidate]]
     ) -> dict[str, Candidate]:
-        """The best reading without the changes that its figures do not decide."""
+        """Return the best reading without the changes that its figures do not decide."""
         kept = dict(best)
         while True:
             open_ones = [
@@ -191,14 +197,17 @@ class Search:
         return before == after or not self.ties(before, every) - self.ties(after, every)
 
     def readings_of_oc(self) -> Iterator[dict[str, Candidate]]:
-        """Every reading that may move the OC numerator: those of the collateral together, with each of the ratings."""
+        """Every reading that may move the OC numerator.
+
+        Those of the collateral together, with each of the ratings.
+        """
         alone: dict[str, Candidate] = {}
         ratings = [alone] + [
-            {choice: each}
+            {choice: candidate}
             for group in GROUPS
             if group.agency is not None
             for choice in group.choices
-            for each in self.different(choice, self.start)[1:]
+            for candidate in self.different(choice, self.start)[1:]
         ]
         for group in (each for each in GROUPS if "oc" in each.measures and each.agency is None):
             listed = self._candidates(group, self.start).values()
@@ -213,7 +222,7 @@ class Search:
         return tuple(at for at in range(len(self.evidence.figures)) if at not in self.left_out)
 
     def figures_of(self, group: ChoiceGroup) -> tuple[int, ...]:
-        """The places of the figures that a group moves."""
+        """Return the places of the figures that a group moves."""
         places, denominators = [], set[float]()
         for at in self.every:
             figure = self.evidence.figures[at]
@@ -228,16 +237,21 @@ class Search:
         return tuple(places)
 
     def ties(self, used: Used, figures: Iterable[int]) -> Ties:
-        """What ties under a reading."""
+        """Return what ties under a reading."""
         return frozenset((at, part) for at in figures for part in self.evidence.ties(at, used))
 
     def amounts(self, ties: Ties) -> set[float]:
-        """The independent amounts among what ties: a number that is printed twice is one."""
+        """Return the independent amounts among what ties.
+
+        A number that is printed twice is one.
+        """
         return {amount for at, part in ties for amount in self.evidence.figures[at].amounts(part)}
 
     def divided(self, ties: Ties) -> set[float]:
-        """The printed numerators of shares whose denominator and value tie: each of them is a figure of its own, though
-        all divide by one amount."""
+        """Return the printed numerators of shares whose denominator and value tie.
+
+        Each of them is a figure of its own, though all divide by one amount.
+        """
         figures = self.evidence.figures
         return {
             figures[at].printed["numerator"]
@@ -249,14 +263,14 @@ class Search:
         }
 
     def alone(self, choice: str, used: Used) -> Ties:
-        """What ties by the reading used of a choice, and by no other."""
+        """Return what ties by the reading used of a choice, and by no other."""
         own = self.ties(used, self.every)
-        for each in self.different(choice, used)[1:]:
-            own -= self.ties({**used, choice: each}, self.every)
+        for candidate in self.different(choice, used)[1:]:
+            own -= self.ties({**used, choice: candidate}, self.every)
         return self.telling(choice, used, own)
 
     def telling(self, choice: str, used: Used, ties: Ties) -> Ties:
-        """The ties that say something of a choice: OC ratios without a CCC excess say nothing of masked ratings.
+        """Return the ties that say something of a choice: OC ratios without a CCC excess say nothing of masked ratings.
 
         What they rule out is that all of these are CCC; what they do count as, no OC ratio reads.
         """
@@ -265,7 +279,7 @@ class Search:
         return frozenset((at, part) for at, part in ties if self.evidence.figures[at].measure not in _OC)
 
     def state(self, ties: Ties) -> State:
-        """What ties by one reading alone decides."""
+        """Return what ties by one reading alone decides."""
         amounts = self.amounts(ties)
         figures = max(len(amounts), len(self.divided(ties)))
         if figures >= TAKEN_LEAST and any(amount % ROUND for amount in amounts):
@@ -273,9 +287,12 @@ class Search:
         return "proposed" if any(abs(amount) >= TELLING and amount % ROUND for amount in amounts) else "open"
 
     def decided(self, choice: str, used: Used) -> ChoiceResult:
-        """A choice as it came out, with its runner-up."""
+        """Return a choice as it came out, with its runner-up."""
         own = self.ties(used, self.every)
-        others = [(each, self.ties({**used, choice: each}, self.every)) for each in self.different(choice, used)[1:]]
+        others = [
+            (candidate, self.ties({**used, choice: candidate}, self.every))
+            for candidate in self.different(choice, used)[1:]
+        ]
         alone = self.telling(choice, used, own.difference(*(ties for _, ties in others)) if others else frozenset())
         runner_up, theirs = max(
             others, key=lambda pair: (len(self.amounts(pair[1] - own)), -len(own - pair[1])), default=(None, own)
@@ -290,7 +307,7 @@ def _changes(tried: Used, used: Used) -> int:
 
 
 def _sums(pool: Pool, choice: str) -> object:
-    """What tells one reading of a choice from another: the sums that it moves."""
+    """Return what tells one reading of a choice from another: the sums that it moves."""
     if choice.startswith(("rating_columns", "masked")):
         return tuple(_by_rank(pool, agency) for agency in AGENCIES), pool.buckets
     return _SUMS.get(choice, _collateral)(pool)

@@ -26,12 +26,12 @@ from core.portfolio.model.ratings import MASKED
 # ---- sums over single loans ------------------------------------------------------------------------------------------
 
 
-def _counted(take: Take) -> Builder:
+def _count(take: Take) -> Builder:
     """Par of the loans that count."""
     return lambda pool, test: Breakup(by_loan(pool, take)[0], is_share=True)
 
 
-def _averaged(take: Take, weigh: Take) -> Builder:
+def _average(take: Take, weigh: Take) -> Builder:
     """Each loan's weight x value."""
 
     def broken(pool: Pool, test: DealTest) -> Breakup:
@@ -47,8 +47,11 @@ def _second_lien(tally: Tally, pool: Pool) -> float:
 
 
 def _or_formula(take: Take) -> Builder:
-    """A measure of the suites that counts loans; by its formula where the test is about some loans, or adds to them."""
-    plain = _counted(take)
+    """Return a measure of the suites that counts loans.
+
+    By its formula where the test is about some loans, or adds to them.
+    """
+    plain = _count(take)
     return lambda pool, test: _by_measure(pool, test) if test.among is not None or test.adds else plain(pool, test)
 
 
@@ -125,7 +128,7 @@ def _by_ladder(pool: Pool, agency: str) -> tuple[Floats, Floats, tuple[Amount, .
 def _warr(pool: Pool, test: DealTest) -> Breakup:
     agency = test.agency or (pool.view.recovery_agency if pool.view.recovery_agency in ("b", "c") else None)
     if agency is None:
-        return _averaged(lambda tally, _: tally.recovery_sum, lambda tally, _: tally.par)(pool, test)
+        return _average(lambda tally, _: tally.recovery_sum, lambda tally, _: tally.par)(pool, test)
     rates = pool.portfolio.numbers[f"recovery_rate_{agency}"]
     weights = np.where(np.isfinite(rates), pool.weights, 0.0)
     return Breakup(np.where(weights != 0, weights * np.nan_to_num(rates), 0.0), weights, agency=agency)
@@ -140,7 +143,7 @@ def _by_formula(pool: Pool, test: DealTest, part: Atom | Logic) -> Breakup:
 
 
 def _amounts(pool: Pool, test: DealTest) -> Floats:
-    """What of each loan a test counts."""
+    """Return what of each loan a test counts."""
     undrawn = undrawn_of(pool, test)
     return pool.weights if undrawn is None else pool.weights + undrawn
 
@@ -150,7 +153,7 @@ def _cash(pool: Pool, test: DealTest) -> tuple[Amount, ...]:
 
 
 def by_share(pool: Pool, test: DealTest) -> Breakup:
-    """The parts of a test that a definition writes as a formula over loans."""
+    """Return the parts of a test that a definition writes as a formula over loans."""
     assert test.share is not None
     return _by_formula(pool, test, share_of(test.share))
 
@@ -165,7 +168,10 @@ def _by_measure(pool: Pool, test: DealTest) -> Breakup:
 
 
 def _of_names(field: Callable[[DealTest], str], chosen: Callable[[Pool, DealTest, Floats], list[int]]) -> Builder:
-    """The loans of the names that are chosen by what each has; of those that a test is about."""
+    """Return the loans of the names that are chosen by what each has.
+
+    Of those that a test is about.
+    """
 
     def broken(pool: Pool, test: DealTest) -> Breakup:
         column = field(test)
@@ -211,11 +217,11 @@ def _of_group(pool: Pool, test: DealTest, by_name: Floats) -> list[int]:
 
 
 def _suite_industry(pool: Pool, test: DealTest) -> Breakup:
-    """An industry of the suites' tests: where no row names one, as the file's table has them."""
+    """Return an industry of the suites' tests: where no row names one, as the file's table has them."""
     printed, place = pool.printed_industries, (test.nth or 1) - 1
     if not printed:
         return _INDUSTRY(pool, test)
-    shown = (Amount("industry", each.label, each.value or 0.0) for each in printed[place : place + 1])
+    shown = (Amount("industry", figure.label, figure.value or 0.0) for figure in printed[place : place + 1])
     return Breakup(amounts=tuple(shown), is_share=True)
 
 
@@ -242,7 +248,7 @@ def _diversity(pool: Pool, test: DealTest) -> Breakup:
 _NOT_ADDED: Final = frozenset((
     "collateral_principal_amount", "principal_cash", "ccc_excess", "ccc_rows_without_price", "adjusted",
 ))  # fmt: skip
-"""Of the OC numerator's calculation: what is told, and is no step of it but par and cash."""
+"""Of the OC numerator's calculation: what is reported, and is no step of it but par and cash."""
 
 _STEPS: Final = {
     "ccc_haircut": "Excess CCC haircut", "discount_haircut": "Discount haircut",
@@ -290,7 +296,10 @@ def _if_any(kind: Kind, name: str, amount: float) -> Iterator[Amount]:
 
 
 def tolerance_of(amounts: Any) -> float:
-    """By how much two sums of these may differ: a millionth, or what the rounding of doubles can make of them."""
+    """By how much two sums of these may differ.
+
+    A millionth, or what the rounding of doubles can make of them.
+    """
     return max(1e-6, 1e-12 * fsum(np.abs(amounts)))
 
 
@@ -301,7 +310,7 @@ _INCOME: Final = {
 
 
 def _ic(pool: Pool, test: DealTest) -> Breakup:
-    """What was collected and is to be received, what the loans are estimated to pay, less the senior fees."""
+    """Return what was collected and is to be received, what the loans are estimated to pay, less the senior fees."""
     income = pool.interest
     amounts = [Amount("account", words, float(income[name])) for name, words in _INCOME.items() if income.get(name)]
     amounts += _if_any("account", "Senior fees", -float(income.get("senior_fees_counted", income["senior_fees"])))
@@ -339,16 +348,16 @@ BUILDERS: Final[dict[str, Builder]] = {
     "fixed_rate": _or_formula(lambda tally, _: tally.par_by_flag[1]),
     "foreign_country": _or_formula(lambda tally, _: tally.foreign_par),
     "small_facilities": _or_formula(lambda tally, _: tally.small_par),
-    "quoted_depth": _counted(lambda tally, _: tally.quoted_par),
+    "quoted_depth": _count(lambda tally, _: tally.quoted_par),
     "delinquency": _delinquent,
     "price_below": _price_below,
     "ccc": _ccc,
     "warf": _warf,
     "warr": _warr,
-    "wal": _averaged(lambda tally, _: tally.life_sum, lambda tally, _: tally.life_par),
-    "was": _averaged(lambda tally, _: tally.spread_sum / 100, lambda tally, _: tally.spread_par),
-    "wac": _averaged(lambda tally, _: tally.coupon_sum, lambda tally, _: tally.coupon_par),
-    "average_price": _averaged(lambda tally, _: tally.price_sum, lambda tally, _: tally.priced_par),
+    "wal": _average(lambda tally, _: tally.life_sum, lambda tally, _: tally.life_par),
+    "was": _average(lambda tally, _: tally.spread_sum / 100, lambda tally, _: tally.spread_par),
+    "wac": _average(lambda tally, _: tally.coupon_sum, lambda tally, _: tally.coupon_par),
+    "average_price": _average(lambda tally, _: tally.price_sum, lambda tally, _: tally.priced_par),
     "diversity": _diversity,
     "oc": _oc,
     "reinvestment_oc": _oc,

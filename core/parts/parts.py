@@ -39,7 +39,9 @@ def figure_parts(
     offset: int = 0,
     limit: int | None = PARTS_SHOWN,
 ) -> FigureParts:
-    """What is behind a figure of a run: parts that add up to its numerator, those that weigh most first.
+    """Return what is behind a figure of a run.
+
+    Parts that add up to its numerator, those that weigh most first.
 
     Args:
         portfolio: the loans that the run read.
@@ -58,7 +60,7 @@ def figure_parts(
 
 
 def no_parts(result: TestResult | Skipped, reason: str, *, offset: int = 0, limit: int = PARTS_SHOWN) -> FigureParts:
-    """The answer for a figure that has no parts, and why."""
+    """Return the answer for a figure that has no parts, and why."""
     shared: dict[str, Any] = {
         "test_id": result.test_id,
         "test_name": result.test_name,
@@ -90,7 +92,7 @@ def no_parts(result: TestResult | Skipped, reason: str, *, offset: int = 0, limi
 
 
 def _ratio(result: TestResult) -> tuple[float | None, float | None]:
-    """What the run has above and below the line."""
+    """Return what the run has above and below the line."""
     breakdown = {} if result.details is None else result.details.breakdown
     return breakdown.get("numerator"), breakdown.get("denominator")
 
@@ -106,7 +108,7 @@ def _cells(result: TestResult) -> list[str]:
 def _breakup(
     portfolio: Portfolio, result: TestResult, suite: str, definition: Definition | str | None
 ) -> tuple[Pool, Breakup] | str:
-    """The sums that the run went over and the parts of its figure, or why there are none."""
+    """Return the sums that the run went over and the parts of its figure, or why there are none."""
     rules = definition_for(portfolio, definition)
     pool = next(iter(pools_of(portfolio, rules)), None)
     if pool is None:
@@ -126,7 +128,7 @@ def _breakup(
 
 
 def _test_of(rules: Definition, pool: Pool, test_id: str) -> DealTest | None:
-    """A definition's test, those by the classes of the file too."""
+    """Return a definition's test, those by the classes of the file too."""
     if rules.standard:
         rules, _ = with_coverage(rules, pool)
     return next((test for test in rules.tests if test.id == test_id), None)
@@ -152,12 +154,12 @@ class _Page:
         self._amounts = amounts
 
     def _short(self, total: float) -> list[Amount]:
-        """What makes a net short position none, as the measures count it."""
+        """Return what makes a net short position none, as the measures count it."""
         is_short = self._breakup.is_share and total < 0 and self._numerator == 0
         return [Amount("haircut", "A net short position counts as none", -total)] if is_short else []
 
     def parts(self, offset: int, limit: int | None) -> FigureParts:
-        """A page."""
+        """Return a page."""
         result, total = self._result, len(self._order)
         end = total if limit is None else offset + limit
         chosen = self._order[offset:end].tolist()
@@ -196,7 +198,7 @@ class _Page:
     def _part(self, at: int) -> FigurePart:
         if at < len(self._rows):
             row = int(self._rows[at])
-            return self._loan("loan", "", row, float(self._all[at]), self._averaged(row))
+            return self._loan("loan", "", row, float(self._all[at]), self._average(row))
         amount = self._amounts[at - len(self._rows)]
         if amount.row is not None:
             return self._loan(amount.kind, amount.name, amount.row, amount.amount, {})
@@ -209,8 +211,8 @@ class _Page:
             fields={name: rounded(value) for name, value in amount.fields.items()},
         )
 
-    def _averaged(self, row: int) -> dict[str, float]:
-        """The weight and the value of a loan in an average."""
+    def _average(self, row: int) -> dict[str, float]:
+        """Return the weight and the value of a loan in an average."""
         loans, weights = self._breakup.loans, self._breakup.weights
         if loans is None or weights is None or not weights[row]:
             return {}
@@ -234,7 +236,7 @@ class _Page:
         return None if rows is None or not rows[row] else int(rows[row])
 
     def _place(self, sheet_row: int | None) -> str | None:
-        """The cell of the loan's par, by the range of its column."""
+        """Return the cell of the loan's par, by the range of its column."""
         cells = self._portfolio.source_cells.get("par_value", "")
         first = cells.rpartition("!")[2].partition(":")[0].rstrip("0123456789")
         return None if sheet_row is None or not first else f"{cells.rpartition('!')[0]}!{first}{sheet_row}"

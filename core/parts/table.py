@@ -16,7 +16,10 @@ _RUNS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 def parts_csv(parts: FigureParts) -> str:
-    """A header and a row for each part; a text that a spreadsheet would run has an apostrophe before it."""
+    """Return a header and a row for each part.
+
+    A text that a spreadsheet would run has an apostrophe before it.
+    """
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\r\n")
     rows.writerow((*FIRST, *parts.columns))

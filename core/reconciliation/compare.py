@@ -1,4 +1,7 @@
-"""Paired loans to discrepancies: every field asked for, and what is compared always."""
+"""Paired loans to discrepancies.
+
+Every field asked for, and what is compared always.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from numpy.typing import NDArray
 from core.portfolio.cells import parsing
 from core.portfolio.model.ratings import DEFAULTED
 from core.reconciliation import _compare, _match, _prints
-from core.reconciliation.match import Keys, Matched, Rows
+from core.reconciliation.match import Keys, LoanPairs, Rows
 from core.reconciliation.rules import (
     ALWAYS,
     FIELD_CODE,
@@ -58,7 +61,10 @@ Severities = NDArray[np.uint8]
 
 @dataclass
 class Discrepancies:
-    """Discrepancies as columns: rows of the tape and the portfolio (-1: none), field, severity and type as codes."""
+    """Discrepancies as columns.
+
+    Rows of the tape and the portfolio (-1: none), field, severity and type as codes.
+    """
 
     tape_rows: list[Rows] = field(default_factory=list)
     book_rows: list[Rows] = field(default_factory=list)
@@ -78,10 +84,10 @@ class Discrepancies:
 
 
 def compared_fields(tape: Side, book: Side, rules: frozenset[str]) -> tuple[dict[str, Rule], dict[str, str]]:
-    """The fields that both sides have, with their rules, and why the others asked for are left out.
+    """Return the fields that both sides have, with their rules, and why the others asked for are left out.
 
-    The deal's own rating is compared where no agency's is: it is one of theirs, and a difference would be told twice.
-    Of names and identifiers it is told only that the portfolio has none: trustees' tapes often lack one of the three.
+    The deal's own rating is compared where no agency's is: it is one of theirs, and a difference would come twice.
+    Of names and identifiers only that the portfolio has none is reported: trustees' tapes often lack one of the three.
     """
     fields: dict[str, Rule] = {}
     missing: dict[str, str] = {}
@@ -109,14 +115,14 @@ def _has(side: Side, name: str) -> bool:
 
 
 def _both(theirs: Column | None, ours: Column | None) -> tuple[Column, Column]:
-    """A column of both sides that has been seen to be there."""
+    """Return a column of both sides that has been seen to be there."""
     assert theirs is not None
     assert ours is not None
     return theirs, ours
 
 
 def fingerprints(side: Side, fields: Mapping[str, Rule], seed: int) -> Keys:
-    """A number for each loan that differs between loans that differ in any of the fields, or in par."""
+    """Return a number for each loan that differs between loans that differ in any of the fields, or in par."""
     numbers, states, texts = [], [], []
     for name in dict.fromkeys((*fields, "par_value")):
         kind = _KINDS[name]
@@ -137,7 +143,7 @@ def _there(columns: list[Column | None]) -> list[Column]:
 def compare(
     tape: Side,
     book: Side,
-    matched: Matched,
+    matched: LoanPairs,
     fields: Mapping[str, Rule],
     tolerances: Mapping[str, float],
     threads: Threads,
@@ -226,7 +232,10 @@ def _industry_families(theirs: list[str], ours: list[str]) -> tuple[_Names, _Nam
 
 
 def _rate_families(theirs: list[str], ours: list[str]) -> tuple[_Names, _Names]:
-    """Reference rates are of one family whatever their tenor; without one, a rate may be any of them."""
+    """Return reference rates are of one family whatever their tenor.
+
+    Without one, a rate may be any of them.
+    """
     parts = [_TENOR.fullmatch(rate) for rate in (*theirs, *ours)]
     families = [rate if part is None else part[1] for rate, part in zip((*theirs, *ours), parts, strict=True)]
     return _name_tables(theirs, ours, families, [part is None for part in parts])
@@ -237,19 +246,19 @@ _TENOR: Final = re.compile(r"(.+)-\d{1,2}M")
 
 def _name_tables(theirs: list[str], ours: list[str], families: list[str], is_open: list[bool]) -> tuple[_Names, _Names]:
     cut = len(theirs)
-    same, alike = _numbered([*theirs, *ours]), _numbered(families)
+    same, alike = _number([*theirs, *ours]), _number(families)
     return (
-        _Names(_ended(same[:cut], -1), _ended(alike[:cut], -1), np.array([*is_open[:cut], False], np.uint8)),
-        _Names(_ended(same[cut:], -1), _ended(alike[cut:], -1), np.array([*is_open[cut:], False], np.uint8)),
+        _Names(_end(same[:cut], -1), _end(alike[:cut], -1), np.array([*is_open[:cut], False], np.uint8)),
+        _Names(_end(same[cut:], -1), _end(alike[cut:], -1), np.array([*is_open[cut:], False], np.uint8)),
     )
 
 
-def _ended(numbers: list[int], last: int) -> Rows:
+def _end(numbers: list[int], last: int) -> Rows:
     return np.array([*numbers, last], np.int32)
 
 
-def _numbered(texts: list[str]) -> list[int]:
-    """A number for each text, equal for equal ones."""
+def _number(texts: list[str]) -> list[int]:
+    """Return a number for each text, equal for equal ones."""
     number: dict[str, int] = {}
     return [number.setdefault(text, len(number)) for text in texts]
 
@@ -257,7 +266,10 @@ def _numbered(texts: list[str]) -> list[int]:
 def _text_severities(
     tape: Side, book: Side, name: str, rows: Rows, partners: Rows, severity: int, lesser: int
 ) -> Severities:
-    """Names and identifiers that differ as written; an identifier that one side does not have is no difference."""
+    """Names and identifiers that differ as written.
+
+    An identifier that one side does not have is no difference.
+    """
     theirs, ours = _both(tape.column(name), book.column(name))
     kind = _SOUND.get(name)
     differs = _compare.text_differs(
@@ -286,7 +298,7 @@ def _text_severities(
 
 
 def _sound_keys(side: Side, name: str, kind: int, rows: Rows) -> Keys:
-    """The keys of some rows' identifiers, 0 where one fails its check."""
+    """Return the keys of some rows' identifiers, 0 where one fails its check."""
     column = side.column(name)
     if column is None:
         return np.zeros(len(rows), np.uint64)
@@ -294,7 +306,7 @@ def _sound_keys(side: Side, name: str, kind: int, rows: Rows) -> Keys:
 
 
 def _forget_embedded(tape: Side, book: Side, discrepancies: Discrepancies) -> None:
-    """Drop ISINs that differ only as the CUSIPs in them do, which are told already."""
+    """Drop ISINs that differ only as the CUSIPs in them do, which are reported already."""
     of_isin = FIELD_CODE["isin"]
     for at, fields in enumerate(discrepancies.fields):
         if fields[0] != of_isin:
@@ -320,7 +332,7 @@ def _forget_embedded(tape: Side, book: Side, discrepancies: Discrepancies) -> No
 # ---- loans on one side, and loans that are several -----------------------------------------------------------------
 
 
-def _add_missing(tape: Side, book: Side, matched: Matched, discrepancies: Discrepancies) -> None:
+def _add_missing(tape: Side, book: Side, matched: LoanPairs, discrepancies: Discrepancies) -> None:
     rows = np.flatnonzero(matched.tape_pair < 0).astype(np.int32)
     nobody = np.full(len(rows), -1, np.int32)
     discrepancies.add("missing_loan", "missing_in_internal", rows, nobody, _missing_severities(tape, rows))
@@ -341,8 +353,11 @@ def _missing_severities(side: Side, rows: Rows) -> Severities:
     return severities
 
 
-def _add_conflicting_lots(tape: Side, book: Side, matched: Matched, discrepancies: Discrepancies) -> None:
-    """Positions whose lots disagree; not where both sides have the same from as many lots: nothing hides there."""
+def _add_conflicting_lots(tape: Side, book: Side, matched: LoanPairs, discrepancies: Discrepancies) -> None:
+    """Positions whose lots disagree.
+
+    Not where both sides have the same from as many lots: nothing hides there.
+    """
     theirs, ours = tape.portfolio.conflicting, book.portfolio.conflicting
     if theirs is not None and theirs.any():
         rows = np.flatnonzero(theirs).astype(np.int32)
@@ -366,7 +381,7 @@ def _lots(side: Side, rows: Rows) -> NDArray[np.int32]:
     return np.ones(len(rows), np.int32) if lots is None else lots[rows]
 
 
-def _add_shared_keys(matched: Matched, discrepancies: Discrepancies) -> None:
+def _add_shared_keys(matched: LoanPairs, discrepancies: Discrepancies) -> None:
     """Loans whose key several loans of a side share, each once."""
     tape_rows = np.unique(np.concatenate([rows for rows, *_ in matched.shared.tape] or [np.zeros(0, np.int32)]))
     _add_duplicates("duplicates", tape_rows, matched.tape_pair[tape_rows], discrepancies)

@@ -1,4 +1,7 @@
-"""What a confined child does with a stranger's tape; `core.confined.table` has the row."""
+"""What a confined child does with an uploaded tape.
+
+`core.confined.table` has the row.
+"""
 
 from __future__ import annotations
 

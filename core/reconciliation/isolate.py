@@ -1,7 +1,7 @@
-"""Reading a stranger's tape in a child with limits of memory and time.
+"""Read an uploaded tape in a child process, with limits of memory and time.
 
-Whatever happens to the child but an answer reads as a refusal to the caller, and leaves nothing in the folder; that
-somebody else ended it is told as it is (`core.confined.run.ChildKilled`).
+Unless the child answers, the caller gets a refusal and the folder stays empty. That somebody else ended the child is
+`core.confined.run.ChildKilled`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,20 @@ from __future__ import annotations
 import threading
 from datetime import datetime
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from core.confined.run import workplace
 from core.confined.table import READ_TAPE, TapeAnswer, TapeOrder
 from core.files.isolate import read_by_child
+
+
+class ReadBounds(TypedDict, total=False):
+    """What ends a child early."""
+
+    memory_bytes_max: int
+    seconds_max: float
+    stop: threading.Event | None
+    """Set by another thread, it ends the child at once."""
 
 
 def read_tape_isolated(
@@ -23,15 +33,12 @@ def read_tape_isolated(
     name: str | None = None,
     mapping: str | None = None,
     now: datetime | None = None,
-    memory_bytes_max: int = READ_TAPE.memory_bytes_max,
-    seconds_max: float = READ_TAPE.seconds_max,
-    stop: threading.Event | None = None,
+    **bounds: Unpack[ReadBounds],
 ) -> TapeAnswer:
     """Read a tape by a mapping (its JSON), else in the manner of a trustee, in a child process; its loans are written
     into an existing folder, as `core.reconciliation.tape.LOANS_FILE`. `name` is what its user called it.
 
     Formulas that came without a value are calculated with `now` as the moment of TODAY and NOW, and blank without it.
-    Setting `stop` from another thread ends the child at once.
 
     Raises:
         TapeRefused: the file's fault, also where it crashed the child or passed its limits.
@@ -46,7 +53,7 @@ def read_tape_isolated(
             now=now,
             reads=[order.path],
             writes=place,
-            memory_bytes_max=memory_bytes_max,
-            seconds_max=seconds_max,
-            stop=stop,
+            memory_bytes_max=bounds.get("memory_bytes_max", READ_TAPE.memory_bytes_max),
+            seconds_max=bounds.get("seconds_max", READ_TAPE.seconds_max),
+            stop=bounds.get("stop"),
         )

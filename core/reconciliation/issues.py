@@ -16,7 +16,7 @@ from core.labels import label
 from core.portfolio.model.ratings import SCALE_A, SCALE_B
 from core.reconciliation.compare import Discrepancies
 from core.reconciliation.loans import ComparedLoans
-from core.reconciliation.match import Matched, Rows
+from core.reconciliation.match import LoanPairs, Rows
 from core.reconciliation.rules import (
     FIELDS,
     ISSUE_TYPES,
@@ -73,14 +73,17 @@ ROW_COLUMNS: Final = ("trustee_row", "internal_row")
 
 
 class Issues(Sequence[Issue], Framed):
-    """Issues in order: by severity, then loan, then field. Which row holds a loan plays no part in it."""
+    """Issues in order: by severity, then loan, then field.
+
+    Which row holds a loan plays no part in it.
+    """
 
     __slots__ = ("_book", "_field", "_loan", "_loans", "_matched", "_severity", "_shared", "_tape", "_type")
 
-    def __init__(self, tape: Side, book: Side, matched: Matched, discrepancies: Discrepancies) -> None:
+    def __init__(self, tape: Side, book: Side, matched: LoanPairs, discrepancies: Discrepancies) -> None:
         self._tape, self._book, self._matched = tape, book, matched
-        tape_rows, book_rows = _joined(discrepancies.tape_rows, np.int32), _joined(discrepancies.book_rows, np.int32)
-        field, severity = _joined(discrepancies.fields, np.uint8), _joined(discrepancies.severities, np.uint8)
+        tape_rows, book_rows = _join(discrepancies.tape_rows, np.int32), _join(discrepancies.book_rows, np.int32)
+        field, severity = _join(discrepancies.fields, np.uint8), _join(discrepancies.severities, np.uint8)
         # A loan is numbered by its row of the tape, or past these by its row of the portfolio.
         number = np.where(tape_rows >= 0, tape_rows, book_rows.astype(np.int64) + tape.row_count)
         _, first, loan = np.unique(number, return_index=True, return_inverse=True)
@@ -89,7 +92,7 @@ class Issues(Sequence[Issue], Framed):
         self._loan: NDArray[np.int64] = loan[order]
         self._field: NDArray[np.uint8] = field[order]
         self._severity: NDArray[np.uint8] = severity[order]
-        self._type: NDArray[np.uint8] = _joined(discrepancies.types, np.uint8)[order]
+        self._type: NDArray[np.uint8] = _join(discrepancies.types, np.uint8)[order]
         self._shared: tuple[dict[int, tuple[int, int]], dict[int, tuple[int, int]]] | None = None
 
     def __len__(self) -> int:
@@ -119,7 +122,7 @@ class Issues(Sequence[Issue], Framed):
         return card(repr(self), [left_out(len(self), "issues")], self.table())
 
     def table(self) -> Markup:
-        """The first and the last issues for a notebook; empty without one."""
+        """Return the first and the last issues for a notebook; empty without one."""
         names = (
             "severity",
             "issue_type",
@@ -135,7 +138,10 @@ class Issues(Sequence[Issue], Framed):
         return table([name.replace("_", " ") for name in names], rows) if rows else Markup("")
 
     def frame(self) -> Frame:
-        """A row for each issue with the fields of `Issue`, all of them text; what is "" there is null."""
+        """Return a row for each issue with the fields of `Issue`, all of them text.
+
+        What is "" there is null.
+        """
         columns = {name: TextRows() for name in COLUMNS}
         for start in range(0, len(self), CHUNK):
             for name, texts in self.chunk(start, start + CHUNK).items():
@@ -148,11 +154,14 @@ class Issues(Sequence[Issue], Framed):
         return dict(zip(SEVERITIES, counts.tolist(), strict=True))
 
     def chunk(self, start: int, stop: int) -> dict[str, list[str]]:
-        """Issues `start` to `stop - 1` as one list for each of `COLUMNS`, equally long; fewer at the end."""
+        """Issues `start` to `stop - 1` as one list for each of `COLUMNS`, equally long.
+
+        Fewer at the end.
+        """
         return self._columns(np.arange(*slice(start, stop).indices(len(self))))
 
     def sheet_rows(self, start: int, stop: int) -> dict[str, list[str]]:
-        """The rows of issues `start` to `stop - 1` in the tape's and in the portfolio's sheet, from 1, as text.
+        """Return the rows of issues `start` to `stop - 1` in the tape's and in the portfolio's sheet, from 1, as text.
 
         "" where a side lacks the loan, or does not know its rows; of several lots the row of the largest.
         """
@@ -186,7 +195,7 @@ class Issues(Sequence[Issue], Framed):
         }
 
     def _values(self, loans: NDArray[np.int64], field: NDArray[np.uint8]) -> tuple[list[str], list[str]]:
-        """What either side has, of each issue's field."""
+        """Return what either side has, of each issue's field."""
         values = [""] * len(loans), [""] * len(loans)
         for code in np.unique(field).tolist():
             name = FIELDS[code][0]
@@ -215,7 +224,7 @@ class Issues(Sequence[Issue], Framed):
         return [str(count) for count, _ in counts], [str(count) for _, count in counts]
 
 
-def _joined(parts: list[Any], dtype: type[np.generic]) -> NDArray[Any]:
+def _join(parts: list[Any], dtype: type[np.generic]) -> NDArray[Any]:
     return np.concatenate(parts) if parts else np.zeros(0, dtype)
 
 
@@ -228,7 +237,10 @@ def _counts(shared: list[tuple[Rows, NDArray[np.int64], NDArray[np.int64]]]) -> 
 
 
 def _sheet_rows(side: Side, rows: Rows) -> list[str]:
-    """The rows of some loans in their sheet; "" for the row -1 and for a loan of no sheet."""
+    """Return the rows of some loans in their sheet.
+
+    "" for the row -1 and for a loan of no sheet.
+    """
     known = side.portfolio.sheet_rows
     if known is None or not side.row_count:
         return [""] * len(rows)

@@ -56,15 +56,15 @@ class ComparedLoans:
                 left = left[~has]
         self._keys = self._odd_keys(np.flatnonzero(packed == 0))
         """The key of each loan whose identifier does not pack into a number."""
-        self.position, self._number = self._ordered(packed)
+        self.position, self._number = self._order(packed)
         """Place of each loan in the order."""
 
     def _odd_keys(self, loans: NDArray[np.int64]) -> dict[int, str]:
-        """Identifiers of any length; else normalised name and maturity."""
+        """Return identifiers of any length; else normalised name and maturity."""
         return dict(zip(loans.tolist(), self._plain_keys(loans), strict=True))
 
-    def _ordered(self, packed: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The place of each loan, and its number among those of the same key, from 1."""
+    def _order(self, packed: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the place of each loan, and its number among those of the same key, from 1."""
         is_odd = packed == 0
         texts = {text: number for number, text in enumerate(sorted(set(self._keys.values())))}
         odd = np.fromiter(self._keys, np.int64, len(self._keys))
@@ -86,7 +86,9 @@ class ComparedLoans:
         return position, number
 
     def described(self, loans: NDArray[np.int64]) -> tuple[list[str], list[str], list[str], list[str]]:
-        """Keys, primary identifiers, CUSIPs and borrowers of some loans; no two loans have the same key.
+        """Keys, primary identifiers, CUSIPs and borrowers of some loans.
+
+        No two loans have the same key.
 
         The primary identifier is the CUSIP, else LoanX id, else ISIN, else the borrower's name as written.
         """
@@ -103,7 +105,7 @@ class ComparedLoans:
         return [_key(text, number) for text, number in zip(keys, numbers, strict=True)], primaries, cusips, borrowers
 
     def _plain_keys(self, loans: NDArray[np.int64]) -> list[str]:
-        """The keys of some loans before loans of the same are numbered."""
+        """Return the keys of some loans before loans of the same are numbered."""
         texts = [""] * len(loans)
         for number, field in enumerate(IDENTIFIERS):
             at = np.flatnonzero(self.primary[loans] == number)
@@ -130,7 +132,7 @@ class ComparedLoans:
         return [f"{name} {date_text(day) or '-'}" for name, day in zip(names, days.tolist(), strict=True)]
 
     def texts(self, field: str, loans: NDArray[np.int64]) -> list[str]:
-        """A text column of some loans: the tape's, else the portfolio's, else ""."""
+        """Return a text column of some loans: the tape's, else the portfolio's, else ""."""
         texts = self.tape.texts(field, self.tape_rows[loans])
         without = np.array([place for place, text in enumerate(texts) if not text], np.int64)
         if len(without):
@@ -138,7 +140,10 @@ class ComparedLoans:
         return texts
 
     def identifier_types(self, loans: NDArray[np.int64], stage: NDArray[np.uint8]) -> list[str]:
-        """How some loans were found; for one without a partner, what its primary identifier is."""
+        """How some loans were found.
+
+        For one without a partner, what its primary identifier is.
+        """
         own = np.where(self.primary == _NAMED, STAGES.index("borrower_name"), self.primary)[loans]
         tape_rows, book_rows = self.tape_rows[loans], self.book_rows[loans]
         if len(stage):
@@ -152,7 +157,10 @@ def _put(texts: list[str], places: NDArray[np.int64], values: list[str]) -> None
 
 
 def _key(text: str, number: int) -> str:
-    """A loan's key; a sign that marks the number is doubled in the text, so that no text looks like a numbered one."""
+    """Return a loan's key.
+
+    A sign that marks the number is doubled in the text, so that no text looks like a numbered one.
+    """
     if number == 1 and len(text) <= KEY_LENGTH_MAX and "#" not in text:
         return text
     text = text.replace("#", "##")

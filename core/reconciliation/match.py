@@ -1,4 +1,7 @@
-"""Which loan of the tape is which of the portfolio: stage by stage, each on what is still without a partner."""
+"""Which loan of the tape is which of the portfolio.
+
+Stage by stage, each on what is still without a partner.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,7 @@ PrintsOf = Callable[[Side], Keys]
 
 
 @dataclass
-class Shared:
+class SharedKeys:
     """Loans whose key several loans of a side share: rows, and how many have the key on the tape and in the book."""
 
     tape: list[tuple[Rows, NDArray[np.int64], NDArray[np.int64]]] = field(default_factory=list)
@@ -65,7 +68,7 @@ class Shared:
 
 
 @dataclass
-class Matched:
+class LoanPairs:
     """Partners of both sides' rows, -1 without one, and how they were found."""
 
     tape_pair: Rows
@@ -74,7 +77,7 @@ class Matched:
     """Index into STAGES of each row of the tape that has a partner."""
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
     ambiguous: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
-    shared: Shared = field(default_factory=Shared)
+    shared: SharedKeys = field(default_factory=SharedKeys)
     differing: Rows = field(default_factory=lambda: np.zeros(0, np.int32))
     """Rows of the tape, ascending, whose partner has another fingerprint."""
     prints: tuple[Keys, Keys] = field(default_factory=lambda: (np.zeros(0, np.uint64), np.zeros(0, np.uint64)))
@@ -85,7 +88,7 @@ class Matched:
     """Pairs by an identifier that is printed in two ways."""
 
 
-def match(tape: Side, book: Side, prints_of: PrintsOf, threads: Threads) -> Matched:
+def match(tape: Side, book: Side, prints_of: PrintsOf, threads: Threads) -> LoanPairs:
     """Pair the loans of two sides one to one.
 
     In turn: CUSIP with a fitting check digit (its own, or the one in a US ISIN); the CUSIP of one side and the one that
@@ -116,7 +119,7 @@ def match(tape: Side, book: Side, prints_of: PrintsOf, threads: Threads) -> Matc
 
 
 def _keys(side: Side, name: str, rows: Rows | None, kind: int) -> Keys:
-    """The keys of some rows (None: of all), 0 without a sound identifier."""
+    """Return the keys of some rows (None: of all), 0 without a sound identifier."""
     column = side.column(name)
     if column is None:
         return np.zeros(side.row_count if rows is None else len(rows), np.uint64)
@@ -141,7 +144,7 @@ class _Work:
 
     def __init__(self, tape: Side, book: Side, prints_of: PrintsOf, threads: Threads) -> None:
         self.tape, self.book, self.fingerprints, self.threads = tape, book, prints_of, threads
-        self.matches = Matched(
+        self.matches = LoanPairs(
             np.full(tape.row_count, -1, np.int32),
             np.full(book.row_count, -1, np.int32),
             np.zeros(tape.row_count, np.uint8),
@@ -182,7 +185,7 @@ class _Work:
                 return
             columns = self.threads.both(Side.subset, (self.tape, self.book), (stage, stage), left)
             if columns[0] is not None and columns[1] is not None:
-                codes = _shared(columns[0], columns[1])
+                codes = _share(columns[0], columns[1])
                 before = self.matches.counts[stage]
                 self.pair(stage, _code_keys(codes[0]), _code_keys(codes[1]))
                 self.matches.unverified += self.matches.counts[stage] - before
@@ -198,14 +201,14 @@ class _Work:
             tape, book = (side.subset(stage, rows) for side, rows in zip((self.tape, self.book), left, strict=True))
             if tape is None or book is None:
                 continue
-            ours, theirs = _shared(_bare(tape), _bare(book))
+            ours, theirs = _share(_bare(tape), _bare(book))
             both = np.intersect1d(ours, theirs)
             if not len(both[both >= 0]):
                 continue
             whole = [side.column(stage) for side in (self.tape, self.book)]
             assert whole[0] is not None
             assert whole[1] is not None
-            codes = _shared(_bare(whole[0]), _bare(whole[1]))
+            codes = _share(_bare(whole[0]), _bare(whole[1]))
             counts = [np.bincount(of_side[of_side >= 0], minlength=max(map(np.max, codes)) + 1) for of_side in codes]
             single = np.append((counts[0] == 1) & (counts[1] == 1), False)  # of the code -1 at the end
             keys = [
@@ -220,7 +223,7 @@ class _Work:
         """Pair by identifiers that are cut off on one side, or LoanX ids of which one side lacks the check characters:
         where no other loan of either side has the same beginning, and the borrower is the same; or, where no digit
         differs, the maturity and the par (one of them is enough where a name is missing). Of 10,000 loans a few begin
-        like a stranger by chance."""
+        like another loan by coincidence."""
         stages: tuple[IdentifierType, ...] = ("loanx_id", "isin", "cusip")
         for stage in stages:
             left = self.left()
@@ -259,7 +262,7 @@ class _Work:
         is_named_by_both = np.array([both_named for *_, both_named in pairs])
         is_named, is_one = np.zeros(len(pairs), np.bool_), np.zeros(len(pairs), np.bool_)
         if names[0] is not None and names[1] is not None:
-            theirs, ours = _shared(names[0], names[1])
+            theirs, ours = _share(names[0], names[1])
             is_named = (theirs >= 0) & (ours >= 0)
             is_one = is_named & (theirs == ours)
         agree = is_one | (is_named_by_both & equal & ~(is_named & apart))
@@ -285,7 +288,7 @@ class _Work:
             self.find_differing()
 
     def add_differing(self, rows: Rows) -> None:
-        """The same of some rows of the tape that had no partner then."""
+        """Match some rows of the tape again that had no partner then."""
         rows = rows[self.matches.tape_pair[rows] >= 0]
         partners = self.matches.tape_pair[rows]
         differing = rows[self.matches.prints[0][rows] != self.matches.prints[1][partners]]
@@ -299,7 +302,7 @@ class _Work:
         tape, book = self.threads.both(_borrowers, (self.tape, self.book), left)
         if tape is None or book is None:
             return
-        names = _Names(*left, tape, book, *_shared(tape, book))
+        names = _Names(*left, tape, book, *_share(tape, book))
         steps: tuple[tuple[IdentifierType, CodesOf], ...] = (
             ("borrower_maturity", _maturities),
             ("borrower_name", _facilities),
@@ -310,7 +313,7 @@ class _Work:
             codes = None if rows is None else others(self.tape, self.book, *rows)
             if rows is not None and codes is not None:
                 named = names.of(*rows)
-                self.pair(stage, _joined(named[0], codes[0]), _joined(named[1], codes[1]))
+                self.pair(stage, _join(named[0], codes[0]), _join(named[1], codes[1]))
         for alone in (names.of, names.loose):
             rows = self.left()
             if rows is not None:
@@ -355,7 +358,10 @@ class _Work:
     def join(
         self, keys: tuple[Keys, Keys], rows: tuple[Rows, Rows], pair: tuple[Rows, Rows]
     ) -> tuple[int, Members, Members]:
-        """`_match.join` of all parts: pair rows by keys that stand once on each side; the other keys of both sides."""
+        """`_match.join` of all parts: pair rows by keys that stand once on each side.
+
+        The other keys of both sides.
+        """
         count = _match.parts_of(len(keys[1]))
 
         def parted(keys: Keys, rows: Rows, pair: Rows) -> _match.Parts:
@@ -382,9 +388,11 @@ class _Work:
         self.matches.counts[stage] += len(tape_rows)
 
     def settle(self, stage: IdentifierType, tape: Members, book: Members) -> None:
-        """Pair the rows of each group that shares a key: those that hold the same first, then by nearest par.
+        """Pair the rows of each group that shares a key.
 
-        A group that pairs off completely in rows that hold the same is no matter of doubt, and is not told.
+        Those that hold the same first, then by nearest par.
+
+        A group that pairs off completely in rows that hold the same is no matter of doubt, and is not reported.
         """
         tape_rows, book_rows = tape[0].astype(np.int32), book[0].astype(np.int32)
         rows = np.concatenate((tape_rows, book_rows))
@@ -419,7 +427,10 @@ def _together(members: Sequence[Members]) -> Members:
 def _equal_partners(
     group: NDArray[np.int64], prints: Keys, is_book: NDArray[np.bool_], place: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Partners of rows of one group and fingerprint, first with first; -1 for those that are left over."""
+    """Partners of rows of one group and fingerprint, first with first.
+
+    -1 for those that are left over.
+    """
     order = np.lexsort((place, is_book, prints, group))
     starts = np.ones(len(order), np.bool_)
     starts[1:] = (np.diff(group[order]) != 0) | (np.diff(prints[order]) != 0)
@@ -454,21 +465,24 @@ class _Names:
     book_codes: Rows
 
     def of(self, tape_rows: Rows, book_rows: Rows) -> tuple[Rows, Rows]:
-        """The numbers of some of the rows."""
+        """Return the numbers of some of the rows."""
         tape_at, book_at = np.searchsorted(self.tape_rows, tape_rows), np.searchsorted(self.book_rows, book_rows)
         return self.tape_codes[tape_at], self.book_codes[book_at]
 
     def loose(self, tape_rows: Rows, book_rows: Rows) -> tuple[Rows, Rows]:
         """Numbers of some of the rows' looser names."""
         tape_at, book_at = np.searchsorted(self.tape_rows, tape_rows), np.searchsorted(self.book_rows, book_rows)
-        return _shared(
+        return _share(
             _loose(TextColumn(self.tape.codes[tape_at], self.tape.text)),
             _loose(TextColumn(self.book.codes[book_at], self.book.text)),
         )
 
 
 def _loose(column: TextColumn) -> TextColumn:
-    """NormalisedRows names without the words that separate the entities of one group; the first word stays."""
+    """Normalised names without the words that separate the entities of one group.
+
+    The first word stays.
+    """
     used, codes = np.unique(column.codes, return_inverse=True)
     named = used[used >= 0]
     written, text = parsing.pool_of([_LOOSE_WORD.sub("", name) for name in parsing.decode(column.text, named)])
@@ -477,7 +491,7 @@ def _loose(column: TextColumn) -> TextColumn:
 
 
 def _strings(side: Side, field: str) -> set[str]:
-    """The distinct texts of a column; none without it."""
+    """Return the distinct texts of a column; none without it."""
     column = side.column(field)
     return set() if column is None else set(parsing.decode(column.text, np.unique(column.codes[column.codes >= 0])))
 
@@ -486,13 +500,19 @@ def _strings(side: Side, field: str) -> set[str]:
 
 
 def _borrowers(side: Side, rows: Rows) -> TextColumn | None:
-    """The normalised names of some rows' borrowers; None where the side has no such column."""
+    """Return the normalised names of some rows' borrowers.
+
+    None where the side has no such column.
+    """
     names = side.subset("borrower_name", rows)
     return None if names is None else name_keys(names)
 
 
-def _shared(tape: TextColumn, book: TextColumn) -> tuple[Rows, Rows]:
-    """The rows of two text columns as numbers that equal texts share; -1 is blank."""
+def _share(tape: TextColumn, book: TextColumn) -> tuple[Rows, Rows]:
+    """Return the rows of two text columns as numbers that equal texts share.
+
+    -1 is blank.
+    """
     return _match.shared_codes(
         tape.text.offsets, tape.text.data, tape.codes, book.text.offsets, book.text.data, book.codes
     )
@@ -502,14 +522,17 @@ def _code_keys(codes: Rows) -> Keys:
     return (codes.astype(np.int64) + 1).view(np.uint64)
 
 
-def _joined(codes: Rows, others: Rows) -> Keys:
+def _join(codes: Rows, others: Rows) -> Keys:
     """One key from two numbers; 0 where the first or the second is -1."""
     keys = (_code_keys(codes) << np.uint64(32)) | _code_keys(others)
     return np.where((codes >= 0) & (others >= 0), keys, np.uint64(0))
 
 
 def _maturities(tape: Side, book: Side, tape_rows: Rows, book_rows: Rows) -> tuple[Rows, Rows] | None:
-    """Maturities of some rows as numbers from 0, -1 for blank; None where a side has none."""
+    """Maturities of some rows as numbers from 0, -1 for blank.
+
+    None where a side has none.
+    """
     days = tape.numbers("maturity_date"), book.numbers("maturity_date")
     if days[0] is None or days[1] is None:
         return None
@@ -524,14 +547,14 @@ def _day_codes(days: NDArray[np.float64]) -> Rows:
 def _facilities(tape: Side, book: Side, tape_rows: Rows, book_rows: Rows) -> tuple[Rows, Rows] | None:
     """Facility names of some rows, case and punctuation apart, as numbers that both sides share; None without them."""
     names = tape.subset("facility_name", tape_rows), book.subset("facility_name", book_rows)
-    return None if names[0] is None or names[1] is None else _shared(_folded(names[0]), _folded(names[1]))
+    return None if names[0] is None or names[1] is None else _share(_fold(names[0]), _fold(names[1]))
 
 
 def _bare(column: TextColumn) -> TextColumn:
     return TextColumn(column.codes, parsing.bare(column.text))
 
 
-def _folded(column: TextColumn) -> TextColumn:
+def _fold(column: TextColumn) -> TextColumn:
     return TextColumn(column.codes, Text(*_match.folded(column.text.offsets, column.text.data)))
 
 
@@ -541,7 +564,7 @@ _LOOSE_WORD: Final = re.compile(rf" (?:{'|'.join(LOOSE_WORDS)})(?= |$)")
 # ---- units of par --------------------------------------------------------------------------------------------------
 
 
-def _settle_units(tape: Side, book: Side, matched: Matched) -> None:
+def _settle_units(tape: Side, book: Side, matched: LoanPairs) -> None:
     """Set the factor of a side that states par in thousands, from the loans that are paired, else from the medians."""
     tape_par, book_par = tape.numbers("par_value"), book.numbers("par_value")
     if tape_par is None or book_par is None:
@@ -561,7 +584,7 @@ def _settle_units(tape: Side, book: Side, matched: Matched) -> None:
 
 
 def _median(par: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The median of what is positive, 0 without any; one element."""
+    """Return the median of what is positive, 0 without any; one element."""
     positive = par[par > 0]
     return np.array([np.median(positive) if len(positive) else 0.0])
 

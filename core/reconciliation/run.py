@@ -1,4 +1,7 @@
-"""A trustee's tape against a portfolio: matched, compared, and what was found told as issues."""
+"""A trustee's tape against a portfolio.
+
+Matched, compared, and their differences as issues.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from core.portfolio.model.notes import DataWarning, warning_texts
 from core.recalc.book import File, read
 from core.reconciliation.compare import compare, compared_fields, fingerprints
 from core.reconciliation.issues import Issues
-from core.reconciliation.match import Matched, match
+from core.reconciliation.match import LoanPairs, match
 from core.reconciliation.rules import ReconcileError, chosen, tolerances_of
 from core.reconciliation.side import Side
 from core.reconciliation.threads import working
@@ -139,8 +142,11 @@ def reconcile(
 
 
 def _loans_of(source: Any, argument: str) -> Portfolio:
-    """The loans of a side in whatever form they come. Columns under standard names are taken as they are; those of
-    any other frame are found by their headings, as in a sheet."""
+    """Return the loans of a side in whatever form they come.
+
+    Columns under standard names are taken as they are; those of any other frame are found by their headings, as in a
+    sheet.
+    """
     if isinstance(source, Portfolio):
         return source
     if isinstance(source, Mapping) or (is_frame(source) and is_standard(columns_of(source))):
@@ -155,7 +161,7 @@ def _loans_of(source: Any, argument: str) -> Portfolio:
     )
 
 
-def _warnings(tape: Side, book: Side, matched: Matched, pairs: int) -> tuple[DataWarning, ...]:
+def _warnings(tape: Side, book: Side, matched: LoanPairs, pairs: int) -> tuple[DataWarning, ...]:
     fewest = min(tape.row_count, book.row_count)
     few = 2 * pairs < fewest
     by_name = matched.counts["borrower_maturity"] + matched.counts["borrower_name"]

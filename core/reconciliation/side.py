@@ -1,4 +1,7 @@
-"""One side of a comparison: a portfolio's columns in the form that the kernels take."""
+"""One side of a comparison.
+
+A portfolio's columns in the form that the kernels take.
+"""
 
 from __future__ import annotations
 
@@ -46,14 +49,14 @@ class Side:
         self._states: dict[str, NDArray[np.uint8]] = {}
 
     def column(self, field: str) -> TextColumn | None:
-        """A text column; None without it."""
+        """Return a text column; None without it."""
         if field not in self._columns:
             names = self.portfolio.names.get(field)
             self._columns[field] = None if names is None else _text_column(names)
         return self._columns[field]
 
     def numbers(self, field: str) -> NDArray[np.float64] | None:
-        """A number column; par in units of the currency."""
+        """Return a number column; par in units of the currency."""
         values = self.portfolio.numbers.get(field)
         if values is None:
             return None
@@ -62,7 +65,10 @@ class Side:
         return np.ascontiguousarray(values, np.float64)
 
     def states(self, field: str) -> NDArray[np.uint8] | None:
-        """A rating's rank (1 to 22), 0 for none, WITHDRAWN_STATE or UNREAD_STATE; None without the column."""
+        """Return a rating's rank (1 to 22), 0 for none, WITHDRAWN_STATE or UNREAD_STATE.
+
+        None without the column.
+        """
         if field not in self._states:
             ranks = self.portfolio.ranks.get(field)
             if ranks is None:
@@ -81,14 +87,17 @@ class Side:
         return np.where(ranks == 0, table[names.codes], ranks)
 
     def codes(self, field: str, rows: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The codes of some rows in a text column; -1 for the row -1, and everywhere without the column."""
+        """Return the codes of some rows in a text column.
+
+        -1 for the row -1, and everywhere without the column.
+        """
         column = self.column(field)
         if column is None or not self.row_count:
             return np.full(len(rows), -1, np.int32)
         return np.where(rows >= 0, column.codes[rows], np.int32(-1))
 
     def texts(self, field: str, rows: NDArray[np.int32]) -> list[str]:
-        """The text of some rows, "" for blank and for the row -1."""
+        """Return the text of some rows, "" for blank and for the row -1."""
         column = self.column(field)
         if column is None:
             return [""] * len(rows)
@@ -100,7 +109,7 @@ class Side:
         return texts
 
     def subset(self, field: str, rows: NDArray[np.int32]) -> TextColumn | None:
-        """A text column's rows with a pool of their own, of just the strings that they use."""
+        """Return a text column's rows with a pool of their own, of just the strings that they use."""
         column = self.column(field)
         return None if column is None else parsing.subset(column, rows)
 
@@ -116,7 +125,9 @@ def _text_column(names: Names) -> TextColumn:
 
 
 def _state(symbol: str, agency: ratings.Agency | None) -> int:
-    """The state of a symbol that has no rank in its column; 0 for one that has, and for what says that there is none.
+    """Return the state of a symbol that has no rank in its column.
+
+    0 for one that has, and for what says that there is none.
 
     A symbol of another agency's scale has the rank that it has there: no symbol has two.
     """
@@ -128,7 +139,9 @@ def _state(symbol: str, agency: ratings.Agency | None) -> int:
 
 
 def content_order(side: Side, rows: NDArray[np.int32]) -> NDArray[np.int64]:
-    """A number for each row by what it holds, par first: the same whatever the order of the rows.
+    """Return a number for each row by what it holds, par first.
+
+    The same whatever the order of the rows.
 
     Rows that hold the same throughout get numbers in any order. The row -1 has the number -1.
     """

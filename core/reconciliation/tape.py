@@ -42,7 +42,7 @@ class TapeRefused(Exception):
 
 
 def read_loans(book: Workbook, mapping: Mapping) -> Portfolio:
-    """The loans of a tape by a trustee's mapping.
+    """Return the loans of a tape by a trustee's mapping.
 
     Raises:
         TapeRefused: no sheet has a header of loans, or the one that has names no identifier, or none of its rows can be
@@ -53,8 +53,8 @@ def read_loans(book: Workbook, mapping: Mapping) -> Portfolio:
     if holdings is None:
         raise TapeRefused(_no_header(book, mapping))
     sheet, header = holdings.sheet, holdings.header
-    where = f"Sheet {_quoted(sheet.name)}, whose header is in row {header.row + 1},"
-    text = f"Its columns are {_listed(list(header.texts.values()))}."
+    where = f"Sheet {_quote(sheet.name)}, whose header is in row {header.row + 1},"
+    text = f"Its columns are {_list(list(header.texts.values()))}."
     if not header.columns.keys() & set(IDENTIFIERS):
         raise TapeRefused(f"{where} has no column with an identifier (CUSIP, LoanX ID or ISIN). {text}")
     if "par_value" not in header.columns:
@@ -68,14 +68,14 @@ def read_loans(book: Workbook, mapping: Mapping) -> Portfolio:
 
 
 def total_par(loans: Portfolio) -> float:
-    """The sum of the loans' par, in the tape's currency."""
+    """Return the sum of the loans' par, in the tape's currency."""
     with np.errstate(over="ignore", invalid="ignore"):
         return float(np.nansum(loans.numbers["par_value"]))
 
 
 def warnings_of(loans: Portfolio) -> list[DataWarning]:
-    """What makes the loans of one side of a comparison doubtful: what a run of them says first, and what a tape of
-    them lacks."""
+    """Return what makes the loans of one side of a comparison doubtful: what a run of them says first, and what a tape
+    of them lacks."""
     warnings = list(loans.notes.warnings)
     if not any((loans.names[name].codes >= 0).any() for name in IDENTIFIERS if name in loans.names):
         message = "no loan has an identifier: loans are matched by borrower and maturity"
@@ -88,9 +88,9 @@ def _no_header(book: Workbook, mapping: Mapping) -> str:
     for sheet in book.sheets[:SHEETS_TOLD]:
         columns = _columns(sheet, mapping)
         if columns:
-            sentences.append(f"sheet {_quoted(sheet.name)} has the columns {_listed(columns)}")
+            sentences.append(f"sheet {_quote(sheet.name)} has the columns {_list(columns)}")
         else:
-            sentences.append(f"sheet {_quoted(sheet.name)} is empty")
+            sentences.append(f"sheet {_quote(sheet.name)} is empty")
     rest = len(book.sheets) - len(sentences)
     if rest:
         sentences.append(f"{counted(rest, 'more sheet')} likewise")
@@ -100,7 +100,7 @@ def _no_header(book: Workbook, mapping: Mapping) -> str:
 
 
 def _columns(sheet: Sheet, mapping: Mapping) -> list[str]:
-    """What comes nearest to a sheet's header."""
+    """Return what comes nearest to a sheet's header."""
     nearest = header.nearest(sheet, mapping)
     if nearest is not None:
         return list(nearest.texts.values())
@@ -112,19 +112,19 @@ def _nothing_usable(holdings: LocatedTable, notes: Notes) -> str:
     if below <= 0:
         return "has no loans below it."
     rows = f"{counted(below, 'row')} below it"
-    par = _quoted(holdings.header.texts.get(holdings.header.columns["par_value"][0], "par"))
+    par = _quote(holdings.header.texts.get(holdings.header.columns["par_value"][0], "par"))
     if notes.ignored_blank_par:
         return f"has {rows}, of which none can be used: no par can be read in column {par}."
     return f"has {rows}, of which none is a loan."
 
 
-def _listed(headers: list[str]) -> str:
-    names = [_quoted(text) for text in headers if text.strip()]
+def _list(headers: list[str]) -> str:
+    names = [_quote(text) for text in headers if text.strip()]
     more = f" and {len(names) - HEADERS_TOLD} more" if len(names) > HEADERS_TOLD else ""
     return (", ".join(names[:HEADERS_TOLD]) or "without names") + more
 
 
-def _quoted(text: str) -> str:
-    """A name from a stranger's file: on one line, of bounded length."""
+def _quote(text: str) -> str:
+    """Return a name from an uploaded file: on one line, of bounded length."""
     words = " ".join(text.replace("\x00", "").split())
     return f"'{words[:HEADER_CHARACTERS]}{'...' if len(words) > HEADER_CHARACTERS else ''}'"

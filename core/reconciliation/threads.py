@@ -1,4 +1,7 @@
-"""Threads that share work out: kernels run outside the interpreter's lock, so that several go on at once."""
+"""Threads that share work out.
+
+Kernels run outside the interpreter's lock, so that several go on at once.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,11 @@ T = TypeVar("T")
 
 
 class Threads:
-    """Some threads, of which the caller's is one. What is asked of them comes in the order in which it was asked for,
-    however many they are: work that does not meddle with other work gives the same answers."""
+    """Some threads, of which the caller's is one.
+
+    What is asked of them comes in the order in which it was asked for, however many they are: work that does not meddle
+    with other work gives the same answers.
+    """
 
     def __init__(self, count: int, others: ThreadPoolExecutor) -> None:
         self.count = count

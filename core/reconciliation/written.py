@@ -19,7 +19,8 @@ STAGES: Final = {
 
 
 def number_text(number: float) -> str:
-    """A number to six decimals, as differences are told apart, with no exponent and no zeros at its end; "" for NaN."""
+    """Return a number to six decimals, as differences are told apart, with no exponent and no zeros at its end; "" for
+    NaN."""
     if number != number:
         return ""
     text = repr(round(number, 6) + 0.0)
@@ -29,7 +30,10 @@ def number_text(number: float) -> str:
 
 
 def date_text(days: float) -> str:
-    """Days since 1970-01-01 as an ISO date; "" for NaN. A day that no calendar has stands as its number."""
+    """Days since 1970-01-01 as an ISO date; "" for NaN.
+
+    A day that no calendar has stands as its number.
+    """
     if days != days:
         return ""
     day = day_of(days)
@@ -37,13 +41,17 @@ def date_text(days: float) -> str:
 
 
 def iso_day(days: float | None) -> str | None:
-    """Days since 1970-01-01 as an ISO date; None for none, and where the calendar does not have the day."""
+    """Days since 1970-01-01 as an ISO date.
+
+    None for none, and where the calendar does not have the day.
+    """
     day = day_of(days)
     return None if day is None else day.isoformat()
 
 
 def figure_text(value: str, category: str) -> str:
-    """An issue's value, its thousands apart where it is a figure (of a loan's sums or its par) and no identifier."""
+    """Return an issue's value, its thousands apart where it is a figure (of a loan's sums or its par) and no
+    identifier."""
     whole, point, decimals = value.removeprefix("-").partition(".")
     if category not in ("calculation", "missing") or not whole.isdecimal():
         return value

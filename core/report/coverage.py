@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from msgspec.structs import replace
 
-from core.compliance.coverage import Tested, cure_amount
+from core.compliance.coverage import CoverageGroup, cure_amount
 from core.compliance.measures import Pool
 from core.compliance.result import Results, TestResult
 from core.portfolio.model.portfolio import Tranches
@@ -119,7 +119,7 @@ def _ic_ladder(breakdown: Mapping[str, Any]) -> Ladder:
     return Ladder(title="From interest to the numerator", steps=steps, notes=notes)
 
 
-def _with_trigger(tested: Iterable[Tested]) -> frozenset[str]:
+def _with_trigger(tested: Iterable[CoverageGroup]) -> frozenset[str]:
     return frozenset(each.name for each in tested if each.from_sheet)
 
 

@@ -1,4 +1,6 @@
-"""A portfolio's sums after trades: those before, less what the touched loans had, and what they have now.
+"""A portfolio's sums after trades.
+
+Those before, less what the touched loans had, and what they have now.
 
 Whatever asks for a column is given that of the whole portfolio after the trades, which is made then: so every figure is
 right, and one that rests on sums alone costs no second pass.
@@ -21,7 +23,7 @@ from core.compliance.measures import Pool, Sums
 from core.portfolio import Portfolio
 from core.scenario.base import Base, CccBucket, haircut_of
 from core.scenario.holdings import Holdings, TradeEffect
-from core.scenario.touched import Touched, touched
+from core.scenario.touched import TouchedLoans, touched
 from core.scenario.trades import TradeLoan
 
 Floats = NDArray[np.float64]
@@ -54,7 +56,7 @@ class NeedsFullPass(Exception):
 class After(Pool):
     """A pool after trades."""
 
-    def __init__(self, base: Base, loans: Touched) -> None:
+    def __init__(self, base: Base, loans: TouchedLoans) -> None:
         """Raises NeedsFullPass: too little is left of a sum to be precise."""
         self.base = base
         self.loans = loans
@@ -110,7 +112,7 @@ class After(Pool):
 
     def summed(self, key: Hashable, of: Callable[[Pool], Sums]) -> Sums:
         parts = (None if pool is None else of(pool) for pool in (self.minus, self.plus))
-        return _joined(self.base.summed(key, of), *parts)  # type: ignore[no-any-return]
+        return _join(self.base.summed(key, of), *parts)  # type: ignore[no-any-return]
 
     def _tally(self) -> _Sums:
         before, minus, plus = (None if pool is None else pool.tally for pool in (self.base.pool, self.minus, self.plus))
@@ -124,7 +126,7 @@ class After(Pool):
                 sum(sign * getattr(each, name) for each, sign in ((before, 1), (minus, -1), (plus, 1)) if each),
             )
         known = _read(before)
-        left = _joined(known, *(None if each is None else _read(each) for each in (minus, plus)))
+        left = _join(known, *(None if tally is None else _read(tally) for tally in (minus, plus)))
         if not np.isfinite(left).all():  # what is infinite cannot be taken off again
             raise NeedsFullPass
         worn = (left != 0) & (np.abs(left) < PRECISE * np.abs(known))
@@ -138,10 +140,10 @@ class After(Pool):
             size = len(getattr(before, name))
             setattr(sums, name, tuple(amounts[at : at + size]))
             at += size
-        sums.industry_par = _joined(
+        sums.industry_par = _join(
             before.industry_par, *(None if each is None else each.industry_par for each in (minus, plus))
         )
-        sums.obligor_count, sums.top_obligors = self._ranked(before)
+        sums.obligor_count, sums.top_obligors = self._rank(before)
         return sums
 
     # ---- obligors
@@ -149,9 +151,9 @@ class After(Pool):
     @cached_property
     def obligors_touched(self) -> tuple[dict[int, tuple[float, int]], dict[int, tuple[float, int]]]:
         """Code -> (par, industry) of the touched obligors, before and after."""
-        return self._coded(self.minus), self._coded(self.plus)
+        return self._encode(self.minus), self._encode(self.plus)
 
-    def _coded(self, pool: Pool | None) -> dict[int, tuple[float, int]]:
+    def _encode(self, pool: Pool | None) -> dict[int, tuple[float, int]]:
         names = None if pool is None else pool.view.names.get("obligor")
         if pool is None or names is None:
             return {}
@@ -162,7 +164,10 @@ class After(Pool):
         }
 
     def _code(self, name: str) -> int:
-        """An obligor's code: its own in the whole portfolio before, or one after these."""
+        """Return an obligor's code.
+
+        Its own in the whole portfolio before, or one after these.
+        """
         index = self.base.by_obligor
         known = {} if index is None else index.code_of
         code = known.get(name)
@@ -173,7 +178,7 @@ class After(Pool):
         """Obligors that the portfolio did not have."""
         return {}
 
-    def _ranked(self, before: kernels.Tally) -> tuple[int, tuple[list[int], list[float]]]:
+    def _rank(self, before: kernels.Tally) -> tuple[int, tuple[list[int], list[float]]]:
         """How many obligors have par; codes and par of the ten largest."""
         if "obligor" not in self.view.names:
             return 0, ([], [])
@@ -302,21 +307,24 @@ class _Sums:
 
 
 def _read(tally: kernels.Tally) -> Floats:
-    """The amounts of a tally in one array."""
+    """Return the amounts of a tally in one array."""
     amounts = [getattr(tally, name) for name in _AMOUNTS]
     for name in _TABLES:
         amounts += getattr(tally, name)
     return np.array(amounts)
 
 
-def _joined(before: Any, minus: Any, plus: Any) -> Any:
-    """A sum after trades; of arrays by name, to which trades have added names before the last, the blank."""
+def _join(before: Any, minus: Any, plus: Any) -> Any:
+    """Return a sum after trades.
+
+    Of arrays by name, to which trades have added names before the last, the blank.
+    """
     if isinstance(before, tuple):
-        parts = [None if each is None else np.array(each) for each in (minus, plus)]
-        return tuple(_joined(np.array(before), *parts).tolist())
+        parts = [None if tally is None else np.array(tally) for tally in (minus, plus)]
+        return tuple(_join(np.array(before), *parts).tolist())
     if not isinstance(before, np.ndarray):
         return float(
-            _joined(np.array([before]), *(None if each is None else np.array([each]) for each in (minus, plus)))[0]
+            _join(np.array([before]), *(None if each is None else np.array([each]) for each in (minus, plus)))[0]
         )
     size = max(len(each) for each in (before, minus, plus) if each is not None)
     known = _spread(before, size)
@@ -366,7 +374,10 @@ class _LaterColumn:
 
 
 def _later(pool: After, of: Callable[[Pool], Any], pools: Iterable[Any]) -> dict[str, _Later]:
-    """The four kinds of columns of `of` the pool; their names are those of `given`."""
+    """Return the four kinds of columns of `of` the pool.
+
+    Their names are those of `given`.
+    """
 
     def columns(kind: str) -> Callable[[], dict[str, Any]]:
         return lambda: getattr(of(pool.whole), kind)
@@ -415,7 +426,7 @@ class _LaterPortfolio:
 
 
 def pools_after(bases: tuple[Base, ...], holdings: Holdings, change: TradeEffect) -> tuple[After, ...]:
-    """The pools after trades, one for each of the bases.
+    """Return the pools after trades, one for each of the bases.
 
     Raises:
         NeedsFullPass: the sums after the trades do not follow from those before, or too many loans are touched.
@@ -446,9 +457,9 @@ def _missing(pool: After) -> frozenset[int]:
 
 
 def _is_strange(holdings: Holdings, loan: TradeLoan) -> bool:
-    """Whether a bought loan has a column that the portfolio has not, and that changes what other loans count as: the
-    formulas and the ladders of a definition ask for columns, facilities are small by the country, and a deferring loan
-    earns a known nothing once any loan earns."""
+    """Return whether a bought loan has a column that the portfolio has not, and that changes what other loans count as:
+    the formulas and the ladders of a definition ask for columns, facilities are small by the country, and a deferring
+    loan earns a known nothing once any loan earns."""
     portfolio = holdings.portfolio
     if holdings.definition is None:
         earns = not _RATES.isdisjoint(loan.numbers) and _RATES.isdisjoint(portfolio.numbers)

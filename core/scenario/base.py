@@ -53,7 +53,7 @@ class Base:
         self._buckets: dict[int, CccBucket] = {}
 
     def summed(self, key: Hashable, of: Callable[[Pool], Sums]) -> Sums:
-        """A sum over all loans, see `Pool.summed`."""
+        """Return a sum over all loans, see `Pool.summed`."""
         if key not in self._sums:
             self._sums[key] = of(self.pool)
         return self._sums[key]  # type: ignore[no-any-return]
@@ -99,7 +99,7 @@ class Base:
         return sums
 
     def bucket(self, agency: int) -> CccBucket:
-        """The CCC bucket of an agency, 0 to 2."""
+        """Return the CCC bucket of an agency, 0 to 2."""
         if agency not in self._buckets:
             row, price, par, value, unpriced = kernels.candidates(self.pool.tally, agency)
             order = np.argsort(price, kind="stable")
@@ -112,7 +112,10 @@ class Base:
 
 
 def haircut_of(price: Floats, par: Floats, value: Floats) -> Floats:
-    """What the CCC rule takes off whole rows: down to their price from percent of par at which they are carried."""
+    """Return what the CCC rule takes off whole rows.
+
+    Down to their price from percent of par at which they are carried.
+    """
     return par * np.maximum(0.0, value - np.maximum(0.0, price)) / 100
 
 

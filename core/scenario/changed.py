@@ -1,4 +1,7 @@
-"""A portfolio after trades: less par on some rows, none of those that were sold, and new rows at the end."""
+"""A portfolio after trades.
+
+Less par on some rows, none of those that were sold, and new rows at the end.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,17 @@ from core.portfolio import Portfolio
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.portfolio import Amortization, Deal, Names
 from core.portfolio.pages.identify import SUMMED
-from core.scenario.holdings import Bought, Holdings, TradeEffect
+from core.scenario.holdings import BoughtLoan, Holdings, TradeEffect
 
 _NOT_COPIED: Final = frozenset((*SUMMED, "purchase_price"))
 """Amounts of a lot, which another lot of the loan does not share."""
 
 
 def changed(holdings: Holdings, change: TradeEffect) -> Portfolio:
-    """The portfolio after trades; the given one stays as it is. Columns that only a bought loan has are blank above."""
+    """Return the portfolio after trades; the given one stays as it is.
+
+    Columns that only a bought loan has are blank above.
+    """
     portfolio = holdings.portfolio
     rows = np.fromiter(change.par, np.intp, len(change.par))
     after = np.fromiter(change.par.values(), np.float64, len(change.par))
@@ -55,7 +61,10 @@ def changed(holdings: Holdings, change: TradeEffect) -> Portfolio:
 
 
 def with_cash(deal: Deal, change: TradeEffect) -> Deal:
-    """The deal with what trades pay and bring; principal cash that is not known counts as none before."""
+    """Return the deal with what trades pay and bring.
+
+    Principal cash that is not known counts as none before.
+    """
     known = deal.principal_cash
     return replace(deal, principal_cash=(known if known is not None and np.isfinite(known) else 0.0) + change.cash)
 
@@ -63,7 +72,7 @@ def with_cash(deal: Deal, change: TradeEffect) -> Deal:
 class _Build:
     """Columns without the sold rows and with the bought ones."""
 
-    def __init__(self, holdings: Holdings, gone: NDArray[np.intp], bought: Sequence[Bought]) -> None:
+    def __init__(self, holdings: Holdings, gone: NDArray[np.intp], bought: Sequence[BoughtLoan]) -> None:
         self.holdings = holdings
         self.portfolio = portfolio = holdings.portfolio
         self.bought = bought
@@ -74,7 +83,7 @@ class _Build:
         self.height = portfolio.row_count - len(gone)
 
     def column(self, values: NDArray[Any], more: Sequence[Any]) -> NDArray[Any]:
-        """A column's rows that stay, and those that come."""
+        """Return a column's rows that stay, and those that come."""
         stay = values if self.keep is None else values[self.keep]
         return np.concatenate((stay, np.array(more, values.dtype))) if len(more) else stay.copy()
 
@@ -83,7 +92,7 @@ class _Build:
         strange = {name for lot in self.bought for name in lot.loan.numbers} - own_numbers.keys()
         columns = own_numbers | {name: np.full(self.portfolio.row_count, nan) for name in sorted(strange)}
 
-        def own(name: str, lot: Bought) -> float:
+        def own(name: str, lot: BoughtLoan) -> float:
             if name == "par_value":
                 return lot.par
             number = lot.loan.numbers.get(name)
@@ -112,7 +121,7 @@ class _Build:
             columns[name] = Names(self.column(column.codes, codes), values)
         return columns
 
-    def _code(self, name: str, column: Names, lot: Bought, new: dict[str, int]) -> int:
+    def _code(self, name: str, column: Names, lot: BoughtLoan, new: dict[str, int]) -> int:
         text = lot.loan.texts.get(name)
         if text is None:
             return -1 if lot.twin is None else int(column.codes[lot.twin])
@@ -156,7 +165,10 @@ class _Build:
 
 
 def _schedule(portfolio: Portfolio, change: TradeEffect, build: _Build) -> Amortization | None:
-    """The scheduled payments, in the proportion of each loan's par; a lot of a held loan pays like the loan."""
+    """Return the scheduled payments, in the proportion of each loan's par.
+
+    A lot of a held loan pays like the loan.
+    """
     amortization = portfolio.amortization
     if amortization is None:
         return None

@@ -61,7 +61,7 @@ class _Seen(NamedTuple):
 
 
 def headroom(simulator: Simulator, trade: Trade) -> TradeRoom:
-    """What every test bears of a trade; its own par counts for nothing.
+    """Return what every test bears of a trade; its own par counts for nothing.
 
     Raises:
         TradeError: it cannot be made at all.
@@ -97,8 +97,8 @@ class First(NamedTuple):
 
 
 def first_failure(simulator: Simulator, trades: Sequence[Trade], *, close: float = CLOSE) -> First:
-    """The par up to which no test fails that does not fail before, in equal parts of these trades; their own par counts
-    for nothing. It is looked up to what the pool has, or to what is held of the first loan.
+    """Return the par up to which no test fails that does not fail before, in equal parts of these trades; their own par
+    counts for nothing. It is looked up to what the pool has, or to what is held of the first loan.
 
     Args:
         close: how near to the amount at which a test fails is near enough, in currency.
@@ -107,7 +107,7 @@ def first_failure(simulator: Simulator, trades: Sequence[Trade], *, close: float
         TradeError: it cannot be made at all.
     """
     most = _most(simulator, trades[0])
-    hold = [each.test_id for each in simulator.before if each.status != "fail"]
+    hold = [result.test_id for result in simulator.before if result.status != "fail"]
     low, high = _seen(0.0, simulator.before), None
     for step in range(1, FIRST_STEPS + 1):
         seen = _run(simulator, trades, most * (step / FIRST_STEPS) ** 2)
@@ -122,19 +122,19 @@ def first_failure(simulator: Simulator, trades: Sequence[Trade], *, close: float
         guess = min(_crossing(low, high, test_id) for test_id in hold if test_id in high.failing)
         for amount in (guess - pad, guess + pad):
             if low.amount < amount < high.amount:
-                low, high = _narrowed(low, high, _run(simulator, trades, amount), hold)
+                low, high = _narrow(low, high, _run(simulator, trades, amount), hold)
         if high.amount - low.amount > gap / 4:
-            low, high = _narrowed(low, high, _run(simulator, trades, (low.amount + high.amount) / 2), hold)
+            low, high = _narrow(low, high, _run(simulator, trades, (low.amount + high.amount) / 2), hold)
         pad = max(close / 4, (high.amount - low.amount) / 32)  # a figure that is rounded first is near to linear
     return First(floor(low.amount / close) * close, [test_id for test_id in hold if test_id in high.failing], most)
 
 
-def _narrowed(low: _Seen, high: _Seen, seen: _Seen, hold: Sequence[str]) -> tuple[_Seen, _Seen]:
+def _narrow(low: _Seen, high: _Seen, seen: _Seen, hold: Sequence[str]) -> tuple[_Seen, _Seen]:
     return (low, seen) if seen.failing.intersection(hold) else (seen, high)
 
 
 def _most(simulator: Simulator, trade: Trade) -> float:
-    """The par up to which it is looked."""
+    """Return the par up to which it is looked."""
     portfolio = simulator.holdings.portfolio
     par = portfolio.numbers["par_value"]
     if trade.trade_type == "buy":
@@ -158,7 +158,7 @@ def _seen(amount: float, results: Results) -> _Seen:
 
 
 def _first(simulator: Simulator, trade: Trade, test_id: str, at: list[_Seen]) -> float | None:
-    """The amount up to which the test does not fail; None where it never does."""
+    """Return the amount up to which the test does not fail; None where it never does."""
     fails = next((place for place, each in enumerate(at) if test_id in each.failing), None)
     if not fails:
         return None if fails is None else 0.0

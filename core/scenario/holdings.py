@@ -39,7 +39,7 @@ PAR_PRICE: Final = 100.0
 
 
 @dataclass(slots=True)
-class Bought:
+class BoughtLoan:
     """A loan, or a lot of one, that trades have added."""
 
     par: float
@@ -54,7 +54,7 @@ class TradeEffect:
 
     par: dict[int, float] = field(default_factory=dict)
     """Row of the portfolio -> what is left of its par; 0.0 where all of it is sold."""
-    bought: list[Bought] = field(default_factory=list)
+    bought: list[BoughtLoan] = field(default_factory=list)
     cash: float = 0.0
     """What principal cash gains."""
     warnings: list[DataWarning] = field(default_factory=list)
@@ -93,13 +93,16 @@ class Index:
         return order, np.searchsorted(self.names.codes, np.arange(len(self.names.values) + 1), sorter=order)
 
     def rows(self, code: int) -> list[int]:
-        """The rows of a name, in their order."""
+        """Return the rows of a name, in their order."""
         order, starts = self._order
         return order[starts[code] : starts[code + 1]].tolist()  # type: ignore[no-any-return]
 
 
 class Holdings:
-    """A portfolio's loans by what names them; made once for any number of lists of trades."""
+    """A portfolio's loans by what names them.
+
+    Made once for any number of lists of trades.
+    """
 
     def __init__(self, portfolio: Portfolio, definition: Definition | None = None) -> None:
         """Args:
@@ -110,14 +113,17 @@ class Holdings:
         self._indexes: dict[str, Index] = {}
 
     def index(self, field: str) -> Index:
-        """The index of a column of names that the portfolio has."""
+        """Return the index of a column of names that the portfolio has."""
         if field not in self._indexes:
             self._indexes[field] = Index(self.portfolio.names[field])
         return self._indexes[field]
 
     @cached_property
     def borrowers(self) -> Index | None:
-        """The spellings of each borrower's name, by what tells borrowers apart; None where no column names them."""
+        """The spellings of each borrower's name, by what tells borrowers apart.
+
+        None where no column names them.
+        """
         if self.borrower_field is None:
             return None
         named = keys_of(list(self.portfolio.names[self.borrower_field].values))
@@ -140,7 +146,7 @@ class Holdings:
         )
 
     def traded(self, trades: Sequence[Trade]) -> TradeEffect:
-        """What trades do, one after the other.
+        """Return what trades do, one after the other.
 
         Raises:
             TradeError: a trade that cannot be made; it names which.
@@ -161,7 +167,7 @@ class Holdings:
 
 
 def _is_same(identifier: str | None, written: str) -> bool:
-    """Whether two identifiers are the same letters and digits."""
+    """Return whether two identifiers are the same letters and digits."""
     return identifier is not None and letters_and_digits(identifier) == letters_and_digits(written)
 
 
@@ -178,28 +184,31 @@ class _Run:
 
     # ---- what a trade means
 
-    def _meant(self, at: int, loan: TradeLoan) -> tuple[list[int], list[Bought]]:
-        """The rows and bought lots of the first of a trade's identifiers that any has."""
+    def _meant(self, at: int, loan: TradeLoan) -> tuple[list[int], list[BoughtLoan]]:
+        """Return the rows and bought lots of the first of a trade's identifiers that any has."""
         for name in IDENTITY:
             written = loan.texts.get(name)
             if written is None:
                 continue
-            rows = self._identified(at, name, written, loan)
+            rows = self._identify(at, name, written, loan)
             lots = [lot for lot in self.change.bought if _is_same(self._text_of(lot, name), written)]
             if rows or lots:
                 return rows, lots
         return [], []
 
-    def _of_borrower(self, loan: TradeLoan) -> tuple[list[int], list[Bought]]:
-        """The same of its borrower; a loan with another identifier than the trade's is another loan."""
+    def _of_borrower(self, loan: TradeLoan) -> tuple[list[int], list[BoughtLoan]]:
+        """Return the same of its borrower.
+
+        A loan with another identifier than the trade's is another loan.
+        """
         lots = [lot for lot in self.change.bought if loan.key and self._key_of(lot) == loan.key]
         return (
             [row for row in self._rows_of(loan.key) if self._may_be(loan, partial(self._row_text, row))],
             [lot for lot in lots if self._may_be(loan, partial(self._text_of, lot))],
         )
 
-    def _identified(self, at: int, field: str, written: str, loan: TradeLoan) -> list[int]:
-        """The rows of an identifier, as it is written or in another print of it.
+    def _identify(self, at: int, field: str, written: str, loan: TradeLoan) -> list[int]:
+        """Return the rows of an identifier, as it is written or in another print of it.
 
         Raises:
             TradeError: several loans could be meant.
@@ -243,18 +252,18 @@ class _Run:
         names = self.portfolio.names.get(field)
         return None if names is None or names.codes[row] < 0 else names.values[names.codes[row]]
 
-    def _text_of(self, lot: Bought, field: str) -> str | None:
+    def _text_of(self, lot: BoughtLoan, field: str) -> str | None:
         text = lot.loan.texts.get(field)
         return text if text is not None or lot.twin is None else self._row_text(lot.twin, field)
 
-    def _key_of(self, lot: Bought) -> str:
+    def _key_of(self, lot: BoughtLoan) -> str:
         field = self.holdings.borrower_field
         if lot.loan.key or lot.twin is None or field is None:
             return lot.loan.key
         return name_key(self._row_text(lot.twin, field) or "")
 
     def _par(self, row: int) -> float:
-        """What is left of a row's par."""
+        """Return what is left of a row's par."""
         left = self.change.par.get(row)
         return left if left is not None else self._number(row, "par_value") or 0.0
 
@@ -273,14 +282,14 @@ class _Run:
         rows, lots = self._meant(at, loan)
         if not rows and not lots:
             rows, lots = self._of_borrower(loan)
-        lots_in_order: list[tuple[float, int | None, Bought | None]] = [(self._par(row), row, None) for row in rows]
+        lots_in_order: list[tuple[float, int | None, BoughtLoan | None]] = [(self._par(row), row, None) for row in rows]
         lots_in_order += [(lot.par, None, lot) for lot in lots]
         lots_in_order = [each for each in lots_in_order if each[0] > 0]
         total = sum(amount for amount, _, _ in lots_in_order)
         if not lots_in_order:
-            raise TradeError(at, f"sells {_named(loan)}, of which nothing is held")
+            raise TradeError(at, f"sells {_name(loan)}, of which nothing is held")
         if par > total + CENT:
-            raise TradeError(at, f"sells {par:,.2f} of {_named(loan)}, of which {total:,.2f} is held")
+            raise TradeError(at, f"sells {par:,.2f} of {_name(loan)}, of which {total:,.2f} is held")
         left = 0.0 if par >= total - CENT / 2 else 1.0 - par / total
         price = loan.numbers.get("price")
         unpriced = False
@@ -298,9 +307,9 @@ class _Run:
         self.change.bought = [lot for lot in self.change.bought if lot.par > 0]
         if price is None:
             paid = "100, since the holding has no price" if unpriced else "the holding's price"
-            self._warn("trade_price", at, f"sells {_named(loan)} without a price: it is sold at {paid}")
+            self._warn("trade_price", at, f"sells {_name(loan)} without a price: it is sold at {paid}")
 
-    def _price_of(self, lot: Bought) -> float | None:
+    def _price_of(self, lot: BoughtLoan) -> float | None:
         return lot.loan.numbers.get("price") or self._number(lot.twin, "price")
 
     def buy(self, at: int, par: float, loan: TradeLoan) -> None:
@@ -314,9 +323,9 @@ class _Run:
         twin = max(rows, key=lambda row: (self._par(row), -row), default=None)
         price = numbers.get("price")
         if price == 0:
-            raise TradeError(at, f"buys {_named(loan)} at a price of 0")
+            raise TradeError(at, f"buys {_name(loan)} at a price of 0")
         if price is None:
-            self._warn("trade_price", at, f"buys {_named(loan)} without a price: it is paid for at 100")
+            self._warn("trade_price", at, f"buys {_name(loan)} without a price: it is paid for at 100")
         paid = PAR_PRICE if price is None else price
         numbers.setdefault("purchase_price", paid)
         self.change.cash -= par * paid / 100
@@ -324,12 +333,12 @@ class _Run:
             twin = lots[0].twin
             _follow(loan, lots[0].loan)
         if rows or lots:
-            self._warn("trade_match", at, f"buys more of {_named(loan)}: it is as held in what it does not state")
+            self._warn("trade_match", at, f"buys more of {_name(loan)}: it is as held in what it does not state")
         else:
             self._complete(at, loan)
         if self._number(twin, "price") is None:
             numbers.setdefault("price", paid)
-        self.change.bought.append(Bought(par, loan, twin))
+        self.change.bought.append(BoughtLoan(par, loan, twin))
 
     def _complete(self, at: int, loan: TradeLoan) -> None:
         """Give a new loan its obligor and what that says, and tell what it lacks."""
@@ -342,7 +351,7 @@ class _Run:
             obligor = texts.get("issuer_id") if "issuer_id" in names else None
             texts["obligor"] = obligor or loan.key or next(texts[field] for field in IDENTITY if field in texts)
         if shown := [field for field in followed if field not in ("obligor", "issuer_id")]:
-            self._warn("trade_fields", at, f"takes the {' and '.join(shown)} of {_named(loan)} from its other loans")
+            self._warn("trade_fields", at, f"takes the {' and '.join(shown)} of {_name(loan)} from its other loans")
         index, all_in = texts.get("base_rate"), loan.numbers.get("all_in_rate")
         if index == "FIXED" or (index is None and all_in is not None and "spread" not in loan.numbers):
             loan.flags.setdefault("is_fixed", True)
@@ -350,7 +359,7 @@ class _Run:
         absent = [f"{field} ({counts})" for field, counts in _ABSENT.items() if self._lacks(loan, field)]
         absent[:0] = self._unrated(loan)
         if absent:
-            self._warn("trade_fields", at, f"buys {_named(loan)} without {', '.join(absent)}")
+            self._warn("trade_fields", at, f"buys {_name(loan)} without {', '.join(absent)}")
 
     def _lacks(self, loan: TradeLoan, field: str) -> bool:
         portfolio = self.portfolio
@@ -362,7 +371,10 @@ class _Run:
         return has and field not in loan.numbers and field not in loan.texts
 
     def _unrated(self, loan: TradeLoan) -> list[str]:
-        """The ratings that a loan lacks; under a definition those of each agency of the file, since each has tests."""
+        """Return the ratings that a loan lacks.
+
+        Under a definition those of each agency of the file, since each has tests.
+        """
         known = [field for field in _RATINGS if field in self.portfolio.ranks]
         if self.holdings.definition is not None:
             text = "as the definition has loans that the agency does not rate"
@@ -371,8 +383,10 @@ class _Run:
         return ["a rating (unrated: as Caa3, and in the CCC bucket)"] if known and not any(loan.ranks.values()) else []
 
     def _leave_out(self, at: int, loan: TradeLoan) -> None:
-        """Under a definition an agency that rates nothing in the file has no ratings: one loan's would make its ladder
-        rate all others."""
+        """Under a definition an agency that rates nothing in the file has no ratings.
+
+        One loan's would make its ladder rate all others.
+        """
         if self.holdings.definition is None:
             return
         strange = [name for name in loan.ranks if name not in self.portfolio.ranks]
@@ -384,20 +398,20 @@ class _Run:
             )
 
 
-def _follow(loan: TradeLoan, other_loan: TradeLoan) -> None:
+def _follow(loan: TradeLoan, model: TradeLoan) -> None:
     """Fill what a lot does not state from an earlier one."""
-    loan.numbers = {name: its for name, its in other_loan.numbers.items() if name not in SUMMED} | loan.numbers
-    loan.texts = other_loan.texts | loan.texts
-    loan.flags = other_loan.flags | loan.flags
-    for name, rank in other_loan.ranks.items():
-        if loan.texts.get(name) == other_loan.texts.get(name):
+    loan.numbers = {name: its for name, its in model.numbers.items() if name not in SUMMED} | loan.numbers
+    loan.texts = model.texts | loan.texts
+    loan.flags = model.flags | loan.flags
+    for name, rank in model.ranks.items():
+        if loan.texts.get(name) == model.texts.get(name):
             loan.ranks.setdefault(name, rank)
-    loan.lien = other_loan.lien if loan.lien is None else loan.lien
-    loan.key = loan.key or other_loan.key
+    loan.lien = model.lien if loan.lien is None else loan.lien
+    loan.key = loan.key or model.key
 
 
-def _named(loan: TradeLoan) -> str:
-    """The loan as its trade names it."""
+def _name(loan: TradeLoan) -> str:
+    """Return the loan as its trade names it."""
     texts = loan.texts
     named = (("cusip", "CUSIP "), ("loanx_id", "LoanX id "), ("isin", "ISIN "), ("borrower_name", ""))
     for name, words in named:

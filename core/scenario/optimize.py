@@ -1,4 +1,6 @@
-"""Trades that improve a test: a mixed-integer program of what each trade does to the tests, judged by simulations.
+"""Trades that improve a test.
+
+A mixed-integer program of what each trade does to the tests, judged by simulations.
 
 A test compares a figure with a limit. Where the figure is a quotient of sums over the loans (shares, averages, OC
 with fixed haircuts), (cushion - floor) x divisor is linear in the par of the trades, so the simulated effect of one
@@ -127,7 +129,7 @@ class InfeasibleError(ValueError):
         """Args:
         binding: the tests that fail by the least that was found.
         """
-        super().__init__("no trades keep " + ", ".join(each.test_name for each in binding))
+        super().__init__("no trades keep " + ", ".join(test.test_name for test in binding))
         self.binding = binding
 
 
@@ -173,7 +175,7 @@ def optimize(
 
 
 def after(simulator: Simulator, trades: Sequence[Trade]) -> Simulator:
-    """The portfolio with trades made, under the same suite.
+    """Return the portfolio with trades made, under the same suite.
 
     Raises:
         TradeError: one of them cannot be made.
@@ -247,7 +249,7 @@ class _Search:
         deal = simulator.holdings.portfolio.deal
         known = deal.principal_cash
         self.cash = known if known is not None and isfinite(known) else 0.0
-        self.candidates = self._chosen(universe)
+        self.candidates = self._choose(universe)
         self.pairs = self._pairs()
         self.is_measured = np.ones(len(self.candidates), np.bool_)
         self.nearest = self.start
@@ -258,7 +260,7 @@ class _Search:
 
     # ---- what may be traded
 
-    def _chosen(self, universe: Sequence[Trade]) -> list[_Candidate]:
+    def _choose(self, universe: Sequence[Trade]) -> list[_Candidate]:
         rules = self.constraints
         low, high = rules.min_price or 0.0, _limit(rules.max_price)
         priced = [trade for trade in universe if trade.price is not None]
@@ -290,18 +292,18 @@ class _Search:
     def _pairs(self) -> list[tuple[int, int]]:
         """Candidates that are a sale and a purchase of one loan."""
         sold = {
-            _named(candidate.trade): at
+            _name(candidate.trade): at
             for at, candidate in enumerate(self.candidates)
             if candidate.trade.trade_type == "sell"
         }
         return [
-            (sold[_named(candidate.trade)], at)
+            (sold[_name(candidate.trade)], at)
             for at, candidate in enumerate(self.candidates)
-            if candidate.trade.trade_type == "buy" and _named(candidate.trade) in sold
+            if candidate.trade.trade_type == "buy" and _name(candidate.trade) in sold
         ]
 
     def trades(self, point: _Point) -> list[Trade]:
-        """The trades of a point, sales first."""
+        """Return the trades of a point, sales first."""
         return self._as_trades(point.amounts)
 
     def _as_trades(self, amounts: Mapping[int, float]) -> list[Trade]:
@@ -313,7 +315,7 @@ class _Search:
     # ---- what trades come to
 
     def run(self, amounts: Mapping[int, float]) -> _Point:
-        """The tests after amounts of candidates."""
+        """Return the tests after amounts of candidates."""
         return self.point(amounts, self.simulator.simulate(self._as_trades(amounts)).after)
 
     def point(self, amounts: Mapping[int, float], results: Results) -> _Point:
@@ -335,8 +337,10 @@ class _Search:
         return _Point(amounts, results, cushion, divisor, broken)
 
     def _is_broken(self, at: int, result: TestResult, cushion: float) -> bool:
-        """Whether a test may not be so. A figure that a definition rounds fails beyond a limit that it has not
-        reached."""
+        """Return whether a test may not be so.
+
+        A figure that a definition rounds fails beyond a limit that it has not reached.
+        """
         return result.status == "fail" and not (self.may_fail[at] and cushion >= self.floor[at] - NEUTRAL)
 
     def slack(self, point: _Point, tests: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -344,7 +348,9 @@ class _Search:
         return (point.cushion[tests] - self.floor[tests]) * point.divisor[tests] / self.unit[tests]
 
     def tangents(self, around: _Point, tests: NDArray[np.intp]) -> tuple[_Tangents, _Tangents] | None:
-        """Of the slack of tests, and of the objective's (cushion x divisor, divisor); None where time has run out.
+        """Of the slack of tests, and of the objective's (cushion x divisor, divisor).
+
+        None where time has run out.
 
         The first ones take half of the time at most: loans are measured in random order, the rest is not traded.
         """
@@ -382,19 +388,19 @@ class _Search:
     # ---- the best
 
     def best(self) -> _Point:
-        """The best point that was found.
+        """Return the best point that was found.
 
         Raises:
             InfeasibleError: none keeps the tests.
         """
         best = self._programmed(self.start if self.start.broken == 0 else None)
-        best = self._searched(best or self.nearest) if self.is_bent or best is None else best
+        best = self._search(best or self.nearest) if self.is_bent or best is None else best
         if best.broken:
             raise InfeasibleError(self._broken_by(best))
         return best
 
     def _programmed(self, best: _Point | None) -> _Point | None:
-        """What programs lead to; None where no solution keeps the tests."""
+        """Return what programs lead to; None where no solution keeps the tests."""
         self.is_bent = False
         kept = np.arange(len(self.tests)) if self.constraints.tests != "free" else np.arange(0)
         tangent = self.tangents(self.start, kept)
@@ -403,7 +409,7 @@ class _Search:
         cuts, (objective, seen) = [tangent[0]], (tangent[1], [self.start])
         for _ in range(ROUNDS_MAX):
             target = (best or self.start).cushion[self.objective]
-            amounts = self._solved(cuts, objective, float(target))
+            amounts = self._solve(cuts, objective, float(target))
             if amounts is None or self.is_late():
                 break
             point = self.run(amounts)
@@ -413,7 +419,7 @@ class _Search:
                 best = point
                 if gained < LEAST_GAIN:
                     break
-            elif not point.broken or any(point.amounts == each.amounts for each in seen):
+            elif not point.broken or any(point.amounts == earlier_point.amounts for earlier_point in seen):
                 break
             seen.append(point)
             self._round(point)
@@ -428,7 +434,8 @@ class _Search:
         return best
 
     def _bent(self, point: _Point, cuts: Sequence[_Tangents], objective: _Tangents) -> NDArray[np.intp]:
-        """The tests that are other than the program thought, and nearer to being broken; the objective with them."""
+        """Return the tests that are other than the program thought, and nearer to being broken; the objective with
+        them."""
         x = np.zeros(len(self.candidates))
         for at, amount in point.amounts.items():
             x[at] = amount / MILLION
@@ -471,7 +478,7 @@ class _Search:
 
     # ---- the program
 
-    def _solved(self, cuts: Sequence[_Tangents], objective: _Tangents, target: float) -> dict[int, float] | None:
+    def _solve(self, cuts: Sequence[_Tangents], objective: _Tangents, target: float) -> dict[int, float] | None:
         """Amounts that raise the objective most over its target, as the tangents tell, and break the tests least."""
         from scipy import sparse  # type: ignore[import-untyped]
         from scipy.optimize import Bounds, LinearConstraint, milp  # type: ignore[import-untyped]
@@ -523,14 +530,14 @@ class _Search:
         return {at: self._whole(at, float(x[at])) for at in range(count) if y[at] > 0.5 and x[at] >= 1.0}
 
     def _whole(self, at: int, amount: float) -> float:
-        """An amount in whole units, or all that there is."""
+        """Return an amount in whole units, or all that there is."""
         candidate = self.candidates[at]
         return candidate.most if amount > candidate.most - 1.0 else max(candidate.least, float(floor(amount)))
 
     # ---- the search
 
-    def _searched(self, best: _Point) -> _Point:
-        """What single trades and pairs improve, one after the other, until none does or time runs out."""
+    def _search(self, best: _Point) -> _Point:
+        """Return what single trades and pairs improve, one after the other, until none does or time runs out."""
         while not self.is_late():
             current = best
             alone: list[tuple[tuple[float, float], int]] = []
@@ -543,7 +550,7 @@ class _Search:
                     alone.append(((point.broken, -self._gain(point, best)), new.pop()))
                 if self._may(amounts):
                     current = self._better(point, current)
-            for amounts in self._paired(best, [at for _, at in sorted(alone)]):
+            for amounts in self._pair(best, [at for _, at in sorted(alone)]):
                 if self.is_late():
                     break
                 current = self._better(self.run(amounts), current)
@@ -553,13 +560,13 @@ class _Search:
         return best
 
     def _better(self, point: _Point, rival: _Point) -> _Point:
-        """The one that breaks less, of equals the one whose objective is higher."""
+        """Return the one that breaks less, of equals the one whose objective is higher."""
         if point.broken != rival.broken:
             return point if point.broken < rival.broken else rival
         return point if self._gain(point, rival) > LEAST_GAIN else rival
 
     def _may(self, amounts: Mapping[int, float]) -> bool:
-        """Whether amounts keep to what no simulation is needed for."""
+        """Return whether amounts keep to what no simulation is needed for."""
         rules = self.constraints
         cash = self.cash + sum(self.candidates[at].cash * amount for at, amount in amounts.items())
         return (
@@ -580,7 +587,7 @@ class _Search:
             if at not in amounts:
                 yield amounts | {at: candidate.most}
 
-    def _paired(self, point: _Point, ranked: Sequence[int]) -> Iterable[dict[int, float]]:
+    def _pair(self, point: _Point, ranked: Sequence[int]) -> Iterable[dict[int, float]]:
         """With a sale and a purchase that help most alone, the purchase of as much as there is cash for."""
         sold = [at for at in ranked if self.candidates[at].cash > 0][:PAIRED]
         bought = [at for at in ranked if self.candidates[at].cash < 0][:PAIRED]
@@ -608,7 +615,7 @@ def _cushion(result: TestResult, value: float) -> float:
     return value - limit if result.threshold_type == "min" else -abs(value - limit)
 
 
-def _named(trade: Trade) -> tuple[str | None, ...]:
+def _name(trade: Trade) -> tuple[str | None, ...]:
     data = trade.loan_data or {}
     named = (trade.cusip, trade.loanx_id or data.get("loanx_id"), data.get("isin"), trade.borrower_name)
     return next(((str(place), text) for place, text in enumerate(named) if text), ())

@@ -21,7 +21,7 @@ from core.compliance.run import run_suite
 from core.compliance.spreads import with_spread_rules
 from core.frames.brief import brief, shortened
 from core.frames.figures import DECIMALS, change_shown, figure_shown
-from core.frames.notebook import Figure, bar, card, table, verdict
+from core.frames.notebook import HtmlFigure, bar, card, table, verdict
 from core.portfolio import Portfolio
 from core.portfolio.model.notes import DataWarning, warning_texts
 from core.portfolio.model.portfolio import without_figures_of_loans
@@ -51,9 +51,9 @@ class Projected(msgspec.Struct, frozen=True, kw_only=True):
     test_name: str
     test_category: str
     current_value: float
-    """Figure before the trades, in the test's unit."""
+    """HtmlFigure before the trades, in the test's unit."""
     projected_value: float
-    """Figure after the trades."""
+    """HtmlFigure after the trades."""
     threshold_value: float
     """What the projected figure is held to; the limit of a matrix moves with the portfolio."""
     threshold_type: Direction
@@ -86,7 +86,8 @@ class Projected(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NotCompared(msgspec.Struct, frozen=True, kw_only=True):
-    """A test that has no figure on one side, or on both; its status on the other side is told and counts nowhere."""
+    """A test that has no figure on one side, or on both; its status on the other side is reported and counts
+    nowhere."""
 
     test_id: str
     test_name: str
@@ -142,23 +143,29 @@ class Simulation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _cells(row: Projected) -> list[Any]:
-    """A test before and after as a notebook's table has it: figures as the command shows them."""
+    """Return a test before and after as a notebook's table has it.
+
+    Figures as the command shows them.
+    """
     decimals = row.decimals
     return [
         verdict(row.status_projected),
         row.test_name,
         bar(row.projected_value, row.threshold_value, row.threshold_type, row.status_projected),
-        Figure(figure_shown(row.current_value, decimals=decimals)),
-        Figure(figure_shown(row.projected_value, decimals=decimals)),
-        Figure(f"{row.threshold_type} {figure_shown(row.threshold_value, decimals=decimals)}"),
-        Figure(figure_shown(row.cushion_projected, "+", decimals)),
-        Figure(change_shown(row.cushion_change, decimals)),
+        HtmlFigure(figure_shown(row.current_value, decimals=decimals)),
+        HtmlFigure(figure_shown(row.projected_value, decimals=decimals)),
+        HtmlFigure(f"{row.threshold_type} {figure_shown(row.threshold_value, decimals=decimals)}"),
+        HtmlFigure(figure_shown(row.cushion_projected, "+", decimals)),
+        HtmlFigure(change_shown(row.cushion_change, decimals)),
         row.impact_direction,
     ]
 
 
 class Simulator:
-    """A portfolio under a suite, ready for any number of lists of trades; the run before them is made once."""
+    """A portfolio under a suite, ready for any number of lists of trades.
+
+    The run before them is made once.
+    """
 
     @checked
     def __init__(
@@ -191,7 +198,7 @@ class Simulator:
         self._bases = tuple(map(Base, pools)) if incremental and _is_loan_by_loan(pools) else ()
 
     def simulate(self, trades: Sequence[Trade]) -> Simulation:
-        """The tests before and after trades, which are made in their order.
+        """Return the tests before and after trades, which are made in their order.
 
         Raises:
             TradeError: a trade that cannot be made; it names which.
@@ -203,7 +210,7 @@ class Simulator:
         return f"Simulator({self.suite!r}, {counted(self.before.summary.total, 'test')})"
 
     def run(self, change: TradeEffect) -> Results:
-        """The suite over the portfolio after a change."""
+        """Return the suite over the portfolio after a change."""
         if self._bases:
             with suppress(NeedsFullPass):
                 pools = pools_after(self._bases, self.holdings, change)
@@ -212,8 +219,10 @@ class Simulator:
 
 
 def _with_deal_for_changes(portfolio: Portfolio, pool: Pool | None) -> Portfolio:
-    """The portfolio to be traded: its currency is known whatever is sold, its haircuts follow its loans; a mapping may
-    name no column of par."""
+    """Return the portfolio to be traded.
+
+    Its currency is known whatever is sold, its haircuts follow its loans; a mapping may name no column of par.
+    """
     deal = without_figures_of_loans(portfolio.deal)
     if pool is not None:
         portfolio, deal = pool.portfolio, with_spread_rules(pool.deal_for_changes(), pool)
@@ -223,7 +232,7 @@ def _with_deal_for_changes(portfolio: Portfolio, pool: Pool | None) -> Portfolio
 
 
 def _kept(pools: tuple[Pool, ...]) -> list[DataWarning]:
-    """What trades do not move, though a reader may think so."""
+    """Return what trades do not move, though a reader may think so."""
     if not pools or pools[0].structure is None or not pools[0].structure.ic:
         return []
     if "interest_collected" not in (income := pools[0].interest):
@@ -233,7 +242,7 @@ def _kept(pools: tuple[Pool, ...]) -> list[DataWarning]:
 
 
 def _is_loan_by_loan(pools: tuple[Pool, ...]) -> bool:
-    """Whether every rule of the conventions looks at one loan, or at one obligor, at a time."""
+    """Return whether every rule of the conventions looks at one loan, or at one obligor, at a time."""
     if not pools:
         return False
     rules = pools[0].definition
@@ -263,7 +272,7 @@ def simulate(portfolio: Portfolio, trades: Sequence[Trade], suite: str = "enhanc
 def simulate_many(
     portfolio: Portfolio, scenarios: Iterable[Sequence[Trade]], suite: str = "enhanced", **options: Any
 ) -> list[Simulation]:
-    """The simulation of each list of trades, all of the same portfolio.
+    """Return the simulation of each list of trades, all of the same portfolio.
 
     Raises:
         TradeError: as `simulate` has it; with a note that says in which of the lists.
@@ -310,38 +319,41 @@ def compared(before: Results, after: Results, warnings: list[DataWarning], trade
 
 
 def new_failures_of(rows: Iterable[Projected]) -> list[Projected]:
-    """Tests that pass or warn before and fail after."""
+    """Return tests that pass or warn before and fail after."""
     return [row for row in rows if row.status_projected == "fail" and row.status_current != "fail"]
 
 
 def _row(
-    test_result: TestResult, other_test_result: TestResult, before: Mapping[str, float], after: Mapping[str, float]
+    result_before: TestResult, result_after: TestResult, before: Mapping[str, float], after: Mapping[str, float]
 ) -> Projected:
-    current, projected = before[test_result.test_id], after[test_result.test_id]
+    current, projected = before[result_before.test_id], after[result_before.test_id]
     move = projected - current
     return Projected(
-        test_id=test_result.test_id,
-        test_name=test_result.test_name,
-        test_category=test_result.category,
-        current_value=test_result.current_value,
-        projected_value=other_test_result.current_value,
-        threshold_value=other_test_result.threshold_value,
-        threshold_type=other_test_result.threshold_type,
+        test_id=result_before.test_id,
+        test_name=result_before.test_name,
+        test_category=result_before.category,
+        current_value=result_before.current_value,
+        projected_value=result_after.current_value,
+        threshold_value=result_after.threshold_value,
+        threshold_type=result_after.threshold_type,
         cushion_current=rounded(current),
         cushion_projected=rounded(projected),
-        status_current=test_result.status,
-        status_projected=other_test_result.status,
+        status_current=result_before.status,
+        status_projected=result_after.status,
         impact_direction="improve" if move > NEUTRAL else "worsen" if move < -NEUTRAL else "neutral",
-        published=test_result.published,
-        doubt=test_result.doubt,
-        doubtful=test_result.doubtful,
-        unit=test_result.unit,
-        decimals=max(test_result.decimals, other_test_result.decimals),
+        published=result_before.published,
+        doubt=result_before.doubt,
+        doubtful=result_before.doubtful,
+        unit=result_before.unit,
+        decimals=max(result_before.decimals, result_after.decimals),
     )
 
 
 def _skipped(before: Results, after: Results, compared_tests: set[str]) -> list[NotCompared]:
-    """The tests of the run before without a figure on a side; those that had one before are the first."""
+    """Return the tests of the run before without a figure on a side.
+
+    Those that had one before are the first.
+    """
     reasons = [{skip.test_id: skip for skip in side.skipped} for side in (before, after)]
     status = [{result.test_id: result.status for result in side} for side in (before, after)]
     names = {each.test_id: each.test_name for each in (*before, *before.skipped)}

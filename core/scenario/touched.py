@@ -13,7 +13,7 @@ from core.portfolio import Portfolio
 from core.portfolio.model.portfolio import Amortization, Names
 from core.scenario.base import Base
 from core.scenario.changed import changed, with_cash
-from core.scenario.holdings import Bought, Holdings, TradeEffect
+from core.scenario.holdings import BoughtLoan, Holdings, TradeEffect
 
 ALIGNED: Final = frozenset(("industry", "industry_a", "industry_b", "industry_c", "country", "payment_frequency"))
 """Columns of names with the codes of the whole portfolio, new names after them: their sums are added up by code, or
@@ -27,8 +27,11 @@ PART_MAX: Final = 0.25
 
 
 @dataclass
-class Touched:
-    """What trades change of a portfolio: every loan of each obligor of which one loan is bought or sold."""
+class TouchedLoans:
+    """What trades change of a portfolio.
+
+    Every loan of each obligor of which one loan is bought or sold.
+    """
 
     holdings: Holdings
     change: TradeEffect
@@ -54,8 +57,11 @@ class Touched:
         return self.holdings.portfolio.row_count - self.before.row_count + self.after.row_count
 
 
-def touched(holdings: Holdings, base: Base, change: TradeEffect, also: frozenset[int] = frozenset()) -> Touched | None:
-    """The loans that a change touches, and those of some further obligors (by code); None where they are too many."""
+def touched(
+    holdings: Holdings, base: Base, change: TradeEffect, also: frozenset[int] = frozenset()
+) -> TouchedLoans | None:
+    """Return the loans that a change touches, and those of some further obligors (by code); None where they are too
+    many."""
     portfolio = holdings.portfolio
     rows = {*change.par, *(lot.twin for lot in change.bought if lot.twin is not None)}
     names = {lot.loan.texts["obligor"] for lot in change.bought if "obligor" in lot.loan.texts}
@@ -76,21 +82,21 @@ def touched(holdings: Holdings, base: Base, change: TradeEffect, also: frozenset
     place = {row: at for at, row in enumerate(chosen.tolist())}
     small = TradeEffect(
         {place[row]: left for row, left in change.par.items()},
-        [Bought(lot.par, lot.loan, None if lot.twin is None else place[lot.twin]) for lot in change.bought],
+        [BoughtLoan(lot.par, lot.loan, None if lot.twin is None else place[lot.twin]) for lot in change.bought],
         change.cash,
     )
-    return Touched(holdings, change, chosen, before, changed(Holdings(before), small))
+    return TouchedLoans(holdings, change, chosen, before, changed(Holdings(before), small))
 
 
 def taken(holdings: Holdings, rows: NDArray[np.intp]) -> Portfolio:
-    """Some rows of a portfolio, with names of their own but in the aligned columns."""
+    """Return some rows of a portfolio, with names of their own but in the aligned columns."""
     portfolio = holdings.portfolio
     return replace(
         portfolio,
         row_count=len(rows),
         numbers={name: column[rows] for name, column in portfolio.numbers.items()},
         names={
-            name: Names(column.codes[rows], column.values) if name in ALIGNED else _renamed(column, rows)
+            name: Names(column.codes[rows], column.values) if name in ALIGNED else _rename(column, rows)
             for name, column in portfolio.names.items()
         },
         flags={name: column[rows] for name, column in portfolio.flags.items()},
@@ -103,7 +109,7 @@ def taken(holdings: Holdings, rows: NDArray[np.intp]) -> Portfolio:
     )
 
 
-def _renamed(column: Names, rows: NDArray[np.intp]) -> Names:
+def _rename(column: Names, rows: NDArray[np.intp]) -> Names:
     codes = column.codes[rows].tolist()
     place: dict[int, int] = {}
     for code in codes:
@@ -114,7 +120,7 @@ def _renamed(column: Names, rows: NDArray[np.intp]) -> Names:
 
 
 def _scheduled(amortization: Amortization, rows: NDArray[np.intp]) -> Amortization:
-    """The payments of some rows, out of payments in the order of theirs."""
+    """Return the payments of some rows, out of payments in the order of theirs."""
     first, last = (np.searchsorted(amortization.row, rows, side) for side in ("left", "right"))
     spans = [np.arange(start, end) for start, end in zip(first.tolist(), last.tolist(), strict=True)]
     own = np.concatenate(spans) if spans else np.zeros(0, np.intp)

@@ -33,7 +33,7 @@ PRICE_MAX: Final = 1_000.0
 """Percent of par."""
 
 HINTS_MAX: Final = 5
-"""Keys of a trade's `loan_data` of which it is told what is near."""
+"""Keys of a trade's `loan_data` for which the nearest known key is named."""
 
 NEAR: Final = 0.65
 """How alike two names are of which one may be meant for the other: colour is not country."""
@@ -121,7 +121,7 @@ class _Fault(ValueError):
 
 
 def par_of(trade: Trade, at: int) -> float:
-    """The par of a trade.
+    """Return the par of a trade.
 
     Raises:
         TradeError: it has none, or none that can be.
@@ -130,18 +130,18 @@ def par_of(trade: Trade, at: int) -> float:
     if par is None:
         raise TradeError(at, "no par_value")
     if isinstance(par, bool) or not isinstance(par, int | float) or not isfinite(par) or not 0 < par <= AMOUNT_MAX:
-        raise TradeError(at, f"par_value must be above 0 and at most {AMOUNT_MAX:.0e}, not {_shown(par)}")
+        raise TradeError(at, f"par_value must be above 0 and at most {AMOUNT_MAX:.0e}, not {_show(par)}")
     return float(par)
 
 
 def loan_of(trade: Trade, at: int) -> TradeLoan:
-    """What a trade says of its loan.
+    """Return what a trade says of its loan.
 
     Raises:
         TradeError: it names no loan, or a field or a value cannot be.
     """
     if trade.trade_type not in ("buy", "sell"):
-        raise TradeError(at, f"trade_type must be buy or sell, not {_shown(trade.trade_type)}")
+        raise TradeError(at, f"trade_type must be buy or sell, not {_show(trade.trade_type)}")
     loan = TradeLoan()
     try:
         loan_data = dict(trade.loan_data or {})
@@ -151,7 +151,7 @@ def loan_of(trade: Trade, at: int) -> TradeLoan:
             if value is None:
                 continue
             if name in loan_data and loan_data[name] != value:
-                raise _Fault(f"{name} is {_shown(value)} and in loan_data {_shown(loan_data[name])}")
+                raise _Fault(f"{name} is {_show(value)} and in loan_data {_show(loan_data[name])}")
             loan_data[name] = value
         for name, value in loan_data.items():
             if value is not None:
@@ -188,7 +188,7 @@ def without_effect(loan_data: Iterable[object] | None) -> list[str]:
 def _unknown(name: object, *, is_hinted: bool) -> str:
     near = _near(str(name).lower()) if is_hinted and len(str(name)) <= NEAR_LENGTH_MAX else None
     hint = f"; did you mean {near}?" if near else ""
-    return f"loan_data has the key {_shown(name)}, which does nothing: it is no field of standard_clo{hint}"
+    return f"loan_data has the key {_show(name)}, which does nothing: it is no field of standard_clo{hint}"
 
 
 @remembered(4_096)
@@ -203,38 +203,53 @@ def _take(loan: TradeLoan, name: str, value: Any) -> None:
         _Fault: it cannot be.
     """
     kind = FIELD_TYPES[name]
-    if name == "base_rate" and not isinstance(value, str):
-        loan.numbers["base_rate_level"] = _number(name, value)
-    elif name == "coupon_type":
-        fixed = parsing.coupon_is_fixed(_text(name, value))
-        if fixed < 0:
-            raise _Fault(f"coupon_type must be fixed or floating, not {_shown(value)}")
-        loan.flags["is_fixed"] = fixed == 1
-    elif name == "lien_type":
-        loan.lien = Lien(parsing.lien(_text(name, value)))
-    elif name in AGENCY_OF:
-        symbol = _text(name, value)
-        place = rank(symbol, AGENCY_OF[name])
-        if not place and not is_not_rated(symbol):
-            raise _Fault(f"{name} is no rating of its agency: {_shown(symbol)}")
-        loan.texts[name], loan.ranks[name] = symbol, place
+    if name in AGENCY_OF:
+        _take_rating(loan, name, value)
+    elif name in _SPECIAL and not (name == "base_rate" and isinstance(value, str)):
+        _SPECIAL[name](loan, value)
     elif kind == "number":
         loan.numbers[name] = _number(name, value)
     elif kind == "date":
         loan.numbers[name] = _day(name, value)
     elif kind == "boolean":
         loan.flags[name] = _flag(name, value)
-    else:
-        if text := _READ.get(name, _plain)(_text(name, value)):
-            loan.texts[name] = text
+    elif text := _READ.get(name, _plain)(_text(name, value)):
+        loan.texts[name] = text
+
+
+def _take_rating(loan: TradeLoan, name: str, value: Any) -> None:
+    symbol = _text(name, value)
+    place = rank(symbol, AGENCY_OF[name])
+    if not place and not is_not_rated(symbol):
+        raise _Fault(f"{name} is no rating of its agency: {_show(symbol)}")
+    loan.texts[name], loan.ranks[name] = symbol, place
+
+
+def _take_coupon_type(loan: TradeLoan, value: Any) -> None:
+    fixed = parsing.coupon_is_fixed(_text("coupon_type", value))
+    if fixed < 0:
+        raise _Fault(f"coupon_type must be fixed or floating, not {_show(value)}")
+    loan.flags["is_fixed"] = fixed == 1
+
+
+def _take_lien_type(loan: TradeLoan, value: Any) -> None:
+    loan.lien = Lien(parsing.lien(_text("lien_type", value)))
+
+
+def _take_base_rate(loan: TradeLoan, value: Any) -> None:
+    loan.numbers["base_rate_level"] = _number("base_rate", value)
+
+
+_SPECIAL: Final = {"base_rate": _take_base_rate, "coupon_type": _take_coupon_type, "lien_type": _take_lien_type}
+"""Fields that a loan keeps under another name, or in another form; a base rate only where it is a number."""
 
 
 def _number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or abs(value) > AMOUNT_MAX:
-        raise _Fault(f"{name} must be a finite number, not {_shown(value)}")
+        raise _Fault(f"{name} must be a finite number, not {_show(value)}")
     most = 100.0 if name in _PERCENT else PRICE_MAX if name.endswith("price") else AMOUNT_MAX
     if value > most or (value < 0 and name in _NOT_NEGATIVE):
-        raise _Fault(f"{name} must be between 0 and {most:g}, not {_shown(value)}")
+        raise _Fault(f"{name} must be between 0 and {most:g}, not {_show(value)}")
     return float(value)
 
 
@@ -254,7 +269,7 @@ def _flag(name: str, value: Any) -> bool:
         return bool(value)
     word = value.strip().lower() if isinstance(value, str) and len(value) <= TEXT_MAX else ""
     if word not in _FLAG_WORDS:
-        raise _Fault(f"{name} must be true or false, not {_shown(value)}")
+        raise _Fault(f"{name} must be true or false, not {_show(value)}")
     return _FLAG_WORDS[word]
 
 
@@ -272,7 +287,7 @@ _FLAG_WORDS: Final = {
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise _Fault(f"{name} must be a text, not {_shown(value)}")
+        raise _Fault(f"{name} must be a text, not {_show(value)}")
     if len(value) > TEXT_MAX:
         raise _Fault(f"{name} is longer than {TEXT_MAX} characters")
     try:
@@ -304,16 +319,22 @@ _READ: Final[dict[str, Callable[[str], str]]] = {
 
 @remembered(4_096)
 def name_key(name: str) -> str:
-    """What tells a company from others in its name; "" where nothing is left of it."""
+    """Return what tells a company from others in its name.
+
+    "" where nothing is left of it.
+    """
     named = keys_of([name])
     return named.text[0] if named.codes[0] >= 0 else ""
 
 
 def keys_of(names: list[str]) -> TextColumn:
-    """The same of many names, which are distinct: a key for each, none where nothing is left of it."""
+    """Return the same of many names, which are distinct.
+
+    A key for each, none where nothing is left of it.
+    """
     return name_keys(TextColumn(*parsing.pool_of(names)))
 
 
-def _shown(value: object) -> str:
+def _show(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

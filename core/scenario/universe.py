@@ -1,4 +1,7 @@
-"""The loans of a portfolio as trades: what another fund holds, as offers; what is held here, as sales."""
+"""The loans of a portfolio as trades: what another fund holds, as offers.
+
+What is held here, as sales.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,8 @@ _TEXTS: Final = ("cusip", "borrower_name", "industry", *AGENCY_OF)
 
 
 def offers(portfolio: Portfolio) -> list[Trade]:
-    """A buy of each loan that performs and has par, a price and a name, of as much as is held; in the file's order."""
+    """Return a buy of each loan that performs and has par, a price and a name, of as much as is held; in the file's
+    order."""
     par, price = portfolio.numbers.get("par_value"), portfolio.numbers.get("price")
     if par is None or price is None:
         return []
@@ -35,8 +39,8 @@ def offers(portfolio: Portfolio) -> list[Trade]:
 
 
 def sales(portfolio: Portfolio) -> list[Trade]:
-    """A sell of each loan that has par, a price and an identifier of its own, of all of it at the average price of its
-    lots."""
+    """Return a sell of each loan that has par, a price and an identifier of its own, of all of it at the average price
+    of its lots."""
     par, price = portfolio.numbers.get("par_value"), portfolio.numbers.get("price")
     if par is None or price is None:
         return []
@@ -55,27 +59,17 @@ def sales(portfolio: Portfolio) -> list[Trade]:
 
 
 def name_of(portfolio: Portfolio, row: int) -> tuple[str, str] | None:
-    """What names a loan in a trade: the first of its identifiers; None without one."""
+    """Return what names a loan in a trade: the first of its identifiers.
+
+    None without one.
+    """
     return next(((field, text) for field in IDENTITY if (text := _text(portfolio, field, row)) is not None), None)
 
 
 def trade_of(portfolio: Portfolio, row: int, trade_type: Literal["buy", "sell"], par: float) -> Trade | None:
-    """A trade that states all that a portfolio knows of a loan, apart from its owner's lot; None where nothing names
-    it."""
-    loan_data: dict[str, Any] = {}
-    for name in (*_TEXTS, *DATA_FIELDS):
-        if name in _DAYS:
-            continue
-        if name in portfolio.ranks:
-            loan_data[name] = _symbol(portfolio, name, row)
-        elif (text := _text(portfolio, name, row)) is not None:
-            loan_data[name] = text
-        elif name in portfolio.flags and portfolio.flags[name][row]:
-            loan_data[name] = True
-    for name, column in portfolio.numbers.items():
-        if name not in _OF_A_LOT and isfinite(column[row]):
-            value = float(column[row])
-            loan_data[name] = EPOCH + timedelta(days=value) if name in _DAYS else value
+    """Return a trade that states all that a portfolio knows of a loan, apart from its owner's lot; None where nothing
+    names it."""
+    loan_data = _texts(portfolio, row) | _numbers(portfolio, row)
     if "base_rate_level" in loan_data:
         level = loan_data.pop("base_rate_level")
         loan_data.setdefault("base_rate", level)
@@ -92,6 +86,31 @@ def trade_of(portfolio: Portfolio, row: int, trade_type: Literal["buy", "sell"],
     return Trade(trade_type=trade_type, par_value=par, loan_data=data or None, **own)
 
 
+def _texts(portfolio: Portfolio, row: int) -> dict[str, Any]:
+    """Return the texts, the ratings and the flags of a loan."""
+    loan_data: dict[str, Any] = {}
+    for name in (*_TEXTS, *DATA_FIELDS):
+        if name in _DAYS:
+            continue
+        if name in portfolio.ranks:
+            loan_data[name] = _symbol(portfolio, name, row)
+        elif (text := _text(portfolio, name, row)) is not None:
+            loan_data[name] = text
+        elif name in portfolio.flags and portfolio.flags[name][row]:
+            loan_data[name] = True
+    return loan_data
+
+
+def _numbers(portfolio: Portfolio, row: int) -> dict[str, Any]:
+    """Return the numbers and the days of a loan."""
+    loan_data: dict[str, Any] = {}
+    for name, column in portfolio.numbers.items():
+        if name not in _OF_A_LOT and isfinite(column[row]):
+            value = float(column[row])
+            loan_data[name] = EPOCH + timedelta(days=value) if name in _DAYS else value
+    return loan_data
+
+
 def _text(portfolio: Portfolio, field: str, row: int) -> str | None:
     names = portfolio.names.get(field)
     if names is None or names.codes[row] < 0:
@@ -101,7 +120,10 @@ def _text(portfolio: Portfolio, field: str, row: int) -> str | None:
 
 
 def _symbol(portfolio: Portfolio, field: str, row: int) -> str | None:
-    """A rating as it is written, else the symbol of its rank; None where it is masked or there is none."""
+    """Return a rating as it is written, else the symbol of its rank.
+
+    None where it is masked or there is none.
+    """
     rank = int(portfolio.ranks[field][row])
     if not 0 < rank <= DEFAULTED:
         return None

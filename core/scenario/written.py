@@ -30,8 +30,10 @@ class WrittenError(ValueError):
 
 
 def trade_of_words(text: str) -> Trade:
-    """The trade of a line such as: sell 3,000,000 CUSIP 12345ABC9 at 98.5; buy 2.5mm BORROWER Nova Inc at 99
-    rating_agency_a=B2 spread=375. Without CUSIP, LOANX, ISIN or BORROWER the name is a borrower's.
+    """Return the trade of a line such as: sell 3,000,000 CUSIP 12345ABC9 at 98.5.
+
+    Buy 2.5mm BORROWER Nova Inc at 99 rating_agency_a=B2 spread=375. Without CUSIP, LOANX, ISIN or BORROWER the name is
+    a borrower's.
 
     Raises:
         WrittenError: it is none.
@@ -61,7 +63,9 @@ def trade_of_words(text: str) -> Trade:
 
 
 def trades_of_table(text: str) -> list[Trade]:
-    """The trades of a CSV whose header names their fields: trade_type, par_value, cusip, price, spread, country, ...
+    """Return the trades of a CSV whose header names their fields.
+
+    trade_type, par_value, cusip, price, spread, country, ...
 
     Raises:
         WrittenError: it is none, or a row is no trade; with its line.
@@ -93,7 +97,7 @@ def trades_of_table(text: str) -> list[Trade]:
 
 
 def trade_of(written: Mapping[str, str]) -> Trade:
-    """The trade of some fields as text; an empty text is none.
+    """Return the trade of some fields as text; an empty text is none.
 
     Raises:
         WrittenError: a field is unknown, or its text is not of its kind.

@@ -1,4 +1,7 @@
-"""Administration's decisions on tenants and users: who may change whom, and what they see of their use."""
+"""Administration's decisions on tenants and users.
+
+Who may change whom, and what they see of their use.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a tenant's settings may be: currencies, time zones, locales and networks, each checked by its own standard."""
+"""What a tenant's settings may be.
+
+Currencies, time zones, locales and networks, each checked by its own standard.
+"""
 
 from __future__ import annotations
 

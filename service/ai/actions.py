@@ -1,4 +1,7 @@
-"""What the assistant does: it answers one question over the data, in a language model's words where there is one."""
+"""What the assistant does.
+
+It answers one question over the data, in a language model's words where there is one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What alerts' channels are: read from a request, checked, kept with their secrets apart, and opened to be used."""
+"""What alerts' channels are.
+
+Read from a request, checked, kept with their secrets apart, and opened to be used.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Bringing triggered alerts to their channels: lines of deliveries, what an attempt comes to, and what follows it."""
+"""Bringing triggered alerts to their channels.
+
+Lines of deliveries, what an attempt comes to, and what follows it.
+"""
 
 from __future__ import annotations
 

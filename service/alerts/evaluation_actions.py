@@ -1,4 +1,7 @@
-"""Looking at alerts: what a run or a recalculation says of each one that it concerns, and what a trigger leaves."""
+"""Looking at alerts.
+
+What a run or a recalculation says of each one that it concerns, and what a trigger leaves.
+"""
 
 from __future__ import annotations
 

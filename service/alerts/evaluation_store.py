@@ -1,4 +1,7 @@
-"""What evaluating alerts reads and writes: whom a run concerns, the history of its figures, triggers, schedules."""
+"""What evaluating alerts reads and writes.
+
+Whom a run concerns, the history of its figures, triggers, schedules.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Alerts in the worker: looks at them, schedules by the clock, and deliveries to channels."""
+"""Alerts in the worker.
+
+Looks at them, schedules by the clock, and deliveries to channels.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""When schedules are due: five fields of cron, in a time zone whose days may have 23 or 25 hours."""
+"""When schedules are due.
+
+Five fields of cron, in a time zone whose days may have 23 or 25 hours.
+"""
 
 from __future__ import annotations
 

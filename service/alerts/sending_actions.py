@@ -1,4 +1,7 @@
-"""Sending a message through a channel once: of an alert that triggered, or to try its channels."""
+"""Sending a message through a channel once.
+
+Of an alert that triggered, or to try its channels.
+"""
 
 from __future__ import annotations
 

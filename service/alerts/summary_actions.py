@@ -1,4 +1,7 @@
-"""Scheduled alerts: handing over those that are due, and the compliance report that they bring."""
+"""Scheduled alerts.
+
+Handing over those that are due, and the compliance report that they bring.
+"""
 
 from __future__ import annotations
 

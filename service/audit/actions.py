@@ -1,4 +1,7 @@
-"""The audit log's decisions: who may read it, and how an export is made while it is sent."""
+"""The audit log's decisions.
+
+Who may read it, and how an export is made while it is sent.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the audit log says: its entries, what may be asked of them, and its refusals."""
+"""What the audit log says.
+
+Its entries, what may be asked of them, and its refusals.
+"""
 
 from __future__ import annotations
 

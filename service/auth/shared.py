@@ -1,4 +1,7 @@
-"""What identity lends its neighbours: owners of e-mails, the end of a user's tokens, tenants' beginnings and labels."""
+"""What identity lends its neighbours.
+
+Owners of e-mails, the end of a user's tokens, tenants' beginnings and labels.
+"""
 
 from __future__ import annotations
 

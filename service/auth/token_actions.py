@@ -1,4 +1,7 @@
-"""The tokens of a session: signed, and given in the body or, to a browser, as a cookie that no script can read."""
+"""The tokens of a session.
+
+Signed, and given in the body or, to a browser, as a cookie that no script can read.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The second factor: enrolment, its codes, and the recovery codes that stand in for them."""
+"""The second factor.
+
+Enrolment, its codes, and the recovery codes that stand in for them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Calculations' decisions: what is evaluated where, what it counts, and which refusal a fault becomes."""
+"""Calculations' decisions.
+
+What is evaluated where, what it counts, and which refusal a fault becomes.
+"""
 
 from __future__ import annotations
 

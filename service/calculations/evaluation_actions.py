@@ -1,4 +1,7 @@
-"""Evaluating as such: what the event loop does with a small formula, and a child process with any other."""
+"""Evaluating as such.
+
+What the event loop does with a small formula, and a child process with any other.
+"""
 
 from __future__ import annotations
 

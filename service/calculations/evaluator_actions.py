@@ -1,4 +1,7 @@
-"""The child processes that evaluate what could take long: a formula there can harm neither us nor its neighbours."""
+"""The child processes that evaluate what could take long.
+
+A formula there can harm neither us nor its neighbours.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The backup and restore commands: a deployment to a folder, and from it to an empty one."""
+"""The backup and restore commands.
+
+A deployment to a folder, and from it to an empty one.
+"""
 
 from __future__ import annotations
 

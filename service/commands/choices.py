@@ -1,4 +1,7 @@
-"""How a file's open choices were read, as a page's blocks: what ties by each reading, and how honest the search is."""
+"""How a file's open choices were read, as a page's blocks.
+
+What ties by each reading, and how honest the search is.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ NAME_MAX: Final = 44
 
 
 def choice_blocks(interpretation: Interpretation | None) -> list[Line | Grid]:
-    """A row for each choice, and a line on what ties; nothing where the file prints nothing that could decide any."""
+    """A row for each choice, and a line on what ties.
+
+    Nothing where the file prints nothing that could decide any.
+    """
     if interpretation is None or not interpretation.choices:
         return []
     from core.definition.choices import BY_NAME

@@ -138,7 +138,10 @@ def _unknown_command(error: UnknownCommandError, command: str) -> str:
 
 
 def _missing(error: ModuleNotFoundError) -> str | None:
-    """What to install for a command whose packages are missing; None where the module is one of ours."""
+    """What to install for a command whose packages are missing.
+
+    None where the module is one of ours.
+    """
     name = (error.name or "").partition(".")[0]
     if name in ("", "core", "service"):
         return None
@@ -146,7 +149,10 @@ def _missing(error: ModuleNotFoundError) -> str | None:
 
 
 def _output_ends() -> int:
-    """The reader of a pipe wants no more (`cushion ... | head`), or the disk is full: nothing is said at the end."""
+    """The reader of a pipe wants no more (`cushion ... | head`), or the disk is full.
+
+    Nothing is said at the end.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return EXIT_REFUSED
 

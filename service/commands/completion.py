@@ -1,4 +1,7 @@
-"""The completion command: what a shell needs to complete command lines of `cushion`."""
+"""The completion command.
+
+What a shell needs to complete command lines of `cushion`.
+"""
 
 from __future__ import annotations
 

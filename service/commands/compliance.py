@@ -1,4 +1,7 @@
-"""The compliance command: a suite on a portfolio workbook, with no server, straight on the calculation core."""
+"""The compliance command.
+
+A suite on a portfolio workbook, with no server, straight on the calculation core.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The commands on a deal's definition and files, with no server: check, draft, run, tie-out, movements."""
+"""The commands on a deal's definition and files, with no server.
+
+Check, draft, run, tie-out, movements.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +102,9 @@ def check(file: str, /, *, mapping: str | None = None, output: Output | None = N
 def draft_definition(
     *files: Path, name: str | None = None, mapping: str | None = None, output: Output | None = None
 ) -> None:
-    """Draft a definition out of the trustee's files: `cushion deal draft FILE... --out deal.toml`.
+    """Draft a definition out of the trustee's files.
+
+    `cushion deal draft FILE... --out deal.toml`.
 
     It has the classes with their triggers, the tests with limits and names as printed, and the conventions by which the
     file's own figures tie. Each line says where it comes from and how sure it is; what must still be decided stands at

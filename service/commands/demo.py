@@ -1,4 +1,7 @@
-"""The whole way in one command: a service of its own, a tenant, deals with their months, and the console on them."""
+"""The whole way in one command.
+
+A service of its own, a tenant, deals with their months, and the console on them.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,9 @@ def demo(
     *,
     once: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
-    """Show the main job: start a service, load deals, run the compliance suites, and open the console until Ctrl-C.
+    """Show the main job.
+
+    Start a service, load deals, run the compliance suites, and open the console until Ctrl-C.
 
     Three deals are loaded, each with six months: one fails a test, one has warnings, one is fine. It works in a fresh
     folder and on a free port, beside whatever else runs, and leaves nothing behind. At its end it says what to do next.
@@ -73,7 +78,10 @@ def demo(
 
 @contextmanager
 def loaded(password: str, file: Path | None = None) -> Iterator[tuple[Service, list[tuple[str, str, Json]]]]:
-    """A service with a tenant and its deals, and the runs to show; at its end nothing of it is left."""
+    """A service with a tenant and its deals, and the runs to show.
+
+    At its end nothing of it is left.
+    """
     import httpx
 
     folder = Path(tempfile.mkdtemp(prefix="cushion-demo-"))
@@ -89,7 +97,10 @@ def loaded(password: str, file: Path | None = None) -> Iterator[tuple[Service, l
 
 
 def _load(client: httpx.Client, file: Path | None, folder: Path) -> list[tuple[str, str, Json]]:
-    """Load the deals and print a line for each; the runs to show, with the names of workbook and suite."""
+    """Load the deals and print a line for each.
+
+    The runs to show, with the names of workbook and suite.
+    """
     loaded: list[Loaded] = []
     for deal in load_samples(client, folder) if file is None else [load_own(client, file)]:
         print(f"Loaded {deal}", flush=True)
@@ -167,7 +178,10 @@ def _service(folder: Path) -> Iterator[Service]:
 
 
 def _announced(process: subprocess.Popen[str]) -> str | None:
-    """The address that the service tells once it is ready; None where it ended before."""
+    """The address that the service tells once it is ready.
+
+    None where it ended before.
+    """
     assert process.stdout is not None
     for line in process.stdout:
         if match := re.search(r"https?://\S+", line):
@@ -182,7 +196,10 @@ def _last_line(log: Path) -> str:
 
 
 def next_steps(file: Path | None) -> list[str]:
-    """What to do after the demo: the same on a file of one's own, and a service that stays."""
+    """What to do after the demo.
+
+    The same on a file of one's own, and a service that stays.
+    """
     is_beside = Path(sys.argv[0]).name == "cushion" and not which("cushion")  # as under make, whose path lacks it
     program = os.path.relpath(sys.argv[0]) if is_beside else "cushion"
     own = "YOUR_FILE.xlsx" if file is None else quote(str(file))

@@ -1,4 +1,7 @@
-"""What the demo loads: three deals with their months and a trustee's tape, or a file of one's own."""
+"""What the demo loads.
+
+Three deals with their months and a trustee's tape, or a file of one's own.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +103,9 @@ class _Sent:
 
 
 def load_samples(client: httpx.Client, folder: Path) -> Iterator[Loaded]:
-    """Load the sample deals; each when it is there, the first with the runs of all suites.
+    """Load the sample deals.
+
+    Each when it is there, the first with the runs of all suites.
 
     The files of all of them are sent first, so that the worker never waits.
     """

@@ -1,4 +1,7 @@
-"""Files that get their names when they are whole: a run that is interrupted leaves no half file and no half set."""
+"""Files that get their names when they are whole.
+
+A run that is interrupted leaves no half file and no half set.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,9 @@ def drafts(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing(target: Path) -> Iterator[IO[bytes]]:
-    """A file that appears under its name when it is whole; a device, a pipe and what a link names is written straight.
+    """A file that appears under its name when it is whole.
+
+    A device, a pipe and what a link names is written straight.
 
     A link stays a link: /dev/stdout is one, to a plain file where the output is redirected.
 

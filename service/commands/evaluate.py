@@ -1,4 +1,7 @@
-"""The evaluate command: formulas over given values or a workbook's cells, with no server, straight on the engine."""
+"""The evaluate command.
+
+Formulas over given values or a workbook's cells, with no server, straight on the engine.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,9 @@ def evaluate(  # noqa: PLR0913 - a command's options
     explain: Annotated[bool, Parameter(negative=())] = False,
     output: Output | None = None,
 ) -> int:
-    """Evaluate formulas: cushion evaluate "=SUM(A1:A3)*rate" --set "A1:A3=[1,2,3]" --set rate=5%.
+    """Evaluate formulas.
+
+    Cushion evaluate "=SUM(A1:A3)*rate" --set "A1:A3=[1,2,3]" --set rate=5%.
 
     A formula alone prints its value and nothing else; several print a table. The JSON has results (cell, formula,
     value, type, error, and with --explain trace). It has warnings where cells of the workbook need each other's
@@ -391,7 +396,10 @@ def _page(answers: list[Found], book: Book | None, doubts: list[str]) -> OutputP
 
 
 def _text(value: Any) -> str:
-    """A value as a cell shows it that has no format; rows of values as lines, parted by tabs."""
+    """A value as a cell shows it that has no format.
+
+    Rows of values as lines, parted by tabs.
+    """
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -1,4 +1,7 @@
-"""The export command: a workbook as .xlsx with provenance, delimited text, JSON or PDF, without personal data."""
+"""The export command.
+
+A workbook as .xlsx with provenance, delimited text, JSON or PDF, without personal data.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,9 @@ def export(  # noqa: PLR0913 - a command's options
     key_file: Path | None = None,
     json: Annotated[bool, _NO] = False,
 ) -> None:
-    """Export a workbook; print what was written, what was redacted, and what the file does not show.
+    """Export a workbook.
+
+    Print what was written, what was redacted, and what the file does not show.
 
     Personal data (e-mail addresses, telephone numbers, ...) is redacted unless --personal-data is given. The exit code
     is 0 when the file is written, and 2 when it cannot be.
@@ -146,7 +151,10 @@ def _options(**options: object) -> Options:
 
 
 def _keys(path: Path | None) -> Keys:
-    """The first key of a file, or one that is forgotten; what redaction hashes with follows from it."""
+    """The first key of a file, or one that is forgotten.
+
+    What redaction hashes with follows from it.
+    """
     from hmac import digest
     from secrets import token_bytes
 

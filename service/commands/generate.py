@@ -1,4 +1,7 @@
-"""The generate command: a made-up deal as a workbook, with a trustee's tape of it where one is asked for."""
+"""The generate command.
+
+A made-up deal as a workbook, with a trustee's tape of it where one is asked for.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,9 @@ def generate(  # noqa: PLR0913 - a command's options
     report: Literal["pages", "flat", "sheet", "months"] | None = None,
     format: Literal["xlsx"] = "xlsx",  # noqa: A002 - the option's name
 ) -> None:
-    """Write a made-up deal: a workbook with the sheets Holdings, Tranches and Deal; print its path.
+    """Write a made-up deal.
+
+    A workbook with the sheets Holdings, Tranches and Deal; print its path.
 
     With --tape also a trustee's tape of that deal, seeded with discrepancies, and answers.json with the issues that
     `cushion reconcile` must find; print the three paths. With --report the deal's monthly report in place of the

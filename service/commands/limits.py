@@ -50,7 +50,10 @@ def limited(what: Path | str) -> Iterator[None]:
 
 
 def limits_of_environment() -> tuple[int, float]:
-    """Bytes and seconds: what the service gives a recalculation where nobody sets it otherwise."""
+    """Bytes and seconds.
+
+    What the service gives a recalculation where nobody sets it otherwise.
+    """
     from service.platform.config import Settings
 
     defaults = Settings()

@@ -1,4 +1,7 @@
-"""The lookback commands: a tenant's chain walked, and each of its runs replayed from its evidence."""
+"""The lookback commands.
+
+A tenant's chain walked, and each of its runs replayed from its evidence.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +109,10 @@ def verify(
 
 
 def _verified(settings: Settings, tenant: str | None, asked: ReplayOrder, output: Output) -> int:
-    """Walk the tenants, telling at once what is found where the format lets us; the exit code."""
+    """Walk the tenants, telling at once what is found where the format lets us.
+
+    The exit code.
+    """
     import asyncio
 
     form = output.chosen()

@@ -334,7 +334,10 @@ def _header_cell(column: DetectedColumn) -> Text:
 
 
 def _shown(values: Sequence[str], most: int) -> str:
-    """As many whole values as there is room for; of a first one that is too long, as many whole words."""
+    """As many whole values as there is room for.
+
+    Of a first one that is too long, as many whole words.
+    """
     for count in range(len(values), 0, -1):
         text = ", ".join(values[:count]) + (", ..." if count < len(values) else "")
         if len(text) <= most:

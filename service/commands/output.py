@@ -1,4 +1,7 @@
-"""The one way out of the commands: what was found, as a table for people, one JSON document, CSV or Markdown."""
+"""The one way out of the commands.
+
+What was found, as a table for people, one JSON document, CSV or Markdown.
+"""
 
 from __future__ import annotations
 
@@ -104,7 +107,10 @@ class OutputColumn:
     """Width of the terminal from which on it is shown."""
 
     def text(self, item: Any) -> str | Text:
-        """What people read of an item; of a text in a style its own command says what is a label."""
+        """What people read of an item.
+
+        Of a text in a style its own command says what is a label.
+        """
         text = self.shown(item) if self.shown is not None else plain(self.value(item))
         return people_read(text) if isinstance(text, str) else text
 
@@ -196,7 +202,9 @@ def _safe(line: Line) -> str:
 
 @contextmanager
 def stream_of(output: Output) -> Iterator[TextIO]:
-    """The file of --out, which gets its name when it is whole; else the standard output.
+    """The file of --out, which gets its name when it is whole.
+
+    Else the standard output.
 
     Raises:
         Refused: it cannot be written.
@@ -213,7 +221,10 @@ def stream_of(output: Output) -> Iterator[TextIO]:
 
 
 def member(name: str) -> Callable[[Any], Any]:
-    """What takes an item to its member of that name; to None where it has none, or one that is no plain value."""
+    """What takes an item to its member of that name.
+
+    To None where it has none, or one that is no plain value.
+    """
 
     def value(item: Any) -> Any:
         attribute = getattr(item, name, None)
@@ -333,7 +344,10 @@ def _markdown(text: str | Text) -> str:
 
 
 def _write_markdown(page: OutputPage, stream: TextIO) -> None:
-    """A heading, a list of warnings, then the page's blocks: tables in GitHub's manner, lines as paragraphs."""
+    """A heading, a list of warnings, then the page's blocks.
+
+    Tables in GitHub's manner, lines as paragraphs.
+    """
     if page.title:
         stream.write(f"# {_markdown(page.title)}\n\n")
     for line in _warning_lines(page.warnings):
@@ -367,7 +381,10 @@ def _write_markdown_table(grid: Grid, stream: TextIO) -> None:
 
 
 def console_for(stream: TextIO | None = None) -> Console:
-    """A console on stdout (or `stream`): coloured on a terminal without NO_COLOR; plain, 100 columns wide in a pipe."""
+    """A console on stdout (or `stream`).
+
+    Coloured on a terminal without NO_COLOR; plain, 100 columns wide in a pipe.
+    """
     from rich.console import Console
 
     class Unending(Console):
@@ -463,7 +480,10 @@ def _rich_table(grid: Grid, width: int) -> RichTable:
 
 
 def _floors(columns: Sequence[OutputColumn], widths: Sequence[int], folded: Sequence[int]) -> list[int]:
-    """The least width of each column: that of what folds may be less than its widest text."""
+    """The least width of each column.
+
+    That of what folds may be less than its widest text.
+    """
     return [
         max(column.least, min(wide, least)) if column.folds else wide
         for column, wide, least in zip(columns, widths, folded, strict=True)

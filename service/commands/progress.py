@@ -21,7 +21,10 @@ def busy(label: str) -> Iterator[None]:
 
 @contextmanager
 def counting(label: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar for work of `total` steps; the function that it gives takes the steps just done."""
+    """A bar for work of `total` steps.
+
+    The function that it gives takes the steps just done.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -31,7 +31,9 @@ NAMES_MAX: Final = 8
 
 
 def read_workbook(*files: Path, filled: bool = True) -> Workbook:
-    """The workbook that files make, which are parsed in a confined child: whatever it holds, this process goes on.
+    """The workbook that files make, which are parsed in a confined child.
+
+    Whatever it holds, this process goes on.
 
     Formulas that came without values are calculated, unless it is to be as it is (not `filled`).
 
@@ -105,7 +107,9 @@ def read_interpreted(
 
 
 def changed_day(files: Sequence[Path]) -> float:
-    """The day of the latest change of a file, in days since 1970-01-01: it stands in where nothing says a file's day.
+    """The day of the latest change of a file, in days since 1970-01-01.
+
+    It stands in where nothing says a file's day.
 
     Raises:
         Refused: there is no such file.
@@ -117,18 +121,25 @@ def changed_day(files: Sequence[Path]) -> float:
 
 
 def assignments(options: tuple[str, ...]) -> list[str]:
-    """Each `name=value` once, in the order given: as `words`, but for commas within an amount (par=1,000,000)."""
+    """Each `name=value` once, in the order given.
+
+    As `words`, but for commas within an amount (par=1,000,000).
+    """
     return list(dict.fromkeys(word for option in options for word in re.split(r",(?=[^,=]*=)", option) if word))
 
 
 def words(options: tuple[str, ...]) -> list[str]:
-    """Each word once, in the order given: options come separated by spaces, by commas, or repeated."""
+    """Each word once, in the order given.
+
+    Options come separated by spaces, by commas, or repeated.
+    """
     return list(dict.fromkeys(word for option in options for word in option.split(",") if word))
 
 
 def read_mapping(source: str | None) -> Mapping:
-    """The built-in mapping of that name, else that of a JSON document; standard_clo for None. A name comes first, also
-    where a file is called so.
+    """The built-in mapping of that name, else that of a JSON document.
+
+    Standard_clo for None. A name comes first, also where a file is called so.
 
     Raises:
         Refused: the document cannot be read, is no JSON object, or no mapping.
@@ -225,8 +236,9 @@ def read_trades(path: Path) -> list[Trade]:
 
 
 def read_keys(path: Path) -> dict[str, bytes]:
-    """Keys by their names, as a file has them one a line: a name, a blank and hexadecimal digits. A key that stands
-    alone on its line has no name.
+    """Keys by their names, as a file has them one a line.
+
+    A name, a blank and hexadecimal digits. A key that stands alone on its line has no name.
 
     Raises:
         Refused: the file cannot be read, or a line is no key.

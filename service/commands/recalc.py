@@ -1,4 +1,7 @@
-"""The recalc command: every formula of a workbook from scratch, beside the values that the file carries."""
+"""The recalc command.
+
+Every formula of a workbook from scratch, beside the values that the file carries.
+"""
 
 from __future__ import annotations
 

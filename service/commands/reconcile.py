@@ -1,4 +1,7 @@
-"""The reconcile command: a trustee's tape against a workbook of holdings, every discrepancy with its severity."""
+"""The reconcile command.
+
+A trustee's tape against a workbook of holdings, every discrepancy with its severity.
+"""
 
 from __future__ import annotations
 

@@ -10,12 +10,18 @@ class Refused(Exception):
 
 
 def one_line(text: str) -> str:
-    """The text on one line and safe for a terminal: whatever is not printable becomes a space or a question mark."""
+    """The text on one line and safe for a terminal.
+
+    Whatever is not printable becomes a space or a question mark.
+    """
     return "".join(char if char.isprintable() else "?" for char in " ".join(text.split()))
 
 
 def escaped(document: str) -> str:
-    """JSON whose texts cannot steer a terminal: every character that is not printable is escaped."""
+    """JSON whose texts cannot steer a terminal.
+
+    Every character that is not printable is escaped.
+    """
     if document.isprintable():
         return document
     return "".join(char if char.isprintable() or char == "\n" else dumps(char)[1:-1] for char in document)

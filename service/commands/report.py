@@ -1,4 +1,7 @@
-"""The report command: a compliance report on a workbook, or one on a trustee's tape beside it, as PDF or .xlsx."""
+"""The report command.
+
+A compliance report on a workbook, or one on a trustee's tape beside it, as PDF or .xlsx.
+"""
 
 from __future__ import annotations
 
@@ -52,8 +55,9 @@ def report(  # noqa: PLR0913 - a command's options
     trustee: Literal["trustee_a", "trustee_b", "trustee_c"] | None = None,
     personal_data: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
-    """Write a report on a portfolio workbook that can be handed on: its compliance, or with --tape where a trustee's
-    tape differs from it.
+    """Write a report on a portfolio workbook that can be handed on.
+
+    Its compliance, or with --tape where a trustee's tape differs from it.
 
     Personal data in texts (e-mail addresses, telephone numbers, ...) is masked unless --personal-data is given. The
     exit code is 0 when the report is written, and 2 when it cannot be.

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 def serve(*, host: str | None = None, port: int | None = None) -> int:
-    """Run the service until Ctrl-C or SIGTERM: the API, and with the embedded databases the workers too.
+    """Run the service until Ctrl-C or SIGTERM.
+
+    The API, and with the embedded databases the workers too.
 
     Parameters
     ----------
@@ -45,7 +47,10 @@ def serve(*, host: str | None = None, port: int | None = None) -> int:
 
 
 def worker() -> None:
-    """Run one worker until Ctrl-C or SIGTERM; it needs CUSHION_DATABASE_URL and CUSHION_REDIS_URL."""
+    """Run one worker until Ctrl-C or SIGTERM.
+
+    It needs CUSHION_DATABASE_URL and CUSHION_REDIS_URL.
+    """
     settings = settings_or_refusal()
     import psycopg
 
@@ -62,7 +67,9 @@ def worker() -> None:
 
 
 def migrate() -> None:
-    """Bring the database of CUSHION_MIGRATION_URL up to date, as its owner; print what was applied.
+    """Bring the database of CUSHION_MIGRATION_URL up to date, as its owner.
+
+    Print what was applied.
 
     The role of CUSHION_DATABASE_URL, which the service logs in as, is given the password that stands there.
     """

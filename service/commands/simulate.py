@@ -1,4 +1,7 @@
-"""The simulate command: what trades would do to every test, with no server, straight on the calculation core."""
+"""The simulate command.
+
+What trades would do to every test, with no server, straight on the calculation core.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,9 @@ def simulate(  # noqa: PLR0913 - a command's options
     fail_on_new: Annotated[bool, Parameter(negative=())] = False,
     output: Output | None = None,
 ) -> int:
-    """Buy and sell on paper: print every test of a suite before and after trades, and the change of its cushion.
+    """Buy and sell on paper.
+
+    Print every test of a suite before and after trades, and the change of its cushion.
 
     The exit code is 0 when the trades could be made, also with tests that fail by them. With --fail-on-new it is 1 for
     such a test. It is 2 when a file cannot be read or a trade cannot be made. The JSON has file, suite, as_of, message,

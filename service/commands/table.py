@@ -1,4 +1,7 @@
-"""The tests of a compliance run, or of two beside each other, as a page: the thinnest cushion first."""
+"""The tests of a compliance run, or of two beside each other, as a page.
+
+The thinnest cushion first.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +74,10 @@ def _skipped_lines(skipped: Sequence[Skipped]) -> list[Line]:
 
 
 def doubt_lines(results: Sequence[TestResult], whose: str = "") -> list[Line]:
-    """Every doubt of the results by kind, with the names of all tests that have it; `whose` names one of two files."""
+    """Every doubt of the results by kind, with the names of all tests that have it.
+
+    `whose` names one of two files.
+    """
     from core.compliance.grouped import doubt_groups
 
     label = f"doubt {whose}".strip()
@@ -85,7 +91,10 @@ def doubt_lines(results: Sequence[TestResult], whose: str = "") -> list[Line]:
 
 
 def results_document(head: dict[str, Any], results: Results) -> dict[str, Any]:
-    """The JSON of a run: `head`, then as_of, as_of_source, warnings, interpretation, summary, results and skipped."""
+    """The JSON of a run.
+
+    `head`, then as_of, as_of_source, warnings, interpretation, summary, results and skipped.
+    """
     return head | {
         "as_of": results.as_of,
         "as_of_source": results.as_of_source,
@@ -263,7 +272,10 @@ def impacts_shown(simulation: Simulation) -> Impacts:
 
 
 def _changed_status(projected: Projected, is_doubtful: tuple[bool, bool] = (False, False)) -> Text:
-    """The status, with the one before where it is another; `is_doubtful`: whether it may be wrong before and after."""
+    """The status, with the one before where it is another.
+
+    `is_doubtful`: whether it may be wrong before and after.
+    """
     from rich.text import Text
 
     text = Text()
@@ -290,7 +302,10 @@ def _status(test_result: TestResult) -> Text:
 
 
 def _published(name: str) -> Callable[[Any], Any]:
-    """What takes a result to a member of the trustee's figure; to None where there is none."""
+    """What takes a result to a member of the trustee's figure.
+
+    To None where there is none.
+    """
 
     def value(row: Any) -> Any:
         return getattr(getattr(row, "published", None), name, None)
@@ -342,7 +357,10 @@ def _bar(percent: float | None, status: str) -> Text:
 
 
 def _result_columns(has_published: bool) -> list[OutputColumn]:
-    """The columns of results; those of the trustee's figures are shown to people where the file has any."""
+    """The columns of results.
+
+    Those of the trustee's figures are shown to people where the file has any.
+    """
     widths = (120, 130) if has_published else (0, 90)
     trustee, apart = ("Trustee", "Difference") if has_published else ("", "")
     return [

@@ -1,4 +1,7 @@
-"""Compliance's decisions: what a run needs, in which order, and what it leaves behind."""
+"""Compliance's decisions.
+
+What a run needs, in which order, and what it leaves behind.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a look back says: past events of compliance, with what each was decided by and what proves it."""
+"""What a look back says.
+
+Past events of compliance, with what each was decided by and what proves it.
+"""
 
 from __future__ import annotations
 

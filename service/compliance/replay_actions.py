@@ -1,4 +1,6 @@
-"""Past runs replayed from their evidence: what each stored figure is proved by, or why it is not.
+"""Past runs replayed from their evidence.
+
+What each stored figure is proved by, or why it is not.
 
 Nothing but evidence is read: the columns that the run read, by the blobs that its manifest names, and the mapping,
 rules, limits, options and day that stand in its row. No workbook, mapping, deal or setting of today has a part in it.

@@ -1,4 +1,6 @@
-"""A replay's queries: the chain's head, stored runs as the texts that were hashed, and what evidence keeps.
+"""A replay's queries.
+
+The chain's head, stored runs as the texts that were hashed, and what evidence keeps.
 
 They take a transaction rather than a unit of work: a command replays without the service.
 """

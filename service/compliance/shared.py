@@ -1,4 +1,7 @@
-"""What compliance lends: a workbook ready to be run, its rules and limits; definitions as the engine takes them."""
+"""What compliance lends.
+
+A workbook ready to be run, its rules and limits; definitions as the engine takes them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Stream profiles' decisions: which are sound, and until when they keep the evidence."""
+"""Stream profiles' decisions.
+
+Which are sound, and until when they keep the evidence.
+"""
 
 from __future__ import annotations
 

@@ -125,8 +125,8 @@ def _signature(folder: Path) -> Iterator[tuple[str, int, int]]:
     for path in folder.rglob("*"):
         name = path.relative_to(folder).as_posix()
         if name == PAGE or path.suffix in TYPES:
-            found = path.stat()
-            yield name, found.st_mtime_ns, found.st_size
+            stored_file = path.stat()
+            yield name, stored_file.st_mtime_ns, stored_file.st_size
 
 
 def _read(folder: Path, signature: Signature) -> Files:
@@ -142,7 +142,10 @@ def _read(folder: Path, signature: Signature) -> Files:
 
 
 def _joined(sources: dict[str, bytes]) -> dict[str, bytes]:
-    """The files with their modules joined, or as they are where that cannot be: the browser says what is wrong."""
+    """The files with their modules joined, or as they are where that cannot be.
+
+    The browser says what is wrong.
+    """
     modules = {name for name in sources if name.endswith(".js") and not name.startswith(VENDOR)}
     try:
         files = join_modules({name: sources[name].decode() for name in modules})
@@ -154,7 +157,9 @@ def _joined(sources: dict[str, bytes]) -> dict[str, bytes]:
 
 
 def _minified(name: str, content: bytes) -> bytes:
-    """A module or style sheet without what only people read; a vendored one is minified already.
+    """A module or style sheet without what only people read.
+
+    A vendored one is minified already.
 
     What cannot be read as one is given as it is: the browser says what is wrong with it.
     """

@@ -23,7 +23,7 @@ async def console_home(ctx: Context) -> Raw:
 async def console_file(ctx: Context, path: str) -> Raw:
     """Return the console's page, or a file that belongs to it."""
     known = ctx.headers.get(b"if-none-match", b"").decode("latin-1")
-    found = await asyncio.to_thread(FILES.answer, path, known)  # no kernel: it need not wait for those
-    if found is None:
+    file = await asyncio.to_thread(FILES.answer, path, known)  # no kernel: it need not wait for those
+    if file is None:
         raise NotFound
-    return found
+    return file

@@ -1,4 +1,7 @@
-"""The console's modules joined into the files that a browser loads: fifty small ones would compress badly."""
+"""The console's modules joined into the files that a browser loads.
+
+Fifty small ones would compress badly.
+"""
 
 from __future__ import annotations
 
@@ -142,8 +145,8 @@ def _checked(modules: Mapping[str, Module], path: str) -> Module:
     if path not in modules:
         raise ValueError(f"there is no module {path}")
     for source, name in modules[path].imported_names():
-        other = modules.get(source)
-        if other is not None and not other.alls and name not in other.exports:
+        export = modules.get(source)
+        if export is not None and not export.alls and name not in export.exports:
             raise ValueError(f"{path} imports {name}, which {source} does not export")
     return modules[path]
 

@@ -16,5 +16,5 @@ async def get_overview(ctx: Context) -> Listing[OverviewDeal]:
 
     Fails and thinnest cushions are those of the last six months.
     """
-    found = await store.overview(ctx)
-    return Listing(found, len(found))
+    page = await store.overview(ctx)
+    return Listing(page, len(page))

@@ -1,4 +1,7 @@
-"""What the console's first screen says: every deal with its newest figures and its last months."""
+"""What the console's first screen says.
+
+Every deal with its newest figures and its last months.
+"""
 
 from __future__ import annotations
 

@@ -7,7 +7,9 @@ from service.platform.unit.context import Context
 
 
 async def overview(ctx: Context) -> list[OverviewDeal]:
-    """Every deal with its newest figures and its last months: the thinnest cushion first, those without figures last.
+    """Every deal with its newest figures and its last months.
+
+    The thinnest cushion first, those without figures last.
 
     One statement for all deals: one for each, as a page of deals is read, takes four times as long for 500 of them.
     """

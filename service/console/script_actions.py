@@ -1,4 +1,7 @@
-"""Where the code of a JavaScript text is: not in a comment, a string, a regular expression or a template's text."""
+"""Where the code of a JavaScript text is.
+
+Not in a comment, a string, a regular expression or a template's text.
+"""
 
 from __future__ import annotations
 
@@ -101,7 +104,10 @@ def _code_spans(text: str, at: int) -> Generator[Span, None, int]:
 
 
 def _other_span(text: str, at: int, last: str) -> Span | None:
-    """Return the comment, string or regular expression that begins here; None where a slash divides."""
+    """Return the comment, string or regular expression that begins here.
+
+    None where a slash divides.
+    """
     match = OTHER.match(text, at)
     if match is None or (match.lastgroup == "expression" and _is_value(last)):
         if text[at] == "/":
@@ -122,7 +128,10 @@ def _last_word(text: str) -> str:
 
 
 def _template_spans(text: str, at: int, tag: str) -> Generator[Span, None, int]:
-    """Yield the spans of a template and of the code in it; return the place behind it."""
+    """Yield the spans of a template and of the code in it.
+
+    Return the place behind it.
+    """
     while True:
         chunk = CHUNK.match(text, at)
         assert chunk is not None, "it may be empty"

@@ -1,4 +1,7 @@
-"""Deals' decisions: what a deal is, who may change what of it, what its files become, what its definition must be."""
+"""Deals' decisions.
+
+What a deal is, who may change what of it, what its files become, what its definition must be.
+"""
 
 from __future__ import annotations
 

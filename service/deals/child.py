@@ -1,4 +1,7 @@
-"""What a confined child does for deals: set the trustee's figures beside ours, draft definitions, explain movements."""
+"""What a confined child does for deals.
+
+Set the trustee's figures beside ours, draft definitions, explain movements.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Dead letters' decisions: who sees which, and what giving work back asks of the record that it worked on."""
+"""Dead letters' decisions.
+
+Who sees which, and what giving work back asks of the record that it worked on.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Dead letters' queries: of one tenant by row security, of all of them by the view."""
+"""Dead letters' queries.
+
+Of one tenant by row security, of all of them by the view.
+"""
 
 from __future__ import annotations
 

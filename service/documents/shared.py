@@ -1,4 +1,7 @@
-"""What documents lend: keeping a file that a job made, giving it out, in parts too, and taking it back."""
+"""What documents lend.
+
+Keeping a file that a job made, giving it out, in parts too, and taking it back.
+"""
 
 from __future__ import annotations
 

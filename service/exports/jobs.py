@@ -1,4 +1,7 @@
-"""Making an export, in the worker: written by a child, signed where asked for, stored; a cancelled one is left."""
+"""Making an export, in the worker.
+
+Written by a child, signed where asked for, stored; a cancelled one is left.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What exports say: the jobs, their options, what is verified of a file, the refusals."""
+"""What exports say.
+
+The jobs, their options, what is verified of a file, the refusals.
+"""
 
 from __future__ import annotations
 

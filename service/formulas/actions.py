@@ -1,4 +1,7 @@
-"""Formulas' decisions: which graph may be kept, how a formula's status moves, and what it may be applied to."""
+"""Formulas' decisions.
+
+Which graph may be kept, how a formula's status moves, and what it may be applied to.
+"""
 
 from __future__ import annotations
 

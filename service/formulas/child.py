@@ -1,4 +1,7 @@
-"""What confined children do with a formula over a stored sheet: try it on some rows, or write it as a column."""
+"""What confined children do with a formula over a stored sheet.
+
+Try it on some rows, or write it as a column.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from service.formulas.schema import SampleRow
 FAILED_ROWS_TOLD: Final = 10
 
 
-class NotApplied(Exception):
+class ColumnFailed(Exception):
     """The formula cannot be calculated on the sheet; the message says why, for its user."""
 
 
@@ -87,7 +90,7 @@ PREVIEW: Final = ConfinedWork(
     does="service.formulas.child.preview",
     order=PreviewOrder,
     answer=PreviewResult,
-    refusals=("service.formulas.child.NotApplied",),
+    refusals=("service.formulas.child.ColumnFailed",),
     texts=texts("The preview"),
     memory_bytes_max=4 * GIGABYTE,
     seconds_max=30.0,
@@ -96,7 +99,7 @@ APPLY: Final = ConfinedWork(
     does="service.formulas.child.apply_formula",
     order=ApplyOrder,
     answer=ApplyResult,
-    refusals=("service.formulas.child.NotApplied",),
+    refusals=("service.formulas.child.ColumnFailed",),
     texts=texts("Applying the formula"),
     memory_bytes_max=4 * GIGABYTE,
     seconds_max=300.0,
@@ -107,7 +110,7 @@ def preview(order: PreviewOrder) -> PreviewResult:
     """Try a formula on the first rows of a sheet.
 
     Raises:
-        NotApplied: it cannot be calculated there.
+        ColumnFailed: it cannot be calculated there.
         CodecError: something stored is damaged.
         OSError: the machine's fault.
     """
@@ -118,7 +121,7 @@ def preview(order: PreviewOrder) -> PreviewResult:
             book, headed, order.formula, order.rows, now=order.place.now, random=random, seconds_max=order.seconds
         )
     except (FormulaError, BookError) as refusal:
-        raise NotApplied(_sentence(refusal)) from refusal
+        raise ColumnFailed(_sentence(refusal)) from refusal
     return PreviewResult(
         rows=[SampleRow(row=row.row, input=row.input, output=row.output, error=row.error) for row in rows],
         total_rows=headed.row_count,
@@ -129,7 +132,7 @@ def apply_formula(order: ApplyOrder, folder: Path) -> ApplyResult:
     """Write a formula as a column, and the sheets that changed into a folder.
 
     Raises:
-        NotApplied, CodecError, OSError: as `preview`.
+        ColumnFailed, CodecError, OSError: as `preview`.
     """
     manifest, book = WorkbookRecord.from_json(order.place.manifest), _open(order.place)
     try:
@@ -143,7 +146,7 @@ def apply_formula(order: ApplyOrder, folder: Path) -> ApplyResult:
             random=random,
         )
     except (FormulaError, BookError) as refusal:
-        raise NotApplied(_sentence(refusal)) from refusal
+        raise ColumnFailed(_sentence(refusal)) from refusal
     records = list(manifest.sheets)
     for index in applied_column.sheets_changed:
         sheet, file = applied_column.workbook.sheets[index], f"sheet-{index}.safetensors"

@@ -1,4 +1,7 @@
-"""Formulas on the sheets of workbooks: tried on some rows, and handed to the worker that writes a column."""
+"""Formulas on the sheets of workbooks.
+
+Tried on some rows, and handed to the worker that writes a column.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from core.portfolio.model.fields import PROFILES
 from core.portfolio.sheets.header import find
 from service.formulas import schema, store
 from service.formulas.actions import whole
-from service.formulas.child import PREVIEW, NotApplied, Place, PreviewOrder
+from service.formulas.child import PREVIEW, ColumnFailed, Place, PreviewOrder
 from service.mappings.shared import DEFAULT_MAPPING
 from service.platform.base.problem import Fault, Unavailable, ValidationFailed
 from service.platform.base.secrets import new_id
@@ -52,7 +55,7 @@ async def preview(ctx: Context, body: schema.PreviewRequest) -> schema.Preview:
             memory_bytes_max=ctx.settings.recalculation_memory_mb * MEGABYTE,
             seconds_max=seconds + OPENING_SECONDS,
         )
-    except NotApplied as refusal:
+    except ColumnFailed as refusal:
         raise schema.PreviewFailed.at(["body", "graph"], str(refusal)) from None
     except ChildKilled as killed:  # which says nothing of the formula
         raise Unavailable from killed

@@ -11,7 +11,7 @@ from core.confined.tasks import in_thread
 from core.grid.codec import WorkbookRecord
 from service.formulas import column_actions, store
 from service.formulas.actions import whole
-from service.formulas.child import APPLY, ApplyOrder, ApplyResult, NotApplied
+from service.formulas.child import APPLY, ApplyOrder, ApplyResult, ColumnFailed
 from service.formulas.schema import Run
 from service.platform.data.blobs import Damaged
 from service.platform.data.scratch import clear, folder_of
@@ -68,7 +68,7 @@ async def apply(unit: Unit, arguments: dict[str, Any]) -> None:
                     memory_bytes_max=unit.settings.recalculation_memory_mb * column_actions.MEGABYTE,
                     seconds_max=unit.settings.recalculation_seconds,
                 )
-        except NotApplied as refusal:
+        except ColumnFailed as refusal:
             log_cause(refusal)
             await _fail(unit, run.run_id, str(refusal))
             return

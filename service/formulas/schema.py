@@ -1,4 +1,7 @@
-"""What the formula builder says: graphs, configurations, their versions and runs, the requests, the refusals."""
+"""What the formula builder says.
+
+Graphs, configurations, their versions and runs, the requests, the refusals.
+"""
 
 from __future__ import annotations
 

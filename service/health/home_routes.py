@@ -1,4 +1,7 @@
-"""The root address: a browser goes on to the console, a program reads what this is."""
+"""The root address.
+
+A browser goes on to the console, a program reads what this is.
+"""
 
 from __future__ import annotations
 

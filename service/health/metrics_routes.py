@@ -1,4 +1,7 @@
-"""The metrics on the API's own port, where a setting allows it: they tell everybody what the service is busy with."""
+"""The metrics on the API's own port, where a setting allows it.
+
+They tell everybody what the service is busy with.
+"""
 
 from __future__ import annotations
 

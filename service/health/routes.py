@@ -1,4 +1,7 @@
-"""The health views, public, unlimited, and without any tenant's data; and what operators order."""
+"""The health views, public, unlimited, and without any tenant's data.
+
+And what operators order.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Health's queries: of the whole deployment, in transactions of no tenant, but for what an operator changes."""
+"""Health's queries.
+
+Of the whole deployment, in transactions of no tenant, but for what an operator changes.
+"""
 
 from __future__ import annotations
 

@@ -225,7 +225,9 @@ def _copy_secrets(data_dir: Path, target: Path) -> None:
 
 
 def _prune(target: Path, keep: int | None) -> list[str]:
-    """Remove all backups but so many of the newest, and blobs that none names; the names of those that went.
+    """Remove all backups but so many of the newest, and blobs that none names.
+
+    The names of those that went.
 
     A backup that was killed has left blobs, too.
     """
@@ -437,7 +439,10 @@ def _check_sees_all(connection: psycopg.Connection[Any]) -> None:
 
 
 def _program(name: str, major: int) -> Path:
-    """PostgreSQL's program of at least the server's version: the embedded server's, else one on the path."""
+    """PostgreSQL's program of at least the server's version.
+
+    The embedded server's, else one on the path.
+    """
     programs = find_programs(server_account(), made_by=major)
     beside = programs.initdb.with_name(name)
     if beside.is_file() and programs.postgres_major >= major:

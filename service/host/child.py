@@ -1,4 +1,6 @@
-"""Ties a program to its parent: it gets a signal the moment the parent dies, and it may run as another user.
+"""Ties a program to its parent.
+
+It gets a signal the moment the parent dies, and it may run as another user.
 
 Run as a script with the interpreter's own modules only, so it imports nothing of ours.
 """
@@ -48,7 +50,9 @@ def bound(argv: Sequence[str], *, death_signal: int, account: RunAccount | None 
 
 
 def die_with_parent(death_signal: int, parent_pid: int) -> None:
-    """Ask the kernel for `death_signal` when the parent dies; exit at once where it is already gone.
+    """Ask the kernel for `death_signal` when the parent dies.
+
+    Exit at once where it is already gone.
 
     Raises OSError where the kernel refuses.
     """
@@ -60,7 +64,9 @@ def die_with_parent(death_signal: int, parent_pid: int) -> None:
 
 
 def become(uid: int, gid: int, reads_all: int) -> None:
-    """Be this user for good, in this process (of one thread) and whatever it runs; nobody else reads what it writes.
+    """Be this user for good, in this process (of one thread) and whatever it runs.
+
+    Nobody else reads what it writes.
 
     Raises OSError where the kernel refuses.
     """
@@ -83,7 +89,10 @@ def become(uid: int, gid: int, reads_all: int) -> None:
 
 
 def processes() -> Iterator[tuple[int, list[bytes]]]:
-    """Every process that runs: its number, and what /proc tells of it from its state on (state, parent, group)."""
+    """Every process that runs.
+
+    Its number, and what /proc tells of it from its state on (state, parent, group).
+    """
     for entry in os.listdir("/proc"):
         if entry.isdigit():
             # It may end while it is looked at.

@@ -1,4 +1,7 @@
-"""Where the embedded servers stand: the user that runs them, their folders, and binaries that this user can reach."""
+"""Where the embedded servers stand.
+
+The user that runs them, their folders, and binaries that this user can reach.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,10 @@ class Programs(NamedTuple):
 
 
 def default_data_dir() -> Path:
-    """The data folder where CUSHION_DATA_DIR is unset: the system's for root, else the user's own."""
+    """The data folder where CUSHION_DATA_DIR is unset.
+
+    The system's for root, else the user's own.
+    """
     if os.geteuid() == 0:
         return STATE_DIR / "data"
     home = os.environ.get("XDG_DATA_HOME", "")
@@ -79,7 +85,10 @@ def default_data_dir() -> Path:
 
 
 def server_account() -> RunAccount:
-    """The user that the servers run as: the caller, or the system user `cushion` (made once) where that is root."""
+    """The user that the servers run as.
+
+    The caller, or the system user `cushion` (made once) where that is root.
+    """
     uid = os.geteuid()
     if uid == 0:
         return _system_account()
@@ -141,7 +150,9 @@ def _permits(status: os.stat_result, account: RunAccount, *, execute: bool) -> b
 
 @cache
 def app_account() -> RunAccount | None:
-    """The user that the API and the workers run as where the service is root: the servers'; else None, the caller.
+    """The user that the API and the workers run as where the service is root.
+
+    The servers'; else None, the caller.
 
     Where the program is closed to that user (an interpreter below /root), it may read past the modes of files, and its
     children behind their walls may not.
@@ -213,7 +224,10 @@ def open_data_dir(data_dir: Path, account: RunAccount) -> None:
 
 
 def _make_folders(path: Path, *, mode: int) -> None:
-    """Make what is missing of `path`, with this mode whatever the umask; what stands is left as it is."""
+    """Make what is missing of `path`, with this mode whatever the umask.
+
+    What stands is left as it is.
+    """
     for folder in (*reversed(path.parents), path):
         if not folder.is_dir():
             folder.mkdir(mode=mode, exist_ok=True)
@@ -221,7 +235,10 @@ def _make_folders(path: Path, *, mode: int) -> None:
 
 
 def own_folder(folder: Path, account: RunAccount | None = None) -> None:
-    """A folder that only `account` (default: the caller) may enter; one that stands must be just that already."""
+    """A folder that only `account` (default: the caller) may enter.
+
+    One that stands must be just that already.
+    """
     uid = os.geteuid() if account is None else account.uid
     try:
         folder.mkdir(mode=0o700)
@@ -246,7 +263,10 @@ def check_owner(folder: Path, account: RunAccount | None = None) -> None:
 
 
 def socket_dir(run: Path, account: RunAccount) -> Path:
-    """The folder of the sockets: `run`, or a short one under the folder for temporary files that `run` links to."""
+    """The folder of the sockets.
+
+    `run`, or a short one under the folder for temporary files that `run` links to.
+    """
     if _fits(run):
         if run.is_symlink():
             run.unlink()
@@ -308,7 +328,10 @@ def find_programs(account: RunAccount, store: Path = STATE_DIR, *, made_by: int 
 
 
 def _system_postgres(account: RunAccount, made_by: int | None) -> tuple[Path | None, int]:
-    """The system's PostgreSQL with its major version: the one on the path first, then the newest of Debian's."""
+    """The system's PostgreSQL with its major version.
+
+    The one on the path first, then the newest of Debian's.
+    """
     named = shutil.which("postgres")
     programs = [Path(named)] if named else []
     programs += sorted(POSTGRES_FOLDERS.glob("*/bin/postgres"), key=lambda path: path.parts[-3].zfill(9), reverse=True)

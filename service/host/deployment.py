@@ -1,4 +1,7 @@
-"""A deployment as its operator's commands find it: its database and its files, whether it runs or not."""
+"""A deployment as its operator's commands find it.
+
+Its database and its files, whether it runs or not.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,9 @@ class Deployment(NamedTuple):
 
 @contextmanager
 def deployment(settings: Settings) -> Iterator[Deployment]:
-    """The deployment of these settings; embedded servers that do not run are started for the time being.
+    """The deployment of these settings.
+
+    Embedded servers that do not run are started for the time being.
 
     Beside a running service its servers are used. Start it from the main thread, as `Embedded`.
 

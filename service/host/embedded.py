@@ -1,4 +1,7 @@
-"""The embedded PostgreSQL and Redis: supervised children over Unix sockets, their data under one folder."""
+"""The embedded PostgreSQL and Redis.
+
+Supervised children over Unix sockets, their data under one folder.
+"""
 
 from __future__ import annotations
 
@@ -150,7 +153,10 @@ class Embedded:
         self.redis_url = f"unix://{redis_socket}"
 
     def check(self) -> None:
-        """Raise EmbeddedError, with the ends of their logs, when servers died; keep the logs bounded."""
+        """Raise EmbeddedError, with the ends of their logs, when servers died.
+
+        Keep the logs bounded.
+        """
         messages = [message for server in self._servers if (message := server.trouble()) is not None]
         if messages:
             raise EmbeddedError("\n".join(messages))
@@ -164,7 +170,10 @@ class Embedded:
             server.wait_for_answer()
 
     def stop(self) -> None:
-        """Stop Redis, then PostgreSQL, and give the folder free; does nothing the second time."""
+        """Stop Redis, then PostgreSQL, and give the folder free.
+
+        Does nothing the second time.
+        """
         for server in self._servers:
             server.stop()
         if self._lock is not None:
@@ -208,7 +217,10 @@ class _Server:
         self._process = _spawn(self._argv, self._folder, self._log, self._account, death_signal=self._ladder[0][0])
 
     def end_leftovers(self) -> None:
-        """End the processes of a service that died: whatever still works in this server's folder."""
+        """End the processes of a service that died.
+
+        Whatever still works in this server's folder.
+        """
         for signal_number, seconds in self._ladder:
             for pid in leading_processes(self._folder):
                 with contextlib.suppress(ProcessLookupError):
@@ -281,7 +293,10 @@ def postgres_command(program: Path, folder: Path, sockets: Path, hba: Path, iden
 
 
 def redis_command(program: Path, folder: Path, path: Path) -> list[str]:
-    """Redis on a Unix socket alone; every write goes to the append-only file, synced each second."""
+    """Redis on a Unix socket alone.
+
+    Every write goes to the append-only file, synced each second.
+    """
     settings = {
         "port": "0",
         "unixsocket": str(path),
@@ -302,7 +317,9 @@ def database_url(sockets: Path, database: str) -> str:
 
 
 def write_access_rules(folder: Path, account: RunAccount) -> tuple[Path, Path]:
-    """Who may connect, as pg_hba.conf and pg_ident.conf: the service's user and the servers' user, as any role.
+    """Who may connect, as pg_hba.conf and pg_ident.conf.
+
+    The service's user and the servers' user, as any role.
 
     The kernel names the peer of a Unix socket, so another local user is refused even where the socket's folder were
     open. The files stand outside PostgreSQL's own folder: it may read its rules, not change them.
@@ -323,7 +340,10 @@ def cluster_version(folder: Path) -> int | None:
 
 
 def create_cluster(programs: Programs, folder: Path, account: RunAccount) -> None:
-    """Make the database cluster where there is none; a crash half-way leaves none behind."""
+    """Make the database cluster where there is none.
+
+    A crash half-way leaves none behind.
+    """
     if folder.is_dir():
         check_owner(folder, account)
         made_by = cluster_version(folder)
@@ -373,7 +393,10 @@ def create_database(url: str) -> None:
 
 
 def postgres_answers(pid_file: Path) -> bool:
-    """Whether PostgreSQL takes connections: the state that it writes in the eighth line, as pg_ctl reads it."""
+    """Whether PostgreSQL takes connections.
+
+    The state that it writes in the eighth line, as pg_ctl reads it.
+    """
     try:
         lines = pid_file.read_text().splitlines()
     except OSError:
@@ -428,13 +451,19 @@ def _spawn(
 
 
 def _environment() -> dict[str, str]:
-    """Little on purpose: PG* variables would change the servers, and secrets are not theirs."""
+    """Little on purpose.
+
+    PG* variables would change the servers, and secrets are not theirs.
+    """
     kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
     return {**kept, "LC_ALL": "C", "TZ": "UTC"}
 
 
 def _lock(data_dir: Path) -> int:
-    """Hold the folder's lock until the descriptor is closed; the file tells who holds it."""
+    """Hold the folder's lock until the descriptor is closed.
+
+    The file tells who holds it.
+    """
     descriptor = os.open(data_dir / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -448,8 +477,10 @@ def _lock(data_dir: Path) -> int:
 
 
 def _bound_log(log: Path) -> None:
-    """The servers append, so a log can be cut while they run; lines of that very moment may be lost, and all where the
-    disk has no room for a copy."""
+    """The servers append, so a log can be cut while they run.
+
+    Lines of that very moment may be lost, and all where the disk has no room for a copy.
+    """
     if log.exists() and log.stat().st_size > LOG_BYTES_MAX:
         with contextlib.suppress(OSError):
             shutil.copy(log, log.with_suffix(".log.1"))

@@ -106,7 +106,10 @@ class FailedError(Exception):
 
 
 def api_command(settings: Settings, *, host: str, port: int) -> list[str]:
-    """What runs the API; its last item is what is served. Whoever tests or times the API runs it with these options."""
+    """What runs the API; its last item is what is served.
+
+    Whoever tests or times the API runs it with these options.
+    """
     options = {
         "--interface": "asgi",
         "--loop": "uvloop",
@@ -135,7 +138,10 @@ def standard_children(plan: Plan) -> list[Child]:
 
 
 def child_environment(environment: Mapping[str, str], plan: Plan, database_url: str, redis_url: str) -> dict[str, str]:
-    """What the children are told: where the databases are, and whether these are the embedded ones."""
+    """What the children are told.
+
+    Where the databases are, and whether these are the embedded ones.
+    """
     own = {
         "CUSHION_DATABASE_URL": database_url,
         "CUSHION_REDIS_URL": redis_url,
@@ -153,7 +159,9 @@ def serve(
     children: Callable[[Plan], Sequence[Child]] = standard_children,
     migrate: Callable[[str], object] | None = None,
 ) -> int:
-    """Run the service until a signal ends it; gives the exit code (0 drained, 1 failed, 2 refused).
+    """Run the service until a signal ends it.
+
+    Gives the exit code (0 drained, 1 failed, 2 refused).
 
     Call it from the main thread: it owns SIGTERM, SIGINT and SIGCHLD meanwhile, and its children die with the thread.
     `migrate` brings the database of a URL up to date: the embedded one. Another one is only looked at.
@@ -239,7 +247,10 @@ class _Tree:
             self._ask_ready()
 
     def _tend_servers(self, servers: Embedded) -> None:
-        """Restart what died, once there is room on the disk: PostgreSQL ends, and starts no more, when it is full."""
+        """Restart what died, once there is room on the disk.
+
+        PostgreSQL ends, and starts no more, when it is full.
+        """
         try:
             servers.check()
             self._full = False
@@ -270,7 +281,10 @@ class _Tree:
         return min([idle, *(process.seconds_to_restart() for process in self._processes)])
 
     def _drain(self) -> None:
-        """Stop the children one after the other, in their order; a second signal kills what is left."""
+        """Stop the children one after the other, in their order.
+
+        A second signal kills what is left.
+        """
         for process in self._processes:
             process.stop(self._signals)
 
@@ -312,7 +326,10 @@ class _Process:
         return float("inf") if self._popen is not None else max(0.0, self._restart_at - time.monotonic())
 
     def stop(self, signals: _Signals) -> None:
-        """Ask it to finish and wait, unless a second signal hastens; then end what is left of its process group."""
+        """Ask it to finish and wait, unless a second signal hastens.
+
+        Then end what is left of its process group.
+        """
         if self._popen is None:
             return
         deadline = time.monotonic() + self._child.stop_seconds
@@ -388,7 +405,10 @@ class _Signals:
 
     @contextlib.contextmanager
     def breaking(self) -> Iterator[None]:
-        """Within, a signal breaks off what runs, wherever it is: for what may wait long and leaves nothing behind."""
+        """Within, a signal breaks off what runs, wherever it is.
+
+        For what may wait long and leaves nothing behind.
+        """
         self.check()
         self._raising = True
         try:
@@ -405,7 +425,10 @@ class _Signals:
 
 
 def _end_group(popen: subprocess.Popen[bytes]) -> None:
-    """Kill what is left of the session that a child led: workers that outlive their master would keep the port."""
+    """Kill what is left of the session that a child led.
+
+    Workers that outlive their master would keep the port.
+    """
     deadline = time.monotonic() + KILLED_SECONDS_MAX
     with contextlib.suppress(ProcessLookupError):
         os.killpg(popen.pid, signal.SIGKILL)
@@ -415,7 +438,10 @@ def _end_group(popen: subprocess.Popen[bytes]) -> None:
 
 
 def _group_works(group: int) -> bool:
-    """Whether a process of the group still runs; killpg would count the dead that nobody has collected, too."""
+    """Whether a process of the group still runs.
+
+    Killpg would count the dead that nobody has collected, too.
+    """
     return any(int(fields[2]) == group for _, fields in processes())
 
 

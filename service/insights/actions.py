@@ -1,4 +1,7 @@
-"""Insights' decisions: what is nominated, what a session holds, who sees what of it."""
+"""Insights' decisions.
+
+What is nominated, what a session holds, who sees what of it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a confined child does for insights: look for what is worth a look, and answer questions."""
+"""What a confined child does for insights.
+
+Look for what is worth a look, and answer questions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What insights say: nominations, sessions, questions, the requests, the refusals."""
+"""What insights say.
+
+Nominations, sessions, questions, the requests, the refusals.
+"""
 
 from __future__ import annotations
 

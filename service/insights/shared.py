@@ -1,4 +1,7 @@
-"""What insights lend: the day's questions, what nominated workbooks have to say, and answers."""
+"""What insights lend.
+
+The day's questions, what nominated workbooks have to say, and answers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Mappings' decisions: what is a mapping, who may change which, and what one makes of sample rows."""
+"""Mappings' decisions.
+
+What is a mapping, who may change which, and what one makes of sample rows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a confined child does for mappings: make one of a document, and try one on many rows."""
+"""What a confined child does for mappings.
+
+Make one of a document, and try one on many rows.
+"""
 
 from __future__ import annotations
 

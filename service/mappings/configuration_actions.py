@@ -1,4 +1,7 @@
-"""A mapping as a caller writes it: made by the engine, or refused with every fault and its place."""
+"""A mapping as a caller writes it.
+
+Made by the engine, or refused with every fault and its place.
+"""
 
 from __future__ import annotations
 

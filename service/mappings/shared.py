@@ -1,4 +1,7 @@
-"""Mappings as the engine takes them, built-in and stored; the recently used ones stay made."""
+"""Mappings as the engine takes them, built-in and stored.
+
+The recently used ones stay made.
+"""
 
 from __future__ import annotations
 

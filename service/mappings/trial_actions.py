@@ -1,4 +1,7 @@
-"""Trying a mapping on sample rows: what comes of them, and what is wrong with them."""
+"""Trying a mapping on sample rows.
+
+What comes of them, and what is wrong with them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What notifications lend: telling users of the tenant something, in the transaction that it comes of."""
+"""What notifications lend.
+
+Telling users of the tenant something, in the transaction that it comes of.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a confined child does for portfolios: search the readings by which a file's own figures tie."""
+"""What a confined child does for portfolios.
+
+Search the readings by which a file's own figures tie.
+"""
 
 from __future__ import annotations
 

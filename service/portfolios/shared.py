@@ -1,4 +1,7 @@
-"""The portfolio of a stored workbook; the recently used ones stay: mapping again costs far more than a calculation."""
+"""The portfolio of a stored workbook; the recently used ones stay.
+
+Mapping again costs far more than a calculation.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a child that calculates does with an order: it calls one function of ours with plain values and arrays.
+"""What a child that calculates does with an order.
+
+It calls one function of ours with plain values and arrays.
 
 An order comes from the service itself, so it is a pickle, whose arrays follow it as they are: a portfolio is neither
 copied nor taken apart. An answer comes from a process that reads what strangers wrote, so it is plain MessagePack, and

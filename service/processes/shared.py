@@ -1,4 +1,7 @@
-"""What processes lend: pools of confined children, and calling a function in one of them."""
+"""What processes lend.
+
+Pools of confined children, and calling a function in one of them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a confined child does for readings: choose loans of many, and write a long table of them."""
+"""What a confined child does for readings.
+
+Choose loans of many, and write a long table of them.
+"""
 
 from __future__ import annotations
 

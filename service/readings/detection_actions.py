@@ -1,4 +1,7 @@
-"""A mapping that is tried on a workbook: how it is read then, and which results change; nothing is stored."""
+"""A mapping that is tried on a workbook.
+
+How it is read then, and which results change; nothing is stored.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The loans of a workbook as a table: fields, conditions and order, from the portfolio that is kept."""
+"""The loans of a workbook as a table.
+
+Fields, conditions and order, from the portfolio that is kept.
+"""
 
 from __future__ import annotations
 

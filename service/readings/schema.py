@@ -1,4 +1,7 @@
-"""What readings say: a workbook's loans by column, and what an unsaved mapping makes of the workbook."""
+"""What readings say.
+
+A workbook's loans by column, and what an unsaved mapping makes of the workbook.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Reconciliation's decisions: what a tape must be, what may be compared, what a review changes."""
+"""Reconciliation's decisions.
+
+What a tape must be, what may be compared, what a review changes.
+"""
 
 from __future__ import annotations
 

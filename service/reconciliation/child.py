@@ -1,4 +1,7 @@
-"""What a confined child does for a comparison: it compares a tape's loans with a workbook, and writes the issues."""
+"""What a confined child does for a comparison.
+
+It compares a tape's loans with a workbook, and writes the issues.
+"""
 
 from __future__ import annotations
 

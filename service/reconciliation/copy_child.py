@@ -1,4 +1,7 @@
-"""Issues as a file that PostgreSQL's COPY reads in its text format: one line each, tabs between the columns."""
+"""Issues as a file that PostgreSQL's COPY reads in its text format.
+
+One line each, tabs between the columns.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The two rows behind an issue: what the workbook and the trustee's file have of the loan, column by column."""
+"""The two rows behind an issue.
+
+What the workbook and the trustee's file have of the loan, column by column.
+"""
 
 from __future__ import annotations
 

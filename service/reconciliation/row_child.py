@@ -1,4 +1,7 @@
-"""What a confined child does for the rows of an issue: it opens a workbook or a trustee's file and reads one row."""
+"""What a confined child does for the rows of an issue.
+
+It opens a workbook or a trustee's file and reads one row.
+"""
 
 from __future__ import annotations
 

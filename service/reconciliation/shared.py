@@ -1,4 +1,7 @@
-"""What reconciliation lends: taking in a tape; a tape's newest comparison, and its issues."""
+"""What reconciliation lends.
+
+Taking in a tape; a tape's newest comparison, and its issues.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A trustee's tape on its way in: looked at, kept, and handed to the worker that reads its loans."""
+"""A trustee's tape on its way in.
+
+Looked at, kept, and handed to the worker that reads its loans.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Reports' decisions: what a report is to show, what its file is called, who gets it."""
+"""Reports' decisions.
+
+What a report is to show, what its file is called, who gets it.
+"""
 
 from __future__ import annotations
 

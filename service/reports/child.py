@@ -1,4 +1,6 @@
-"""What a confined child does for a report: redacts what is personal in its texts, and sets it as pages or as sheets.
+"""What a confined child does for a report.
+
+Redacts what is personal in its texts, and sets it as pages or as sheets.
 
 It imports nothing of the service: that would take it longer than most reports do.
 """
@@ -30,7 +32,7 @@ TEMPLATES: Final = tuple(str(Path(core.__file__).parent / room) for room in ("re
 """Folders that the child reads besides."""
 
 
-class NotMade(Exception):
+class ReportFailed(Exception):
     """The report cannot be made; the message says why, for its user."""
 
 
@@ -59,7 +61,7 @@ MAKE: Final = ConfinedWork(
     does="service.reports.child.make_report",
     order=ReportOrder,
     answer=ReportResult,
-    refusals=("service.reports.child.NotMade",),
+    refusals=("service.reports.child.ReportFailed",),
     texts=texts("The report"),
     memory_bytes_max=4 * GIGABYTE,
     seconds_max=300.0,

@@ -20,7 +20,7 @@ from service.platform.unit.context import Subject, Unit
 from service.platform.work.jobs import JobTable
 from service.reports import content_actions, store
 from service.reports.actions import policy_of
-from service.reports.child import CONTENT, FILE, MAKE, TEMPLATES, NotMade, ReportOrder, ReportResult
+from service.reports.child import CONTENT, FILE, MAKE, TEMPLATES, ReportFailed, ReportOrder, ReportResult
 from service.reports.schema import ReportNotFound, ReportRow
 from service.workbooks.schema import DAMAGED
 
@@ -71,7 +71,7 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
                     memory_bytes_max=unit.settings.export_memory_mb * MEGABYTE,
                     seconds_max=unit.settings.export_seconds,
                 )
-        except NotMade as refusal:
+        except ReportFailed as refusal:
             log_cause(refusal)
             await _fail(unit, report.id, str(refusal))
             return

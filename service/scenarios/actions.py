@@ -1,4 +1,7 @@
-"""Scenarios' decisions: what a scenario is, who may change what of it, and what comes of its trades."""
+"""Scenarios' decisions.
+
+What a scenario is, who may change what of it, and what comes of its trades.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a confined child does for scenarios: make trades, look for better ones, and see how much of one fits."""
+"""What a confined child does for scenarios.
+
+Make trades, look for better ones, and see how much of one fits.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What scenarios say: the records, their trades, what came of a simulation, the requests, the refusals."""
+"""What scenarios say.
+
+The records, their trades, what came of a simulation, the requests, the refusals.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""One attempt of a delivery: signed by the Standard Webhooks, sent, and what it comes to."""
+"""One attempt of a delivery.
+
+Signed by the Standard Webhooks, sent, and what it comes to.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What wording lends: facts in a language model's words, which see no personal data and are held against the facts."""
+"""What wording lends.
+
+Facts in a language model's words, which see no personal data and are held against the facts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a confined child does for workbooks: write a large page of a sheet, tell how the loans of one are read."""
+"""What a confined child does for workbooks.
+
+Write a large page of a sheet, tell how the loans of one are read.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What workbooks lend: records, uploads, and mapped columns; the recently used stay open, and all share them."""
+"""What workbooks lend.
+
+Records, uploads, and mapped columns; the recently used stay open, and all share them.
+"""
 
 from __future__ import annotations
 

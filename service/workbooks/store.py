@@ -185,7 +185,10 @@ async def begin_recalculation(unit: Unit, workbook_id: UUID) -> schema.WorkbookR
 async def finish(
     unit: Unit, workbook_id: UUID, book: dict[str, Any], *, calculated_at: datetime | None, written_by: str | None
 ) -> bool:
-    """Finish parsing, recalculation or writing; return if it waited. `book` has columns of the record."""
+    """Finish parsing, recalculation or writing; return if it waited.
+
+    `book` has columns of the record.
+    """
     done = await unit.execute(
         f"""
         UPDATE workbooks SET status = 'ready', error_message = NULL, {set_of(book)},

@@ -1,4 +1,7 @@
-"""Columns that a child made of a workbook: described, kept as blobs, and put in place of those that it had."""
+"""Columns that a child made of a workbook.
+
+Described, kept as blobs, and put in place of those that it had.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Spreadsheet files on their way in: counted, bounded, looked at and kept; what is refused leaves nothing behind."""
+"""Spreadsheet files on their way in.
+
+Counted, bounded, looked at and kept; what is refused leaves nothing behind.
+"""
 
 from __future__ import annotations
 

@@ -29,10 +29,10 @@ KNOWN = {
 def schema(stack: Stack) -> Iterator[psycopg.Connection[tuple[str, ...]]]:
     """The database with the script run on it; all of it is rolled back."""
     with psycopg.connect(stack.database_url) as connection:
-        told: list[str] = []
-        connection.add_notice_handler(lambda notice: told.append(notice.message_primary or ""))
+        answer: list[str] = []
+        connection.add_notice_handler(lambda notice: answer.append(notice.message_primary or ""))
         connection.execute(SCRIPT.encode())
-        assert any("nothing was changed" in line for line in told), "there is no Citus here"
+        assert any("nothing was changed" in line for line in answer), "there is no Citus here"
         yield connection
         connection.rollback()
 
@@ -76,17 +76,17 @@ def test_what_stands_in_the_way_is_known(schema: psycopg.Connection[tuple[str, .
 def test_an_obstacle_is_found(schema: psycopg.Connection[tuple[str, ...]], table: str, obstacle: str) -> None:
     schema.execute("SAVEPOINT row")
     schema.execute(f"CREATE TABLE trial ({table})".encode())
-    found = {f"{rule}: {name}" for rule, name in schema.execute("SELECT * FROM pg_temp.citus_obstacles()").fetchall()}
+    texts = {f"{rule}: {name}" for rule, name in schema.execute("SELECT * FROM pg_temp.citus_obstacles()").fetchall()}
     schema.execute("ROLLBACK TO row")
-    assert obstacle in found, found
+    assert obstacle in texts, texts
 
 
 def test_the_plan_spreads_every_table_once_and_in_order(schema: psycopg.Connection[tuple[str, ...]]) -> None:
     """Behind what it refers to, and on one server with it."""
     plan = [line for (line,) in schema.execute("SELECT statement FROM pg_temp.citus_plan() ORDER BY step").fetchall()]
     tables = schema.execute("SELECT name::text, of_tenants FROM pg_temp.citus_tables()").fetchall()
-    spread = [found[1] for line in plan if (found := re.search(r"create_distributed_table\('(\w+)'", line))]
-    copied = [found[1] for line in plan if (found := re.search(r"create_reference_table\('(\w+)'", line))]
+    spread = [match[1] for line in plan if (match := re.search(r"create_distributed_table\('(\w+)'", line))]
+    copied = [match[1] for line in plan if (match := re.search(r"create_reference_table\('(\w+)'", line))]
     assert sorted(spread) == sorted(name for name, of_tenants in tables if of_tenants)
     assert sorted(copied) == sorted(name for name, of_tenants in tables if not of_tenants and name != "migrations")
     assert len(spread) > 40

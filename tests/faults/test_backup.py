@@ -255,8 +255,8 @@ def test_a_backup_with_exactly_the_early_migrations_is_restored(backed: Backed, 
         backed.service.sql("DELETE FROM migrations")
         backed.service.sql(add, [[name for name, _ in was], [digest for _, digest in was]])
     with place() as data_dir:
-        told = command("restore", tmp_path / "early", CUSHION_DATA_DIR=str(data_dir))
-        assert "1 audit chain is whole" in told
+        message = command("restore", tmp_path / "early", CUSHION_DATA_DIR=str(data_dir))
+        assert "1 audit chain is whole" in message
         with served(folder=data_dir.parent, CUSHION_DEFAULT_TIER="enterprise") as copy:
             assert sorted(copy.sql("SELECT name, digest FROM migrations")) == sorted(was)
 

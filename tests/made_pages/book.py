@@ -31,7 +31,7 @@ class Book:
 
 
 def book_of(seed: int) -> Book:
-    """The report of a seed."""
+    """Return the report of a seed."""
     deal, rng = deal_of(seed), Random(f"pages {seed}")
     style = style_of(rng)
     pages: list[tuple[str, Block]] = []
@@ -76,7 +76,7 @@ def _tests_pages(rng: Random, style: Style, deal: Deal) -> list[tuple[str, Block
 
 
 def _stacked(blocks: list[Block], gap: int) -> Block:
-    """Blocks below each other."""
+    """Return blocks below each other."""
     stack = blocks[0]
     for block in blocks[1:]:
         stack = stack.below(block, gap=gap)

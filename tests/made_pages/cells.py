@@ -30,7 +30,7 @@ class Style:
     is_total_above: bool
 
     def amount(self, cents: int | None, *, is_deducted: bool = False) -> Any:
-        """Money; with parentheses below zero where the report has them."""
+        """Return money; with parentheses below zero where the report has them."""
         if cents is None:
             return None
         value = (-cents if is_deducted and self.deduction in ("negative", "parentheses") else cents) / 100
@@ -42,7 +42,7 @@ class Style:
         return self._local(text)
 
     def figure(self, value: float | None, unit: str, decimals: int, *, is_rounded: bool = True) -> Any:
-        """A test's value or limit in its unit."""
+        """Return a test's value or limit in its unit."""
         if value is None:
             return None
         shown = round(value + 1e-12, decimals) if is_rounded or unit != "percent" else value
@@ -54,7 +54,7 @@ class Style:
         return Shown(shown, f"#,##0{digits}")
 
     def bound(self, value: float | None, unit: str, decimals: int, side: str, *, is_word: bool) -> Any:
-        """A limit with its side in one text."""
+        """Return a limit with its side in one text."""
         if value is None:
             return "N/A"
         number = self._local(f"{value:,.{decimals}f}") + ("%" if unit == "percent" else "")
@@ -113,18 +113,18 @@ class Block:
         return max((len(row) for row in self.rows), default=0)
 
     def add(self, *cells: Any) -> int:
-        """A row; its number."""
+        """Add a row and return its number."""
         self.rows.append(list(cells))
         return len(self.rows) - 1
 
     def below(self, other_block: Block, gap: int = 1) -> Block:
-        """This block with another one below it."""
+        """Return this block with another one below it."""
         at = len(self.rows) + gap
         rows = self.rows + [[] for _ in range(gap)] + other_block.rows
         return Block(rows, self.says + _moved(other_block.says, at, 0))
 
     def beside(self, other_block: Block, gap: int = 1) -> Block:
-        """This block with another one to its right, both from the first row."""
+        """Return this block with another one to its right, both from the first row."""
         at = self.width + gap
         rows = []
         for row in range(max(len(self.rows), len(other_block.rows))):

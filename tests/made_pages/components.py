@@ -35,7 +35,7 @@ def accounts_page(rng: Random, style: Style, deal: Deal) -> Block:
 
 
 def _closing(rng: Random, style: Style, deal: Deal, balances: list[tuple[str, str, int]]) -> Block:
-    """Opening balance, what came and went, closing balance."""
+    """Return opening balance, what came and went, closing balance."""
     block = Block()
     block.add(
         *rng.choice(
@@ -120,7 +120,7 @@ def _typed(rng: Random, style: Style, deal: Deal, balances: list[tuple[str, str,
 
 
 def summary_page(rng: Random, style: Style, deal: Deal, words: dict[str, str]) -> Block:
-    """Par, defaulted par, cash and the collateral principal amount."""
+    """Return par, defaulted par, cash and the collateral principal amount."""
     lines: list[Line] = [(words["par"], deal.par, False)]
     if deal.defaulted:
         lines.append((words["defaulted"], deal.defaulted, True))
@@ -144,7 +144,7 @@ def summary_page(rng: Random, style: Style, deal: Deal, words: dict[str, str]) -
 
 
 def par_page(rng: Random, style: Style, deal: Deal, words: dict[str, str]) -> Block:
-    """The numerator of overcollateralisation and its parts."""
+    """Return the numerator of overcollateralisation and its parts."""
     lines: list[Line]
     if rng.random() < 0.5 or not deal.defaulted:
         lines = [(words["performing"] if deal.defaulted else words["par"], deal.par - deal.defaulted, False)]
@@ -156,7 +156,7 @@ def par_page(rng: Random, style: Style, deal: Deal, words: dict[str, str]) -> Bl
 
 
 def interest_page(rng: Random, style: Style, deal: Deal) -> Block:
-    """The numerator of interest coverage and its parts."""
+    """Return the numerator of interest coverage and its parts."""
     words = rng.choice(WORDS.interest)
     lines: list[Line] = [
         (words["collected"][0], deal.collected, False),

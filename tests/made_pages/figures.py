@@ -99,7 +99,7 @@ class PrintedTest:
 
     @property
     def shown(self) -> float:
-        """The value as printed."""
+        """Return the value as printed."""
         return round(self.value + 1e-12, self.decimals)
 
     @property
@@ -161,7 +161,7 @@ class Deal:
 
 
 def deal_of(seed: int) -> Deal:
-    """The deal of a seed."""
+    """Return the deal of a seed."""
     rng = Random(seed)
     market: Market = rng.choice(["us", "us", "euro"])
     loans = _loans(rng, market)
@@ -383,7 +383,7 @@ def _shares(rng: Random, own: Deal) -> list[PrintedTest]:
 
 
 def _sums(pairs: Any) -> list[tuple[str, int]]:
-    """By name, the greatest first."""
+    """Add up by name, the greatest first."""
     sums: dict[str, int] = {}
     for name, amount in pairs:
         sums[name] = sums.get(name, 0) + amount
@@ -391,7 +391,7 @@ def _sums(pairs: Any) -> list[tuple[str, int]]:
 
 
 def by(loans: Sequence[Loan], column: str) -> list[tuple[str, int]]:
-    """Par by a column of the loans, the greatest first."""
+    """Return par by a column of the loans, the greatest first."""
     return _sums((getattr(loan, column), loan.par) for loan in loans)
 
 

@@ -49,7 +49,7 @@ def holdings(style: Style, deal: Deal) -> Block:
 
 
 def lists_of(deal: Deal) -> dict[str, list[Loan]]:
-    """Lists that have loans, by kind."""
+    """Return lists that have loans, by kind."""
     good = deal.performing
     loans_by_kind = {
         "defaulted": [loan for loan in deal.loans if loan.is_defaulted],
@@ -61,7 +61,7 @@ def lists_of(deal: Deal) -> dict[str, list[Loan]]:
 
 
 def loan_list(rng: Random, style: Style, kind: str, loans: Sequence[Loan], heading: Sequence[str]) -> Block:
-    """A title, a heading, the loans, and sometimes their total."""
+    """Return a title, a heading, the loans, and sometimes their total."""
     block = Block()
     block.add(rng.choice(WORDS.list_titles[kind]))
     if rng.random() < 0.5:
@@ -81,7 +81,7 @@ def loan_list(rng: Random, style: Style, kind: str, loans: Sequence[Loan], headi
 
 
 def obligor_list(rng: Random, style: Style, deal: Deal) -> Block:
-    """The ten largest obligors with their shares."""
+    """Return the ten largest obligors with their shares."""
     block = Block()
     block.add(rng.choice(WORDS.list_titles["obligors"]))
     block.add(*rng.choice(WORDS.obligor_headings))
@@ -93,7 +93,7 @@ def obligor_list(rng: Random, style: Style, deal: Deal) -> Block:
 
 
 def strata_table(rng: Random, style: Style, deal: Deal, column: str) -> Block:
-    """Par by rating, industry or country, with its total."""
+    """Return par by rating, industry or country, with its total."""
     block = Block()
     count_name, amount_name, share_name = rng.choice(WORDS.strata_amounts)
     has_count = rng.random() < 0.6
@@ -109,7 +109,7 @@ def strata_table(rng: Random, style: Style, deal: Deal, column: str) -> Block:
 
 
 def empty_page(rng: Random, title: str) -> Block:
-    """A page that says that it has none."""
+    """Return a page that says that it has none."""
     block = Block()
     block.add(title)
     row = block.add(rng.choice(WORDS.empty).format(title))
@@ -118,7 +118,7 @@ def empty_page(rng: Random, title: str) -> Block:
 
 
 def notes_page(rng: Random, style: Style, deal: Deal) -> Block:
-    """The classes, with a total."""
+    """Return the classes, with a total."""
     heading = rng.choice(WORDS.notes_headings)
     block = Block()
     block.add(*heading.values())

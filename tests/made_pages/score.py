@@ -88,7 +88,7 @@ def _score_test(score: Score, book: Book, portfolio: Portfolio, expectation: Exp
 
 
 def _differences(expectation: Expectation, fact: Fact) -> tuple[list[str], list[str]]:
-    """Fields that are not read, and fields that are read wrongly."""
+    """Return fields that are not read, and fields that are read wrongly."""
     pairs: list[tuple[str, Any, Any, float]] = [
         ("value", expectation.value, fact.value, expectation.within + 1e-9),
         ("numerator", expectation.numerator, fact.numerator, CENT),
@@ -176,13 +176,13 @@ def _score_amounts(score: Score, book: Book, portfolio: Portfolio) -> None:
 
 
 def _total(facts: Facts, name: str) -> float | None:
-    """The total of an identity that holds."""
+    """Return the total of an identity that holds."""
     identity = facts.identity(name)
     return identity.total if identity is not None and identity.holds else None
 
 
 def _is_unsure(facts: Facts, name: str) -> bool:
-    """The identity fails, or others would hold as well."""
+    """Return whether the identity fails, or others would hold as well."""
     identity = facts.identity(name)
     return identity is not None and not (identity.holds and identity.is_proved)
 
@@ -220,7 +220,7 @@ def _subject_key(subject: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _row_of(place: str) -> tuple[str, str]:
-    """Sheet and row of a cell."""
+    """Return sheet and row of a cell."""
     sheet, _, cell = place.rpartition("!")
     return sheet.strip("'").replace("''", "'"), cell.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ$")
 

@@ -39,7 +39,7 @@ class Wording:
         self._ordinal = rng.randrange(2)
 
     def label(self, test: PrintedTest) -> str:
-        """The test's label."""
+        """Return the test's label."""
         key = "ccc_a" if test.key == "ccc" and test.agency == "a" else test.key
         wording = self._wordings.setdefault(key, self._rng.choice(WORDS.tests[key]))
         ordinal = WORDS.ordinals[str(test.count)][self._ordinal] if test.key == "industry" else ""

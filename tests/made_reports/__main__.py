@@ -94,7 +94,7 @@ def _share_of(report: Report) -> float:
 
 
 def sheets(report: Report, lines: int) -> str:
-    """The first lines of each sheet, with its state."""
+    """Return the first lines of each sheet, with its state."""
     lines_of = [f"{report.style} {report.seed} {report.changes} {report.habits}"]
     for name, rows, state in sheet_rows(report):
         lines_of.append(f"== {name} ({state}, {len(rows)} rows)")
@@ -107,7 +107,7 @@ def _shown(cell: Any) -> str:
 
 
 def table(score: Score) -> str:
-    """Shares of cells by style, and by field and style."""
+    """Return shares of cells by style, and by field and style."""
     styles = [style for style in score.reports if style in STYLES]
     names = sorted({name for _, name in score.counts}, key=lambda name: (name.startswith(("any", "false")), name))
     lines = [f"{score.share:.2%} of cells right, {len(score.silent)} columns and figures wrong without a doubt", ""]

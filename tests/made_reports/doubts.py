@@ -15,5 +15,5 @@ class Doubts:
         self.inputs = {name for warning in warnings for name in inputs_of(warning)}
 
     def of(self, name: str) -> bool:
-        """Whether a warning names the field, what it says, or everything."""
+        """Return whether a warning names the field, what it says, or everything."""
         return name in self.fields or input_of(name) in self.inputs or ANY in self.inputs

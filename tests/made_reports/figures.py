@@ -33,7 +33,7 @@ class Figure(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """right, wrong or missing."""
+        """Say whether it is right, wrong or missing."""
         if self.read is None:
             return "missing"
         if self.printed is None:

@@ -71,7 +71,7 @@ class Score:
 
     @property
     def silent(self) -> list[str]:
-        """Lines of what is wrong without a doubt."""
+        """Return lines of what is wrong without a doubt."""
         return [miss.line() for miss in self.misses if miss.is_silent] + [
             line for line in self.figure_misses if "WITHOUT A DOUBT" in line
         ]
@@ -160,7 +160,7 @@ def score_report(score: Score, report: Report, portfolio: Portfolio) -> None:
 
 
 def fed_by(report: Report, portfolio: Portfolio, column: tuple[str, str]) -> list[str]:
-    """Fields that a column of a sheet feeds."""
+    """Return fields that a column of a sheet feeds."""
     sheet, letters = column
     if report.carrier == "csv":
         sheet = report.file_name.removesuffix(".csv")

@@ -40,7 +40,7 @@ class Browser:
         )  # fmt: skip
         os.close(theirs_in)
         os.close(theirs_out)
-        self._rest, self._number, self.said = b"", 0, list[str]()
+        self._rest, self._number, self.messages = b"", 0, list[str]()
         self._session = ""
         target = self.do("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.do("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -59,9 +59,9 @@ class Browser:
                 assert "error" not in answer, answer
                 return answer["result"]
             if answer.get("method") == "Log.entryAdded" and answer["params"]["entry"]["level"] == "error":
-                self.said.append(answer["params"]["entry"]["text"])
+                self.messages.append(answer["params"]["entry"]["text"])
             if answer.get("method") == "Runtime.exceptionThrown":
-                self.said.append(str(answer["params"]["exceptionDetails"]))
+                self.messages.append(str(answer["params"]["exceptionDetails"]))
 
     def _next(self) -> Any:
         while b"\0" not in self._rest:
@@ -75,7 +75,7 @@ class Browser:
         while not (
             result := self.do("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
         ):
-            assert time.monotonic() < ends, (expression, self.said)
+            assert time.monotonic() < ends, (expression, self.messages)
             time.sleep(0.05)
         return result
 
@@ -189,4 +189,4 @@ def test_pages_are_drawn_and_searched(shown: Callable[[str], None], browser: Bro
         shown(f"?q={word}")
         first = browser.until("document.querySelector('.md-search-result__link')?.href")
         assert "/how-to/" in first or "/tutorial/" in first, (word, first)
-    assert browser.said == []
+    assert browser.messages == []

@@ -76,6 +76,6 @@ def test_a_person_signs_in_with_e_mail_and_password(stack: Stack, tmp_path: Path
         click("Execute", operation)
         shown = browser.until(f"document.querySelector('{operation} .live-responses-table')?.innerText")
         assert member.email in shown
-        assert browser.said == []
+        assert browser.messages == []
     finally:
         browser.close()

@@ -73,25 +73,25 @@ def _text(value: float | str | None) -> str:
 
 @cache
 def portfolio(name: str) -> Portfolio:
-    """The portfolio of a file of `FILES`."""
+    """Return the portfolio of a file of `FILES`."""
     return Portfolio.from_workbook(read(DATA / FILES[name][0]))
 
 
 @cache
 def own_definition(name: str) -> Definition:
-    """The definition of a file's own deal."""
+    """Return the definition of a file's own deal."""
     return parse_toml(DEFINITIONS[name].read_text("utf-8"))
 
 
 @cache
 def deal_run(name: str, definition: Definition) -> Results:
-    """The run of a definition's own tests."""
+    """Return the run of a definition's own tests."""
     return run_suite(portfolio(name), "deal", definition=definition)
 
 
 @cache
 def suite_rows(name: str, definition: Definition | None) -> dict[str, Result]:
-    """The results of the standard tests."""
+    """Return the results of the standard tests."""
     return {result.test_id: result for result in run_suite(portfolio(name), "enhanced", definition=definition)}
 
 
@@ -113,7 +113,7 @@ def printed(name: str) -> list[dict[str, Any]]:
 
 @cache
 def scores(name: str, definition: Definition | None = None) -> list[Score]:
-    """All printed figures of a file beside ours."""
+    """Return all printed figures of a file beside ours."""
     return list(_scores(name, definition))
 
 
@@ -141,12 +141,12 @@ def _scores(name: str, definition: Definition | None) -> Iterator[Score]:
 
 
 def figures_of(name: str, definition: Definition | None) -> dict[str, float]:
-    """The figures of a definition's tests, those without a limit among them."""
+    """Return the figures of a definition's tests, those without a limit among them."""
     return {} if definition is None else dict(deal_run(name, definition).figures or {})
 
 
 def _without_limit(name: str, entry: dict[str, Any], test_id: str, definition: Definition | None) -> Score:
-    """A figure for other tests; what is doubted is told by the run alone."""
+    """Return a figure for other tests; what is doubted is told by the run alone."""
     own = figures_of(name, definition)[test_id]
     is_right = abs(own - entry["value"]) <= entry["tolerance"] + 1e-9
     assert definition is not None

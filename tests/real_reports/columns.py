@@ -66,12 +66,12 @@ class ColumnScore:
 
     @property
     def carries(self) -> bool:
-        """Whether it must have a role."""
+        """Return whether it must have a role."""
         return "-" not in self.true
 
     @property
     def kind(self) -> Kind:
-        """How the reading of the column came out."""
+        """Return how the reading of the column came out."""
         if not self.read:
             return "left out" if self.carries else "none"
         if self.read & self.true:
@@ -85,13 +85,13 @@ class ColumnScore:
 
 
 def truth() -> dict[str, dict[str, dict[str, str]]]:
-    """File -> sheet -> number of the column -> its roles."""
+    """Return file -> sheet -> number of the column -> its roles."""
     return json.loads(TRUTH.read_text("utf-8")) if TRUTH.exists() else {}
 
 
 @cache
 def column_scores(file: str) -> list[ColumnScore]:
-    """The columns of a file."""
+    """Return the columns of a file."""
     book = read(DATA / file)
     headers = _headers_by_sheet(book)
     scores = []
@@ -117,7 +117,7 @@ def _headers_by_sheet(book: Workbook) -> dict[str, HeaderMatch]:
 
 
 def _roles(header_match: HeaderMatch, column: int) -> Iterator[str]:
-    """The roles that the reader gives a column; sinks are none."""
+    """Yield the roles that the reader gives a column; sinks are none."""
     if column in header_match.evidence:
         role = header_match.evidence[column].role
         if role and not role.startswith("x_"):
@@ -131,5 +131,5 @@ def _roles(header_match: HeaderMatch, column: int) -> Iterator[str]:
 
 
 def summary() -> Counter[Kind]:
-    """How all columns come out."""
+    """Return how all columns come out."""
     return Counter(column_score.kind for file in truth() for column_score in column_scores(file))

@@ -77,7 +77,7 @@ Sum = Callable[[Portfolio], float]
 
 @cache
 def loans(name: str) -> Portfolio:
-    """The portfolio of a file of `LISTS`."""
+    """Return the portfolio of a file of `LISTS`."""
     return Portfolio.from_workbook(read(DATA / LISTS[name]))
 
 
@@ -87,7 +87,7 @@ def _share(of: Portfolio, rows: NDArray[np.bool_]) -> float:
 
 
 def _groups(of: Portfolio, name: str) -> list[float]:
-    """Shares of par by the values of a column, the greatest first."""
+    """Return shares of par by the values of a column, the greatest first."""
     values = of[name]
     return sorted((_share(of, values == value) for value in set(values)), reverse=True)
 
@@ -125,7 +125,7 @@ _SUMS = {"pflt": PFLT, "fsk": FSK}
 
 
 def list_scores(name: str) -> list[Score]:
-    """What a list's own cells say beside ours."""
+    """Return what a list's own cells say beside ours."""
     if name == "mag17":
         return _of_tests(name)
     of = loans(name)
@@ -153,7 +153,7 @@ def _of_tests(name: str) -> list[Score]:
 
 
 def _score(name: str, value: float, own: float | None, doubts: tuple[str, ...]) -> Score:
-    """To the printed digit."""
+    """Compare to the printed digit."""
     if own is None or not np.isfinite(own):
         return Score(name, "absent", value)
     digits = len(f"{value}".partition(".")[2]) if value != int(value) else 0

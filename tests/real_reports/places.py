@@ -27,7 +27,7 @@ def whole(result: Result) -> Own | None:
 
 
 def part(*keys: str) -> Callable[[Result], Own | None]:
-    """A figure of the breakdown."""
+    """Return a figure of the breakdown."""
 
     def find(result: Result) -> Own | None:
         value: Any = breakdown(result)
@@ -39,7 +39,7 @@ def part(*keys: str) -> Callable[[Result], Own | None]:
 
 
 def nth(things: str, rank: int) -> Callable[[Result], Own | None]:
-    """The share of the nth of the obligors or industries."""
+    """Return the share of the nth of the obligors or industries."""
 
     def find(result: Result) -> Own | None:
         shares = breakdown(result).get(things, [])
@@ -168,7 +168,7 @@ LAYOUTS: dict[str, Where] = {
 
 
 def where_of(name: str, figure: str) -> Where:
-    """The row that gives a figure."""
+    """Return the row that gives a figure."""
     if name in ("contego-xi", "cairn-xvii"):
         return (CONTEGO if name == "contego-xi" else CAIRN)[figure]
     if match := re.fullmatch(r"(lim_)?(oc|ic)_(?:\w/)?(\w)", figure):

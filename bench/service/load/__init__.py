@@ -1,1 +1,4 @@
-"""Load on a running service: mixes of requests as users send them, made by wrk, beside an empty endpoint in turn."""
+"""Load on a running service.
+
+Mixes of requests as users send them, made by wrk, beside an empty endpoint in turn.
+"""

@@ -1,4 +1,7 @@
-"""Whether the memory of an API process and of a worker stays flat: many requests and jobs, no two alike."""
+"""Whether the memory of an API process and of a worker stays flat.
+
+Many requests and jobs, no two alike.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,10 @@ def of_requests(url: str, deal: Deal, requests: int, tell: Callable[[int, int], 
 
 
 def of_jobs(client: Client, jobs: int, tell: Callable[[int, int], None]) -> None:
-    """Have so many jobs done: uploads of different files, exports of them, recalculations."""
+    """Have so many jobs done.
+
+    Uploads of different files, exports of them, recalculations.
+    """
     done = 0
     with tempfile.TemporaryDirectory() as folder:
         while done < jobs:
@@ -66,7 +72,10 @@ def of_jobs(client: Client, jobs: int, tell: Callable[[int, int], None]) -> None
 
 
 def _different(folder: Path, number: int) -> Path:
-    """A workbook of other loans, or of the same with another mark in its archive: to make loans takes too long."""
+    """A workbook of other loans, or of the same with another mark in its archive.
+
+    To make loans takes too long.
+    """
     loans, seed = 200 + number % 40, number % 40
     path = folder / f"deal-{loans}-{seed}.xlsx"
     if not path.exists():

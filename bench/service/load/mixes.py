@@ -54,7 +54,10 @@ class Deal:
 
 
 def upload(clients: Sequence[Client], files: Sequence[Path], count: int) -> list[Deal]:
-    """So many workbooks, in turn of the files and the tenants; the first of each file is verified."""
+    """So many workbooks, in turn of the files and the tenants.
+
+    The first of each file is verified.
+    """
     place = "/api/v1/workbooks/upload"
     owners = [clients[number % len(clients)] for number in range(count)]
     ids = [str(owner.upload(place, files[number % len(files)], {})["id"]) for number, owner in enumerate(owners)]
@@ -74,7 +77,10 @@ def workbook(folder: Path, *, loans: int = LOANS, seed: int = 7) -> Path:
 
 
 def steps_of(mix: str, deals: Sequence[Deal]) -> list[Step]:
-    """The requests of a mix, for each of the deals; each was answered once as it must be."""
+    """The requests of a mix, for each of the deals.
+
+    Each was answered once as it must be.
+    """
     if mix == "upload":  # one for each tenant
         deals = list({id(deal.client): deal for deal in deals}.values())
     of_deals = [_MAKERS[mix](deal) for deal in deals]

@@ -1,4 +1,7 @@
-"""What the processes of a service that was started from here take: processor time and memory, by their part."""
+"""What the processes of a service that was started from here take.
+
+Processor time and memory, by their part.
+"""
 
 from __future__ import annotations
 

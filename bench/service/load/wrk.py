@@ -1,4 +1,6 @@
-"""wrk and its script: a plan of requests, sent for a while over kept-alive connections; what came back.
+"""wrk and its script.
+
+A plan of requests, sent for a while over kept-alive connections; what came back.
 
 wrk takes some 10 us a request, where a client in Python takes more than the server. It sends the next request of a
 connection when the last is answered, so a slow server is asked less: its percentiles are those of so many callers.
@@ -27,7 +29,10 @@ NUMBER_DIGITS = 16
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """A kind of request. `{n}` in path, body or X-Request-ID is another number each time."""
+    """A kind of request.
+
+    `{n}` in path, body or X-Request-ID is another number each time.
+    """
 
     method: str
     path: str
@@ -118,7 +123,9 @@ def drive(
 
 
 def drive_in_turn(asked: Mapping[str, tuple[str, Step]], *, rounds: int, connections: int) -> dict[str, list[Outcome]]:
-    """Rounds of a second by name, the servers in turn: a drift of the machine's speed meets all of them.
+    """Rounds of a second by name, the servers in turn.
+
+    A drift of the machine's speed meets all of them.
 
     A round before them, of which nothing is kept, opens connections and fills caches.
 

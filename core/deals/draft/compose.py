@@ -1,4 +1,7 @@
-"""Draft a definition: classes and triggers, tests with limits and names as printed, conventions that tied."""
+"""Draft a definition.
+
+Classes and triggers, tests with limits and names as printed, conventions that tied.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from typing import Final, NamedTuple
 from core.compliance.conventions import currency_of
 from core.compliance.matching import Terms, with_counted_decimals
 from core.deals.draft.coverage import TestedClass, add_ratios, class_blocks, sheet_triggers, tested_classes
-from core.deals.draft.figures import DraftTest, Unmeasured, sort_figures
+from core.deals.draft.figures import DraftTest, UnmeasuredTest, sort_figures
 from core.deals.draft.ids import id_of, unique
 from core.deals.draft.record import (
     CERTAIN,
@@ -63,7 +66,10 @@ _RATIOS: Final = ("reinvestment_oc", "event_of_default")
 
 
 class _Test(NamedTuple):
-    """A test of a draft, and the printed figure that it is of; None: of the table of the notes."""
+    """A test of a draft, and the printed figure that it is of.
+
+    None: of the table of the notes.
+    """
 
     block: Block
     fact: Fact | None
@@ -108,10 +114,10 @@ def draft(portfolio: Portfolio, *, name: str | None = None) -> DefinitionDraft:
     tables = {name: [sections.block(name)] for name in _TABLES}
     tables["classifications"] += families(portfolio)
     rules = [top, *(block for blocks in tables.values() for block in blocks), *class_blocks(classes), *corrections]
-    tests = _with_cash(portfolio, rules, _accepted(rules, tests, sections))
+    tests = _with_cash(portfolio, rules, _accept(rules, tests, sections))
     document = to_document([*rules, *(test.block for test in tests)])
     rows = compare(portfolio, parse(document))
-    tests = _compared(tests, rows, sections)
+    tests = _compare(tests, rows, sections)
     blocks = [*rules, *(test.block for test in tests), *_open_blocks(unmeasured, sections)]
     known = [row.agrees for row in rows if row.agrees is not None]
     ties = DraftTies(figures=len(known), tied=sum(known))
@@ -122,7 +128,7 @@ def draft(portfolio: Portfolio, *, name: str | None = None) -> DefinitionDraft:
 
 
 def _top(market: str, name: str | None, sections: Sections) -> Block:
-    """The document's own keys."""
+    """Return the document's own keys."""
     named = one_line(name or "", TEXT_MAX)
     if not named:
         sections.decide.insert(0, Decision(subject="name", why="the name of the deal is not known"))
@@ -142,15 +148,18 @@ def _top(market: str, name: str | None, sections: Sections) -> Block:
 def _tests(
     drafted: Sequence[DraftTest], ratios: set[str], classes: Sequence[TestedClass], terms: Terms, market: str
 ) -> list[_Test]:
-    """The tests of the printed figures; where none is of coverage, those of the classes with a trigger."""
+    """Return the tests of the printed figures.
+
+    Where none is of coverage, those of the classes with a trigger.
+    """
     taken: set[str] = set()
     shared = _shared_names(drafted)
     tests = []
-    for each in drafted:
-        if each.measured.get("measure") in _RATIOS and each.measured["measure"] not in ratios:
+    for draft_test in drafted:
+        if draft_test.measured.get("measure") in _RATIOS and draft_test.measured["measure"] not in ratios:
             continue
-        test_id = unique(id_of(each.measured, each.fact, market, terms.industry_agency), taken)
-        tests.append(_Test(_block(each, test_id, _name(each.fact, test_id, shared)), each.fact))
+        test_id = unique(id_of(draft_test.measured, draft_test.fact, market, terms.industry_agency), taken)
+        tests.append(_Test(_block(draft_test, test_id, _name(draft_test.fact, test_id, shared)), draft_test.fact))
     if terms.structure is not None and not any(each.measured.get("measure") in ("oc", "ic") for each in drafted):
         places = {
             (measure, note_class.name): place
@@ -180,13 +189,16 @@ def _class_test(test_id: str, measure: str, name: str, trigger: float, place: st
 
 
 def _shared_names(drafted: Iterable[DraftTest]) -> set[str]:
-    """Names, as they are compared, that figures of several things have: they tell nothing apart."""
-    counts = Counter(key(each.fact.label) for each in drafted)
+    """Names, as they are compared, that figures of several things have.
+
+    They tell nothing apart.
+    """
+    counts = Counter(key(draft_test.fact.label) for draft_test in drafted)
     return {name for name, count in counts.items() if count > 1}
 
 
 def _name(fact: Fact, test_id: str, shared: set[str]) -> str:
-    """The label; one that others have, too, with what its table is called or the id."""
+    """Return the label; one that others have, too, with what its table is called or the id."""
     label = one_line(fact.label, TEXT_MAX) or test_id
     if key(fact.label) not in shared:
         return label
@@ -216,7 +228,7 @@ def _block(draft_test: DraftTest, test_id: str, name: str) -> Block:
 
 
 def _within(tests: list[_Test], sections: Sections) -> list[_Test]:
-    """The tests up to as many as a definition takes."""
+    """Return the tests up to as many as a definition takes."""
     if len(tests) > TESTS_MAX:
         printed = counted(len(tests), "test")
         why = f"the file prints {printed}, and a definition takes {TESTS_MAX:,}: the first ones are drafted"
@@ -224,8 +236,10 @@ def _within(tests: list[_Test], sections: Sections) -> list[_Test]:
     return tests[:TESTS_MAX]
 
 
-def _accepted(rules: Sequence[Block], tests: list[_Test], sections: Sections) -> list[_Test]:
-    """The tests, those open for which the definition lacks something; what has to be decided of each is listed.
+def _accept(rules: Sequence[Block], tests: list[_Test], sections: Sections) -> list[_Test]:
+    """Return the tests, those open for which the definition lacks something.
+
+    What has to be decided of each is listed.
 
     Raises:
         DraftError: the rules themselves are refused.
@@ -254,7 +268,7 @@ _PLACE: Final = re.compile(r"tests\[(\d+)\]")
 
 
 def _with_cash(portfolio: Portfolio, rules: Sequence[Block], tests: list[_Test]) -> list[_Test]:
-    """The tests, with principal cash in those whose printed numerator is ours with it, to the cent."""
+    """Return the tests, with principal cash in those whose printed numerator is ours with it, to the cent."""
     rows = compare(portfolio, parse(to_document([*rules, *(test.block for test in tests)])))
     apart = {row.cell for row in rows if row.differs == "numerator"}
     tried = [_adding_cash(test) if test.fact is not None and test.fact.place in apart else test for test in tests]
@@ -269,7 +283,7 @@ def _with_cash(portfolio: Portfolio, rules: Sequence[Block], tests: list[_Test])
 
 
 def _adding_cash(test: _Test) -> _Test:
-    """A test with principal cash in its numerator, where that takes any."""
+    """Return a test with principal cash in its numerator, where that takes any."""
     entries = test.block.entries
     if test.block.is_open or not takes_cash({entry.key: entry.value for entry in entries if not entry.is_open}):
         return test
@@ -292,8 +306,9 @@ def _list_open(test: _Test, refused: str | None, sections: Sections) -> None:
             sections.decide.append(Decision(subject=name, why=f"its limit: {why}", limit=entry.value, place=place))
 
 
-def _compared(tests: Sequence[_Test], rows: Sequence[TieOut], sections: Sections) -> list[_Test]:
-    """The tests with a comment on whether the printed figure ties by what is measured; those that do not are listed."""
+def _compare(tests: Sequence[_Test], rows: Sequence[TieOut], sections: Sections) -> list[_Test]:
+    """Return the tests with a comment on whether the printed figure ties by what is measured; those that do not are
+    listed."""
     by_place = {row.cell: row for row in rows}
     compared = []
     for test in tests:
@@ -313,7 +328,7 @@ def _compared(tests: Sequence[_Test], rows: Sequence[TieOut], sections: Sections
 
 
 def _verdict(row: TieOut) -> tuple[str, str]:
-    """(what has to be decided, the comment on what is measured) by a test's printed figure and ours."""
+    """Return (what has to be decided, the comment on what is measured) by a test's printed figure and ours."""
     if row.agrees:
         return "", origin("the printed figure ties by it", CERTAIN)
     if row.agrees is None:
@@ -327,23 +342,25 @@ def _name_of(block: Block) -> str:
     return next(str(entry.value) for entry in block.entries if entry.key == "name")
 
 
-def _open_blocks(unmeasured: Sequence[Unmeasured], sections: Sections) -> list[Block]:
-    """The printed tests that nothing measures, as comments with their limits and places."""
+def _open_blocks(unmeasured: Sequence[UnmeasuredTest], sections: Sections) -> list[Block]:
+    """Return the printed tests that nothing measures, as comments with their limits and places."""
     blocks = []
-    for each in unmeasured:
-        fact = each.fact
+    for printed_test in unmeasured:
+        fact = printed_test.fact
         name = one_line(fact.label, TEXT_MAX) or fact.place
         entries = [WrittenEntry("name", name, f"as printed, {fact.place}")]
         # A figure of the nearest test that the page does not print, such as how many obligors, is not repeated.
         entries += [
             WrittenEntry(part, nearest, "the nearest")
-            for part, nearest in each.nearest.items()
+            for part, nearest in printed_test.nearest.items()
             if isinstance(nearest, str)
         ]
         if fact.trigger is not None:
             entries.append(WrittenEntry(fact.direction or "limit", fact.trigger, fact.place))
-        blocks.append(Block("tests", tuple(entries), is_listed=True, is_open=True, note=f"To decide: {each.why}"))
-        sections.decide.append(Decision(subject=name, why=each.why, limit=fact.trigger, place=fact.place))
+        blocks.append(
+            Block("tests", tuple(entries), is_listed=True, is_open=True, note=f"To decide: {printed_test.why}")
+        )
+        sections.decide.append(Decision(subject=name, why=printed_test.why, limit=fact.trigger, place=fact.place))
     return blocks
 
 
@@ -351,7 +368,7 @@ def _open_blocks(unmeasured: Sequence[Unmeasured], sections: Sections) -> list[B
 
 
 def _head(portfolio: Portfolio, name: str | None, ties: DraftTies, decide: Sequence[Decision]) -> list[str]:
-    """The lines above the document: what it is, how much of it ties, and what must be decided."""
+    """Return the lines above the document: what it is, how much of it ties, and what must be decided."""
     day = day_of(portfolio.deal.as_of)
     lines = [
         f"Draft of the definition of {one_line(name or 'a deal', TEXT_MAX)}, from its file"
@@ -370,7 +387,7 @@ def _head(portfolio: Portfolio, name: str | None, ties: DraftTies, decide: Seque
         by_reason.setdefault(each.why, []).append(each)
     for why, alike in by_reason.items():
         subjects = "; ".join(_subject(each) for each in alike)
-        lines += _wrapped(f"- {subjects}: {why}" if len(alike) == 1 else f"- {why}: {subjects}")
+        lines += _wrap(f"- {subjects}: {why}" if len(alike) == 1 else f"- {why}: {subjects}")
     return lines
 
 
@@ -379,5 +396,5 @@ def _subject(decision: Decision) -> str:
     return f"{one_line(decision.subject, TEXT_MAX)}{limit}" + (f" ({decision.place})" if decision.place else "")
 
 
-def _wrapped(text: str) -> list[str]:
+def _wrap(text: str) -> list[str]:
     return wrap(text, LINE_MAX - 2, subsequent_indent="  ", break_on_hyphens=False)

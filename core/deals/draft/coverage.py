@@ -28,15 +28,18 @@ class TestedClass:
 def tested_classes(
     drafted: Iterable[DraftTest], structure: Structure | None, cells: dict[str, str]
 ) -> list[TestedClass]:
-    """The classes with a printed trigger, senior first: those of the coverage tests, else those of the notes' table."""
+    """The classes with a printed trigger, senior first.
+
+    Those of the coverage tests, else those of the notes' table.
+    """
     by_letter: dict[str, TestedClass] = {}
-    for each in drafted:
-        measure, trigger = each.measured.get("measure"), each.fact.trigger
-        if measure in _TRIGGERS and trigger is not None and not each.open_limit:
-            name = str(each.measured["class"])
+    for draft_test in drafted:
+        measure, trigger = draft_test.measured.get("measure"), draft_test.fact.trigger
+        if measure in _TRIGGERS and trigger is not None and not draft_test.open_limit:
+            name = str(draft_test.measured["class"])
             tested = by_letter.setdefault(_last(name), TestedClass(name))
             tested.name = max(tested.name, name, key=len)
-            tested.triggers.setdefault(measure, (trigger, each.fact.place))
+            tested.triggers.setdefault(measure, (trigger, draft_test.fact.place))
     if not by_letter and structure is not None:
         for measure, letters, trigger in sheet_triggers(structure):
             place = cells.get(f"tranches.{measure}_trigger", "the table of the notes")
@@ -49,10 +52,15 @@ def tested_classes(
 def sheet_triggers(structure: Structure) -> Iterator[tuple[str, tuple[str, ...], float]]:
     """(measure, letters, trigger) of each class for which the table of the notes has a trigger."""
     for measure, tested in (("oc", structure.oc), ("ic", structure.ic)):
-        for each in tested:
-            letters = tuple(filter(None, tested_letters(structure, each, is_first=each is tested[0])))
-            if each.from_sheet and each.trigger is not None and 0.0 <= each.trigger <= LIMIT_MAX and letters:
-                yield measure, letters, each.trigger
+        for tested_class in tested:
+            letters = tuple(filter(None, tested_letters(structure, tested_class, is_first=tested_class is tested[0])))
+            if (
+                tested_class.from_sheet
+                and tested_class.trigger is not None
+                and 0.0 <= tested_class.trigger <= LIMIT_MAX
+                and letters
+            ):
+                yield measure, letters, tested_class.trigger
 
 
 def _last(name: str) -> str:
@@ -60,7 +68,7 @@ def _last(name: str) -> str:
 
 
 def class_blocks(classes: Sequence[TestedClass]) -> list[Block]:
-    """The classes as tables of a draft."""
+    """Return the classes as tables of a draft."""
     return [
         Block(
             "classes",
@@ -84,10 +92,13 @@ def class_blocks(classes: Sequence[TestedClass]) -> list[Block]:
 def add_ratios(
     sections: Sections, drafted: Sequence[DraftTest], classes: Sequence[TestedClass], structure: Structure | None
 ) -> set[str]:
-    """The reinvestment test's class and trigger, and the event of default's; the measures that a test may name."""
+    """Return the reinvestment test's class and trigger, and the event of default's.
+
+    The measures that a test may name.
+    """
     measures = set()
     for measure in ("reinvestment_oc", "event_of_default"):
-        item = next((each for each in drafted if each.measured.get("measure") == measure), None)
+        item = next((draft_test for draft_test in drafted if draft_test.measured.get("measure") == measure), None)
         if item is None:
             continue
         if item.fact.trigger is None or item.open_limit:
@@ -120,9 +131,9 @@ def _class_of(
 ) -> tuple[str, str, Sure]:
     """(class, why it is that one, how sure) of a ratio whose label names no class."""
     coverage = [each for each in drafted if each.measured.get("measure") == "oc"]
-    for each in coverage:
-        if _is_cent(fact.denominator, each.fact.denominator):
-            return _last(str(each.measured["class"])), "the denominator is that of the class", CERTAIN
+    for draft_test in coverage:
+        if _is_cent(fact.denominator, draft_test.fact.denominator):
+            return _last(str(draft_test.measured["class"])), "the denominator is that of the class", CERTAIN
     for at, group in enumerate(structure.groups if structure is not None else ()):
         if structure is not None and group.letter and _is_cent(fact.denominator, structure.balance(at)):
             return group.letter, "the denominator is the balance down to the class", CERTAIN

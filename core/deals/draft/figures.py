@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from core.compliance.matching import Terms, Unmatched, pair_figures
+from core.compliance.matching import Terms, UnmatchedFigure, pair_figures
 from core.definition.names import SubjectMeaning, meaning_of_fact
 from core.definition.terms import MEASURES
 from core.portfolio.cells.parsing import key
@@ -48,7 +48,7 @@ class DraftTest:
 
 
 @dataclass(frozen=True, slots=True)
-class Unmeasured:
+class UnmeasuredTest:
     """A printed test that no test of ours measures, or not certainly."""
 
     fact: Fact
@@ -57,19 +57,19 @@ class Unmeasured:
     """What comes nearest, as a definition's document has it."""
 
 
-def sort_figures(figures: Iterable[Fact], terms: Terms) -> tuple[list[DraftTest], list[Unmeasured]]:
-    """The figures that are measured, each thing once, and the tests that are not, in the file's order."""
+def sort_figures(figures: Iterable[Fact], terms: Terms) -> tuple[list[DraftTest], list[UnmeasuredTest]]:
+    """Return the figures that are measured, each thing once, and the tests that are not, in the file's order."""
     facts = tuple(figures)
-    listed = {id(each.published): each for each in pair_figures((), {}, terms, facts).listed}
+    listed = {id(unmatched.published): unmatched for unmatched in pair_figures((), {}, terms, facts).listed}
     drafted: list[DraftTest] = []
-    unmeasured: list[Unmeasured] = []
+    unmeasured: list[UnmeasuredTest] = []
     by_measure: dict[tuple[tuple[str, str], ...], DraftTest] = {}
     repeated: list[Fact] = []
     for fact in facts:
         each, meaning = listed[id(fact)], meaning_of_fact(fact)
         if each.is_measurable and isinstance(meaning, SubjectMeaning):
             if (why := _unclear(fact, meaning)) is not None:
-                unmeasured.append(Unmeasured(fact, why, meaning.test))
+                unmeasured.append(UnmeasuredTest(fact, why, meaning.test))
                 continue
             drafted.append(DraftTest(fact, meaning.test, meaning.side, _open_limit(fact, meaning)))
             by_measure[_items(meaning.test)] = drafted[-1]
@@ -93,9 +93,9 @@ def _items(test: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((name, repr(value)) for name, value in test.items()))
 
 
-def _unmeasured(unmatched: Unmatched) -> Unmeasured:
+def _unmeasured(unmatched: UnmatchedFigure) -> UnmeasuredTest:
     meaning = meaning_of_fact(unmatched.published)
-    return Unmeasured(
+    return UnmeasuredTest(
         unmatched.published, unmatched.why, meaning.test if isinstance(meaning, SubjectMeaning) else meaning.nearest
     )
 
@@ -110,13 +110,16 @@ def _unclear(fact: Fact, meaning: SubjectMeaning) -> str | None:
 
 
 def unit_of(test: Mapping[str, Any]) -> str:
-    """The unit of a test of a document."""
+    """Return the unit of a test of a document."""
     measure = test.get("measure")
     return str(test.get("unit") or (MEASURES[measure].unit if measure is not None else "percent"))
 
 
 def _open_limit(fact: Fact, meaning: SubjectMeaning) -> str:
-    """Why the printed limit of a figure is not certain; "" where it is, or there is none."""
+    """Why the printed limit of a figure is not certain.
+
+    "" where it is, or there is none.
+    """
     limit, unit = fact.trigger, unit_of(meaning.test)
     if limit is None:
         return ""
@@ -137,7 +140,8 @@ def _open_limit(fact: Fact, meaning: SubjectMeaning) -> str:
 
 
 def _keeps(fact: Fact, limit: float, side: Direction) -> bool:
-    """Whether the printed outcome is that of the printed figure under the limit; the digits printed may hide it."""
+    """Return whether the printed outcome is that of the printed figure under the limit; the digits printed may hide
+    it."""
     if fact.value is None or fact.status is None or abs(fact.value - limit) <= fact.tolerance:
         return True
     passes = fact.value <= limit if side == "max" else fact.value >= limit

@@ -1,4 +1,7 @@
-"""Ids and names of the tests of a draft: those of the suites and the market's standard where they measure the same."""
+"""Ids and names of the tests of a draft.
+
+Those of the suites and the market's standard where they measure the same.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ _NAMES: Final = {"warf": "rating_factor", "warr": "recovery_rate", "diversity": 
 
 
 def id_of(test: Mapping[str, Any], fact: Fact, market: str, industries: str | None) -> str:
-    """The id of a test by what it measures.
+    """Return the id of a test by what it measures.
 
     Args:
         test: measure, share or value, with their parameters.
@@ -39,7 +42,7 @@ def id_of(test: Mapping[str, Any], fact: Fact, market: str, industries: str | No
 
 
 def _parts(test: Mapping[str, Any], fact: Fact) -> list[str]:
-    """What an id says of the loans among which a test measures, and of the amounts inside its share."""
+    """Return what an id says of the loans among which a test measures, and of the amounts inside its share."""
     subset = (fact.subject.subset if fact.subject is not None else None) or "some"
     return [
         *([f"among_{_slug(subset)}"] if "among" in test else []),
@@ -48,7 +51,7 @@ def _parts(test: Mapping[str, Any], fact: Fact) -> list[str]:
 
 
 def _id_by_meaning(test: Mapping[str, Any], fact: Fact, industries: str | None) -> str:
-    """An id by the measure and its parameters."""
+    """Return an id by the measure and its parameters."""
     measure = test.get("measure")
     if measure is None:
         subject = fact.subject
@@ -62,7 +65,7 @@ def _id_by_meaning(test: Mapping[str, Any], fact: Fact, industries: str | None) 
 
 
 def unique(wanted: str, taken: set[str]) -> str:
-    """The id, numbered where it is taken."""
+    """Return the id, numbered where it is taken."""
     wanted = wanted[:ID_MAX].rstrip("_")
     name, number = wanted, 2
     while name in taken:
@@ -80,7 +83,7 @@ def _slug(text: str) -> str:
 
 
 def _plain(test: Mapping[str, Any], industries: str | None) -> tuple[tuple[str, str], ...]:
-    """What a test measures, without what is understood."""
+    """Return what a test measures, without what is understood."""
     if (share := test.get("share")) in _MEASURES:
         test = {**test, "share": None, "measure": _MEASURES[share]}
     measure = test.get("measure")
@@ -101,7 +104,10 @@ _MEASURES: Final = {formula: measure for measure, formula in FORMULAS.items()}
 
 
 def _usual(market: str) -> dict[tuple[tuple[str, str], ...], str]:
-    """Id by what is measured, of the market's standard and the suites; the former's come first."""
+    """Id by what is measured, of the market's standard and the suites.
+
+    The former's come first.
+    """
     suites = {_plain(terms, None): test_id for test_id in SUITE_TESTS if (terms := suite_said(test_id)) is not None}
     own = {_plain(said_of(test), None): test.id for test in READY[market].tests}
     return suites | own

@@ -61,13 +61,16 @@ class DraftError(ValueError):
 
 
 def origin(place: str | None, sure: Sure) -> str:
-    """The comment on a line: where it comes from, and how sure it is."""
+    """Return the comment on a line: where it comes from, and how sure it is."""
     return f"{place}: {sure}" if place else sure
 
 
 @dataclass(slots=True)
 class Sections:
-    """The tables of a draft while they are written: keys by the name of their table, in the order of the schema."""
+    """The tables of a draft while they are written.
+
+    Keys by the name of their table, in the order of the schema.
+    """
 
     keys: dict[str, list[WrittenEntry]] = field(default_factory=dict)
     decide: list[Decision] = field(default_factory=list)
@@ -77,14 +80,17 @@ class Sections:
         self._add(path, WrittenEntry("", value, origin(place, sure)))
 
     def leave(self, path: str, value: Any, why: str, place: str | None = None) -> None:
-        """Write a key as a comment and list it among what must be decided; what is there already stays."""
+        """Write a key as a comment and list it among what must be decided.
+
+        What is there already stays.
+        """
         if self._add(
             path, WrittenEntry("", value, f"to decide: {why}" + (f" ({place})" if place else ""), is_open=True)
         ):
             self.decide.append(Decision(subject=path, why=why, place=place))
 
     def has(self, path: str) -> bool:
-        """Whether a key is set."""
+        """Return whether a key is set."""
         section, _, key = path.rpartition(".")
         return any(each.key == key and not each.is_open for each in self.keys.get(section, ()))
 
@@ -97,5 +103,5 @@ class Sections:
         return not is_there
 
     def block(self, name: str) -> Block:
-        """A table with its keys."""
+        """Return a table with its keys."""
         return Block(name, tuple(self.keys.get(name, ())))

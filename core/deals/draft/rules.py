@@ -50,8 +50,10 @@ def add_deal(sections: Sections, portfolio: Portfolio, drafted: Sequence[DraftTe
 
 
 def _add_home(sections: Sections, drafted: Sequence[DraftTest]) -> None:
-    """The home countries, where the label of the test of foreign obligors names them."""
-    foreign = next((each.fact for each in drafted if each.measured.get("measure") == "foreign_country"), None)
+    """Set the home countries, where the label of the test of foreign obligors names them."""
+    foreign = next(
+        (draft_test.fact for draft_test in drafted if draft_test.measured.get("measure") == "foreign_country"), None
+    )
     if foreign is None:
         return
     if foreign.subject is not None and foreign.subject.detail == "us":
@@ -65,7 +67,7 @@ def _add_home(sections: Sections, drafted: Sequence[DraftTest]) -> None:
 
 
 def add_readings(sections: Sections, interpretation: Interpretation, deal: Deal) -> None:
-    """What the file's own figures decide, then the choices that they leave open."""
+    """Add what the file's own figures decide, then the choices that they leave open."""
     for choice in interpretation.choices:
         named = BY_NAME.get(choice.name)
         if named is None or choice.state == "stated":
@@ -107,8 +109,8 @@ OF_ANOTHER_BALANCE: Final = ("account", "overdraft")
 
 
 def cash_correction(sections: Sections, portfolio: Portfolio, interpretation: Interpretation) -> list[Block]:
-    """The correction of this month's principal cash, where the file's figures tie by another balance than was read;
-    open where the file does not say its day, since it would correct every file."""
+    """Return the correction of this month's principal cash, where the file's figures tie by another balance than was
+    read; open where the file does not say its day, since it would correct every file."""
     choice = next((each for each in interpretation.changed if each.name == "principal_cash"), None)
     if choice is None or choice.reading.option not in OF_ANOTHER_BALANCE:
         return []
@@ -130,7 +132,7 @@ def cash_correction(sections: Sections, portfolio: Portfolio, interpretation: In
 
 
 def _leave_open(sections: Sections, choice: Choice, option: Option | None, words: str) -> None:
-    """A choice that no figure decides: what is used stays what the market or the reading has."""
+    """Add a choice that no figure decides: what is used stays what the market or the reading has."""
     why = f"no figure of the file decides {words}; {choice.reading.words} until something does"
     settings = _settings(option)
     for setting in settings:
@@ -150,12 +152,15 @@ def _places(choice: Choice) -> str:
 
 
 def _settings(option: Option | None) -> list[Setting]:
-    """What a definition says for an option; a key that is left out says nothing."""
-    return [] if option is None else [each for each in option.sets if each.value is not None]
+    """Return what a definition says for an option.
+
+    A key that is left out says nothing.
+    """
+    return [] if option is None else [change for change in option.sets if change.value is not None]
 
 
 def add_reading_of_pages(sections: Sections, portfolio: Portfolio, base: Definition) -> None:
-    """What sums of the file's pages decide where the search did not, what masks hide, and what no page prints."""
+    """Add what sums of the file's pages decide where the search did not, what masks hide, and what no page prints."""
     deal, cells = portfolio.deal, portfolio.source_cells
     denominator = "conventions.defaulted_in_denominator"
     if deal.defaulted_in_denominator is not None and not sections.has(denominator):
@@ -192,7 +197,7 @@ def _leave_masked(sections: Sections, portfolio: Portfolio, base: Definition) ->
 
 
 def leave_unprinted(sections: Sections, portfolio: Portfolio, drafted: Sequence[DraftTest]) -> None:
-    """The amounts and terms that the drafted tests need and no page prints."""
+    """Add the amounts and terms that the drafted tests need and no page prints."""
     deal, measures = portfolio.deal, {each.measured.get("measure") for each in drafted}
     if "ic" in measures and deal.interest_available is None:
         if deal.interest_receivable is None:
@@ -208,17 +213,17 @@ def leave_unprinted(sections: Sections, portfolio: Portfolio, drafted: Sequence[
     if "was" in measures and not sections.has("conventions.reference_coupon"):
         _leave_coupon(sections, portfolio)
     _leave_ccc(sections, drafted)
-    for each in drafted:
-        measure = each.measured.get("measure")
-        if measure in _MOVING and each.fact.trigger is not None:
-            name = one_line(each.fact.label, TEXT_MAX)
+    for draft_test in drafted:
+        measure = draft_test.measured.get("measure")
+        if measure in _MOVING and draft_test.fact.trigger is not None:
+            name = one_line(draft_test.fact.label, TEXT_MAX)
             sections.decide.append(
-                Decision(subject=name, why=_MOVING[measure], limit=each.fact.trigger, place=each.fact.place)
+                Decision(subject=name, why=_MOVING[measure], limit=draft_test.fact.trigger, place=draft_test.fact.place)
             )
 
 
 def _leave_coupon(sections: Sections, portfolio: Portfolio) -> None:
-    """The reference coupon, over which fixed-rate loans add to the spread."""
+    """Add the reference coupon, over which fixed-rate loans add to the spread."""
     path, fixed = "conventions.reference_coupon", portfolio.flags.get("is_fixed")
     printed = next(
         (
@@ -242,8 +247,12 @@ def _leave_coupon(sections: Sections, portfolio: Portfolio) -> None:
 
 
 def _leave_ccc(sections: Sections, drafted: Sequence[DraftTest]) -> None:
-    """The limit of the CCC excess, which may be that of the CCC tests."""
-    ccc = [each for each in drafted if each.measured.get("measure") == "ccc" and each.fact.trigger is not None]
+    """Add the limit of the CCC excess, which may be that of the CCC tests."""
+    ccc = [
+        draft_test
+        for draft_test in drafted
+        if draft_test.measured.get("measure") == "ccc" and draft_test.fact.trigger is not None
+    ]
     limits = {each.fact.trigger for each in ccc if not each.open_limit}
     if len(limits) == 1:
         place = ", ".join(each.fact.place for each in ccc)
@@ -259,7 +268,7 @@ def _leave_ccc(sections: Sections, drafted: Sequence[DraftTest]) -> None:
 
 
 def families(portfolio: Portfolio) -> list[Block]:
-    """The obligors that the file's page of the largest obligors counts as one."""
+    """Return the obligors that the file's page of the largest obligors counts as one."""
     blocks, names = [], set[str]()
     for family in portfolio.notes.families[:FAMILIES_MAX]:
         name = one_line(family.name, TEXT_MAX) or one_line(family.obligors[0], TEXT_MAX)

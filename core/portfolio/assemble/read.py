@@ -122,7 +122,7 @@ def _of_files(book: Workbook) -> list[DataWarning]:
 
 
 def _unread_files(book: Workbook) -> list[DataWarning]:
-    """Return that files of an archive were left out, by name."""
+    """Warn of files of an archive that were left out, by name."""
     if not book.left_out:
         return []
     names = ", ".join(map(repr, book.left_out))

@@ -128,7 +128,7 @@ class _Figure:
     unit: int = 0
 
     def percent(self, bps_from: float) -> float:
-        """Return in percent; without a unit it is in basis points from `bps_from` on."""
+        """Return the percentage; without a unit, basis points from `bps_from` on."""
         is_bps = self.unit == _parse.BASIS_POINTS or (self.unit == 0 and self.value >= bps_from)
         return round(self.value / 100.0, 9) if is_bps else self.value
 

@@ -15,7 +15,7 @@ from core.words import agreed, counted
 
 
 def warn_of_units(table: LocatedTable) -> list[DataWarning]:
-    """Return that a line above the loans says what their amounts are multiplied by."""
+    """Warn that a line above the loans says what their amounts are multiplied by."""
     line, by = table.scale_line, f"{table.scale:,.0f}"
     message = f"Amounts of sheet {table.sheet.name!r} are multiplied by {by}: {line!r} stands above them."
     return [DataWarning("units_of_title", message)] if line else []

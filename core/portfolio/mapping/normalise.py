@@ -104,7 +104,7 @@ class NormalisedRows:
 
     @property
     def is_valid(self) -> bool:
-        """Return no row in error, and no required column missing."""
+        """Return whether no row is in error and no required column missing."""
         return not self.error_count and not self.missing_required_columns
 
     def rows(self, start: int = 0, stop: int | None = None) -> list[dict[str, Any]]:

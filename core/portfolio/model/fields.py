@@ -679,53 +679,6 @@ DEAL_LABELS: Final = (
     ),
 )  # fmt: skip
 
-TEST_LABELS: Final = (
-    Field(
-        "name", "string",
-        aliases=(
-            "Test Description", "Test Name", "Test", "Tests", "Description", "Coverage Test", "Coverage Tests",
-            "Compliance Test", "Compliance Tests", "Collateral Quality Test", "Collateral Quality Tests",
-            "Portfolio Profile Test", "Portfolio Profile Tests", "Concentration Limitation",
-            "Concentration Limitations", "Concentration Test", "Concentration Tests", "Limitation", "Criteria",
-            "Covenant", "Measure", "Metric", "Overcollateralization Test", "Overcollateralization Tests",
-            "Overcollateralisation Tests", "Interest Coverage Test", "Interest Coverage Tests", "Par Value Test",
-            "Par Value Tests", "Par Value Ratio", "Interest Coverage Ratio", "Ratio", "Class", "Requirement",
-        ),
-    ),
-    Field(
-        "value", "number",
-        aliases=(
-            "Current Result", "Current Value", "Current Ratio", "Current Level", "Current", "Actual", "Actual Value",
-            "Actual Ratio", "Actual Level", "Actual Result", "Calculated Value", "Calculated", "Calculated Ratio",
-            "Test Value", "Value", "Result", "Results", "Test Result", "Outcome", "Ratio", "Current Test", "Score",
-            "Current Month", "Current Period", "This Month", "Par Value Ratio", "OC Ratio", "IC Ratio",
-            "Interest Coverage Ratio", "Overcollateralization Ratio", "Coverage Ratio", "Percentage", "Level",
-            "Calculated_Result", "Test Outcome", "Actual Percentage", "Numeric Result",
-        ),
-    ),
-    Field(
-        "trigger", "number",
-        aliases=(
-            "Threshold", "Trigger", "Required", "Required Level", "Required Ratio", "Required Value", "Required Result",
-            "Required Minimum", "Required Percentage", "Trigger Level", "Trigger Ratio", "Test Level", "Test Trigger",
-            "Limit", "Limits", "Minimum", "Maximum", "Min", "Max", "Min/Max", "Minimum/Maximum", "Requirement",
-            "Benchmark", "Covenant", "Covenant Level", "Constraint", "OC Trigger", "IC Trigger", "Threshold Level",
-            "Test Threshold", "Minimum Required", "Standard", "Target", "Target Level", "Required Test",
-            "Test Requirement",
-            "Trigger Value", "Minimum Ratio", "Minimum Level", "Limitation %",
-            "Compliance Level",
-        ),
-    ),
-    Field(
-        "status", "string",
-        aliases=(
-            "Pass/Fail", "Result", "Results", "Status", "Outcome", "Test Result", "Compliance", "In Compliance", "P/F",
-            "Pass", "Passed", "Passing", "Pass/Fail/NA", "Test Status", "Satisfied", "Compliant",
-        ),
-    ),
-)  # fmt: skip
-"""What the columns of a table of published tests are called; which of several a word means, the cells decide."""
-
 AMORTIZATION_SHEETS: Final = frozenset(
     ("amortization", "amortisation", "amortizationschedule", "amortisationschedule", "amortizationschedules")
 )

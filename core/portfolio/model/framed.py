@@ -160,7 +160,7 @@ def _describe_deal(deal: Deal) -> dict[str, Any]:
 
 
 def deal_repr(deal: Deal) -> str:
-    """Return its fields that are known, days as days, in one line."""
+    """Return the deal's known fields, days as days, in one line."""
     parts: list[str] = []
     for name, value in _describe_deal(deal).items():
         text = value if name in DEAL_DAYS and isinstance(value, str) else value_shown(value)
@@ -172,7 +172,7 @@ def deal_repr(deal: Deal) -> str:
 
 
 def deal_html(deal: Deal) -> str:
-    """Return its fields that are known."""
+    """Return the deal's fields that are known."""
     known = _describe_deal(deal)
     return card(
         "Deal", [] if known else ["nothing is known"], table(["field", "value"], list(map(list, known.items())))

@@ -324,7 +324,7 @@ def _differ(values: NDArray[np.float64], group: NDArray[np.intp], groups: int) -
 
 
 def _any_lot(flags: NDArray[np.uint8], group: NDArray[np.intp]) -> NDArray[np.uint8]:
-    """Return by group 1 where a lot says yes, else 0 where one says no."""
+    """Return 1 for groups where a lot says yes, else 0 where one says no."""
     says_yes, says_no = (np.bincount(group, flags == flag) > 0 for flag in (1, 0))
     return np.where(says_yes, np.uint8(1), np.where(says_no, np.uint8(0), np.uint8(UNSAID)))
 

@@ -560,7 +560,7 @@ class _Candidate:
 
     @property
     def tells(self) -> tuple[int, int, bool, bool]:
-        """Return targets of the mapping and beside it, and whether other times stand apart.
+        """Return targets of the mapping and beside it, and if other times stand apart.
 
         "S&P Recovery Rate" tells more than its lower row alone; so do columns of another time, or of an agency, that
         are told from the others.

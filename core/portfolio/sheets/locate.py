@@ -413,7 +413,7 @@ def _choose(candidates: Iterable[SheetCandidate]) -> LocatedTable | None:
 
 
 def _in_units_of_title(table: LocatedTable) -> LocatedTable:
-    """Return multiply amounts by what a line above says, where headers say nothing."""
+    """Multiply amounts by what a line above says, where headers say nothing."""
     sheet, header_match = table.sheet, table.header
     for row in _title_rows(sheet, header_match):
         for value in _line(sheet, row):

@@ -156,7 +156,7 @@ class Problem(Exception):
 
     @classmethod
     def for_id(cls, id_: Any) -> Problem:
-        """Return this problem for a record that is not there; a subclass may say what was meant."""
+        """Return this problem for a missing record; a subclass may name it."""
         return cls()
 
     @classmethod

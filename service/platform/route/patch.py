@@ -22,7 +22,7 @@ P = TypeVar("P", bound=Patch)
 
 
 def patch_of(create: type[Struct], fields: str = "") -> Callable[[type[P]], type[P]]:
-    """Give a patch the fields of a record's create struct, each of which may be left out.
+    """Give a patch the fields of a record's create struct, each of them optional.
 
     A field that the patch declares itself stays as it is there. One that may be null in the create struct may be null.
 

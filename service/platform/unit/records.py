@@ -1,4 +1,4 @@
-"""The statements that every table of records needs: read, lock, count, insert, update, delete."""
+"""The statements of every table of records: read, lock, count, write, delete."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ V = TypeVar("V")
 
 
 def narrow(kind: type[S], row: object, /, **more: Any) -> S:
-    """Return a row as a struct with fewer fields; `more` adds fields or replaces them."""
+    """Return a row as a struct with fewer fields.
+
+    `more` adds fields or replaces them.
+    """
     return kind(**{name: getattr(row, name) for name in kind.__struct_fields__ if name not in more}, **more)
 
 
@@ -31,7 +34,10 @@ def to_json(value: Any) -> str:
 
 @contextmanager
 def translating(problem: type[Problem], meant: type[Problem]) -> Iterator[None]:
-    """Raise `meant` where `problem` is raised: a constraint has one problem, and two sides that may break it."""
+    """Raise `meant` where `problem` is raised.
+
+    A constraint has one problem, and two sides that may break it.
+    """
     try:
         yield
     except problem as error:
@@ -45,7 +51,10 @@ async def insert(unit: Unit, table: str, row: Mapping[str, Any]) -> None:
 
 
 async def lock_count(unit: Unit, source: str) -> int:
-    """Count the tenant's rows of `source`, which stands behind FROM; nobody else counts until the transaction ends."""
+    """Count the tenant's rows of `source`; no other transaction counts until the end.
+
+    `source` stands behind FROM.
+    """
     await unit.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [unit.tenant])
     return int(await unit.fetch_value(f"SELECT count(*) FROM {source}"))  # noqa: S608 - of constants
 

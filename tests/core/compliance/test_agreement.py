@@ -67,8 +67,8 @@ OC = {"numerator": 375_659_873.18, "denominator": 262_100_000.0}
     ],
 )  # fmt: skip
 def test_a_printed_figure_beside_ours(printed: Fact, ours: Ours | None, differs: str | None, agrees: Any) -> None:
-    found = agreement_of(printed, ours)
-    assert (found.differs, found.agrees) == (differs, agrees)
+    agreement = agreement_of(printed, ours)
+    assert (agreement.differs, agreement.agrees) == (differs, agrees)
 
 
 @every(

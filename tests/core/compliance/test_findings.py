@@ -130,7 +130,10 @@ def test_ratings_of_another_agency_alone_are_told() -> None:
 def test_what_the_file_prints_in_place_of_its_loans(deal: Deal, test_id: str, code: str | None, words: str) -> None:
     """A sum that the file prints counts and is told where the loans do not give it."""
     loans = {"par_value": [60.0, 40.0], "rating_agency_c": ["B", "B"], "spread": [300.0, 300.0]}
-    by_code = {finding.code: finding.message for finding in findings(Pool(portfolio_of(loans, deal=deal)), {test_id})}
+    by_code = {
+        finding.code: finding.message
+        for finding in findings(Pool(portfolio_of(loans, deal=deal)), frozenset({test_id}))
+    }
     printed = {"haircuts_as_printed", "ccc_by_rating_table", "defaults_as_printed", "interest_as_printed"}
     assert by_code.keys() & printed == ({code} if code else set())
     assert code is None or words in by_code[code]

@@ -559,7 +559,7 @@ def test_industries_by_the_files_table() -> None:
         portfolio = portfolio_of(columns, facts=facts)
         ids = ["industry_concentration", "second_industry_concentration"]
         results = run_suite(portfolio, "enhanced", test_ids=ids)
-        assert [one.current_value for one in results] == shares
+        assert [result.current_value for result in results] == shares
         messages = [warning.message for warning in results.warnings if warning.code == "industries_by_table"]
         assert ["the file's table ('I'!B3)" in text for text in messages] == [True] * (shares == [70.0, 30.0])
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.compliance.measures import Measured, Pool, ccc_bucket
+from core.compliance.measures import Measurement, Pool, ccc_bucket
 from core.compliance.spans import Case, MissingPar, is_covered, missing, span
 from core.portfolio.model.ratings import RECOVERY
 from tests.core.compliance.conftest import A, portfolio_of
@@ -16,7 +16,7 @@ from tests.rows import every
 def case(value: float = 50.0, coverage: float | None = None, agency: str | None = None, **columns: Any) -> Case:
     """Return a figure of these columns, over all their par."""
     pool = Pool(portfolio_of({"par_value": [60.0, 40.0], **columns}))
-    return Case(pool, Measured(value, value, 100.0, coverage), agency)
+    return Case(pool, Measurement(value, value, 100.0, coverage), agency)
 
 
 @every(
@@ -27,7 +27,7 @@ def test_par_that_a_figure_misses(coverage: float | None, pct: float | None) -> 
     """But for the rounding of sums."""
     lacks = missing("average_price", case(coverage=coverage))
     assert lacks == ([] if pct is None else [MissingPar("price", "no price", pytest.approx(pct))])
-    assert is_covered(Measured(50.0, 50.0, 100.0, coverage)) == (pct is None)
+    assert is_covered(Measurement(50.0, 50.0, 100.0, coverage)) == (pct is None)
     assert (span("average_price", case(coverage=coverage)) is None) == (pct is None)
 
 

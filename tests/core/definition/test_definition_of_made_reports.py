@@ -63,22 +63,22 @@ SEED = 5
 
 
 @cache
-def made(manner: str) -> GeneratedReport:
+def report_of(manner: str) -> GeneratedReport:
     return generate_report(generate(250, seed=SEED), manner, SEED)
 
 
 @pytest.fixture(scope="module", params=sorted(REPORTS))
 def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Portfolio]:
-    path: Path = tmp_path_factory.mktemp("made") / f"report.{made(request.param).extension}"
-    made(request.param).write(path)
+    path: Path = tmp_path_factory.mktemp("made") / f"report.{report_of(request.param).extension}"
+    report_of(request.param).write(path)
     return request.param, Portfolio.from_workbook(read(path))
 
 
 def test_the_makers_rules_give_what_it_prints(report: tuple[str, Portfolio]) -> None:
     manner, loans = report
     figures = {item.test_name: item for item in run_suite(loans, "deal", definition=parse(BARE))}
-    assert len(made(manner).published) >= 6
-    for words in made(manner).published:
+    assert len(report_of(manner).published) >= 6
+    for words in report_of(manner).published:
         own = figures[words.name]
         assert own.current_value == pytest.approx(words.value, abs=0.005 + 1e-6), words.name
         assert not [doubt for doubt in own.doubt if doubt.code in ("differs", "conflict")], words.name

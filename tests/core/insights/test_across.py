@@ -47,9 +47,9 @@ def test_portfolios_of_two_currencies_are_not_added_up(demo: Subject) -> None:
 
 def test_one_without_loans_does_not_hide_the_others(demo: Subject) -> None:
     empty = Subject(name="Empty", portfolio=Portfolio.from_columns({"par_value": np.zeros(0), "borrower_name": []}))
-    told = analyse([empty, demo], most=4)
-    assert told[0].key == "no_loans"
-    assert len(told) == 4
+    insights = analyse([empty, demo], most=4)
+    assert insights[0].key == "no_loans"
+    assert len(insights) == 4
 
 
 def test_a_portfolio_without_a_cushion_has_no_tightest_test() -> None:

@@ -86,7 +86,7 @@ def _kind_and_number(value: Any, *, date_1904: bool) -> tuple[Kind, float]:
 
 @pytest.fixture
 def shown() -> Callable[[float, str], Shown]:
-    """A number under a number format, for a cell of a row."""
+    """Return a number under a number format, for a cell of a row."""
     return Shown
 
 
@@ -97,7 +97,7 @@ def make_sheet() -> MakeSheet:
 
 @pytest.fixture
 def make_book() -> MakeBook:
-    """A workbook from keyword arguments: sheet name -> rows."""
+    """Return a workbook from keyword arguments: sheet name -> rows."""
 
     def make(sheets: dict[str, Rows], *, date_1904: bool = False, **options: Any) -> Workbook:
         formats = ["General"]
@@ -112,7 +112,7 @@ def make_book() -> MakeBook:
 
 @pytest.fixture
 def make_cells() -> MakeCells:
-    """One column's cells from its values."""
+    """Return one column's cells from its values."""
 
     def make(values: Sequence[Any], *, date_1904: bool = False) -> Cells:
         formats = ["General"]
@@ -125,7 +125,7 @@ def make_cells() -> MakeCells:
 
 @pytest.fixture
 def map_rows(make_book: MakeBook) -> MapRows:
-    """The portfolio of one holdings sheet."""
+    """Return the portfolio of one holdings sheet."""
 
     def make(rows: Rows, **options: Any) -> Portfolio:
         return Portfolio.from_workbook(make_book({"Holdings": rows}, **options))

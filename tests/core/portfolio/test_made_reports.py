@@ -107,7 +107,7 @@ APART = ("base_level", "par_settled")
 
 
 def plain(page: Page, column: Column) -> str:
-    """A plain heading; that of par says which par, where there are two."""
+    """Return a plain heading; that of par says which par, where there are two."""
     if column.item == "par" and page.column("par_native"):
         return "Par Amount (Deal Currency)"
     return PLAIN.get(column.item, column.heading)

@@ -29,8 +29,12 @@ class Expected:
     verdict: str = ""
     """yes or no, of a question that is answered by either."""
 
-    def __add__(self, other: Expected) -> Expected:
-        return Expected(self.figures + other.figures, self.names + other.names, self.verdict or other.verdict)
+    def __add__(self, other_expected: Expected) -> Expected:
+        return Expected(
+            self.figures + other_expected.figures,
+            self.names + other_expected.names,
+            self.verdict or other_expected.verdict,
+        )
 
 
 def borrower_of(loan: naive.Loan) -> str:

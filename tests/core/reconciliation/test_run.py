@@ -305,7 +305,7 @@ def test_loans_without_par_have_no_say_in_the_medians() -> None:
     """Fully repaid ones are often still listed."""
     tape = portfolio_of(borrower_name=["A", "B", "C"], par_value=[0.0, 0.0, 3e3])
     book = portfolio_of(borrower_name=["D", "E", "F"], par_value=[3e6, 3e6, 3e6])
-    assert "par_in_thousands" in [one.code for one in reconcile(tape, book).warnings]
+    assert "par_in_thousands" in [each.code for each in reconcile(tape, book).warnings]
 
 
 @pytest.mark.parametrize(("ratio", "is_warned"), [(949.0, False), (950.0, True), (1_050.0, True), (1_051.0, False)])

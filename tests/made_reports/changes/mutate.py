@@ -50,7 +50,7 @@ _BLANK_EVERY: Final = 5
 
 
 def has_blank_headings(seed: int) -> bool:
-    """Whether the mutant of a seed lacks a fifth of its headings."""
+    """Return whether the mutant of a seed lacks a fifth of its headings."""
     return seed % _BLANK_EVERY == 0
 
 

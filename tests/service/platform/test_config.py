@@ -110,22 +110,22 @@ def test_a_new_tenants_tier() -> None:
 
 
 def test_every_setting_says_what_it_is_with_its_default() -> None:
-    told = documentation()
-    assert len({text for _, _, text in told}) == len(told) == len(msgspec.structs.fields(Settings))
-    assert {name: default for name, default, _ in told}.items() >= {
+    answer = documentation()
+    assert len({text for _, _, text in answer}) == len(answer) == len(msgspec.structs.fields(Settings))
+    assert {name: default for name, default, _ in answer}.items() >= {
         "CUSHION_PORT": "8000", "CUSHION_DATABASE_URL": "", "CUSHION_REQUEST_BURST": "10 50 100 500",
     }.items()  # fmt: skip
-    assert [name for name, _, text in told if len(text.split()) < 2] == []
+    assert [name for name, _, text in answer if len(text.split()) < 2] == []
 
 
 def test_figures_by_tier_are_the_specifications() -> None:
     settings = Settings()
-    told = {
+    by_name = {
         name: tuple(getattr(settings, name))
         for name in Settings.__struct_fields__
         if isinstance(getattr(settings, name), ByTier)
     }
-    assert told == {
+    assert by_name == {
         "requests_per_minute": (60, 300, 1_000, 10_000),
         "request_burst": (10, 50, 100, 500),
         "requests_per_day": (1_000, 10_000, 50_000, -1),

@@ -127,5 +127,5 @@ def test_a_line_is_written_whatever_it_holds(capfd: pytest.CaptureFixture[str], 
     finally:
         structlog.reset_defaults()
     (line,) = capfd.readouterr().err.splitlines()
-    told = json.loads(line)
-    assert (told["event"], told["value"]) == ("odd", value if type(value) is not object else str(value))
+    body = json.loads(line)
+    assert (body["event"], body["value"]) == ("odd", value if type(value) is not object else str(value))

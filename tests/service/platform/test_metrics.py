@@ -32,17 +32,17 @@ def test_names_are_prometheus_and_say_their_unit() -> None:
         if name.startswith("process_"):
             continue
         assert name.startswith("cushion_"), name
-        told = f"{name}_total" if family.type == "counter" else name
-        assert told.endswith(UNITS) or told in AMOUNTS, told
+        answer = f"{name}_total" if family.type == "counter" else name
+        assert answer.endswith(UNITS) or answer in AMOUNTS, answer
         assert family.documentation.rstrip(".") == family.documentation != "", name
-        assert (family.type == "counter") == told.endswith("_total"), name
+        assert (family.type == "counter") == answer.endswith("_total"), name
     assert len(families()) > 15
 
 
 def test_no_label_could_hold_what_is_a_callers() -> None:
     permitted = {"method", "route", "status", "state", "pool", "kernel", "job_name", "outcome", "queue", "channel"}
-    for one in vars(metrics).values():
-        assert set(getattr(one, "_labelnames", ())) <= permitted, one
+    for item in vars(metrics).values():
+        assert set(getattr(item, "_labelnames", ())) <= permitted, item
 
 
 def kernel(*_: Any) -> None:
@@ -74,16 +74,16 @@ def test_a_kernel_is_told_by_the_name_of_what_runs(function: Any, name: str) -> 
 
 def test_a_kernel_of_the_event_loop_is_timed_too() -> None:
     at_once(kernel, 1)
-    told = [sample.labels for sample in families()["cushion_kernel_duration_seconds"].samples]
-    assert any(labels["pool"] == "event_loop" and labels["kernel"].endswith(OWN) for labels in told)
+    actual_labels = [sample.labels for sample in families()["cushion_kernel_duration_seconds"].samples]
+    assert any(labels["pool"] == "event_loop" and labels["kernel"].endswith(OWN) for labels in actual_labels)
 
 
 def test_kernels_are_not_told_apart_without_end(monkeypatch: Any) -> None:
     monkeypatch.setattr(metrics, "KERNELS_MOST", len(metrics._kernels) + 1)
 
-    def one() -> None: ...
+    def each() -> None: ...
 
     def another() -> None: ...
 
-    assert metrics.kernel_of(one).endswith(".one")
-    assert [metrics.kernel_of(one)[-4:], metrics.kernel_of(another)] == [".one", "other"]
+    assert metrics.kernel_of(each).endswith(".one")
+    assert [metrics.kernel_of(each)[-4:], metrics.kernel_of(another)] == [".one", "other"]

@@ -47,7 +47,10 @@ class Collector(ThreadingHTTPServer):
                     for attribute in resource_span.resource.attributes
                     if attribute.key == "cushion.process"
                 ),
-                **{one.key: one.value.string_value or one.value.int_value for one in span.attributes},
+                **{
+                    attribute.key: attribute.value.string_value or attribute.value.int_value
+                    for attribute in span.attributes
+                },
             }
             for _, request in self.received
             for resource_span in request.resource_spans
@@ -84,8 +87,8 @@ def collecting() -> Iterator[Collector]:
 
 def test_a_trace_goes_from_the_upload_to_its_job(idle: Stack, tmp_path: Path) -> None:
     file = tmp_path / "very private name.xlsx"
-    with xlsxwriter.Workbook(file) as made:
-        made.add_worksheet().write_row("A1", ["SECRETLOAN", 1000])
+    with xlsxwriter.Workbook(file) as new_workbook:
+        new_workbook.add_worksheet().write_row("A1", ["SECRETLOAN", 1000])
     with collecting() as collector:
         settings = {
             "CUSHION_OTLP_URL": f"http://127.0.0.1:{collector.server_address[1]}/",
@@ -106,7 +109,7 @@ def test_a_trace_goes_from_the_upload_to_its_job(idle: Stack, tmp_path: Path) ->
                 return spans if wanted <= names else []
 
             spans = wait_until(whole, seconds=60, what="the spans")
-        told = repr(spans)
+        answer = repr(spans)
     by_name = {span["name"]: span for span in spans}
     upload, job = by_name["POST /api/v1/workbooks/upload"], by_name["job workbooks.parse"]
     _, trace, parent, _ = GIVEN.split("-")
@@ -134,7 +137,7 @@ def test_a_trace_goes_from_the_upload_to_its_job(idle: Stack, tmp_path: Path) ->
         "SECRETLOAN",
         "PRIVATE",
     ):
-        assert private not in told
+        assert private not in answer
     assert {path for path, _ in collector.received} == {"/v1/traces"}
 
 

@@ -293,7 +293,7 @@ def _stacked_below(page: ReportPage, heading: tuple[int, ...], body: list[int]) 
 
 
 def _end(page: ReportPage, at: int, heading: tuple[int, ...], texts: AbstractSet[int]) -> int:
-    """Return place in `page.rows` of the first row that is no more of the table."""
+    """Return the place in `page.rows` of the first row that is no more of the table."""
     rows = page.rows
     first = at + len(heading)
     counts = [len(page.row(row)) for row in rows[first : first + SAMPLE_ROWS]]

@@ -253,7 +253,7 @@ def choose_day(lines: Sequence[AsOf]) -> tuple[AsOf | None, list[DataWarning]]:
 
 
 def ambiguous(text: str, place: str, day: float) -> DataWarning:
-    """Return that a date could be read two ways."""
+    """Warn that a date could be read two ways."""
     return DataWarning(
         "ambiguous_date", f"{text} in {place} is read as {day_of(day)}: no other date of the file says which way round"
     )

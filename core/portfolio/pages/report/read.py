@@ -229,7 +229,7 @@ class _Budget:
         return _Read(page, read_blocks(page) if is_within else Blocks([], []))
 
     def warnings(self) -> list[DataWarning]:
-        """Return that something was left out."""
+        """Warn of what was left out."""
         if not self.left_out:
             return []
         text = f"too much text for figures beside the loans, not read: {', '.join(self.left_out)}"

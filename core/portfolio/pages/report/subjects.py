@@ -423,7 +423,7 @@ def _of_amount(text: str) -> str | None:
 
 
 def _of_seniority(text: str) -> str | None:
-    """Return of a coverage test that names no class."""
+    """Return the detail of a coverage test that names no class."""
     match = re.search(r"\b(?:senior|mezzanine|junior|subordinated)\b", text)
     return None if match is None or re.search(r"\bclass(?:es)? [a-hx]\b", text) else match[0]
 

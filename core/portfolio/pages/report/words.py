@@ -177,12 +177,6 @@ def says_none(text: str) -> bool:
 
 
 @lru_cache(MEMORY_MAX)
-def is_equity_name(text: str) -> bool:
-    """Return whether a class's name is one of equity, in no coverage test."""
-    return _alone("class name").search(" ".join(text.lower().split())) is not None
-
-
-@lru_cache(MEMORY_MAX)
 def is_total(text: str) -> bool:
     """Return whether a row's label begins or ends with the word for a total."""
     plain = normal(text).strip()

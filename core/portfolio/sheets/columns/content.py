@@ -315,7 +315,7 @@ class _Counts:
         self.filled = len(self._kinds) - self._kinds.count(BLANK)
 
     def of(self, kind: int) -> int:
-        """Return those of one kind."""
+        """Count the cells of one kind."""
         return self._kinds.count(kind)
 
 

@@ -39,9 +39,6 @@ OF_WEAK_ALIAS: Final = 4.0
 SPEAKS_AGAINST: Final = -3.0
 """Weight of words from which a listed heading is not what it is listed for."""
 
-CELLS_MIN: Final = 5
-"""Filled cells that tell names of facilities from kinds of assets."""
-
 SECOND_SHARE: Final = 0.97
 SECOND_LOSS: Final = 0.6
 """What a second column of a role counts: it takes its next role only where that comes near."""
@@ -349,11 +346,6 @@ _OF_FIGURES: Final = frozenset(
      "spread", "all_in_rate", "base_rate_level", "floor")
 )  # fmt: skip
 
-_SHAREABLE: Final = frozenset(
-    ("par_value", "price", "facility_name", "description", "rating_a", "rating_b", "rating_c", "asset_id", "country",
-     "lien_type", "asset_type", "borrower_name", "industry_a", "industry_b", "industry_c", "maturity_date", "spread")
-)  # fmt: skip
-
 
 def _assign(scores: dict[int, dict[str, RoleEvidence]]) -> dict[int, RoleEvidence]:
     """Assign the most certain pair first: one role a column, one column a role.
@@ -398,11 +390,3 @@ def _with_margin(roles: dict[str, RoleEvidence], role: str) -> RoleEvidence:
     if runner_up is None:
         return evidence
     return replace(evidence, runner_up=runner_up.role, margin=evidence.score - runner_up.score)
-
-
-def same_figures(columns: HeadedColumns, column: int, other_column: int) -> bool:
-    """Return whether two columns have the same values: copies are no ambiguity."""
-    first, second = columns.features(column), columns.features(other_column)
-    if first.filled != second.filled:
-        return False
-    return bool(np.array_equal(first.numbers, second.numbers, equal_nan=True))

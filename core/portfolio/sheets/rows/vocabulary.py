@@ -28,8 +28,6 @@ EQUITY: Final = _words(
 )
 """Words of which the name of a share has one."""
 
-_CORE: Final = DEBT | EQUITY | {"term"}
-
 _EQUITY_ALONE: Final = _words("equity equities stock stocks shares warrant warrants units unit share")
 """Words that make a share of any name of an instrument without a word for debt."""
 

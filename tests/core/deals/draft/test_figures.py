@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.compliance.matching import Terms
-from core.deals.draft.figures import DraftTest, Unmeasured, sort_figures
+from core.deals.draft.figures import DraftTest, UnmeasuredTest, sort_figures
 from core.portfolio.model.facts import Fact
 from core.portfolio.pages.report.subjects import subject_of
 from tests.rows import every
@@ -20,7 +20,7 @@ def printed(label: str, value: float | None = 3.0, trigger: float | None = 10.0,
     )
 
 
-def sorted_of(*facts: Fact) -> tuple[list[DraftTest], list[Unmeasured]]:
+def sorted_of(*facts: Fact) -> tuple[list[DraftTest], list[UnmeasuredTest]]:
     return sort_figures(facts, US)
 
 

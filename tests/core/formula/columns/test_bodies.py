@@ -118,3 +118,28 @@ def test_what_cannot_run_by_column_is_left_to_the_rows() -> None:
 
 def test_every_column_body_belongs_to_a_function() -> None:
     assert set(COLUMN_BODIES) <= set(FUNCTIONS)
+
+
+class Counting(Sheet):
+    """A sheet that counts the steps of work that it is told of."""
+
+    steps = 0
+
+    def spend(self, cells: int) -> int:
+        self.steps += cells
+        return super().spend(cells)
+
+
+@every("call", ["MATCH({keys},A1:A{n},0)", "VLOOKUP({keys},A1:C{n},2,FALSE)", "XMATCH({keys},A1:A{n})"])
+def test_a_search_for_many_keys_counts_as_work(call: str) -> None:
+    """A step for each key: a limit on the work of a formula holds down a column, too."""
+    table = [(float(row), float(row), float(row)) for row in range(ROWS)]
+    steps = []
+    for count in (5, 50):
+        sheet = Counting(*[list(column) for column in zip(*table, strict=True)])
+        keys = span_of([1.0] * count, sheet.pool)
+        name, _, rest = call.partition("(")
+        texts = rest[:-1].format(keys="keys", n=ROWS).split(",")
+        assert COLUMN_BODIES[name](sheet, [argument(sheet, text, {"keys": keys}) for text in texts]) is not None
+        steps.append(sheet.steps)
+    assert steps[1] - steps[0] >= 45

@@ -424,7 +424,7 @@ def loan_rows(draw: Callable[..., Any]) -> list[list[Any]]:
 
 
 def summary(portfolio: Portfolio) -> dict[str, Any]:
-    """What does not depend on the order of rows: positions by identifier."""
+    """Return what does not depend on the order of rows: positions by identifier."""
     cells_by_id: dict[str, Any] = {}
     for row, identifier in enumerate(named(portfolio, "loanx_id")):
         cells_by_id[str(identifier)] = (

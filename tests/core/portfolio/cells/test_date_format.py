@@ -12,7 +12,7 @@ from core.portfolio.cells.date_format import DateFormatError, date_format, date_
 
 
 def at(*parts: int) -> datetime:
-    """A moment without a zone, as a spreadsheet has them."""
+    """Return a moment without a zone, as a spreadsheet has them."""
     return datetime(*parts)  # type: ignore[arg-type]  # noqa: DTZ001
 
 

@@ -31,7 +31,7 @@ def pool(strings: list[str]) -> Text:
 
 
 def replaced_in(pattern: str, replacement: str, string: str) -> str | None:
-    """One string with its matches replaced; None where that failed."""
+    """Return one string with its matches replaced; None where that failed."""
     result, failed = replace_matches(pattern, replacement, pool([string]))
     return None if failed[0] else result[0]
 

@@ -20,7 +20,7 @@ MakeCells = Callable[..., Cells]
 
 
 def stated(text: str) -> dict[str, Any] | None:
-    """What a cell states, without what it does not."""
+    """Return what a cell states, without what it does not."""
     rate = rate_cell(text)
     return None if rate is None else {name: value for name, value in asdict(rate).items() if value == value and value}
 

@@ -16,7 +16,7 @@ OTHER = [100.0, 180.0, 330.0]
 
 
 def of(make_book: MakeBook, headers: tuple[str, str], currencies: tuple[str, ...] = ("USD",) * 3) -> Portfolio:
-    """Three loans with two columns of par."""
+    """Return three loans with two columns of par."""
     loans = [[f"LX10000{at}", f"Name {at}", FIRST[at], OTHER[at], currencies[at], "2031-01-31"] for at in range(3)]
     return Portfolio.from_workbook(
         make_book({"Loans": [["LoanX ID", "Issuer", *headers, "Currency", "Maturity"], *loans]})

@@ -13,7 +13,7 @@ MapRows = Callable[..., Portfolio]
 
 
 def read(map_rows: MapRows, names: list[str], *rows: list[Any]) -> tuple[list[float], set[str]]:
-    """Par, and the codes of what is said of it."""
+    """Return par, and the codes of what is said of it."""
     loans = [[f"Borrower {at}", f"LX10000{at}", *row] for at, row in enumerate(rows)]
     portfolio = map_rows([["Issuer Name", "LoanX ID", *names], *loans])
     codes = {warning.code for warning in portfolio.notes.warnings if warning.code.startswith("par_")}

@@ -153,7 +153,7 @@ def test_pages_join_by_the_whole_description(make_book: Callable[..., Workbook])
 
 
 def warning_counts(portfolio: Portfolio) -> dict[str, int]:
-    """Code -> rows of every warning."""
+    """Return code -> rows of every warning."""
     return {warning.code: warning.rows for warning in portfolio.notes.warnings}
 
 

@@ -35,7 +35,7 @@ def book_of(
     headers: tuple[str, ...] = ("Par Amount", "Traded Par"),
     more: list[Any] | None = None,
 ) -> Workbook:
-    """The workbook of `of`."""
+    """Return the workbook of `of`."""
     columns = [FIRST, OTHER, OTHER][: len(headers)]
     loans = [
         [f"LX10000{at}", f"Name {at}", *(column[at] for column in columns), "USD", "2030-01-31"] for at in range(3)

@@ -12,7 +12,7 @@ HEAD = ["Issuer", "CUSIP", "Par Amount", "Maturity Date", "RatingSPDerived"]
 
 
 def ratings(further: dict[str, list[str]]) -> dict[str, list[int]]:
-    """The ranks of S&P's further columns of a list of three loans."""
+    """Return the ranks of S&P's further columns of a list of three loans."""
     rows = [
         [*HEAD, *further],
         *(

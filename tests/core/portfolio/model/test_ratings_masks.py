@@ -20,7 +20,7 @@ HEADER = ["LoanX ID", "Issuer", "Par Amount", "Price", "Maturity Date", "S&P Rat
 
 
 def rated(map_rows: MapRows, ratings: list[str | None]) -> Portfolio:
-    """Loans with these ratings, each of a par of 10."""
+    """Return loans with these ratings, each of a par of 10."""
     rows: list[list[Any]] = [
         [f"LX10001{at}", f"Name {at}", 10.0, 99.0, "2030-01-31", rating] for at, rating in enumerate(ratings)
     ]
@@ -28,7 +28,7 @@ def rated(map_rows: MapRows, ratings: list[str | None]) -> Portfolio:
 
 
 def masked_rows(portfolio: Portfolio, field: str = "rating_agency_b") -> list[int]:
-    """The places of the masked loans."""
+    """Return the places of the masked loans."""
     names = portfolio.names[field]
     return [at for at, code in enumerate(names.codes.tolist()) if code >= 0 and is_masked(names.values[code])]
 

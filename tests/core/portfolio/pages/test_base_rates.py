@@ -16,7 +16,7 @@ HEADER = ["LoanX ID", "Issuer", "Par", "Index", "Spread", "Coupon", "Maturity"]
 
 
 def of(make_book: MakeBook, pages: dict[str, list[Any]], *, index: str = "LIBOR", coupon: float = 7.06) -> Portfolio:
-    """Three loans of one index beside pages of rates."""
+    """Return three loans of one index beside pages of rates."""
     loans = [[f"LX10000{at}", f"Name {at}", 100.0, index, 475.0, coupon, "2030-01-31"] for at in range(3)]
     return Portfolio.from_workbook(make_book({"Loans": [HEADER, *loans], **pages}))
 

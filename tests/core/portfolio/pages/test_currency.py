@@ -23,7 +23,7 @@ LOANS: list[list[Any]] = [
 
 
 def of(make_book: MakeBook, more: dict[str, list[Any]] | None = None, *, par: str = "Par", **sheets: Any) -> Portfolio:
-    """The loans with more columns, header -> cells, beside other sheets."""
+    """Return the loans with more columns, header -> cells, beside other sheets."""
     more = more or {}
     rows = [[*row, *(cells[at] for cells in more.values())] for at, row in enumerate(LOANS)]
     header = [par if name == "Par" else name for name in HEADER]

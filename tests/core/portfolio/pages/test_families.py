@@ -16,7 +16,7 @@ PAR = [3_273_633.81, 2_000_000.0, 1_663_700.0, 2_999_000.0, 2_000_000.0, 2_000_0
 
 
 def joined(amount: float, par: list[float] | None = None) -> list[list[str]]:
-    """The obligors that count as one where a page prints an amount."""
+    """Return the obligors that count as one where a page prints an amount."""
     fact = Fact(kind="list", label="Parent", subject=FactSubject(measure="obligors"), value=amount, place="'Top'!B3")
     loans = np.array(par or PAR)
     codes = np.arange(len(NAMES), dtype=np.int32)

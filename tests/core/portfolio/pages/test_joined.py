@@ -45,7 +45,7 @@ def page(portfolio: Portfolio, sheet: str) -> PageNote:
 
 
 def codes(portfolio: Portfolio) -> list[str]:
-    """What is told of the pages."""
+    """Return what is told of the pages."""
     assert {warning.code for warning in portfolio.notes.warnings} <= WARNING_CODES.keys()
     return [warning.code for warning in portfolio.notes.warnings if warning.code.startswith(("page_", "second_"))]
 
@@ -98,7 +98,7 @@ ratings whose column the printed sums choose."""
 
 
 def by_name(portfolio: Portfolio) -> dict[tuple[Any, Any], dict[str, Any]]:
-    """The fields of each loan that has any, by facility and par."""
+    """Return the fields of each loan that has any, by facility and par."""
     columns: dict[str, list[Any]] = {
         target: [None if value != value else value for value in numbers.tolist()]
         for target, numbers in portfolio.numbers.items()

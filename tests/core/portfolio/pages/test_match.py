@@ -60,7 +60,7 @@ def deal(seed: int, count: int = 60) -> list[Row]:
 
 
 def lots(chance: random.Random, row: Row, most: int, digits: int) -> list[Row]:
-    """A loan in contracts whose par adds up to its own before each is rounded."""
+    """Return a loan in contracts whose par adds up to its own before each is rounded."""
     assert row.par is not None
     count = chance.randrange(1, most + 1)
     cuts = sorted(round(chance.uniform(0.1, 0.9) * row.par, 2) for _ in range(count - 1))

@@ -28,7 +28,7 @@ TOTAL = sum(PAR)
 
 
 def of(make_book: MakeBook, *tests: list[Any]) -> Portfolio:
-    """Four loans with five columns of ratings, beside a page of tests."""
+    """Return four loans with five columns of ratings, beside a page of tests."""
     loans = [
         [f"LX10000{at}", f"Name {at}", par, *ratings, "2030-01-31"]
         for at, (par, ratings) in enumerate(zip(PAR, RATINGS, strict=True))
@@ -42,7 +42,7 @@ def ccc(label: str, amount: float) -> list[Any]:
 
 
 def values(portfolio: Portfolio) -> dict[str, Any]:
-    """The shares rated CCC by agency, and the rating factor."""
+    """Return the shares rated CCC by agency, and the rating factor."""
     rows = {result.test_id: result for result in run_suite(portfolio, "enhanced")}
     assert rows["ccc_bucket_pct"].details is not None
     shares = rows["ccc_bucket_pct"].details.breakdown["agencies"]

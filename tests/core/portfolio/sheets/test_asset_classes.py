@@ -16,7 +16,7 @@ COMPANIES = ["Alder Inc.", "Birch LLC", "Cedar Holdings Ltd", "Dogwood Corp", "E
 
 
 def tape(header: list[str], *columns: list[Any]) -> list[list[Any]]:
-    """Six rows below a header; a single value stands on every row."""
+    """Return six rows below a header; a single value stands on every row."""
     filled = [column if len(column) > 1 else column * 6 for column in columns]
     return [header, *([column[row] for column in filled] for row in range(6))]
 

@@ -29,7 +29,7 @@ def loan(at: int) -> list[Any]:
 
 
 def far(*rows: tuple[int, list[Any]]) -> list[list[Any]]:
-    """A header, and some rows at their places below it."""
+    """Return a header, and some rows at their places below it."""
     sheet_rows: list[list[Any]] = [[] for _ in range(max(place for place, _ in rows) + 1)]
     for place, row in rows:
         sheet_rows[place] = row

@@ -31,12 +31,12 @@ MAPPING = PROFILES["standard_clo"]
 
 
 def listed(*places: int, header: list[str] | None = None) -> Rows:
-    """A header and some of the loans below it, by their place from 1."""
+    """Return a header and some of the loans below it, by their place from 1."""
     return [(header or HEADER)[:4], *(LOANS[place - 1][:4] for place in places)]
 
 
 def flags_of(make_book: MakeBook, lists: Rows, name: str = "Lists") -> dict[str, list[int]]:
-    """The flagged loans, by place, of a page of lists beside all the loans."""
+    """Return the flagged loans, by place, of a page of lists beside all the loans."""
     portfolio = Portfolio.from_workbook(make_book({"Loans": [HEADER, *LOANS], name: lists}))
     assert portfolio.row_count == len(LOANS)
     return {flag: (np.flatnonzero(rows) + 1).tolist() for flag, rows in portfolio.flags.items()}

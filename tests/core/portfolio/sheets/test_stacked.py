@@ -37,7 +37,7 @@ SECOND = [
 
 
 def stacked(*tables: list[list[Any]]) -> list[list[Any]]:
-    """The tables below each other, with blank rows between."""
+    """Return the tables below each other, with blank rows between."""
     return [row for table in tables for row in ([None], *table, [None])]
 
 

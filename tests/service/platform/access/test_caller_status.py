@@ -48,7 +48,7 @@ def test_addresses(networks: tuple[str, ...], address: str, admitted: bool) -> N
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "expected_text"),
     [
         ("{}", ((), False, None)),
         (
@@ -62,7 +62,9 @@ def test_addresses(networks: tuple[str, ...], address: str, admitted: bool) -> N
         ),
     ],
 )
-def test_settings_of_a_tenant(apart: Apart, settings: str, told: tuple[tuple[str, ...], bool, int | None]) -> None:
+def test_settings_of_a_tenant(
+    apart: Apart, settings: str, expected_text: tuple[tuple[str, ...], bool, int | None]
+) -> None:
     tenant = apart.tenant()
     apart.sql("UPDATE tenants SET settings = %s::jsonb WHERE id = %s", [settings, tenant])
 
@@ -71,7 +73,7 @@ def test_settings_of_a_tenant(apart: Apart, settings: str, told: tuple[tuple[str
             return await read_tenant(tx, tenant)
 
     record = apart.run(read)
-    assert (record.networks, record.two_factor_required, record.session_timeout_minutes) == told
+    assert (record.networks, record.two_factor_required, record.session_timeout_minutes) == expected_text
 
 
 @pytest.mark.parametrize(

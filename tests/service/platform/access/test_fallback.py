@@ -81,12 +81,12 @@ def test_the_bucket_fills_again(apart: Apart, nowhere: str) -> None:
 
 
 def test_tenants_and_the_systems_key_are_counted_apart(apart: Apart, nowhere: str) -> None:
-    one, other = apart.tenant(), apart.tenant()
+    item, second = apart.tenant(), apart.tenant()
     early_in(60)
 
     async def calls(shared: Resources) -> list[str]:
         gate = shared.gate
-        asked: list[Awaitable[GateVerdict]] = [as_user(gate, one), as_user(gate, one), as_user(gate, other)]
+        asked: list[Awaitable[GateVerdict]] = [as_user(gate, item), as_user(gate, item), as_user(gate, second)]
         asked += [gate.system(), gate.system()]
         return [(await verdict).outcome for verdict in asked]
 
@@ -127,8 +127,8 @@ def test_a_key_is_limited_by_its_own_figures_too(apart: Apart, nowhere: str) -> 
         verdicts = [await shared.gate.key(key, counted=counted) for counted in (True, False, False, True, True)]
         return [(verdict.outcome, verdict.remaining) for verdict in verdicts]
 
-    told = apart.run(calls, redis_url=nowhere, requests_per_minute=flat(2), request_burst=flat(100))
-    assert told == [("ok", 1), ("ok", 1), ("ok", 1), ("ok", 0), ("limited", 0)]
+    answer = apart.run(calls, redis_url=nowhere, requests_per_minute=flat(2), request_burst=flat(100))
+    assert answer == [("ok", 1), ("ok", 1), ("ok", 1), ("ok", 0), ("limited", 0)]
 
 
 def test_limits_off_counts_on_but_refuses_nothing(apart: Apart, nowhere: str) -> None:
@@ -139,8 +139,8 @@ def test_limits_off_counts_on_but_refuses_nothing(apart: Apart, nowhere: str) ->
         verdicts = [await as_user(shared.gate, tenant) for _ in range(3)]
         return [(verdict.outcome, verdict.limit, verdict.remaining) for verdict in verdicts]
 
-    told = apart.run(calls, redis_url=nowhere, requests_per_minute=flat(2), request_burst=flat(1), rate_limits="off")
-    assert told == [("ok", 2, 1), ("ok", 2, 0), ("ok", 2, 0)]
+    answer = apart.run(calls, redis_url=nowhere, requests_per_minute=flat(2), request_burst=flat(1), rate_limits="off")
+    assert answer == [("ok", 2, 1), ("ok", 2, 0), ("ok", 2, 0)]
 
 
 def test_figures_follow_the_tier_and_a_windows_own_is_told_without_a_caller(apart: Apart, nowhere: str) -> None:
@@ -151,8 +151,8 @@ def test_figures_follow_the_tier_and_a_windows_own_is_told_without_a_caller(apar
         verdicts.append(await shared.gate.windows([]))
         return [(verdict.limit, verdict.remaining) for verdict in verdicts]
 
-    told = apart.run(limits, redis_url=nowhere, requests_per_minute=ByTier(60, 300, 1000, 10_000))
-    assert told == [(60, 59), (300, 299), (1000, 999), (10_000, 9999), (10, 9), (0, 0)]
+    answer = apart.run(limits, redis_url=nowhere, requests_per_minute=ByTier(60, 300, 1000, 10_000))
+    assert answer == [(60, 59), (300, 299), (1000, 999), (10_000, 9999), (10, 9), (0, 0)]
 
 
 def test_it_remembers_no_more_than_its_figure(apart: Apart, nowhere: str) -> None:
@@ -177,13 +177,13 @@ def test_a_limit_of_its_own_holds_in_any_span_of_its_length(apart: Apart) -> Non
     async def calls(shared: Resources) -> list[tuple[str, int]]:
         clock, window = Hand(), [Window("w", 2, 60)]
         fallback = Fallback(shared.database, shared.settings, cast(Clock, clock))
-        told = []
+        answer = []
         for seconds in (0, 0, 2, 57, 2):  # the clock's minute ends within the first two seconds
             clock.at += seconds
             verdict = fallback.windows(window)
-            told.append((verdict.outcome, verdict.retry_after_seconds))
+            answer.append((verdict.outcome, verdict.retry_after_seconds))
         fallback.refund(window[0], verdict.moment)
-        return [*told, (fallback.windows(window).outcome, 0)]
+        return [*answer, (fallback.windows(window).outcome, 0)]
 
     assert apart.run(calls) == [("ok", 0), ("ok", 0), ("limited", 58), ("limited", 1), ("ok", 0), ("ok", 0)]
 
@@ -193,7 +193,7 @@ def test_a_limit_of_its_own_holds_in_any_span_of_its_length(apart: Apart) -> Non
 
 def test_what_changes_in_postgresql_bites_at_the_next_request(apart: Apart, nowhere: str) -> None:
     tenant = apart.tenant(tier="free")
-    user, session, other = apart.user(tenant), uuid4(), uuid4()
+    user, session, another = apart.user(tenant), uuid4(), uuid4()
 
     async def changes(shared: Resources) -> list[Any]:
         async def ask(generation: int = 0, at: UUID = session) -> GateVerdict:
@@ -206,12 +206,12 @@ def test_what_changes_in_postgresql_bites_at_the_next_request(apart: Apart, nowh
         third = await ask()
         async with shared.database.transaction(tenant) as tx:
             await shared.revocations.record(tx, tenant, "session", session)
-        outcomes = [(await ask()).outcome, (await ask(at=other)).outcome]
+        outcomes = [(await ask()).outcome, (await ask(at=another)).outcome]
         async with shared.database.transaction(tenant) as tx:
             await shared.revocations.record(tx, tenant, "user", user, 2)
-        outcomes += [(await ask(generation, other)).outcome for generation in (1, 2)]
+        outcomes += [(await ask(generation, another)).outcome for generation in (1, 2)]
         apart.sql("UPDATE tenants SET status = 'suspended' WHERE id = %s", [tenant])
-        return [first, second, third.must_enroll, outcomes, await ask(2, other), await shared.gate.last_seen(session)]
+        return [first, second, third.must_enroll, outcomes, await ask(2, another), await shared.gate.last_seen(session)]
 
     first, second, enrol, outcomes, suspended, seen = apart.run(changes, redis_url=nowhere)
     slug = f"tenant-{tenant.hex}"

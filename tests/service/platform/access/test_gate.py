@@ -112,7 +112,7 @@ def test_a_limit_of_its_own_holds_in_any_span_of_its_length(clean: Apart) -> Non
         return [*verdicts, await shared.gate.windows(window), await shared.gate.windows(window)]
 
     first, refused, forgiven, again = clean.run(calls)
-    assert [one.outcome for one in (first, refused, forgiven, again)] == ["ok", "limited", "ok", "limited"]
+    assert [item.outcome for item in (first, refused, forgiven, again)] == ["ok", "limited", "ok", "limited"]
     assert (first.remaining, refused.remaining) == (0, 0)
     assert (first.passed, refused.passed) == (None, window[0])
     assert 0 < refused.retry_after_seconds <= 10, "until the oldest call that counts is a minute old"
@@ -155,8 +155,8 @@ def keys_of(apart: Apart, tenant: UUID, count: int) -> list[bytes]:
 @pytest.mark.parametrize("bound", ["minute", "bucket", "day"])
 def test_as_many_keys_as_there_may_be_lift_no_limit(clean: Apart, bound: str) -> None:
     """A key's requests count in its own limits and in its tenant's; other tenants have theirs."""
-    tenant, other = clean.tenant(), clean.tenant()
-    keys, elsewhere = keys_of(clean, tenant, 9), keys_of(clean, other, 1)
+    tenant, second = clean.tenant(), clean.tenant()
+    keys, elsewhere = keys_of(clean, tenant, 9), keys_of(clean, second, 1)
     early_in(60)
 
     async def calls(shared: Resources) -> tuple[list[GateVerdict], list[str]]:
@@ -185,18 +185,18 @@ def test_a_key_is_told_of_the_minute_with_less_left(clean: Apart) -> None:
     async def calls(shared: Resources) -> list[tuple[str, int, int]]:
         asked = [shared.gate.key(first), shared.gate.key(first), shared.gate.key(second), as_user(shared.gate, tenant)]
         asked += [shared.gate.key(second, counted=False), shared.gate.key(first)]
-        return [(verdict.outcome, verdict.limit, verdict.remaining) for verdict in [await one for one in asked]]
+        return [(verdict.outcome, verdict.limit, verdict.remaining) for verdict in [await item for item in asked]]
 
-    told = clean.run(calls, requests_per_minute=flat(5), request_burst=flat(100))
-    assert told == [("ok", 5, 4), ("ok", 5, 3), ("ok", 5, 2), ("ok", 5, 1), ("ok", 5, 1), ("ok", 5, 0)]
+    answer = clean.run(calls, requests_per_minute=flat(5), request_burst=flat(100))
+    assert answer == [("ok", 5, 4), ("ok", 5, 3), ("ok", 5, 2), ("ok", 5, 1), ("ok", 5, 1), ("ok", 5, 0)]
 
 
 def test_tenants_are_counted_apart(clean: Apart) -> None:
-    one, other = clean.tenant(), clean.tenant()
+    item, second = clean.tenant(), clean.tenant()
     early_in(60)
 
     async def calls(shared: Resources) -> list[str]:
-        return [(await as_user(shared.gate, tenant)).outcome for tenant in (one, one, other)]
+        return [(await as_user(shared.gate, tenant)).outcome for tenant in (item, item, second)]
 
     assert clean.run(calls, requests_per_minute=flat(1), request_burst=flat(10)) == ["ok", "limited", "ok"]
 
@@ -449,7 +449,7 @@ def test_where_it_is_not_required_two_factor_is_not_looked_at(clean: Apart) -> N
 
 
 def test_a_session_is_noted_where_the_tenant_has_a_timeout(clean: Apart) -> None:
-    timed, other = clean.tenant(), clean.tenant()
+    timed, another = clean.tenant(), clean.tenant()
     settings(clean, timed, session_timeout_minutes=15)
     session, refused = uuid4(), uuid4()
 
@@ -459,7 +459,7 @@ def test_a_session_is_noted_where_the_tenant_has_a_timeout(clean: Apart) -> None
         await asyncio.sleep(0.05)
         await as_user(shared.gate, timed, session=session)
         assert (await as_user(shared.gate, timed, session=refused)).outcome == "limited"
-        await as_user(shared.gate, other, session=refused)
+        await as_user(shared.gate, another, session=refused)
         return [first, await shared.gate.last_seen(session), await shared.gate.last_seen(refused)]
 
     early_in(60)
@@ -492,9 +492,9 @@ def test_a_tenants_record_for_who_has_no_verdict(clean: Apart) -> None:
     tenant = clean.tenant(tier="standard")
 
     async def ask(shared: Resources) -> list[TenantRecord | None]:
-        found = [await shared.gate.tenant(tenant), await shared.gate.tenant(uuid4())]
+        result = [await shared.gate.tenant(tenant), await shared.gate.tenant(uuid4())]
         await shared.database.close()
-        return [*found, await shared.gate.tenant(tenant)]
+        return [*result, await shared.gate.tenant(tenant)]
 
     first, nobody, copied = clean.run(ask)
     assert first == copied == TenantRecord(id=tenant, status="active", tier="standard", slug=f"tenant-{tenant.hex}")

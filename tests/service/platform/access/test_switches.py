@@ -76,8 +76,8 @@ def test_a_change_comes_in_a_second_without_any_request_and_at_once_with_one(swi
         maintain(switched, "first")
         await asyncio.sleep(LOOK_SECONDS + 0.4)
         seen = [message_of(shared)]
-        told = shared.switches.state.version
-        switched.redis.hset(NAME, "version", told + 1)  # another process published what it committed
+        version = shared.switches.state.version
+        switched.redis.hset(NAME, "version", version + 1)  # another process published what it committed
         maintain(switched, "second")
         await shared.gate.windows(())
         return [*seen, message_of(shared)]
@@ -89,7 +89,7 @@ def test_the_copy_in_redis_is_believed_where_it_is_ours_and_newer(switched: Apar
     """PostgreSQL is away: a process that missed the change has it from Redis, signed; and nothing else from there."""
 
     async def see(shared: Resources) -> list[str | None]:
-        async def told(copy: dict[str, Any]) -> str | None:
+        async def expected_text(copy: dict[str, Any]) -> str | None:
             switched.redis.hset(NAME, mapping=copy)
             await shared.gate.windows(())
             return message_of(shared)
@@ -103,12 +103,12 @@ def test_the_copy_in_redis_is_believed_where_it_is_ours_and_newer(switched: Apar
         version = shared.switches.state.version
         good = signed(version + 5, "ours")
         return [
-            await told({"version": version + 1, "record": b"x" * 40}),
-            await told({"version": version + 2, "record": good["record"][:-1] + b" "}),
-            await told(signed(version - 1, "older")),
-            await told(good),
-            await told(signed(version + 4, "older than that")),
-            await told({"version": b"rubbish", "record": b""}),
+            await expected_text({"version": version + 1, "record": b"x" * 40}),
+            await expected_text({"version": version + 2, "record": good["record"][:-1] + b" "}),
+            await expected_text(signed(version - 1, "older")),
+            await expected_text(good),
+            await expected_text(signed(version + 4, "older than that")),
+            await expected_text({"version": b"rubbish", "record": b""}),
         ]
 
     assert switched.run(see) == [None, None, None, "ours", "ours", "ours"]
@@ -116,12 +116,12 @@ def test_the_copy_in_redis_is_believed_where_it_is_ours_and_newer(switched: Apar
 
 def test_what_redis_lost_or_has_wrong_is_mended_by_the_next_request(switched: Apart) -> None:
     async def see(shared: Resources) -> list[Any]:
-        found = []
+        result = []
         for break_ in (lambda: switched.redis.delete(NAME), lambda: switched.redis.hset(NAME, "version", "7777")):
             break_()
             await shared.gate.windows(())
-            found.append(switched.redis.hget(NAME, "version") == b"%d" % shared.switches.state.version)
-        return found
+            result.append(switched.redis.hget(NAME, "version") == b"%d" % shared.switches.state.version)
+        return result
 
     assert switched.run(see) == [True, True]
 

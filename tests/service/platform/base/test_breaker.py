@@ -10,8 +10,10 @@ LIMITS = Limits(failures_max=3, open_seconds=10.0, open_seconds_max=30.0)
 class Clock:
     def __init__(self) -> None:
         self.now = 0.0
-        self.told: list[tuple[State, State]] = []
-        self.breaker = Breaker("x", LIMITS, now=lambda: self.now, changed=lambda _, *states: self.told.append(states))
+        self.changes: list[tuple[State, State]] = []
+        self.breaker = Breaker(
+            "x", LIMITS, now=lambda: self.now, changed=lambda _, *states: self.changes.append(states)
+        )
 
     def fail(self, times: int = 1, **row: object) -> None:
         for _ in range(times):
@@ -43,7 +45,7 @@ def test_it_opens_after_failures_in_a_row_and_one_tries() -> None:
     assert breaker.state == "open", "and never longer than the most"
     clock.now = 60.0
     breaker.succeed(breaker.enter())
-    assert clock.told == [("closed", "open"), ("half_open", "closed")]
+    assert clock.changes == [("closed", "open"), ("half_open", "closed")]
     figures = breaker.figures
     assert (figures.state, figures.successes, figures.failures, figures.times_opened) == ("closed", 2, 11, 1)
     assert (figures.rejected, figures.last_failure, figures.opened_at, figures.retry_at) == (

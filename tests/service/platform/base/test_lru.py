@@ -34,14 +34,14 @@ def test_bounded_in_bytes() -> None:
 
 
 def test_the_oldest_of_several_is_told() -> None:
-    one: Lru[str, int] = Lru(most=9, bytes_most=9)
-    other: Lru[str, int] = Lru(most=9, bytes_most=9)
-    one.keep("a", 1, 1)
-    other.keep("a", 1, 2)
-    assert one.oldest < other.oldest
-    one.get("a")
-    assert one.oldest > other.oldest
-    assert (other.drop_oldest(), other.size_bytes) == (2, 0)
+    item: Lru[str, int] = Lru(most=9, bytes_most=9)
+    second: Lru[str, int] = Lru(most=9, bytes_most=9)
+    item.keep("a", 1, 1)
+    second.keep("a", 1, 2)
+    assert item.oldest < second.oldest
+    item.get("a")
+    assert item.oldest > second.oldest
+    assert (second.drop_oldest(), second.size_bytes) == (2, 0)
 
 
 def test_a_piece_of_an_array_weighs_as_the_whole(tmp_path: Path) -> None:
@@ -91,8 +91,8 @@ print(anonymous_bytes() - before, kept.size_bytes, len(kept))
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system tells of no process's own memory")
 def test_a_full_cache_takes_the_memory_that_its_bound_says() -> None:
-    told = subprocess.run([sys.executable, "-c", FILLED], capture_output=True, text=True, check=True).stdout
-    grown, counted, entries = map(int, told.split())
+    stdout = subprocess.run([sys.executable, "-c", FILLED], capture_output=True, text=True, check=True).stdout
+    grown, counted, entries = map(int, stdout.split())
     bound = 32 * 1024 * 1024
     assert bound * 0.9 < counted <= bound
     assert entries < 60

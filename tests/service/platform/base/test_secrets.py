@@ -70,9 +70,9 @@ def signed(header: dict[str, Any], payload: dict[str, Any], key: str = KEY, algo
 
 
 def test_a_token_comes_back_as_it_was_signed() -> None:
-    given = Tokens(KEY).read(signed({"alg": "HS256", "typ": "JWT"}, claims()), expected="access")
-    assert Tokens(KEY).read(Tokens(KEY).sign(given), expected="access") == given
-    assert isinstance(given, Claims)
+    value = Tokens(KEY).read(signed({"alg": "HS256", "typ": "JWT"}, claims()), expected="access")
+    assert Tokens(KEY).read(Tokens(KEY).sign(value), expected="access") == value
+    assert isinstance(value, Claims)
 
 
 FORGED = {
@@ -152,11 +152,11 @@ def test_the_algorithm_is_hs256() -> None:
 
 
 def test_passwords_are_kept_as_argon2id_and_salted() -> None:
-    one, two = hash_password("Correct-Horse-7"), hash_password("Correct-Horse-7")
-    assert one.startswith("$argon2id$")
-    assert one != two
-    assert verify_password("Correct-Horse-7", one)
-    assert not verify_password("correct-horse-7", one)
+    item, two = hash_password("Correct-Horse-7"), hash_password("Correct-Horse-7")
+    assert item.startswith("$argon2id$")
+    assert item != two
+    assert verify_password("Correct-Horse-7", item)
+    assert not verify_password("correct-horse-7", item)
     assert not verify_password("Correct-Horse-7", None)
     assert not verify_password("Correct-Horse-7", "not a hash")
 
@@ -192,9 +192,9 @@ def test_keys_hold_256_random_bits_and_show_little(environment: Any, prefix: str
 
 def test_the_key_is_made_once_and_readable_by_its_owner_only(tmp_path: Path) -> None:
     path = tmp_path / "secret_key"
-    made = read_or_make_secret_key(path)
-    assert len(made) >= 32
-    assert read_or_make_secret_key(path) == made
+    or_make_secret_key = read_or_make_secret_key(path)
+    assert len(or_make_secret_key) >= 32
+    assert read_or_make_secret_key(path) == or_make_secret_key
     assert path.stat().st_mode & 0o777 == 0o600
     assert [entry.name for entry in tmp_path.iterdir()] == ["secret_key"]
 
@@ -203,9 +203,9 @@ def test_processes_that_start_at_once_agree_on_it(tmp_path: Path) -> None:
     for attempt in range(20):
         path = tmp_path / f"secret_key_{attempt}"
         with ThreadPoolExecutor(8) as pool:
-            made = set(pool.map(read_or_make_secret_key, [path] * 8))
-        assert len(made) == 1
-        assert len(made.pop()) >= 32
+            result = set(pool.map(read_or_make_secret_key, [path] * 8))
+        assert len(result) == 1
+        assert len(result.pop()) >= 32
 
 
 @pytest.mark.parametrize("left", ["", "short\n"])
@@ -237,9 +237,9 @@ def test_what_is_sealed_opens_for_its_purpose_alone() -> None:
     sealed = vault.seal("one", b"plain")
     assert "plain" not in sealed
     assert Vault("s" * 32).open("one", sealed) == b"plain"
-    for other, purpose in ((vault, "two"), (Vault("t" * 32), "one")):
+    for second, purpose in ((vault, "two"), (Vault("t" * 32), "one")):
         with pytest.raises(BadSeal):
-            other.open(purpose, sealed)
+            second.open(purpose, sealed)
 
 
 @pytest.mark.parametrize("place", [0, 10, 40, -1])
@@ -263,9 +263,9 @@ def test_two_seals_of_one_text_differ_and_two_fingerprints_do_not() -> None:
     assert vault.fingerprint("one", "text") == Vault("s" * 32).fingerprint("one", "text")
     assert len(vault.fingerprint("one", "text")) == 32
     others = [("two", "text", "s"), ("one", "texts", "s"), ("one", "text", "t")]
-    found = {Vault(secret * 32).fingerprint(purpose, text) for purpose, text, secret in others}
-    assert vault.fingerprint("one", "text") not in found
-    assert len(found) == 3
+    result = {Vault(secret * 32).fingerprint(purpose, text) for purpose, text, secret in others}
+    assert vault.fingerprint("one", "text") not in result
+    assert len(result) == 3
 
 
 @pytest.mark.parametrize(("ahead_seconds", "believed"), [(0, True), (25, True), (60, False)])

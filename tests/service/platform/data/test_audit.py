@@ -35,14 +35,14 @@ def rows(apart: Apart, tenant: UUID) -> list[tuple[Any, ...]]:
 
 def expected(previous: bytes, row: tuple[Any, ...]) -> bytes:
     """The hash by its description: SHA-256 of the hash before and the fields as `<octets>:<bytes>`, null as `-`."""
-    told = previous
+    answer = previous
     for value in row[:-1]:
         if value is None:
-            told += b"-"
+            answer += b"-"
             continue
         text = written(value) if isinstance(value, datetime) else str(value)
-        told += str(len(text.encode())).encode() + b":" + text.encode()
-    return hashlib.sha256(told).digest()
+        answer += str(len(text.encode())).encode() + b":" + text.encode()
+    return hashlib.sha256(answer).digest()
 
 
 def written(moment: datetime) -> str:
@@ -85,9 +85,9 @@ def entry(**changed: Any) -> dict[str, Any]:
 
 def appended(opened: psycopg.Connection[Any], tenant: UUID, entries: list[dict[str, Any]] | str) -> int:
     text = entries if isinstance(entries, str) else json.dumps(entries)
-    found = opened.execute("SELECT append_audit(%s, %s)", [tenant, text]).fetchone()
-    assert found is not None
-    return int(found[0])
+    row = opened.execute("SELECT append_audit(%s, %s)", [tenant, text]).fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 # The chain ----------------------------------------------------------------------------------------------------------
@@ -103,13 +103,13 @@ def test_entries_are_numbered_and_hashed_as_described(clean: Apart) -> None:
         await audited(shared, tenant, "workbook.uploaded", subject, user_id=user, api_key_id=key, **who)
 
     clean.run(write)
-    found = rows(clean, tenant)
-    assert [row[1] for row in found] == [1, 2]
-    assert found[1][4:14] == (
+    result = rows(clean, tenant)
+    assert [row[1] for row in result] == [1, 2]
+    assert result[1][4:14] == (
         *(str(user), "olive@example.com", str(key), "workbook.uploaded", "workbook", "1", "Größe \U0001f4b6: 5"),
         *("192.0.2.7", "x/1 -", "r"),
     )
-    assert found[1][14] == '{"b":1.5,"a":["é",null]}', "the text as it was written, its keys in their order"
+    assert result[1][14] == '{"b":1.5,"a":["é",null]}', "the text as it was written, its keys in their order"
     assert is_whole(clean, tenant)
 
 
@@ -142,16 +142,16 @@ def test_fields_cannot_flow_into_each_other(clean: Apart) -> None:
 
 
 def test_fifty_writers_at_once_leave_one_chain_without_a_gap(clean: Apart) -> None:
-    tenant, other = clean.tenant(), clean.tenant()
+    tenant, second = clean.tenant(), clean.tenant()
 
     async def write(shared: Resources) -> None:
-        both = [audited(shared, tenant if number % 5 else other, f"action.{number}") for number in range(50)]
+        both = [audited(shared, tenant if number % 5 else second, f"action.{number}") for number in range(50)]
         await asyncio.gather(*both)
 
     clean.run(write)
-    assert (len(rows(clean, tenant)), len(rows(clean, other))) == (40, 10)
+    assert (len(rows(clean, tenant)), len(rows(clean, second))) == (40, 10)
     assert is_whole(clean, tenant)
-    assert is_whole(clean, other)
+    assert is_whole(clean, second)
 
 
 def test_connections_of_several_processes_leave_one_chain(clean: Apart) -> None:
@@ -169,31 +169,31 @@ def test_connections_of_several_processes_leave_one_chain(clean: Apart) -> None:
 
 def test_an_entry_that_is_known_is_passed_over_whatever_comes_with_it(clean: Apart) -> None:
     tenant = clean.tenant()
-    one, two, three = (entry(action=f"a.{number}") for number in range(3))
+    item, two, three = (entry(action=f"a.{number}") for number in range(3))
     with connection(clean, tenant, role=SERVICE_ROLE) as opened:
         assert appended(opened, tenant, []) == 0
-        assert appended(opened, tenant, [one, one]) == 1
-        assert appended(opened, tenant, [one]) == 0
-        assert appended(opened, tenant, [two, one, three, two]) == 2
-        assert appended(opened, tenant, [three, two, one]) == 0
+        assert appended(opened, tenant, [item, item]) == 1
+        assert appended(opened, tenant, [item]) == 0
+        assert appended(opened, tenant, [two, item, three, two]) == 2
+        assert appended(opened, tenant, [three, two, item]) == 0
     assert [row[7] for row in rows(clean, tenant)] == ["a.0", "a.1", "a.2"]
     assert is_whole(clean, tenant)
 
 
 def test_an_entry_with_an_identifier_of_another_tenant_is_another_entry(clean: Apart) -> None:
-    one, other, same = clean.tenant(), clean.tenant(), entry()
-    for tenant in (one, other):
+    item, second, same = clean.tenant(), clean.tenant(), entry()
+    for tenant in (item, second):
         with connection(clean, tenant, role=SERVICE_ROLE) as opened:
             assert appended(opened, tenant, [same]) == 1
-    assert is_whole(clean, one)
-    assert is_whole(clean, other)
+    assert is_whole(clean, item)
+    assert is_whole(clean, second)
 
 
 def test_what_an_entry_says_of_its_tenant_number_and_hash_is_not_heard(clean: Apart) -> None:
-    tenant, other = clean.tenant(), clean.tenant()
+    tenant, second = clean.tenant(), clean.tenant()
     with connection(clean, tenant, role=SERVICE_ROLE) as opened:
-        appended(opened, tenant, [entry(tenant_id=str(other), sequence=77, hash="\\x00")])
-    assert rows(clean, other) == []
+        appended(opened, tenant, [entry(tenant_id=str(second), sequence=77, hash="\\x00")])
+    assert rows(clean, second) == []
     assert is_whole(clean, tenant)
     assert len(rows(clean, tenant)) == 1
 
@@ -424,19 +424,19 @@ def chain(count: int) -> list[Record]:
             *[None] * 3,
             "{}",
         )
-        found = expected(previous, (*row, b""))
-        fields = dict(zip(Record.__struct_fields__, (*row, previous.hex(), found.hex()), strict=True))
+        result = expected(previous, (*row, b""))
+        fields = dict(zip(Record.__struct_fields__, (*row, previous.hex(), result.hex()), strict=True))
         fields |= {"timestamp": written(moment), "details": msgspec.Raw(b"{}")}
         records.append(Record(**fields))
-        previous = found
+        previous = result
     return records
 
 
 @pytest.mark.parametrize("field", [name for name in Record.__struct_fields__ if name not in ("sequence", "hash")])
 def test_every_field_is_held_by_the_hash(field: str) -> None:
     records = chain(3)
-    other = msgspec.Raw(b'{"x":1}') if field == "details" else "00" * 32
-    records[1] = msgspec.structs.replace(records[1], **{field: other})
+    second = msgspec.Raw(b'{"x":1}') if field == "details" else "00" * 32
+    records[1] = msgspec.structs.replace(records[1], **{field: second})
     assert next(breaks(records)).sequence == 2
 
 
@@ -452,12 +452,12 @@ def test_entries_cut_off_at_the_beginning_are_found_where_no_filter_explains_it(
 
 
 def test_entries_left_out_put_in_or_moved_are_found() -> None:
-    records, other = chain(5), chain(5)
+    records, second = chain(5), chain(5)
     assert next(breaks(records[:1] + records[2:])) == Break(3, "the entries after number 1 are missing")
     assert next(breaks([*records[:2], records[1], *records[2:]])) == Break(2, "the entry stands behind number 2")
     assert next(breaks([records[1], records[0]], gaps=True)) == Break(1, "the entry stands behind number 2")
-    assert next(breaks([*records[:2], other[2]])) == Break(3, "the entry is another tenant's")
-    foreign = msgspec.structs.replace(other[2], tenant_id=records[0].tenant_id)
+    assert next(breaks([*records[:2], second[2]])) == Break(3, "the entry is another tenant's")
+    foreign = msgspec.structs.replace(second[2], tenant_id=records[0].tenant_id)
     assert next(breaks([*records[:2], foreign])).reason == "the entry before it is not the one that it follows on"
 
 
@@ -479,8 +479,8 @@ def test_a_filtered_export_may_leave_entries_out_but_not_change_them() -> None:
     some = [records[0], records[2], records[3], records[5]]
     assert list(breaks(some, gaps=True)) == []
     some[1] = msgspec.structs.replace(some[1], action="other")
-    assert [found.sequence for found in breaks(some, gaps=True)] == [3]
-    assert [found.sequence for found in breaks([records[3], records[2]], gaps=True)] == [3]
+    assert [result.sequence for result in breaks(some, gaps=True)] == [3]
+    assert [result.sequence for result in breaks([records[3], records[2]], gaps=True)] == [3]
 
 
 @pytest.mark.parametrize(

@@ -241,9 +241,9 @@ def test_what_stands_in_the_way_of_a_call_is_for_the_log(
     async def walk() -> str:
         with pytest.raises(Unavailable):
             await blobs.put(file, key)
-        other = tmp_path / "other"
-        other.write_bytes(b"other")
-        return await blobs.put(other)
+        second = tmp_path / "other"
+        second.write_bytes(b"other")
+        return await blobs.put(second)
 
     file, key = tmp_path / "file", hashlib.sha256(b"x").hexdigest()
     file.write_bytes(b"x")

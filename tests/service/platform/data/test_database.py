@@ -67,9 +67,9 @@ def test_many_rows_are_copied_and_committed_together(apart: Apart) -> None:
 
 
 def test_one_tenant_holds_half_of_the_connections_at_most(apart: Apart) -> None:
-    one, other = uuid4(), uuid4()
+    item, second = uuid4(), uuid4()
 
-    async def held(shared: Resources) -> None:
+    async def locked(shared: Resources) -> None:
         at_work = 0
         enough, end = asyncio.Event(), asyncio.Event()
 
@@ -82,32 +82,32 @@ def test_one_tenant_holds_half_of_the_connections_at_most(apart: Apart) -> None:
                     enough.set()
                 await end.wait()
 
-        kinds = [lambda: shared.database.transaction(one), lambda: shared.database.bulk(one, seconds_max=5)]
+        kinds = [lambda: shared.database.transaction(item), lambda: shared.database.bulk(item, seconds_max=5)]
         running = [asyncio.create_task(work(kind)) for kind in kinds * 4]
         await enough.wait()
-        async with shared.database.transaction(other) as tx, shared.database.transaction() as nobodys:
+        async with shared.database.transaction(second) as tx, shared.database.transaction() as nobodys:
             assert [await tx.fetch_value("SELECT 1"), await nobodys.fetch_value("SELECT 1")] == [1, 1]
         assert at_work == 2
         end.set()
         await asyncio.gather(*running)
         assert at_work == 8
 
-    apart.run(held, database_connections=4)
+    apart.run(locked, database_connections=4)
 
 
 def test_a_bulk_transaction_is_bound_to_its_tenant_and_leaves_nothing_after_an_error(apart: Apart) -> None:
-    tenant, other = uuid4(), uuid4()
+    tenant, second = uuid4(), uuid4()
 
     async def fails(shared: Resources) -> None:
         async with shared.database.bulk(tenant, seconds_max=5) as tx:
             await tx.execute(NEW_TENANT, [tenant, tenant.hex])
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                await tx.execute(NEW_TENANT, [other, other.hex])
+                await tx.execute(NEW_TENANT, [second, second.hex])
 
     with pytest.raises(psycopg.errors.InFailedSqlTransaction):
         apart.run(fails)
     assert not stored(apart, tenant)
-    assert not stored(apart, other)
+    assert not stored(apart, second)
 
 
 def test_an_error_rolls_back_and_the_connection_lives_on(apart: Apart) -> None:
@@ -152,9 +152,9 @@ def test_what_a_failed_transaction_skipped_is_prepared_anew(apart: Apart) -> Non
                     raise NotFound
 
         async def fails(number: int) -> None:
-            other = uuid4()
-            async with shared.database.transaction(other) as tx:
-                await tx.post(NEW_TENANT, [other, slug])
+            second = uuid4()
+            async with shared.database.transaction(second) as tx:
+                await tx.post(NEW_TENANT, [second, slug])
                 await tx.post(f"SELECT {number}")
 
         async def failed(number: int) -> None:
@@ -163,9 +163,9 @@ def test_what_a_failed_transaction_skipped_is_prepared_anew(apart: Apart) -> Non
 
         async def good(number: int) -> int:
             async with shared.database.transaction(tenant) as tx:
-                found = await tx.fetch_value("SELECT 7")
+                value = await tx.fetch_value("SELECT 7")
                 await tx.post(f"SELECT {number}")
-            return int(found)
+            return int(value)
 
         answers = []
         for _ in range(4):
@@ -179,7 +179,7 @@ def test_what_a_failed_transaction_skipped_is_prepared_anew(apart: Apart) -> Non
 
 
 def test_a_refusal_that_somebody_swallows_does_not_pass_for_a_commit(apart: Apart) -> None:
-    tenant, other, twin = uuid4(), uuid4(), apart.tenant()
+    tenant, second, twin = uuid4(), uuid4(), apart.tenant()
     slug = apart.sql("SELECT slug FROM tenants WHERE id = %s", [twin])[0][0]
 
     async def swallows(shared: Resources) -> None:
@@ -191,12 +191,12 @@ def test_a_refusal_that_somebody_swallows_does_not_pass_for_a_commit(apart: Apar
 
         with pytest.raises(psycopg.Error):
             await deaf()
-        async with shared.database.transaction(other) as tx:
-            await tx.execute(NEW_TENANT, [other, other.hex])
+        async with shared.database.transaction(second) as tx:
+            await tx.execute(NEW_TENANT, [second, second.hex])
 
     apart.run(swallows, database_connections=2)
     assert not stored(apart, tenant)
-    assert stored(apart, other)
+    assert stored(apart, second)
 
 
 def test_a_cancelled_statement_leaves_a_sound_connection(apart: Apart) -> None:
@@ -230,15 +230,15 @@ def test_the_tenant_ends_with_its_transaction(apart: Apart) -> None:
 
 
 def test_a_look_sees_the_rows_of_its_tenant_and_leaves_no_tenant_behind(apart: Apart) -> None:
-    one, other = uuid4(), uuid4()
+    item, second = uuid4(), uuid4()
     looked = "SELECT id, name, (SELECT count(*) FROM tenants) FROM tenants WHERE name = %s"
 
     async def looks(shared: Resources) -> None:
-        for tenant in (one, other):
+        for tenant in (item, second):
             async with shared.database.transaction(tenant) as tx:
                 await tx.execute(NEW_TENANT, [tenant, tenant.hex])
         for _ in range(3):  # as it is, prepared, and by the prepared plan
-            for tenant in (one, other):
+            for tenant in (item, second):
                 assert await shared.database.fetch_counted(tenant, Named, looked, ["Name"]) == [
                     (Named(tenant, "Name"), 1)
                 ]
@@ -246,8 +246,8 @@ def test_a_look_sees_the_rows_of_its_tenant_and_leaves_no_tenant_behind(apart: A
                 assert await tx.fetch_value("SELECT current_setting('cushion.tenant')") == ""
                 assert await tx.fetch_value("SELECT count(*) FROM tenants") == 0
         assert await shared.database.fetch_counted(None, Named, looked, ["Name"]) == []
-        async with shared.database.transaction(one) as tx:
-            assert await tx.fetch_counted(Named, looked, ["Name"]) == [(Named(one, "Name"), 1)]
+        async with shared.database.transaction(item) as tx:
+            assert await tx.fetch_counted(Named, looked, ["Name"]) == [(Named(item, "Name"), 1)]
 
     apart.run(looks)
 
@@ -284,14 +284,14 @@ def test_a_deadlock_is_a_concurrent_modification(apart: Apart) -> None:
     async def locks(shared: Resources) -> list[Any]:
         both = asyncio.Barrier(2)
 
-        async def one(first: UUID, second: UUID) -> str:
+        async def each(first: UUID, second: UUID) -> str:
             async with shared.database.transaction(tenant) as tx:
                 await tx.execute("UPDATE users SET full_name = 'A' WHERE id = %s", [first])
                 await both.wait()
                 await tx.execute("UPDATE users SET full_name = 'B' WHERE id = %s", [second])
             return "done"
 
-        return await asyncio.gather(one(*users), one(*reversed(users)), return_exceptions=True)
+        return await asyncio.gather(each(*users), each(*reversed(users)), return_exceptions=True)
 
     outcomes = apart.run(locks)
     assert sorted(type(outcome) for outcome in outcomes if outcome != "done") == [ConcurrentModification]

@@ -184,19 +184,19 @@ def test_only_own_rows(apart: Apart, two_tenants: tuple[UUID, UUID], names: list
 def test_no_row_can_be_moved_to_another_tenant(
     apart: Apart, two_tenants: tuple[UUID, UUID], names: list[tuple[str, str]]
 ) -> None:
-    one, other = two_tenants
+    item, second = two_tenants
     for name, column in names:
         with (
-            _service(apart, one) as connection,
+            _service(apart, item) as connection,
             pytest.raises(psycopg.errors.InsufficientPrivilege, match=REFUSED),
         ):
-            connection.execute(f"UPDATE {name} SET {column} = %s", [other])
+            connection.execute(f"UPDATE {name} SET {column} = %s", [second])
 
 
 def test_no_row_can_be_put_into_another_tenant(
     apart: Apart, two_tenants: tuple[UUID, UUID], names: list[tuple[str, str]]
 ) -> None:
-    one, other = two_tenants
+    item, second = two_tenants
     for name, column in names:
         copied = apart.sql(
             "SELECT string_agg(attname, ', ' ORDER BY attnum) FROM pg_attribute"
@@ -205,31 +205,33 @@ def test_no_row_can_be_put_into_another_tenant(
             [name, column],
         )[0][0]
         with (
-            _service(apart, one) as connection,
+            _service(apart, item) as connection,
             pytest.raises(psycopg.errors.InsufficientPrivilege, match=REFUSED),
         ):
-            connection.execute(f"INSERT INTO {name} ({column}, {copied}) SELECT %s, {copied} FROM {name}", [other])
+            connection.execute(f"INSERT INTO {name} ({column}, {copied}) SELECT %s, {copied} FROM {name}", [second])
 
 
 def test_no_row_of_another_tenant_can_be_changed_or_deleted(
     apart: Apart, two_tenants: tuple[UUID, UUID], names: list[tuple[str, str]]
 ) -> None:
-    one, other = two_tenants
-    with _service(apart, one) as connection:
+    item, second = two_tenants
+    with _service(apart, item) as connection:
         for name, column in names:
             if _may(apart, name, "UPDATE"):
-                changed = connection.execute(f"UPDATE {name} SET {column} = {column} WHERE {column} = %s", [other])
+                changed = connection.execute(f"UPDATE {name} SET {column} = {column} WHERE {column} = %s", [second])
                 assert changed.rowcount == 0, name
             if _may(apart, name, "DELETE"):
-                assert connection.execute(f"DELETE FROM {name} WHERE {column} = %s", [other]).rowcount == 0, name
+                assert connection.execute(f"DELETE FROM {name} WHERE {column} = %s", [second]).rowcount == 0, name
         connection.rollback()
 
 
 @pytest.mark.parametrize("name", sorted(ONLY_READ))
 def test_what_only_functions_write_the_service_cannot(apart: Apart, name: str) -> None:
     rights = ("SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE")
-    held = [apart.sql("SELECT has_table_privilege(%s, %s, %s)", [SERVICE_ROLE, name, right])[0][0] for right in rights]
-    assert held == [True, False, False, False, False]
+    current = [
+        apart.sql("SELECT has_table_privilege(%s, %s, %s)", [SERVICE_ROLE, name, right])[0][0] for right in rights
+    ]
+    assert current == [True, False, False, False, False]
 
 
 def test_a_tenant_cannot_be_deleted_by_the_service(apart: Apart, two_tenants: tuple[UUID, UUID]) -> None:
@@ -297,7 +299,7 @@ def test_the_definer_sees_and_changes_only_what_its_functions_need(apart: Apart)
         "SELECT table_name, string_agg(privilege_type, ' ' ORDER BY privilege_type)"
         " FROM information_schema.table_privileges WHERE grantee = 'cushion_definer' GROUP BY 1"
     )
-    writing = {name: held for name, held in rights if held != "SELECT"}
+    writing = {name: current for name, current in rights if current != "SELECT"}
     assert writing == {
         "blobs": "SELECT UPDATE",
         "documents": "DELETE SELECT UPDATE",
@@ -352,8 +354,8 @@ def test_the_definer_sees_and_changes_only_what_its_functions_need(apart: Apart)
 
 def test_the_running_service_shows_a_tenant_its_own_rows_only(stack: Stack) -> None:
     """The same, end to end: two tenants of the service, one list each."""
-    one, other = register(stack.url), register(stack.url)
-    for member in (one, other):
+    item, second = register(stack.url), register(stack.url)
+    for member in (item, second):
         users = member.get("/api/v1/admin/users").json()["items"]
         assert {user["tenant_id"] for user in users} == {member.tenant_id}
 
@@ -361,5 +363,5 @@ def test_the_running_service_shows_a_tenant_its_own_rows_only(stack: Stack) -> N
 def test_the_service_logs_in_as_its_role(stack: Stack) -> None:
     """Not merely SET ROLE on the owner's connection, from which RESET ROLE would lead back."""
     assert register(stack.url)
-    found = stack.sql("SELECT DISTINCT usename FROM pg_stat_activity WHERE application_name = 'cushion'")
-    assert found == [(SERVICE_ROLE,)]
+    rows = stack.sql("SELECT DISTINCT usename FROM pg_stat_activity WHERE application_name = 'cushion'")
+    assert rows == [(SERVICE_ROLE,)]

@@ -86,13 +86,13 @@ def test_what_was_decided_while_it_came_back_is_handed_over_too(apart: Apart, se
 
     async def outage(shared: Resources) -> TenantUsage:
         server.stop()
-        with psycopg.connect(apart.database_url) as other:
-            other.execute("LOCK TABLE tenants IN ACCESS EXCLUSIVE MODE")
+        with psycopg.connect(apart.database_url) as second:
+            second.execute("LOCK TABLE tenants IN ACCESS EXCLUSIVE MODE")
             await shared.gate.windows([])  # finds it gone
             late = asyncio.create_task(as_user(shared.gate, tenant))
             server.start()
             await back(shared)
-            other.rollback()
+            second.rollback()
         assert (await late).outcome == "ok"
         returning = shared.breaker._returning
         assert returning is not None

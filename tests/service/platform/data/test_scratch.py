@@ -66,9 +66,9 @@ def test_what_is_young_or_to_be_kept_stays(tmp_path: Path) -> None:
 def test_a_run_leaves_nothing_and_finds_nothing_of_a_killed_one(tmp_path: Path, ends: str) -> None:
     (tmp_path / "parse-1-abandoned").mkdir()
     try:
-        with folder_of(tmp_path, "parse-1") as folder, folder_for(tmp_path, "parse-2") as other:
+        with folder_of(tmp_path, "parse-1") as folder, folder_for(tmp_path, "parse-2") as other_path:
             (folder / "file").write_bytes(b"x")
-            assert sorted(tmp_path.iterdir()) == sorted([folder, other])
+            assert sorted(tmp_path.iterdir()) == sorted([folder, other_path])
             if ends == "badly":
                 raise RuntimeError(ends)
     except RuntimeError:

@@ -64,15 +64,15 @@ def rows(apart: Apart, tenant: UUID) -> list[tuple[Any, ...]]:
 
 
 def test_events_arrive_in_the_audit_log_with_who_and_what(clean: Apart) -> None:
-    one, other = clean.tenant(), clean.tenant()
+    item, second = clean.tenant(), clean.tenant()
 
     async def walk(shared: Resources) -> int:
-        await happens(shared, one, count=2)
-        await happens(shared, other)
+        await happens(shared, item, count=2)
+        await happens(shared, second)
         return await drained(shared)
 
     assert clean.run(walk) == 3
-    assert rows(clean, one) == [
+    assert rows(clean, item) == [
         (
             "calculation.completed",
             "olive@example.com",
@@ -85,7 +85,7 @@ def test_events_arrive_in_the_audit_log_with_who_and_what(clean: Apart) -> None:
         )
         for n in range(2)
     ]
-    assert len(rows(clean, other)) == 1
+    assert len(rows(clean, second)) == 1
     assert clean.redis.xlen(STREAM) == 0
 
 
@@ -185,8 +185,8 @@ def test_entries_that_were_trimmed_while_taken_are_passed_over(clean: Apart, mon
 
 
 def test_a_user_who_is_known_by_the_token_alone_gets_an_e_mail(clean: Apart) -> None:
-    tenant, other = clean.tenant(), clean.tenant()
-    user, stranger = clean.user(tenant), clean.user(other)
+    tenant, second = clean.tenant(), clean.tenant()
+    user, stranger = clean.user(tenant), clean.user(second)
 
     async def walk(shared: Resources) -> int:
         for number, who in enumerate((user, stranger, None)):
@@ -210,8 +210,8 @@ def test_an_event_keeps_its_moment_and_its_identifier(clean: Apart) -> None:
         return await drained(shared)
 
     assert clean.run(walk) == 2
-    found = clean.sql("SELECT id, occurred_at FROM audit_log WHERE tenant_id = %s", [tenant])
-    assert found == [(event.id, moment)]
+    actual_rows = clean.sql("SELECT id, occurred_at FROM audit_log WHERE tenant_id = %s", [tenant])
+    assert actual_rows == [(event.id, moment)]
 
 
 def test_without_redis_an_event_goes_straight_into_the_log(clean: Apart) -> None:
@@ -390,5 +390,5 @@ def test_what_a_worker_held_when_it_was_killed_is_written_once(
     assert clean.run(rest) >= 20
     wait_until(lambda: len(rows(clean, tenant)) == 21, what="the events")
     assert clean.redis.xlen(STREAM) == 0
-    found = clean.sql("SELECT count(*), max(sequence) FROM audit_log WHERE tenant_id = %s", [tenant])
-    assert found == [(21, 21)]
+    actual_rows = clean.sql("SELECT count(*), max(sequence) FROM audit_log WHERE tenant_id = %s", [tenant])
+    assert actual_rows == [(21, 21)]

@@ -110,9 +110,9 @@ def test_an_operators_admins_work_in_another_tenant(operated: Operated, owner: M
     for caller in (operated.operator, admin):
         seen = operated.request("GET", TENANT, caller, owner.tenant_id)
         assert (seen.status_code, seen.json()["id"]) == (200, owner.tenant_id)
-    made = operated.request("POST", "/api/v1/mappings", operated.operator, owner.tenant_id, json=_mapping())
-    assert made.status_code == 201, made.text
-    assert made.json()["created_by"] == operated.operator.email
+    result = operated.request("POST", "/api/v1/mappings", operated.operator, owner.tenant_id, json=_mapping())
+    assert result.status_code == 201, result.text
+    assert result.json()["created_by"] == operated.operator.email
     assert owner.get("/api/v1/mappings").json()["total"] == 1
     assert operated.operator.get("/api/v1/mappings").json()["total"] == 0
     rows = operated.stack.sql(
@@ -142,8 +142,8 @@ def test_an_operator_is_no_owner_there(operated: Operated, owner: Member) -> Non
 
 def test_the_others_of_an_operator_tenant_stay_at_home(operated: Operated, owner: Member) -> None:
     for role in ("analyst", "viewer"):
-        other = operated.operator.invite(role)
-        assert refusal(operated.request("GET", "/api/v1/workbooks", other, owner.tenant_id)) == FORBIDDEN
+        second = operated.operator.invite(role)
+        assert refusal(operated.request("GET", "/api/v1/workbooks", second, owner.tenant_id)) == FORBIDDEN
     key = operated.operator.post("/api/v1/admin/api-keys", json={"name": "k", "permissions": ["workbooks:read"]})
     headers = {"X-API-Key": key.json()["key"], "X-Tenant-ID": owner.tenant_id}
     assert refusal(httpx.get(operated.url + "/api/v1/workbooks", headers=headers)) == FORBIDDEN

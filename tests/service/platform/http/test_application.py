@@ -62,9 +62,9 @@ def test_every_path_is_found_with_a_slash_at_its_end(stack: Stack) -> None:
             if path == "/" or path.startswith((guide.PREFIX.rstrip("/"), "/console")):  # their pages are folders
                 continue
             answer = http.request(row.method, f"{path}/?a=1&b=%2F%20x")
-            told = (answer.status_code, answer.headers.get("location"), answer.content)
-            if told != (308, f"{path}?a=1&b=%2F%20x", b"") or not answer.headers["x-request-id"]:
-                wrong.append((row.method, path, told))
+            lines = (answer.status_code, answer.headers.get("location"), answer.content)
+            if lines != (308, f"{path}?a=1&b=%2F%20x", b"") or not answer.headers["x-request-id"]:
+                wrong.append((row.method, path, lines))
             assert_limits(answer)
     assert wrong == []
 

@@ -141,8 +141,8 @@ def test_an_answer_above_a_kilobyte_is_small_over_the_wire_and_says_so(shared_ow
     assert len(whole) >= 1024
     assert (plain.status_code, answer.status_code) == (200, 200)
     assert (plain.headers.get("content-encoding"), answer.headers.get("content-encoding")) == (None, "gzip")
-    for told in (plain, answer):
-        assert "accept-encoding" in ",".join(told.headers.get_list("vary")).lower()
+    for lines in (plain, answer):
+        assert "accept-encoding" in ",".join(lines.headers.get_list("vary")).lower()
     assert gzip.decompress(squeezed) == whole
     assert int(answer.headers["content-length"]) == len(squeezed) < len(whole) * 0.6
 

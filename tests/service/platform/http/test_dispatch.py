@@ -285,12 +285,12 @@ def test_a_row_that_cannot_work_is_refused_when_it_is_declared() -> None:
     async def surplus(ctx: Context, surprise: int) -> None:
         """A handler."""
 
-    for path, handler, said in (
+    for path, handler, words in (
         ("", undescribed, "no description"),
         ("/{id}", other_name, "the path names"),
         ("", surplus, "nothing gives"),
     ):
-        with pytest.raises(AssertionError, match=said):
+        with pytest.raises(AssertionError, match=words):
             Area("/x", tag="x", scope="x").get(path)(handler)
     with pytest.raises(AssertionError, match="access"):
         Area("/x", tag="x").get("")(good)

@@ -50,7 +50,7 @@ class Told(Struct, kw_only=True):
     """An item as it is read."""
 
     id: UUID
-    made: str
+    wire_name: str
     share: float
 
 
@@ -61,15 +61,15 @@ class Record(Struct, kw_only=True):
     items: list[Told] | None = None
 
 
-def faults(given: Any, kind: Any = Order, **how: Any) -> dict[str, str]:
+def faults(value: Any, kind: Any = Order, **how: Any) -> dict[str, str]:
     try:
-        read(given, kind, ["body"], **how)
+        read(value, kind, ["body"], **how)
     except ValidationFailed as refusal:
-        told: dict[str, str] = {}
+        answer: dict[str, str] = {}
         for fault in refusal.errors:
             place = ".".join(fault.loc)
-            told[place] = f"{told[place]} | {fault.message}" if place in told else fault.message
-        return told
+            answer[place] = f"{answer[place]} | {fault.message}" if place in answer else fault.message
+        return answer
     return {}
 
 
@@ -77,7 +77,7 @@ FIRST = "3f2504e0-4f89-41d3-9a0c-0305e82c3301"
 
 
 @every(
-    "given, told",
+    "document, expected_fault",
     [
         ({"name": "abc"}, {}),
         ({"name": "abc", "free": {"whatever": 1}, "either": {"id": FIRST}, "count": None}, {}),
@@ -128,34 +128,34 @@ FIRST = "3f2504e0-4f89-41d3-9a0c-0305e82c3301"
         ),
     ],
 )
-def test_every_fault_is_told_in_words(given: Any, told: dict[str, str]) -> None:
-    assert faults(given) == told
+def test_every_fault_is_told_in_words(document: Any, expected_fault: dict[str, str]) -> None:
+    assert faults(document) == expected_fault
 
 
 @every(
-    "given, told",
+    "document, expected_fault",
     [
         ({"name": "abc", "id": 1}, {}),
-        ({"name": "abc", "id": 1, "items": [{"id": FIRST, "made": "today"}]}, {}),
+        ({"name": "abc", "id": 1, "items": [{"id": FIRST, "wire_name": "today"}]}, {}),
         ({"name": "abc", "id": 1, "daay": 1}, {"body.daay": "there is no field 'daay'; did you mean day?"}),
         (
-            {"name": "abc", "either": {"id": FIRST, "made": "x"}},
-            {"body.either.made": "there is no field 'made'; the fields are id, share"},
+            {"name": "abc", "either": {"id": FIRST, "wire_name": "x"}},
+            {"body.either.wire_name": "there is no field 'wire_name'; the fields are id, share"},
         ),
     ],
 )
-def test_what_was_read_of_a_record_may_be_sent_back(given: Any, told: dict[str, str]) -> None:
-    assert faults(given, records=[Record]) == told
-    assert len(faults(given)) > 0
+def test_what_was_read_of_a_record_may_be_sent_back(document: Any, expected_fault: dict[str, str]) -> None:
+    assert faults(document, records=[Record]) == expected_fault
+    assert len(faults(document)) > 0
 
 
 def test_what_is_sent_back_changes_nothing() -> None:
-    given = {"name": "abc", "id": 9, "items": [{"id": FIRST, "made": "x", "share": 0.5}]}
-    assert read(given, Order, ["body"], records=[Record]) == Order(name="abc", items=[Item(id=UUID(FIRST), share=0.5)])
+    value = {"name": "abc", "id": 9, "items": [{"id": FIRST, "wire_name": "x", "share": 0.5}]}
+    assert read(value, Order, ["body"], records=[Record]) == Order(name="abc", items=[Item(id=UUID(FIRST), share=0.5)])
 
 
 @every(
-    "given, told",
+    "document, expected_fault",
     [
         ({"name": "abc", "count": "3", "pairs": "4", "day": "2026-01-31"}, {}),
         ({"name": "abc", "count": "x"}, {"body.count": "expected a whole number, got 'x'"}),
@@ -163,13 +163,15 @@ def test_what_is_sent_back_changes_nothing() -> None:
         ({"name": Upload("x", 1, None)}, {"body.name": "expected text, got a file"}),
     ],
 )
-def test_forms_and_queries_are_text(given: Any, told: dict[str, str]) -> None:
-    assert faults(given, strict=False) == told
+def test_forms_and_queries_are_text(document: Any, expected_fault: dict[str, str]) -> None:
+    assert faults(document, strict=False) == expected_fault
 
 
-@every("given", [{"name": "x" * 100_000}, {"name": "abc", "x" * 100_000: 1}, {"name": "abc", "colour": "x" * 100_000}])
-def test_a_fault_repeats_little_of_what_was_sent(given: Any) -> None:
-    assert sum(len(place) + len(fault) for place, fault in faults(given).items()) < 1000
+@every(
+    "document", [{"name": "x" * 100_000}, {"name": "abc", "x" * 100_000: 1}, {"name": "abc", "colour": "x" * 100_000}]
+)
+def test_a_fault_repeats_little_of_what_was_sent(document: Any) -> None:
+    assert sum(len(place) + len(fault) for place, fault in faults(document).items()) < 1000
 
 
 def test_no_more_faults_are_listed_than_a_reader_can_use() -> None:

@@ -25,8 +25,8 @@ def path(tmp_path: Path) -> Path:
 
 
 def answered(path: Path, **headers: str) -> Streamed:
-    given = {name.replace("_", "-").encode(): value.encode("latin-1") for name, value in headers.items()}
-    return file_answer(given, path, size_bytes=SIZE, tag="abc", name="a.pdf", kind="application/pdf")
+    input_value = {name.replace("_", "-").encode(): value.encode("latin-1") for name, value in headers.items()}
+    return file_answer(input_value, path, size_bytes=SIZE, tag="abc", name="a.pdf", kind="application/pdf")
 
 
 async def _read(answer: Streamed) -> bytes:
@@ -61,9 +61,9 @@ def test_a_part(path: Path, asked: str, start: int, stop: int) -> None:
 def test_what_is_no_single_range_is_answered_whole(path: Path, asked: str) -> None:
     headers = {b"range": asked.encode()} if asked else {}
     answer = file_answer(headers, path, size_bytes=SIZE, tag="abc", name="a", kind="text/csv")
-    told = dict(answer.headers)
-    assert (answer.status, told["content-length"], told["etag"]) == (200, str(SIZE), '"abc"')
-    assert (told["accept-ranges"], "content-range" in told) == ("bytes", False)
+    actual_headers = dict(answer.headers)
+    assert (answer.status, actual_headers["content-length"], actual_headers["etag"]) == (200, str(SIZE), '"abc"')
+    assert (actual_headers["accept-ranges"], "content-range" in actual_headers) == ("bytes", False)
     assert asyncio.run(_read(answer)) == CONTENT
 
 

@@ -88,15 +88,15 @@ def test_a_refused_request_gives_the_key_back(owner: Member) -> None:
 
 
 def test_of_many_at_once_one_has_the_effect(owner: Member) -> None:
-    def one(_: int) -> httpx.Response:
+    def first_body(_: int) -> httpx.Response:
         with httpx.Client(base_url=owner.http.base_url, headers=owner.http.headers, timeout=60) as client:
             return client.post(MAPPINGS, json=mapping("Once"), headers={"Idempotency-Key": "race"})
 
     with ThreadPoolExecutor(20) as pool:
-        answers = list(pool.map(one, range(20)))
-    made = [answer for answer in answers if answer.status_code == 201]
-    assert len({answer.content for answer in made}) == 1
-    assert sum("idempotent-replayed" not in answer.headers for answer in made) == 1
+        answers = list(pool.map(first_body, range(20)))
+    new_answers = [answer for answer in answers if answer.status_code == 201]
+    assert len({answer.content for answer in new_answers}) == 1
+    assert sum("idempotent-replayed" not in answer.headers for answer in new_answers) == 1
     waiting = (409, "CONFLICT", "Request with this idempotency key is still being processed")
     assert {refusal(answer) for answer in answers if answer.status_code != 201} <= {waiting}
     assert owner.get(MAPPINGS).json()["total"] == 1
@@ -143,27 +143,27 @@ def test_a_repetition_uses_nothing_of_the_month(owner: Member, stack: Stack) -> 
 def test_a_high_rate_event_is_as_safe_as_its_kept_answer(owner: Member, stack: Stack) -> None:
     """Neither is there without the other, wherever the process dies: one transaction writes both."""
     body, headers = {"formula": "=1"}, {"Idempotency-Key": "sum"}
-    with psycopg.connect(stack.database_url) as other, ThreadPoolExecutor(1) as pool:
-        other.execute("LOCK TABLE calls IN SHARE ROW EXCLUSIVE MODE")
+    with psycopg.connect(stack.database_url) as second, ThreadPoolExecutor(1) as pool:
+        second.execute("LOCK TABLE calls IN SHARE ROW EXCLUSIVE MODE")
         answer = pool.submit(owner.post, "/api/v1/calculations/evaluate", json=body, headers=headers)
         waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
         wait_until(lambda: stack.sql(waiting), what="the event on its way")
         assert stack.sql("SELECT status FROM idempotency_keys WHERE tenant_id = %s", [owner.tenant_id]) == [(None,)]
-        other.rollback()
+        second.rollback()
         assert answer.result().status_code == 200
-    told = "/api/v1/activity?action=calculation.completed"
-    wait_until(lambda: owner.get(told).json()["total"] == 1, what="the entry of that second")
+    path = "/api/v1/activity?action=calculation.completed"
+    wait_until(lambda: owner.get(path).json()["total"] == 1, what="the entry of that second")
 
 
 def test_of_two_that_hold_the_key_in_turn_one_has_the_effect(owner: Member, stack: Stack) -> None:
     """A request that stood still for so long that its repetition began anew undoes what it did."""
-    with psycopg.connect(stack.database_url) as other, ThreadPoolExecutor(1) as pool:
-        other.execute("LOCK TABLE mappings IN SHARE ROW EXCLUSIVE MODE")  # the handler stands still
+    with psycopg.connect(stack.database_url) as second, ThreadPoolExecutor(1) as pool:
+        second.execute("LOCK TABLE mappings IN SHARE ROW EXCLUSIVE MODE")  # the handler stands still
         slow = pool.submit(created, owner, "slow", "Once")
         claimed = "SELECT claim FROM idempotency_keys WHERE tenant_id = %s"
         wait_until(lambda: stack.sql(claimed, [owner.tenant_id]), what="the claim")
         stack.sql("UPDATE idempotency_keys SET claim = gen_random_uuid() WHERE tenant_id = %s", [owner.tenant_id])
-        other.rollback()
+        second.rollback()
         assert refusal(slow.result())[2] == "Request with this idempotency key is still being processed"
     assert owner.get(MAPPINGS).json()["total"] == 0
 
@@ -250,9 +250,9 @@ def test_a_key_that_is_none(owner: Member, key: bytes) -> None:
 
 def test_only_posts_heed_it(owner: Member) -> None:
     headers = {"Idempotency-Key": "same"}
-    made = created(owner, "same", "Read").json()
-    assert owner.get(f"{MAPPINGS}/{made['id']}", headers=headers).json()["name"] == "Read"
-    renamed = owner.patch(f"{MAPPINGS}/{made['id']}", json={"name": "Changed"}, headers=headers)
+    body = created(owner, "same", "Read").json()
+    assert owner.get(f"{MAPPINGS}/{body['id']}", headers=headers).json()["name"] == "Read"
+    renamed = owner.patch(f"{MAPPINGS}/{body['id']}", json={"name": "Changed"}, headers=headers)
     assert (renamed.status_code, renamed.json()["name"]) == (200, "Changed")
 
 

@@ -27,15 +27,15 @@ def connection(stack: Stack) -> Iterator[HTTPConnection]:
         yield opened
 
 
-def send(connection: HTTPConnection, method: str, path: str, body: bytes, told: int | None) -> HTTPResponse:
+def send(connection: HTTPConnection, method: str, path: str, body: bytes, lines: int | None) -> HTTPResponse:
     """A request whose body is told to be `told` bytes long; None: sent in chunks, as long as it is."""
     connection.putrequest(method, path)
     connection.putheader("Content-Type", "application/json")
-    if told is None:
+    if lines is None:
         connection.putheader("Transfer-Encoding", "chunked")
         connection.endheaders(b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body))
     else:
-        connection.putheader("Content-Length", str(told))
+        connection.putheader("Content-Length", str(lines))
         connection.endheaders(body)
     answer = connection.getresponse()
     answer.read()

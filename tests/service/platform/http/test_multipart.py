@@ -63,15 +63,15 @@ def read(
 
         headers = {b"content-type": kind.encode()} | ({b"content-length": length} if length is not None else {})
         fields, close = await read_form(headers, receive, kinds=KINDS, most_bytes=most, **options)
-        found = {name: value.file.read() if isinstance(value, Upload) else value for name, value in fields.items()}
-        found |= {
+        by_name = {name: value.file.read() if isinstance(value, Upload) else value for name, value in fields.items()}
+        by_name |= {
             f"{name}!": (value.file_name, value.size_bytes)
             for name, value in fields.items()
             if isinstance(value, Upload)
         }
         await close()
         assert all(value.file.closed for value in fields.values() if isinstance(value, Upload))
-        return found
+        return by_name
 
     return asyncio.run(main())
 
@@ -247,7 +247,7 @@ def test_fields_become_their_types() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "expected_text"),
     [
         ({}, "is required"),
         ({"file": "text"}, "expected a file, got 'text'"),
@@ -256,7 +256,7 @@ def test_fields_become_their_types() -> None:
         ({"file": Upload("x", 1, None), "number": "x"}, "expected a whole number, got 'x'"),
     ],
 )
-def test_fields_that_do_not_fit(fields: dict[str, Any], said: str) -> None:
+def test_fields_that_do_not_fit(fields: dict[str, Any], expected_text: str) -> None:
     with pytest.raises(ValidationFailed) as refused:
         to_struct(fields, Form)
-    assert [fault.message for fault in refused.value.errors] == [said]
+    assert [fault.message for fault in refused.value.errors] == [expected_text]

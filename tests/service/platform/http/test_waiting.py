@@ -230,8 +230,8 @@ def test_from_an_upload_to_a_report_by_waits_alone(owner: Member) -> None:
     assert owner.post("/api/v1/compliance/run", json={"workbook_id": book["id"]}).status_code == 200
     report = owner.post("/api/v1/reports/compliance", json={"workbook_id": book["id"]}).json()
     assert final(f"/api/v1/reports/{report['id']}") == "completed"
-    made = {"name": "Double", "template_id": "custom", "graph": GRAPH, "status": "active"}
-    formula = owner.post("/api/v1/formulas", json=made)
+    result = {"name": "Double", "template_id": "custom", "graph": GRAPH, "status": "active"}
+    formula = owner.post("/api/v1/formulas", json=result)
     assert formula.status_code == 201, formula.text
     config_id = formula.json()["id"]
     column = {"sheet_id": sheet_id, "target_column": "Double", "output_mode": "new"}
@@ -267,14 +267,14 @@ def test_the_ninth_read_is_answered_at_once(stack: Stack, owner: Member, strange
     with ThreadPoolExecutor(9) as pool:
         waiting = [pool.submit(waited, owner, tape, 20) for _ in range(8)]
         time.sleep(0.5)
-        assert not any(one.done() for one in waiting)
+        assert not any(item.done() for item in waiting)
         answer, seconds = waited(owner, tape, 20)
         assert (answer.status_code, answer.json()["processing_status"], seconds < 1) == (200, "processing", True)
-        with reading(stranger, f"{TAPES}/{theirs}", 20) as other:
+        with reading(stranger, f"{TAPES}/{theirs}", 20) as second:
             complete(stack, theirs)
-            assert other()[0].json()["processing_status"] == "completed", "another tenant has places of its own"
+            assert second()[0].json()["processing_status"] == "completed", "another tenant has places of its own"
         complete(stack, tape)
-        assert {one.result()[0].json()["processing_status"] for one in waiting} == {"completed"}
+        assert {item.result()[0].json()["processing_status"] for item in waiting} == {"completed"}
     again = stored_tape(stack, owner)
     answer, seconds = waited(owner, again, 1)
     assert seconds >= 1, "the places are free again"
@@ -323,8 +323,8 @@ def test_a_suspended_tenant_reads_nothing(stack: Stack, owner: Member, tape: str
     key = owner.key("compliance:read")
     with reading(key, f"{TAPES}/{tape}", 20) as answer:
         keys = owner.get("/api/v1/admin/api-keys").json()
-        (made,) = keys["items"] if isinstance(keys, dict) else keys
-        assert owner.delete(f"/api/v1/admin/api-keys/{made['id']}").status_code == 204
+        (result,) = keys["items"] if isinstance(keys, dict) else keys
+        assert owner.delete(f"/api/v1/admin/api-keys/{result['id']}").status_code == 204
         complete(stack, tape)
         response, _ = answer()
     assert response.status_code == 401
@@ -346,7 +346,7 @@ def test_nothing_is_held_while_a_read_waits(stack: Stack, owner: Member, tape: s
             )
             answer, seconds = seconds_of(lambda: members[8].get(TAPES))
             complete(stack, tape)
-            assert {one.result()[0].status_code for one in waiting} == {200}
+            assert {item.result()[0].status_code for item in waiting} == {200}
         for client in clients:
             client.close()
     assert (open_transactions, answer.status_code, seconds < 1) == (0, 200, True)

@@ -15,15 +15,15 @@ from tests.contract.test_openapi import DOCUMENT
 
 def as_python_reads(module: str) -> dict[str, dict[str, str]]:
     """The strings below the fields of a module's classes, by the syntax tree."""
-    found: dict[str, dict[str, str]] = {}
+    result: dict[str, dict[str, str]] = {}
     for kind in ast.parse(Path(str(sys.modules[module].__file__)).read_text(encoding="utf-8")).body:
         if isinstance(kind, ast.ClassDef):
-            fields = found[kind.name] = {}
+            fields = result[kind.name] = {}
             for field, below in zip(kind.body, kind.body[1:], strict=False):
                 match field, below:
                     case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
                         fields[name] = words
-    return found
+    return result
 
 
 def test_the_strings_below_fields_are_those_of_the_syntax_tree() -> None:
@@ -46,7 +46,7 @@ OTHERS = {
 def test_what_null_means_is_added_to_what_the_field_is() -> None:
     properties: dict[str, Any] = {"warning_threshold": {}, "enabled": {}, "test_id": {"description": "of its type"}}
     describe(properties, GivenThreshold, {})
-    said = {name: schema["description"] for name, schema in properties.items()}
-    assert said["warning_threshold"].startswith(sentence(SHARED["warning_threshold"]) + " Null: ")
-    assert said["enabled"] == "False takes the test out of the run."
-    assert said["test_id"] == "of its type."
+    by_name = {name: schema["description"] for name, schema in properties.items()}
+    assert by_name["warning_threshold"].startswith(sentence(SHARED["warning_threshold"]) + " Null: ")
+    assert by_name["enabled"] == "False takes the test out of the run."
+    assert by_name["test_id"] == "of its type."

@@ -234,10 +234,10 @@ def test_a_run_goes_when_its_retention_is_over_and_never_before(clean: Apart) ->
     assert left() == stay | gone | {shown}
     clean.run(lambda shared: expire_runs(shared, asyncio.Event()))
     assert left() == stay | {shown}
-    told = clean.sql(
+    rows = clean.sql(
         "SELECT resource_id FROM audit_log WHERE tenant_id = %s AND action = 'compliance.run_expired'", [tenant]
     )
-    assert {UUID(run) for (run,) in told} == gone
+    assert {UUID(run) for (run,) in rows} == gone
     clean.sql("DELETE FROM reports WHERE tenant_id = %s", [tenant])
     clean.run(lambda shared: expire_runs(shared, asyncio.Event()))
     assert left() == stay
@@ -245,9 +245,9 @@ def test_a_run_goes_when_its_retention_is_over_and_never_before(clean: Apart) ->
 
 def test_a_cancelled_tenant_keeps_its_evidence_for_as_long_as_it_must(clean: Apart) -> None:
     """Through all of it: the grace, what goes then, the end of each retention, and the chain last."""
-    tenant, other = clean.tenant(), clean.tenant()
+    tenant, second = clean.tenant(), clean.tenant()
     person = clean.user(tenant)
-    clean.user(other)
+    clean.user(second)
     _profile(clean, tenant, "long", 9_000)
     evidence, unprofiled, _ = (_workbook(clean, tenant) for _ in range(3))
     _run(clean, tenant, evidence, "long")
@@ -318,7 +318,7 @@ def test_a_cancelled_tenant_keeps_its_evidence_for_as_long_as_it_must(clean: Apa
     assert left() == (0, 0, 0, 0, 0, 0)
     assert (_count(clean, "audit_log", tenant), _count(clean, "audit_heads", tenant)) == (0, 0)
     assert clean.sql("SELECT name, status FROM tenants WHERE id = %s", [tenant]) == [("erased", "cancelled")]
-    assert _count(clean, "users", other) == 1
+    assert _count(clean, "users", second) == 1
 
 
 GROWING = {
@@ -354,14 +354,14 @@ def test_a_partition_goes_once_all_of_it_has_ended_long_enough(clean: Apart, tab
     now = datetime.now(UTC)
 
     def put(age: int, status: str) -> None:
-        made = now - timedelta(days=age)
-        end = None if status == "pending" else made
-        given = {"tenant": tenant, "user": user, "id": str(uuid4()), "made": made, "status": status, "ended": end}
-        clean.sql(insert, given)
+        result = now - timedelta(days=age)
+        end = None if status == "pending" else result
+        value = {"tenant": tenant, "user": user, "id": str(uuid4()), "made": result, "status": status, "ended": end}
+        clean.sql(insert, value)
 
     def ages() -> list[int]:
-        found = clean.sql(f"SELECT created_at FROM {table} WHERE tenant_id = %s ORDER BY 1 DESC", [tenant])
-        return [(now - made).days for (made,) in found]
+        rows = clean.sql(f"SELECT created_at FROM {table} WHERE tenant_id = %s ORDER BY 1 DESC", [tenant])
+        return [(now - result).days for (result,) in rows]
 
     def parts() -> set[str]:
         return {
@@ -376,8 +376,8 @@ def test_a_partition_goes_once_all_of_it_has_ended_long_enough(clean: Apart, tab
     if opened == "pending":
         put(days + 201, opened)  # its partition stays, and what else is in it
         put(days + 45, opened)
-    ((made,),) = clean.sql("SELECT make_partitions()")
-    assert made >= 4
+    ((result,),) = clean.sql("SELECT make_partitions()")
+    assert result >= 4
     assert clean.sql(f"SELECT count(*) FROM {table}_rest") == [(0,)]
     known = parts()
     clean.sql("SELECT drop_partitions(%s, %s, 1000)", [table, days])

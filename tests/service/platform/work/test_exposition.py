@@ -40,10 +40,10 @@ def value(text: str, name: str, **labels: str) -> float:
 
 
 def test_texts_become_one_with_each_family_once() -> None:
-    one = b'# HELP a_total About a\n# TYPE a_total counter\na_total{x="\\n# HELP"} 1.0\n'
-    one += b"# HELP b B\n# TYPE b gauge\nb 2.0\n"
-    other = b"# HELP b B in other words\n# TYPE b gauge\nb 3.0\n# HELP a_total About a\n# TYPE a_total counter\n"
-    text = merge({"api-1": one, "worker-1": other}).decode()
+    item = b'# HELP a_total About a\n# TYPE a_total counter\na_total{x="\\n# HELP"} 1.0\n'
+    item += b"# HELP b B\n# TYPE b gauge\nb 2.0\n"
+    second = b"# HELP b B in other words\n# TYPE b gauge\nb 3.0\n# HELP a_total About a\n# TYPE a_total counter\n"
+    text = merge({"api-1": item, "worker-1": second}).decode()
     assert text.count("# TYPE b gauge") == text.count("# HELP b ") == 1
     assert samples(text) == {
         ("a_total", frozenset({("process", "api-1"), ("x", "\n# HELP")})): 1.0,
@@ -61,17 +61,17 @@ def test_processes_answer_together_and_the_port_goes_to_the_next(stack: Stack) -
     url = f"http://127.0.0.1:{port}/metrics"
     settings = {"CUSHION_METRICS_PORT": str(port)}
     others = wait_until(
-        lambda: "worker-1" in (found := places(httpx.get(stack.url + "/metrics").text)) and found, what="the worker"
+        lambda: "worker-1" in (result := places(httpx.get(stack.url + "/metrics").text)) and result, what="the worker"
     )
 
-    def told(kinds: set[str]) -> tuple[str, set[str]] | None:
+    def scraped(kinds: set[str]) -> tuple[str, set[str]] | None:
         """What the port says once processes of these kinds answer besides those of the shared service."""
         try:
             text = httpx.get(url, timeout=10).text
         except httpx.TransportError:
             return None
-        found = places(text) - others
-        return (text, found) if {one.partition("-")[0] for one in found} == kinds else None
+        result = places(text) - others
+        return (text, result) if {item.partition("-")[0] for item in result} == kinds else None
 
     with stack.another_worker(**settings):
         with stack.another_api(**settings) as api:
@@ -79,8 +79,8 @@ def test_processes_answer_together_and_the_port_goes_to_the_next(stack: Stack) -
             missing = "/api/v1/workbooks/11111111-2222-4333-8444-555555555555"
             assert owner.get(missing).status_code == 404
             assert httpx.get(api + "/nowhere").status_code == 404
-            text, found = wait_until(lambda: told({"api", "worker"}), what="both processes")
-            (process,) = (one for one in found if one.startswith("api"))
+            text, result = wait_until(lambda: scraped({"api", "worker"}), what="both processes")
+            (process,) = (item for item in result if item.startswith("api"))
             own = httpx.get(api + "/metrics")
             assert own.headers["content-type"].startswith("text/plain; version=0.0.4")
             assert samples(own.text).keys() >= samples(text).keys()
@@ -93,7 +93,7 @@ def test_processes_answer_together_and_the_port_goes_to_the_next(stack: Stack) -
             for private in (owner.tenant_id, owner.user_id, owner.email, missing, "nowhere", stack.database_url):
                 assert private not in text
             assert httpx.get(url.replace("/metrics", "/other")).status_code == 404
-        gone, (process,) = wait_until(lambda: told({"worker"}), what="the next one on the port")
+        gone, (process,) = wait_until(lambda: scraped({"worker"}), what="the next one on the port")
         assert value(gone, "process_resident_memory_bytes", process=process) > 10_000_000
 
 
@@ -141,7 +141,10 @@ def test_silence_is_told_and_bounded(clean: Apart, monkeypatch: pytest.MonkeyPat
             assert value(text, "cushion_breaker_opens_total", **me) == 1
             assert value(text, "cushion_breaker_calls_total", **me, outcome="failure") == 1
             read = {"process": exposition.place, "cache": "manifests"}
-            assert [value(text, "cushion_cache_reads_total", **read, outcome=one) for one in ("hit", "miss")] == [2, 1]
+            assert [value(text, "cushion_cache_reads_total", **read, outcome=item) for item in ("hit", "miss")] == [
+                2,
+                1,
+            ]
             assert await asyncio.to_thread(exposition.text) == text.encode()
         silent.close()
         for place in ("api-98", "api-99"):
@@ -184,12 +187,12 @@ def test_who_only_connects_takes_a_few_places_and_no_more(clean: Apart, monkeypa
     def attack() -> None:
         wait_until(lambda: connects(port), what="the port")
         before = threading.active_count()
-        held = [socket.create_connection(("127.0.0.1", port)) for _ in range(3 * CALLERS_MOST)]
-        wait_until(lambda: all(is_closed(one) for one in held[-CALLERS_MOST:]), what="the excess hung up on")
+        current = [socket.create_connection(("127.0.0.1", port)) for _ in range(3 * CALLERS_MOST)]
+        wait_until(lambda: all(is_closed(item) for item in current[-CALLERS_MOST:]), what="the excess hung up on")
         assert threading.active_count() <= before + 2 * CALLERS_MOST  # each has a clock
-        wait_until(lambda: all(is_closed(one, says=b"G") for one in held), what="the end of who dawdles")
-        for one in held:
-            one.close()
+        wait_until(lambda: all(is_closed(item, says=b"G") for item in current), what="the end of who dawdles")
+        for item in current:
+            item.close()
         wait_until(lambda: httpx.get(f"http://127.0.0.1:{port}/metrics").status_code == 200, what="an answer")
 
     clean.run(main, metrics_port=port)
@@ -203,11 +206,11 @@ def connects(port: int) -> bool:
     return True
 
 
-def is_closed(one: socket.socket, says: bytes = b"") -> bool:
-    one.settimeout(0.1 if not says else 0.01)
+def is_closed(item: socket.socket, says: bytes = b"") -> bool:
+    item.settimeout(0.1 if not says else 0.01)
     try:
-        one.sendall(says)
-        return one.recv(1) == b""
+        item.sendall(says)
+        return item.recv(1) == b""
     except ConnectionError:
         return True
     except TimeoutError:

@@ -59,7 +59,7 @@ def queries() -> Iterator[tuple[str, str, str]]:
 
 
 @pytest.fixture(scope="module")
-def told(apart: Apart) -> dict[str, set[str]]:
+def dashboard_text(apart: Apart) -> dict[str, set[str]]:
     """The labels of each series that a process tells."""
 
     async def main(shared: Resources) -> str:
@@ -75,32 +75,34 @@ def told(apart: Apart) -> dict[str, set[str]]:
     text = apart.run(main, metrics_on_api=True)
     apart.sql("DELETE FROM jobs WHERE tenant_id = %s", [tenant])
     series: dict[str, set[str]] = {"up": set()}
-    for one in vars(metrics).values():
-        if hasattr(one, "_labelnames"):  # of what has not happened yet there are no samples
-            endings = {"_bucket": {"le"}, "_count": set(), "_sum": set()} if isinstance(one, Histogram) else {"": set()}
-            suffix = "_total" if one._type == "counter" else ""
-            series |= {f"{one._name}{end}{suffix}": {*one._labelnames, *more} for end, more in endings.items()}
+    for item in vars(metrics).values():
+        if hasattr(item, "_labelnames"):  # of what has not happened yet there are no samples
+            endings = (
+                {"_bucket": {"le"}, "_count": set(), "_sum": set()} if isinstance(item, Histogram) else {"": set()}
+            )
+            suffix = "_total" if item._type == "counter" else ""
+            series |= {f"{item._name}{end}{suffix}": {*item._labelnames, *more} for end, more in endings.items()}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
             series.setdefault(sample.name, set()).update(sample.labels)
     return {name: labels | OF_PROMETHEUS | {"process"} for name, labels in series.items()}
 
 
-def test_every_query_asks_for_what_is_told(told: dict[str, set[str]]) -> None:
+def test_every_query_asks_for_what_is_told(dashboard_text: dict[str, set[str]]) -> None:
     strange = []
     for title, expression, words in queries():
         series, groups = asked(expression)
-        known = set.union(*(told.get(name, set()) for name in series))
-        wanted = {name for name, labels in series.items() if not labels <= told.get(name, set())}
+        known = set.union(*(dashboard_text.get(name, set()) for name in series))
+        wanted = {name for name, labels in series.items() if not labels <= dashboard_text.get(name, set())}
         shown = set(re.findall(r"\{\{ ?(\w+) ?\}\}", words))
         strange += [(title, wanted, groups - known, shown - known)] if wanted or groups - known or shown - known else []
     assert strange == []
 
 
-def test_what_is_told_is_shown(told: dict[str, set[str]]) -> None:
+def test_what_is_told_is_shown(dashboard_text: dict[str, set[str]]) -> None:
     """Nothing is counted that nobody looks at."""
     shown = {re.sub(r"_(bucket|count|sum)$", "", name) for _, query, _ in queries() for name in asked(query)[0]}
-    ours = {re.sub(r"_(bucket|count|sum)$", "", name) for name in told if name.startswith("cushion_")}
+    ours = {re.sub(r"_(bucket|count|sum)$", "", name) for name in dashboard_text if name.startswith("cushion_")}
     assert ours - shown == set()
 
 

@@ -96,7 +96,7 @@ def test_a_job_commits_with_its_row_or_not_at_all(alone: Apart) -> None:
 
 def test_a_job_waits_while_its_feature_is_off_and_during_maintenance(alone: Apart) -> None:
     """At once: by what was switched at the moment when it would begin, whatever its process has heard of by then."""
-    tenant, other, seen = alone.tenant(), alone.tenant(), Seen()
+    tenant, second, seen = alone.tenant(), alone.tenant(), Seen()
     jobs = table(seen)
     jobs.jobs["note"] = replace(jobs.jobs["note"], flag="exports")
     off = f'{{"exports": {{"tenants": {{"{tenant}": false}}}}}}'
@@ -111,17 +111,17 @@ def test_a_job_waits_while_its_feature_is_off_and_during_maintenance(alone: Apar
             await Runner(shared, jobs)({}, str(whose), job_id, state(alone, job_id)[1])
             return state(alone, job_id)[0]
 
-        mine, theirs = await accept(shared, tenant, of="mine"), await accept(shared, other, of="theirs")
+        mine, theirs = await accept(shared, tenant, of="mine"), await accept(shared, second, of="theirs")
         switch(None, off)
-        assert [await begin(mine, tenant), await begin(theirs, other)] == ["pending", "completed"]
+        assert [await begin(mine, tenant), await begin(theirs, second)] == ["pending", "completed"]
         assert alone.sql("SELECT ready_at > now() FROM jobs WHERE id = %s", [mine]) == [(True,)]
-        third = await accept(shared, other, of="third")
+        third = await accept(shared, second, of="third")
         switch('{"message": "no", "since": "2026-01-01T00:00:00Z"}', "{}")
         assert await begin(mine, tenant) == "pending"
         assert await dispatch(shared, queue) == 0
         switch(None, "{}")
         assert await dispatch(shared, queue) == 1
-        assert [await begin(mine, tenant), await begin(third, other)] == ["completed", "completed"]
+        assert [await begin(mine, tenant), await begin(third, second)] == ["completed", "completed"]
         assert [run["of"] for run in seen.runs] == ["theirs", "mine", "third"]
         assert state(alone, mine)[2] == 0, "waiting is no failure"
 
@@ -172,12 +172,12 @@ def test_of_two_that_find_the_queues_lost_the_second_leaves_what_the_first_hande
 
 
 def test_of_each_tenant_and_queue_a_few_are_handed_over_at_a_time(alone: Apart) -> None:
-    hostile, other = alone.tenant(), alone.tenant()
+    hostile, second = alone.tenant(), alone.tenant()
     open_jobs = "SELECT count(*) FROM jobs WHERE tenant_id = %s AND status IN ('queued', 'running')"
 
     async def crowd(shared: Resources, queue: ArqRedis) -> None:
         first, *_ = [await accept(shared, hostile, queue="parse") for _ in range(10)]
-        job_id = await accept(shared, other, queue="parse")
+        job_id = await accept(shared, second, queue="parse")
         await accept(shared, hostile, queue="calculate")
         assert await dispatch(shared, queue) == 4
         assert state(alone, job_id)[0] == "queued"
@@ -191,13 +191,13 @@ def test_of_each_tenant_and_queue_a_few_are_handed_over_at_a_time(alone: Apart) 
 
 
 def test_tenants_are_handed_over_in_turn(alone: Apart, monkeypatch: pytest.MonkeyPatch) -> None:
-    hostile, other = alone.tenant(), alone.tenant()
+    hostile, second = alone.tenant(), alone.tenant()
     monkeypatch.setattr("service.platform.work.queues.CLAIM_BATCH", 2)
 
     async def turns(shared: Resources, queue: ArqRedis) -> None:
         for _ in range(3):
             await accept(shared, hostile)
-        job_id = await accept(shared, other)
+        job_id = await accept(shared, second)
         assert await dispatch(shared, queue) == 2
         assert state(alone, job_id)[0] == "queued"
 
@@ -213,8 +213,8 @@ def test_the_end_of_a_job_is_announced_so_that_the_next_follows_at_once(alone: A
         with psycopg.connect(alone.database_url, autocommit=True) as listening:
             listening.execute("LISTEN cushion_jobs")
             await Runner(shared, table(Seen()))({}, str(tenant), job_id, 1)
-            told = await asyncio.to_thread(list, listening.notifies(timeout=10, stop_after=1))
-        assert [notice.payload for notice in told] == ["default"]
+            answer = await asyncio.to_thread(list, listening.notifies(timeout=10, stop_after=1))
+        assert [notice.payload for notice in answer] == ["default"]
 
     act(alone, run)
 
@@ -562,8 +562,8 @@ def test_a_hand_over_that_cannot_be_taken_is_made_again_at_once(alone: Apart) ->
         job_id = await accept(shared, tenant)
         await dispatch(shared, queue)
         assert await dispatch(shared, queue) == 0
-        with psycopg.connect(alone.database_url) as other:
-            other.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [job_id])
+        with psycopg.connect(alone.database_url) as second:
+            second.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [job_id])
             with pytest.raises(Unavailable):
                 await Runner(shared, table(seen))({}, str(tenant), job_id, 1)
         assert state(alone, job_id) == ("queued", 1, 0)

@@ -31,8 +31,8 @@ def server() -> Iterator[ModelServer]:
 
 
 def settings(url: str, **changed: Any) -> Settings:
-    given: dict[str, Any] = {"llm_url": url, "llm_model": "small", "llm_seconds": 5.0} | changed
-    return msgspec.structs.replace(Settings(), **given)
+    value: dict[str, Any] = {"llm_url": url, "llm_model": "small", "llm_seconds": 5.0} | changed
+    return msgspec.structs.replace(Settings(), **value)
 
 
 def model_at(url: str, **changed: Any) -> LanguageModel:
@@ -145,6 +145,6 @@ def test_a_tenant_has_half_of_the_places(server: ModelServer, monkeypatch: pytes
         model = model_at(server.url("drip"), llm_requests=2, llm_seconds=0.6)
         return await asyncio.gather(*(model.reply(whose, MESSAGES) for whose in "aab"), return_exceptions=True)
 
-    assert [str(one) for one in asyncio.run(go())] == [
+    assert [str(item) for item in asyncio.run(go())] == [
         "no answer: TimeoutError", "no place is free", "no answer: TimeoutError",
     ]  # fmt: skip

@@ -61,9 +61,9 @@ class Post:
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
         script = self.scripts.get(address)
-        said = script.pop(0) if script else self.says.get(address) or self.says.get("RCPT")
-        if said is not None:
-            return said
+        words = script.pop(0) if script else self.says.get(address) or self.says.get("RCPT")
+        if words is not None:
+            return words
         envelope.rcpt_tos.append(address)
         return "250 OK"
 
@@ -96,9 +96,9 @@ async def server(post: Post, *, port: int = 0, tls: ssl.SSLContext | None = None
         yield listening.sockets[0].getsockname()[1]
     finally:
         listening.close()
-        for one in smtps:
-            if one.transport is not None:
-                one.transport.close()
+        for smtp in smtps:
+            if smtp.transport is not None:
+                smtp.transport.close()
         await listening.wait_closed()
         await asyncio.sleep(0.05)  # the handlers of closed connections end
 
@@ -109,7 +109,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "mail")])
     now = datetime.now(UTC)
-    made = (
+    result = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -125,7 +125,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     private = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    path.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
+    path.write_bytes(private + result.public_bytes(serialization.Encoding.PEM))
     return path
 
 

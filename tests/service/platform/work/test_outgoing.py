@@ -209,16 +209,16 @@ def resolving(*answers: Sequence[str]) -> tuple[Callable[[str, int], Awaitable[S
 
 
 @every(
-    "found",
+    "addresses",
     [
         *(["127.0.0.1"], ["8.8.8.8", "127.0.0.1"], ["::ffff:127.0.0.1"], ["169.254.169.254"], ["fe80::1%2"], []),
         *(["nonsense"], ["2002:7f00:1::"]),
     ],
 )
-def test_a_name_without_a_public_address_is_not_connected_to_and_tells_nothing_more(found: list[str]) -> None:
+def test_a_name_without_a_public_address_is_not_connected_to_and_tells_nothing_more(addresses: list[str]) -> None:
     async def go() -> None:
         async with server(answering(OK)) as (_, heads):
-            resolve, questions = resolving(found)
+            resolve, questions = resolving(addresses)
             for _ in range(2):
                 with pytest.raises(NoAnswer, match=r"^the host has no public address$"):
                     await send(
@@ -267,7 +267,7 @@ def certificate(folder: Path, name: str) -> tuple[ssl.SSLContext, ssl.SSLContext
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
-    made = (
+    result = (
         x509.CertificateBuilder()
         .subject_name(subject)
         .issuer_name(subject)
@@ -281,7 +281,7 @@ def certificate(folder: Path, name: str) -> tuple[ssl.SSLContext, ssl.SSLContext
     )
     file = folder / "both.pem"
     secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    file.write_bytes(made.public_bytes(Encoding.PEM) + secret)
+    file.write_bytes(result.public_bytes(Encoding.PEM) + secret)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file)
     return context, ssl.create_default_context(cafile=str(file))

@@ -36,11 +36,11 @@ def worker(stack: Stack) -> Iterator[Popen[bytes]]:
 
 
 def ready(member: Member, workbook_id: str) -> dict[str, object]:
-    found = member.parsed(workbook_id)
-    assert found["status"] == "ready", found
+    result = member.parsed(workbook_id)
+    assert result["status"] == "ready", result
     page = member.get(f"/api/v1/workbooks/{workbook_id}/sheets/Data/data", params={"start_row": ROWS}).json()
     assert list(page["rows"][0].values())[-1] == ROWS * COLUMNS - 1
-    return found
+    return result
 
 
 def scratch(stack: Stack) -> list[str]:

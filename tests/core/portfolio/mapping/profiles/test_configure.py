@@ -36,7 +36,7 @@ def mapping(**changes: Any) -> Mapping:
 
 
 def faults(**changes: Any) -> dict[str, str]:
-    """Place -> what is wrong."""
+    """Return place -> what is wrong."""
     with pytest.raises(ConfigurationError) as refused:
         mapping(**changes)
     return {".".join(place): what for place, what in refused.value.faults}

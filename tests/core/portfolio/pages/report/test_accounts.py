@@ -15,7 +15,7 @@ from tests.rows import every
 
 
 def accounts(*pages: list[Any], currency: str | None = None) -> Accounts:
-    """What the accounts of some pages say."""
+    """Return what the accounts of some pages say."""
     formats = ["General"]
     sheets = tuple(
         sheet_from_rows(rows, f"Account Balances {at}", index=at, formats=formats) for at, rows in enumerate(pages)

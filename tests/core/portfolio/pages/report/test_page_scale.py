@@ -14,7 +14,7 @@ MakeBook = Callable[..., Workbook]
 
 
 def of(make_book: MakeBook, line: str, factor: float = 1.0) -> Portfolio:
-    """A deal with a line at the top of each page, two lines above its tables."""
+    """Return a deal with a line at the top of each page, two lines above its tables."""
     top = [["Acme CLO"], [line], [None]]
     loans = [[f"LX10000{at}", f"Name {at}", (1_000.0 + at) * factor, "2031-01-31"] for at in range(6)]
     notes = [["Class A", 4_000.0 * factor, 4_000.0 * factor, 0.015], ["Class B", 500.0 * factor, 500.0 * factor, 0.025]]

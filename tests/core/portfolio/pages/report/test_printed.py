@@ -45,7 +45,7 @@ def places_of(fact: Fact) -> set[str]:
 
 
 def found_for(row: dict[str, Any], figures: tuple[Fact, ...]) -> Fact | None:
-    """The fact at one of the row's places."""
+    """Return the fact at one of the row's places."""
     wanted = set(row["places"])
     return next((fact for fact in figures if fact.place in wanted), None) or next(
         (fact for fact in figures if places_of(fact) & wanted), None
@@ -84,7 +84,7 @@ def subject_faults(printed: dict[str, Any], own: FactSubject | None) -> list[str
 
 
 def fact_faults(row: dict[str, Any], fact: Fact | None) -> list[str]:
-    """Each field of a fact that is not what the page prints."""
+    """Return each field of a fact that is not what the page prints."""
     if fact is None:
         return ["not read"]
     faults = [

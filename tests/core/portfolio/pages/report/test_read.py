@@ -29,7 +29,7 @@ HOLDINGS = [
 
 
 def portfolio(name: str, rows: list[list[Any]], **more: list[list[Any]]) -> Portfolio:
-    """What a page says beside two loans."""
+    """Return what a page says beside two loans."""
     formats = ["General"]
     sheets = {name: rows, "Assets": HOLDINGS, **more}
     book_sheets = tuple(
@@ -44,7 +44,7 @@ OF_LOANS = {"no_price", "no_maturity", "par_scale", "par_unlike_notes"}
 
 
 def warning_codes(read_portfolio: Portfolio) -> list[str]:
-    """The codes of what is told of the pages."""
+    """Return the codes of what is told of the pages."""
     return [warning.code for warning in read_portfolio.notes.warnings if warning.code not in OF_LOANS]
 
 
@@ -328,7 +328,7 @@ THEN = [["Test", "Actual", "Trigger"], ["Class A/B Par Value Test", "150.00%", "
 
 
 def shown(make_book: Callable[..., Workbook], hidden: set[str], **pages: list[list[Any]]) -> Portfolio:
-    """Two loans and the pages, some of them hidden."""
+    """Return two loans and the pages, some of them hidden."""
     book = make_book({"Assets": HOLDINGS, "Notes": PLAIN} | {name.replace("_", " "): pages[name] for name in pages})
     sheets = tuple(replace(sheet, state="hidden") if sheet.name in hidden else sheet for sheet in book.sheets)
     return Portfolio.from_workbook(replace(book, sheets=sheets), as_of=5.0)

@@ -32,17 +32,17 @@ def workbook(pages: dict[str, Sequence[Row]]) -> Workbook:
 
 
 def facts(rows: Sequence[Row], name: str = "Compliance", **more: Sequence[Row]) -> tuple[Fact, ...]:
-    """The facts of a page beside two loans."""
+    """Return the facts of a page beside two loans."""
     return Portfolio.from_workbook(workbook({name: rows, **more, "Assets": HOLDINGS}), as_of=5.0).facts.all
 
 
 def current(rows: Sequence[Row], name: str = "Compliance", **more: Sequence[Row]) -> list[Fact]:
-    """Its tests and figures of the day."""
+    """Return a page's tests and figures of the day."""
     return [fact for fact in facts(rows, name, **more) if fact.kind in ("test", "figure") and not fact.is_prior]
 
 
 def brief(fact: Fact) -> tuple[Any, ...]:
-    """Value, limit and status."""
+    """Return value, limit and status."""
     return fact.value, fact.trigger, fact.status
 
 

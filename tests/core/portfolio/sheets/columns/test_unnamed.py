@@ -33,7 +33,7 @@ BASE = {"Issuer": NAMES, "Par Amount": PAR, "Price": PRICES}
 
 
 def roles(make_sheet: MakeSheet, columns: dict[str, list[Any]], title: str = "As of April 09, 2025") -> dict[int, str]:
-    """The roles of a table's columns; headings of one blank or more are blank."""
+    """Return the roles of a table's columns; headings of one blank or more are blank."""
     rows = [
         [title],
         [],
