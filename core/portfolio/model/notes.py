@@ -100,7 +100,6 @@ WARNING_CODES: Final = {
     "matched_by_name": "loans were matched by the borrower's name",
     "shared_keys": "several loans of a side share a key, and were paired by nearest par",
     "sides_swapped": "the tape looks like the manager's workbook",
-    "uncoded": "said of a tape or a comparison before warnings had codes",
     "definition_currency": "the definition is of a deal in another currency than the file's loans",
     "definition_days": "the definition and the file have other dates of the deal, which never change",
     "definition_limits": "most limits that the file prints are not those of the definition's tests",
