@@ -12,7 +12,7 @@ from core.compliance.grouped import doubt_groups
 from core.frames.brief import missing, shortened
 from core.frames.figures import figure_shown
 from core.frames.frame import Frame, FrameColumn, number_column, text_column
-from core.frames.notebook import HtmlFigure, Markup, bar, card, sentence, table, verdict
+from core.frames.notebook import FigureText, Markup, bar, card, sentence, table, verdict
 from core.portfolio.model.notes import warning_texts
 from core.words import counted
 
@@ -178,8 +178,8 @@ def _beside(test_result: TestResult, decimals: int) -> list[Any]:
         return [None, None]
     apart = None if figure.difference is None else figure_shown(figure.difference, "+", decimals)
     return [
-        None if figure.value is None else HtmlFigure(figure_shown(figure.value, decimals=decimals)),
-        HtmlFigure("ties") if figure.agrees else apart if apart is None else HtmlFigure(apart),
+        None if figure.value is None else FigureText(figure_shown(figure.value, decimals=decimals)),
+        FigureText("ties") if figure.agrees else apart if apart is None else FigureText(apart),
     ]
 
 
@@ -193,10 +193,10 @@ def _row(test_result: TestResult, *, has_published: bool) -> list[Any]:
         Markup(f"{verdict(test_result.status)} (doubtful)") if test_result.doubtful else verdict(test_result.status),
         test_result.test_name,
         bar(test_result.current_value, test_result.threshold_value, test_result.threshold_type, test_result.status),
-        HtmlFigure(figure_shown(test_result.current_value, decimals=decimals)),
+        FigureText(figure_shown(test_result.current_value, decimals=decimals)),
         *(_beside(test_result, decimals) if has_published else []),
-        HtmlFigure(f"{test_result.threshold_type} {figure_shown(test_result.threshold_value, decimals=decimals)}"),
-        None if test_result.cushion is None else HtmlFigure(figure_shown(test_result.cushion, "+", decimals)),
+        FigureText(f"{test_result.threshold_type} {figure_shown(test_result.threshold_value, decimals=decimals)}"),
+        None if test_result.cushion is None else FigureText(figure_shown(test_result.cushion, "+", decimals)),
         test_result.test_id,
     ]
 

@@ -44,7 +44,7 @@ class Markup(str):
     __slots__ = ()
 
 
-class HtmlFigure(str):
+class FigureText(str):
     """A number as it is to be shown; a table has it to the right."""
 
     __slots__ = ()
@@ -116,7 +116,7 @@ def verdict(status: Status) -> Markup:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | HtmlFigure) and not isinstance(value, bool)
+    return isinstance(value, int | float | FigureText) and not isinstance(value, bool)
 
 
 def _cell(ground: str, to_right: bool) -> str:

@@ -21,7 +21,7 @@ from core.compliance.run import run_suite
 from core.compliance.spreads import with_spread_rules
 from core.frames.brief import brief, shortened
 from core.frames.figures import DECIMALS, change_shown, figure_shown
-from core.frames.notebook import HtmlFigure, bar, card, table, verdict
+from core.frames.notebook import FigureText, bar, card, table, verdict
 from core.portfolio import Portfolio
 from core.portfolio.model.notes import DataWarning, warning_texts
 from core.portfolio.model.portfolio import without_figures_of_loans
@@ -86,7 +86,7 @@ class Projected(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NotCompared(msgspec.Struct, frozen=True, kw_only=True):
-    """A test that has no figure on one side, or on both; its status on the other side is reported and counts
+    """A test that has no figure on one side, or on both; its status on the other side is told and counts
     nowhere."""
 
     test_id: str
@@ -152,11 +152,11 @@ def _cells(row: Projected) -> list[Any]:
         verdict(row.status_projected),
         row.test_name,
         bar(row.projected_value, row.threshold_value, row.threshold_type, row.status_projected),
-        HtmlFigure(figure_shown(row.current_value, decimals=decimals)),
-        HtmlFigure(figure_shown(row.projected_value, decimals=decimals)),
-        HtmlFigure(f"{row.threshold_type} {figure_shown(row.threshold_value, decimals=decimals)}"),
-        HtmlFigure(figure_shown(row.cushion_projected, "+", decimals)),
-        HtmlFigure(change_shown(row.cushion_change, decimals)),
+        FigureText(figure_shown(row.current_value, decimals=decimals)),
+        FigureText(figure_shown(row.projected_value, decimals=decimals)),
+        FigureText(f"{row.threshold_type} {figure_shown(row.threshold_value, decimals=decimals)}"),
+        FigureText(figure_shown(row.cushion_projected, "+", decimals)),
+        FigureText(change_shown(row.cushion_change, decimals)),
         row.impact_direction,
     ]
 
