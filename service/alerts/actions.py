@@ -24,7 +24,7 @@ UNKNOWN_SHOWN = 10
 
 
 async def create(ctx: Context, body: schema.AlertCreate) -> schema.Alert:
-    """Return an alert of the tenant's, or of one workbook."""
+    """Create an alert of the tenant's, or of one workbook."""
     if body.alert_type not in CONDITIONS:
         raise schema.InvalidAlertType.at(["body", "alert_type"], f"the types are {', '.join(CONDITIONS)}")
     channel_actions.check_types(body.channels)

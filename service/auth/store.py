@@ -33,7 +33,7 @@ async def lacks_tenants(ctx: Unit, *, alone: bool) -> bool:
 
 
 async def create_tenant(ctx: Context, tenant_id: UUID, name: str, slug: str, tier: str) -> bool:
-    """Return a new tenant; False when another one has the slug."""
+    """Create a tenant; return False when another one has the slug."""
     return bool(
         await ctx.execute(
             """
@@ -297,7 +297,7 @@ async def replace_password(ctx: Context, user_id: UUID, old_hash: str, new_hash:
 
 
 async def set_password(ctx: Context, user_id: UUID, new_hash: str) -> str | None:
-    """Return a new password of an active user; the user's e-mail."""
+    """Set the password of an active user; return the user's e-mail."""
     email: str | None = await ctx.fetch_value(
         "UPDATE users SET password_hash = %s, updated_at = now() WHERE id = %s AND status = 'active' RETURNING email",
         [new_hash, user_id],

@@ -29,9 +29,9 @@ def audit(
     filtered: Annotated[bool, Parameter(negative=())] = False,
     output: Output | None = None,
 ) -> int:
-    """Check that an exported audit log is whole.
+    """Check that no entry of an exported audit log was changed or left out.
 
-    No entry changed, left out, put in or moved.
+    Nor was one put in or moved.
 
     The exit code is 0 when the chain is whole, 1 when it is broken, and 2 when the file cannot be read. An entry in
     which a person was erased is checked by a later entry, which an export under a filter may lack. Entries cut off at

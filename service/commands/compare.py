@@ -57,9 +57,9 @@ def compare(  # noqa: PLR0913 - a command's options
     fail_on_new: Annotated[bool, Parameter(negative=())] = False,
     output: Output | None = None,
 ) -> int:
-    """Compare two files of a deal.
+    """Compare two files of a deal: the tests, and the loans that changed.
 
-    Every test before and after, the thinnest cushion first, and the loans that came, went and changed.
+    Every test stands before and after, the thinnest cushion first. Loans came, went or changed.
 
     `cushion deal movements` explains why a test moved. The exit code is 0 when the files were compared, and 2 when a
     file cannot be read or has no loans. With --fail-on-new it is 1 when a test fails in the later file alone. The JSON

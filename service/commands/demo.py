@@ -48,9 +48,9 @@ def demo(
     *,
     once: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
-    """Show the main job.
+    """Show the main job: load deals into a service, and open the console.
 
-    Start a service, load deals, run the compliance suites, and open the console until Ctrl-C.
+    The compliance suites run on each month of the deals. The service runs until Ctrl-C.
 
     Three deals are loaded, each with six months: one fails a test, one has warnings, one is fine. It works in a fresh
     folder and on a free port, beside whatever else runs, and leaves nothing behind. At its end it says what to do next.

@@ -64,9 +64,9 @@ def evaluate(  # noqa: PLR0913 - a command's options
     explain: Annotated[bool, Parameter(negative=())] = False,
     output: Output | None = None,
 ) -> int:
-    """Evaluate formulas.
+    """Evaluate formulas, such as "=SUM(A1:A3)*rate".
 
-    Cushion evaluate "=SUM(A1:A3)*rate" --set "A1:A3=[1,2,3]" --set rate=5%.
+    cushion evaluate "=SUM(A1:A3)*rate" --set "A1:A3=[1,2,3]" --set rate=5%.
 
     A formula alone prints its value and nothing else; several print a table. The JSON has results (cell, formula,
     value, type, error, and with --explain trace). It has warnings where cells of the workbook need each other's

@@ -59,9 +59,9 @@ def export(  # noqa: PLR0913 - a command's options
     key_file: Path | None = None,
     json: Annotated[bool, _NO] = False,
 ) -> None:
-    """Export a workbook.
+    """Export a workbook, and print what was written and redacted.
 
-    Print what was written, what was redacted, and what the file does not show.
+    What the file does not show is printed too.
 
     Personal data (e-mail addresses, telephone numbers, ...) is redacted unless --personal-data is given. The exit code
     is 0 when the file is written, and 2 when it cannot be.

@@ -37,9 +37,9 @@ def generate(  # noqa: PLR0913 - a command's options
     report: Literal["pages", "flat", "sheet", "months"] | None = None,
     format: Literal["xlsx"] = "xlsx",  # noqa: A002 - the option's name
 ) -> None:
-    """Write a made-up deal.
+    """Write a made-up deal: a workbook with Holdings, Tranches and Deal.
 
-    A workbook with the sheets Holdings, Tranches and Deal; print its path.
+    Its path is printed.
 
     With --tape also a trustee's tape of that deal, seeded with discrepancies, and answers.json with the issues that
     `cushion reconcile` must find; print the three paths. With --report the deal's monthly report in place of the

@@ -55,9 +55,9 @@ def report(  # noqa: PLR0913 - a command's options
     trustee: Literal["trustee_a", "trustee_b", "trustee_c"] | None = None,
     personal_data: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
-    """Write a report on a portfolio workbook that can be handed on.
+    """Write a report on a portfolio workbook: its compliance, to hand on.
 
-    Its compliance, or with --tape where a trustee's tape differs from it.
+    With --tape it is on where a trustee's tape differs from the workbook.
 
     Personal data in texts (e-mail addresses, telephone numbers, ...) is masked unless --personal-data is given. The
     exit code is 0 when the report is written, and 2 when it cannot be.

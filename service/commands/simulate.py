@@ -46,9 +46,9 @@ def simulate(  # noqa: PLR0913 - a command's options
     fail_on_new: Annotated[bool, Parameter(negative=())] = False,
     output: Output | None = None,
 ) -> int:
-    """Buy and sell on paper.
+    """Buy and sell on paper: print every test before and after trades.
 
-    Print every test of a suite before and after trades, and the change of its cushion.
+    The suite's tests have the change of their cushions.
 
     The exit code is 0 when the trades could be made, also with tests that fail by them. With --fail-on-new it is 1 for
     such a test. It is 2 when a file cannot be read or a trade cannot be made. The JSON has file, suite, as_of, message,

@@ -28,7 +28,7 @@ _YEARS: Final = (1900, 9900)
 
 
 async def create(ctx: Context, body: stream_schema.StreamProfileCreate) -> stream_schema.StreamProfile:
-    """Return a new profile."""
+    """Create a profile."""
     workbooks.check_stream(ctx, body.stream_key)
     row = {**_with_moment(msgspec.structs.asdict(body)), "created_at": ctx.now()}
     row |= _retention_of(ctx, row)

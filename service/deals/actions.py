@@ -37,7 +37,7 @@ NO_DEFINITION = schema.Definition(version=0, definition={}, change_notes=None, c
 
 
 async def create(ctx: Context, body: schema.DealCreate) -> schema.Deal:
-    """Return a new deal."""
+    """Create a deal."""
     workbooks.check_stream(ctx, body.stream_key)
     _check_life(msgspec.structs.asdict(body))
     if body.mapping_id is not None:

@@ -85,7 +85,7 @@ async def definition(ctx: Context, deal_id: UUID, version: int) -> schema.Defini
 
 
 async def add_definition(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> schema.Definition:
-    """Return the next version of the definition of a deal that is locked."""
+    """Add the next version of the definition of a locked deal."""
     await ctx.execute(
         """
         UPDATE deals SET definition_version = %(version)s, version = version + 1, updated_at = now() WHERE id = %(id)s

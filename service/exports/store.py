@@ -80,7 +80,7 @@ async def read_page(ctx: Context, query: ExportList) -> Slice[Export]:
 
 
 async def start(unit: Unit, export_id: str) -> Work | None:
-    """Return an export that is begun, or begun again; None once it has ended."""
+    """Begin an export, or begin it again; None once it has ended."""
     return await unit.fetch_one_or_none(
         Work,
         f"""

@@ -113,7 +113,7 @@ def _document(value: Any, place: list[str], most_bytes: int) -> str:
 
 
 async def create(ctx: Context, body: schema.ConfigCreate) -> schema.Config:
-    """Return a new formula with its first version."""
+    """Create a formula with its first version."""
     if body.template_id not in (templates_known := (CUSTOM, *TEMPLATES)):
         raise ValidationFailed.at(["body", "template_id"], f"the templates are {', '.join(templates_known)}")
     schemas = {

@@ -109,7 +109,7 @@ async def _fail(unit: Unit, run_id: str, message: str) -> None:
 
 
 async def _end(unit: Unit, run_id: str, action: str, outcome: dict[str, Any], **more: Any) -> Run | None:
-    """Return the run, ended with an audit entry; None where it had ended before."""
+    """End a run with an audit entry, and return it; None if it had ended."""
     run = await store.end_run(unit, run_id, outcome)
     if run is not None:
         config = await store.get(unit, run.config_id)

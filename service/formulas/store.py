@@ -51,7 +51,7 @@ async def create(ctx: Context, row: dict[str, Any]) -> ConfigRow:
 
 
 async def update(ctx: Context, config_id: str, row: dict[str, Any]) -> ConfigRow:
-    """Return a formula changed: its record, and the graph of its current version."""
+    """Change a formula's record and the graph of its current version."""
     await ctx.execute(
         """
         UPDATE formula_versions v SET graph = %(graph)s FROM formula_configs c
@@ -66,7 +66,7 @@ async def update(ctx: Context, config_id: str, row: dict[str, Any]) -> ConfigRow
 
 
 async def add_version(ctx: Context, config_id: str, row: dict[str, Any]) -> Version:
-    """Return the next version of a formula that is locked, or new."""
+    """Add the next version of a formula that is locked, or new."""
     return await ctx.fetch_one(
         Version,
         f"""
@@ -99,7 +99,7 @@ async def versions(ctx: Context, config_id: str, query: PageQuery) -> Page[Versi
 
 
 async def add_run(ctx: Context, row: dict[str, Any]) -> Run:
-    """Return a run that waits for its worker."""
+    """Add a run that waits for its worker."""
     return await ctx.fetch_one(
         Run,
         f"""
@@ -122,13 +122,13 @@ async def runs(ctx: Context, config_id: str, query: PageQuery) -> Page[Run]:
 
 
 async def start_run(unit: Unit, run_id: str) -> Run | None:
-    """Return a run, running from now on; None once it has ended."""
+    """Set a run to running, and return it; None once it has ended."""
     sql = f"UPDATE formula_runs SET status = 'running' WHERE id = %s AND completed_at IS NULL RETURNING {_RUN}"
     return await unit.fetch_one_or_none(Run, sql, [run_id])
 
 
 async def resume_run(unit: Unit, run_id: str) -> Run | None:
-    """Return a failed run that waits again; None for another one."""
+    """Have a failed run wait again, and return it; None if it had not failed."""
     sql = f"""
         UPDATE formula_runs SET status = 'pending', error_details = NULL, completed_at = NULL
         WHERE id = %s AND status = 'failed' RETURNING {_RUN}
@@ -137,7 +137,7 @@ async def resume_run(unit: Unit, run_id: str) -> Run | None:
 
 
 async def end_run(unit: Unit, run_id: str, row: dict[str, Any]) -> Run | None:
-    """Return a run completed or failed; None where it had ended before."""
+    """Complete or fail a run, and return it; None where it had ended before."""
     return await unit.fetch_one_or_none(
         Run,
         f"""

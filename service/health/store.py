@@ -49,7 +49,7 @@ async def workers(resources: Resources) -> int:
 
 
 async def lock_switches(ctx: Context) -> State:
-    """Return all switches; nobody else changes them before the transaction ends."""
+    """Lock all switches until the transaction ends, and return them."""
     state = await ctx.fetch_one_or_none(State, "SELECT version, maintenance, flags FROM switches FOR UPDATE")
     assert state is not None, "the row is there from the migration on"
     return state

@@ -48,7 +48,7 @@ async def nominate_many(ctx: Context, body: schema.NominationBulk) -> schema.Bul
 
 
 async def _nominate(ctx: Context, workbook_ids: Collection[UUID], is_nominated: bool) -> list[schema.Nomination]:
-    """Return the nominations of these workbooks, now as asked.
+    """Nominate workbooks or end that; return their nominations.
 
     Raises:
         WorkbookNotFound: one of them is not there; nothing is changed.
@@ -56,10 +56,8 @@ async def _nominate(ctx: Context, workbook_ids: Collection[UUID], is_nominated: 
     """
     await store.settle(ctx)
     there = {nomination.workbook_id: nomination for nomination in await store.nominations_of(ctx, workbook_ids)}
-    if missing := [workbook_identifier for workbook_identifier in workbook_ids if workbook_identifier not in there]:
-        raise WorkbookNotFound(
-            *(Fault(["workbook_id"], f"there is no workbook {nomination}") for nomination in missing[:10])
-        )
+    if missing := [id_ for id_ in workbook_ids if id_ not in there]:
+        raise WorkbookNotFound(*(Fault(["workbook_id"], f"there is no workbook {id_}") for id_ in missing[:10]))
     if all(nomination.is_nominated == is_nominated for nomination in there.values()):
         ctx.skip_event()
         return list(there.values())
@@ -169,7 +167,7 @@ def _to_new_insight(
 
 
 async def _put_session(ctx: Context, session_id: str, analysis: _Analysis) -> schema.Session:
-    """Return a session whose insights are stored."""
+    """Store a session's insights, and return the session."""
     await store.put_insights(ctx, session_id, analysis.insights)
     session = await store.session(ctx, session_id)
     ctx.set_subject(

@@ -73,7 +73,7 @@ async def detail(ctx: Context, mapping_id: str, query: schema.MappingDetail) -> 
 
 
 async def create(ctx: Context, body: schema.MappingCreate) -> schema.Mapping:
-    """Return a mapping of the tenant's own."""
+    """Create a mapping of the tenant's own."""
     check_source_type(body.source_type, ["body"])
     given_mapping = GivenMapping(
         body.source_type, body.profile_id, body.mappings, body.transforms, body.validation_rules

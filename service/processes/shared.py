@@ -272,7 +272,7 @@ async def in_child(unit: Unit, seconds: float, function: Callable[P, T], *args: 
 
 
 async def run_limited_in_child(unit: Unit, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Return the same of work that limits of its own keep to a second or so.
+    """Run work in a child that its own limits keep to a second or so.
 
     Raises:
         Unavailable: it takes longer or needs more memory all the same, since the machine is too busy.

@@ -201,7 +201,7 @@ async def job_row(unit: Unit, job_id: str) -> JobRow:
 
 
 async def finish_job(unit: Unit, job_id: str, row: dict[str, Any]) -> bool:
-    """Return the comparison is made; whether it still waited for that."""
+    """Complete a comparison; return whether it still waited for that."""
     touched = await unit.execute(
         """
         UPDATE reconciliations SET status = 'completed', summary = %(summary)s, match_stages = %(match_stages)s,

@@ -36,7 +36,7 @@ async def mark_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None
 
 
 async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
-    """Return the report is to be made once more, of what it was ordered of."""
+    """Queue a failed report again, as ordered; return whether it had failed."""
     report = await store.reports.get(unit, UUID(arguments["report_id"]), lock=True)
     if report.status != "failed":
         return False

@@ -35,7 +35,7 @@ INLINE_TRADES_MAX: Final = 20
 
 
 async def create(ctx: Context, body: schema.ScenarioCreate) -> schema.ScenarioDetail:
-    """Return a new scenario with its first trades."""
+    """Create a scenario with its first trades."""
     await check_trades(ctx, body.trades, ["body", "trades"], there=0)
     if await store.scenarios.lock_count(ctx) >= ctx.settings.max_scenarios:
         raise schema.ScenarioLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_scenarios:,} scenarios")
@@ -97,7 +97,7 @@ async def trades(ctx: Context, scenario_id: UUID) -> list[schema.Trade]:
 
 
 async def add_trade(ctx: Context, scenario_id: UUID, body: schema.TradeCreate) -> schema.Trade:
-    """Return one more trade, behind the others."""
+    """Add a trade behind the others."""
     scenario = await _lock(ctx, scenario_id)
     await check_trades(ctx, [body], ["body"], there=scenario.trade_count)
     stored = await store.add_trade(ctx, scenario_id, body)

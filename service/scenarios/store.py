@@ -67,7 +67,7 @@ async def lock_to_edit(ctx: Context, scenario_id: UUID) -> LockedScenario:
 
 
 async def lock_to_simulate(ctx: Context, scenario_id: UUID) -> LockedScenario:
-    """Return a scenario to simulate; its row stays readable."""
+    """Lock a scenario against edits and other simulations; leave its row readable."""
     return await ctx.fetch_one(
         LockedScenario,
         f"""
@@ -190,7 +190,7 @@ async def add_trades(ctx: Context, scenario_id: UUID, trades: Sequence[schema.Tr
 
 
 async def add_trade(ctx: Context, scenario_id: UUID, trade: schema.TradeCreate) -> schema.StoredTrade:
-    """Return one trade that applies behind those that are there."""
+    """Add a trade that applies behind the others, and return it."""
     (row,) = await ctx.fetch_all(
         _TradeRow, _ADD + "RETURNING id, scenario_id, created_at, trade", _trade_rows(ctx, scenario_id, [trade])
     )

@@ -25,7 +25,7 @@ TEST: Final = "webhook.test"
 
 
 async def create(ctx: Context, body: schema.WebhookCreate) -> schema.NewWebhook:
-    """Return a webhook, with its secret."""
+    """Create a webhook; return it with its secret."""
     _check_url(ctx, body.url)
     if await store.webhooks.lock_count(ctx) >= ctx.settings.max_webhooks:
         raise schema.WebhookLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_webhooks:,} webhooks")

@@ -164,7 +164,7 @@ async def put_sheets(unit: Unit, workbook_id: UUID, sheets: Sequence[NewSheet]) 
 
 
 async def begin_recalculation(unit: Unit, workbook_id: UUID) -> schema.WorkbookRow:
-    """Return a workbook that has columns, now recalculating.
+    """Set a workbook that has columns to recalculating, and return it.
 
     Raises:
         WorkbookNotFound: as `get`.

@@ -230,7 +230,7 @@ def _redirect_slash(request: Request) -> str | None:
 
 
 def _add_headers(response: Response, request: Request, request_id: str) -> Response:
-    """Return the answer with the headers that every answer has."""
+    """Add the headers that every answer has."""
     WITHOUT_ROUTE.labels(f"{response.status_code}").inc()
     if request.app.state.resources.stopping.is_set():
         response.headers["connection"] = "close"
