@@ -121,7 +121,7 @@ def _fields(letters: str) -> Iterator[str]:
 
 class ShownColumn(Struct, frozen=True, array_like=True):
     """The formats of a column's cells: the first row of each stretch of cells that have the same, and the place of
-    their form in `Shown.forms`."""
+    their form in `BookDisplay.forms`."""
 
     position: int
     starts: bytes
