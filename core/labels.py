@@ -39,7 +39,10 @@ def spaced(name: str) -> str:
 
 
 def labelled(text: str, labels: Mapping[str, str] = LABELS) -> str:
-    """Return a text for people: each name of an agency's rating or of a trustee in it as its label."""
+    """Return a text for people.
+
+    Each name of an agency's rating or of a trustee in it as its label.
+    """
     return _NAME.sub(lambda match: _words(match, labels), text)
 
 

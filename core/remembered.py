@@ -1,4 +1,7 @@
-"""What is worked out of short texts, kept by the text: users choose these, so a long one is not kept."""
+"""What is worked out of short texts, kept by the text.
+
+Users choose these, so a long one is not kept.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,10 @@ CHARACTERS_MAX: Final = 500
 
 
 def remembered(most: int) -> Callable[[Callable[Concatenate[str, P], T]], Callable[Concatenate[str, P], T]]:
-    """Return a decorator for a function of a text: its answers for the `most` short texts that were asked last are
-    kept."""
+    """Return a decorator for a function of a text.
+
+    Its answers for the `most` short texts that were asked last are kept.
+    """
 
     def decorated(function: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[str, P], T]:
         kept = lru_cache(maxsize=most)(function)

@@ -1,4 +1,6 @@
-"""The seed of this process's hash tables: drawn once, so that nobody can make a file of texts that collide in them.
+"""The seed of this process's hash tables.
+
+Drawn once, so that nobody can make a file of texts that collide in them.
 
 No result depends on it.
 """

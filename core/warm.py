@@ -1,4 +1,7 @@
-"""Load every compiled kernel and see that it calculates: called by the build and by a process before it is ready."""
+"""Load every compiled kernel and see that it calculates.
+
+Called by the build and by a process before it is ready.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,10 @@ _warm = False
 
 
 class KernelError(RuntimeError):
-    """A compiled kernel is missing or gives a wrong answer: the build does not fit this machine or this source."""
+    """A compiled kernel is missing or gives a wrong answer.
+
+    The build does not fit this machine or this source.
+    """
 
 
 def warm() -> None:
@@ -49,7 +55,10 @@ def warm() -> None:
 
 
 def warm_calculations() -> None:
-    """Load what long calculations need, those parts too that they load late: a tiny portfolio goes through each."""
+    """Load what long calculations need, those parts too that they load late.
+
+    A tiny portfolio goes through each.
+    """
     from core.compliance.run import run_suite
     from core.deals.movements import movements  # noqa: F401 - these load a reconciliation
     from core.deals.tie_out import tie_out

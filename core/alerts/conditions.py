@@ -1,4 +1,7 @@
-"""What an alert watches for, by its type: the conditions as data, and reading them."""
+"""What an alert watches for, by its type.
+
+The conditions as data, and reading them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Whether an alert's conditions hold: a run's results and the history of its figures to a verdict.
+"""Whether an alert's conditions hold.
+
+A run's results and the history of its figures to a verdict.
 
 Three answers, not two. A test that was skipped, that the run does not have, or that masked ratings leave open says
 nothing: it fires no alert, and it neither ends nor begins the time for which a condition has held.
@@ -280,8 +282,10 @@ def _unbroken(reading: AlertReading, history: Sequence[RunPoint], holds: Callabl
 
 
 def _newest(reading: AlertReading, history: Sequence[RunPoint]) -> list[RunPoint]:
-    """Return the figures that were the newest ones when they were worked out: without those of a deal's older
-    months."""
+    """Return the figures that were the newest ones when they were worked out.
+
+    Without those of a deal's older months.
+    """
     kept: list[RunPoint] = []
     for point in history:
         if not reading.by_day or not kept or point.day >= kept[-1].day:

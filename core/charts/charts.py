@@ -1,4 +1,7 @@
-"""The kinds of charts: a figure against its limit, shares, a distribution, a ratio through time with its trigger."""
+"""The kinds of charts.
+
+A figure against its limit, shares, a distribution, a ratio through time with its trigger.
+"""
 
 from __future__ import annotations
 
@@ -96,8 +99,10 @@ def bullet(row: Against, alt: str, *, width: float = 104.0, height: float = 12.0
 
 
 def _marker(drawing: Drawing, x: float, y: float, status: Status, *, is_doubtful: bool = False) -> None:
-    """Draw a disc that passes, a triangle that warns, a square that fails: the shape says it without the colour. A ring
-    is doubtful."""
+    """Draw a disc that passes, a triangle that warns, a square that fails.
+
+    The shape says it without the colour. A ring is doubtful.
+    """
     colour = STATUS[status]
     if is_doubtful:
         drawing.circle(x, y, 3.0, fill=MUTED)

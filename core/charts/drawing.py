@@ -1,4 +1,7 @@
-"""Elements of SVG as text: every value is escaped, every number has at most two decimals, the same each time."""
+"""Elements of SVG as text.
+
+Every value is escaped, every number has at most two decimals, the same each time.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +97,10 @@ class Drawing:
 
 
 def escaped(text: str) -> str:
-    """Return the text as XML may hold it: marks escaped, and without what no XML may contain."""
+    """Return the text as XML may hold it.
+
+    Marks escaped, and without what no XML may contain.
+    """
     return escape(
         "".join(
             character for character in text if character in "\t\n" or (character >= " " and character not in _NO_XML)

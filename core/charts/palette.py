@@ -1,4 +1,6 @@
-"""The colours of figures: apart in grey, and for eyes that do not tell red from green; a status has a sign, too.
+"""The colours of figures.
+
+Apart in grey, and for eyes that do not tell red from green; a status has a sign, too.
 
 The three of a status are dark blue-green, amber and dark vermilion, as in `core/typeset/house.typ`.
 """

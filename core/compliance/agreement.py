@@ -1,4 +1,7 @@
-"""Whether a printed figure and ours are the same: numerator and denominator to the cent, a value to its last digit."""
+"""Whether a printed figure and ours are the same.
+
+Numerator and denominator to the cent, a value to its last digit.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +81,10 @@ def agreement_of(fact: Fact, ours: Ours | None) -> Agreement:
 
 
 def ties_of(fact: Fact, ours: Ours) -> frozenset[Part]:
-    """Return the parts of a printed figure that are ours: each amount to the cent, the value to its last digit."""
+    """Return the parts of a printed figure that are ours.
+
+    Each amount to the cent, the value to its last digit.
+    """
     parts: set[Part] = set()
     if fact.value is not None and abs(ours.value - fact.value) <= fact.tolerance:
         parts.add("value")

@@ -111,7 +111,10 @@ def differs(test_result: TestResult) -> bool:
 
 
 def difference_words(test: Test, beside_figure: Beside, measured: Measurement, status: Status) -> str:
-    """Return what differs between the two, in words: the first of numerator, denominator and value, then the status."""
+    """Return what differs between the two, in words.
+
+    The first of numerator, denominator and value, then the status.
+    """
     figure, sign = beside_figure.figure, UNIT_SIGNS[test.unit]
     if beside_figure.agreement.differs == "numerator" and figure.numerator is not None:
         part = f"the trustee's numerator is {figure.numerator:,.2f}, ours {measured.numerator:,.2f}"

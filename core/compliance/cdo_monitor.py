@@ -1,4 +1,6 @@
-"""S&P CDO Monitor, non-model version: the scenario default rate of a portfolio from six of its measures.
+"""S&P CDO Monitor, non-model version.
+
+The scenario default rate of a portfolio from six of its measures.
 
 The formula is that of "Updated Assumptions For CDO Monitor Non-Model Version" (S&P Global Ratings, 21 June 2019), which
 indentures repeat; its coefficients give the rate that a trustee printed from the measures beside it, to the last digit.
@@ -98,7 +100,9 @@ def monitor(
     worst: int = WORST_RANK,
     hidden: Sequence[tuple[int, float]] = (),
 ) -> Monitor | None:
-    """Return the monitor of loans: performing par, S&P ranks, codes by group (-1 is blank), years to maturity.
+    """Return the monitor of loans.
+
+    Performing par, S&P ranks, codes by group (-1 is blank), years to maturity.
 
     None where no loan is rated `worst` or better. `hidden` is (rank, par) of masked loans, where that is known of all
     of them together.

@@ -1,4 +1,6 @@
-"""A portfolio as a deal's definition sees it: ratings by their ladder, recoveries, obligors, industries and home.
+"""A portfolio as a deal's definition sees it.
+
+Ratings by their ladder, recoveries, obligors, industries and home.
 
 What is masked is rated, and the rating is not shown: `core.portfolio.model.ratings.MASKED` in the place of a rank where
 the definition leaves it out, else what it says.
@@ -63,7 +65,10 @@ Ranks = NDArray[np.uint8]
 
 
 class Rules(NamedTuple):
-    """What the compiled pass asks of a definition, in its order: percent of par, years, money."""
+    """What the compiled pass asks of a definition, in its order.
+
+    Percent of par, years, money.
+    """
 
     discount: float
     discount_fixed: float
@@ -123,8 +128,10 @@ def cash_of(deal: Deal, definition: Definition) -> float:
 
 
 def currency_of(portfolio: Portfolio, recorded: str | None = None) -> str | None:
-    """Return the currency that decides on a market's standard: the file's, else that of most loans, else the deal's
-    record."""
+    """Return the currency that decides on a market's standard.
+
+    The file's, else that of most loans, else the deal's record.
+    """
     if portfolio.deal.currency is not None:
         return currency(portfolio.deal.currency)
     column = portfolio.names.get("currency")
@@ -151,8 +158,10 @@ def standard_of(portfolio: Portfolio) -> Definition | None:
 
 
 def definition_for(portfolio: Portfolio, definition: Definition | str | None) -> Definition | None:
-    """Return the rules that decide: a definition, the ready-made one of a name, or where none is given the market's,
-    with the choices that the file's own figures decided.
+    """Return the rules that decide.
+
+    A definition, the ready-made one of a name, or where none is given the market's, with the choices that the file's
+    own figures decided.
 
     A definition whose document names no base is put over that of its market, as a run without one goes by it.
 
@@ -430,7 +439,10 @@ def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Ass
 
 
 def _is_unrated_ccc(definition: Definition, assumed: Assumed) -> bool:
-    """Return whether a loan that no agency rates is in the CCC buckets: under bounds, whether it may be, or must be."""
+    """Return whether a loan that no agency rates is in the CCC buckets.
+
+    Under bounds, whether it may be, or must be.
+    """
     bounded = [ratings for agency in AGENCIES if (ratings := getattr(definition.ratings, agency)).unrated == "bounds"]
     symbols = [symbol for ratings in bounded if (symbol := getattr(ratings, f"unrated_{assumed}")) is not None]
     if not symbols:
@@ -471,8 +483,10 @@ def _columns(portfolio: Portfolio, agency: str, definition: Definition) -> tuple
 def _show(
     portfolio: Portfolio, agency: str, definition: Definition
 ) -> tuple[Ranks, NDArray[np.bool_]] | tuple[None, None]:
-    """(ranks, masked) of an agency's own ratings: the first of its columns that shows one, moved by its watch; None
-    where the file has none of its columns."""
+    """(ranks, masked) of an agency's own ratings.
+
+    The first of its columns that shows one, moved by its watch; None where the file has none of its columns.
+    """
     worst: Ranks | None = None
     ratings: AgencyRatings = getattr(definition.ratings, agency)
     masked = np.zeros(portfolio.row_count, np.bool_)

@@ -213,7 +213,10 @@ def _tested(groups: list[NoteGroup], triggers: list[float | None], usual: dict[s
 
 
 def _last(places: dict[str, list[int]], triggers: list[float | None], own: str, at: int) -> int:
-    """Where the test of the group at `at` stands: at the last of the groups that it is tested with."""
+    """Where the test of the group at `at` stands.
+
+    At the last of the groups that it is tested with.
+    """
     for letter in _TESTED_WITH.get(own, own):
         below = [place for place in places.get(letter, ()) if place > at]
         alike = list(takewhile(lambda place: triggers[place] in (None, triggers[at]), below)) if below else below

@@ -341,7 +341,9 @@ def _warr(pool: Pool, test: DealTest) -> Measurement:
 
 
 def class_place(pool: Pool, name: str) -> int:
-    """Where a class of notes stands among the groups: the last group of its last letter.
+    """Where a class of notes stands among the groups.
+
+    The last group of its last letter.
 
     Raises:
         Unmeasurable: there are no notes, or none of this class.

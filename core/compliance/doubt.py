@@ -228,8 +228,10 @@ class Doubter:
 
     @cached_property
     def _is_plain(self) -> bool:
-        """Whether nothing but blanks and warnings can make a figure of this run doubtful: the file prints nothing of
-        itself, and cash is known."""
+        """Whether nothing but blanks and warnings can make a figure of this run doubtful.
+
+        The file prints nothing of itself, and cash is known.
+        """
         if self._facts or self._conflicts or self._pool is None or self._lacks_cash:
             return False
         facts = self._pool.portfolio.facts
@@ -510,8 +512,10 @@ _OF_MISSING: Final = ("masked_inputs", "blank_inputs")
 
 @cache
 def _suite_reads(measure: str, is_by_kind: bool, has_cash: bool) -> frozenset[str]:
-    """Return what a measure of the suites reads: recovery rates by the kind of the loan, a denominator with cash in
-    it."""
+    """Return what a measure of the suites reads.
+
+    Recovery rates by the kind of the loan, a denominator with cash in it.
+    """
     more = (*(("lien", "ratings") if is_by_kind else ()), *(("cash",) if has_cash else ()))
     return frozenset((*_ALWAYS, *READS.get(measure, ()), *more))
 
@@ -563,7 +567,10 @@ def _is_contradicted(case: JudgedFigure, theirs: Beside) -> bool:
 
 
 def _of_difference(case: JudgedFigure, theirs: Beside) -> Iterator[Doubt]:
-    """Yield what the trustee has otherwise: the figure, the status, or the limit of a definition."""
+    """Yield what the trustee has otherwise.
+
+    The figure, the status, or the limit of a definition.
+    """
     is_contradicted, has_own_limit = _is_contradicted(case, theirs), _has_own_limit(case, theirs)
     is_of_definition = has_own_limit and case.source == "definition"
     if theirs.figure.agrees is not False and not is_contradicted and not is_of_definition:

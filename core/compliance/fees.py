@@ -1,4 +1,7 @@
-"""Senior fees and expenses of the period: the file's, a stated amount, or rates of a base with a cap on expenses."""
+"""Senior fees and expenses of the period.
+
+The file's, a stated amount, or rates of a base with a cap on expenses.
+"""
 
 from __future__ import annotations
 

@@ -23,7 +23,10 @@ CENTS: Final = 0.01
 
 
 class NumeratorPart(NamedTuple):
-    """A part of the OC numerator that a file's own calculation may say: a field of `Deal`."""
+    """A part of the OC numerator that a file's own calculation may say.
+
+    A field of `Deal`.
+    """
 
     words: str
     """What a warning calls it; "" where no loan says anything of it."""

@@ -12,7 +12,7 @@ from core.compliance.grouped import doubt_groups
 from core.frames.brief import missing, shortened
 from core.frames.figures import figure_shown
 from core.frames.frame import Frame, FrameColumn, number_column, text_column
-from core.frames.notebook import Figure, Markup, bar, card, sentence, table, verdict
+from core.frames.notebook import FigureText, Markup, bar, card, sentence, table, verdict
 from core.portfolio.model.notes import warning_texts
 from core.words import counted
 
@@ -178,22 +178,25 @@ def _beside(test_result: TestResult, decimals: int) -> list[Any]:
         return [None, None]
     apart = None if figure.difference is None else figure_shown(figure.difference, "+", decimals)
     return [
-        None if figure.value is None else Figure(figure_shown(figure.value, decimals=decimals)),
-        Figure("ties") if figure.agrees else apart if apart is None else Figure(apart),
+        None if figure.value is None else FigureText(figure_shown(figure.value, decimals=decimals)),
+        FigureText("ties") if figure.agrees else apart if apart is None else FigureText(apart),
     ]
 
 
 def _row(test_result: TestResult, *, has_published: bool) -> list[Any]:
-    """Return a result as a notebook's table has it: figures as the command shows them."""
+    """Return a result as a notebook's table has it.
+
+    Figures as the command shows them.
+    """
     decimals = test_result.decimals
     return [
         Markup(f"{verdict(test_result.status)} (doubtful)") if test_result.doubtful else verdict(test_result.status),
         test_result.test_name,
         bar(test_result.current_value, test_result.threshold_value, test_result.threshold_type, test_result.status),
-        Figure(figure_shown(test_result.current_value, decimals=decimals)),
+        FigureText(figure_shown(test_result.current_value, decimals=decimals)),
         *(_beside(test_result, decimals) if has_published else []),
-        Figure(f"{test_result.threshold_type} {figure_shown(test_result.threshold_value, decimals=decimals)}"),
-        None if test_result.cushion is None else Figure(figure_shown(test_result.cushion, "+", decimals)),
+        FigureText(f"{test_result.threshold_type} {figure_shown(test_result.threshold_value, decimals=decimals)}"),
+        None if test_result.cushion is None else FigureText(figure_shown(test_result.cushion, "+", decimals)),
         test_result.test_id,
     ]
 
@@ -209,7 +212,7 @@ def html_of_result(result: TestResult) -> str:
     if result.threshold_source is not None:
         lines.append(f"Limit: {result.threshold_source}")
     if result.details is not None:
-        lines.append(f"Figure: {result.details.formula}")
+        lines.append(f"HtmlFigure: {result.details.formula}")
     lines += [f"Doubt: {group.heading}: {group.message}" for group in doubt_groups([result])]
     has = result.published is not None
     status = f"{result.status}, doubtful" if result.doubtful else result.status

@@ -1,4 +1,7 @@
-"""How often a loan pays interest: the words and figures of a column of payment frequencies as payments a year."""
+"""How often a loan pays interest.
+
+The words and figures of a column of payment frequencies as payments a year.
+"""
 
 from __future__ import annotations
 

@@ -27,7 +27,9 @@ WARR: Final = "weighted_average_recovery_rate"
 
 
 def check_scale(test: Test, limit: ResolvedThreshold, limits: RunLimits, pool: Pool) -> None:
-    """Refuse the suites' recovery test where limit and rates are two agencies': each has a scale of its own.
+    """Refuse the suites' recovery test where limit and rates are two agencies'.
+
+    Each has a scale of its own.
 
     Raises:
         Unmeasurable: they are.
@@ -56,8 +58,10 @@ def judge(value: float, limit: ResolvedThreshold, decimals: int | None) -> tuple
 
 
 def rounded_half_away(value: float, decimals: int) -> float:
-    """Return the figure as it is printed: halves go away from zero, what is one but for the rounding of a double
-    too."""
+    """Return the figure as it is printed.
+
+    Halves go away from zero, what is one but for the rounding of a double too.
+    """
     scale = 10.0**decimals
     if not abs(value) * scale < WHOLE_FROM:
         return value

@@ -179,7 +179,7 @@ def scheduled_life(
 def rounded(number: float) -> float:
     """Return the number to 6 decimals, as results return it, with no negative zero."""
 
-def put(one: object, names: tuple[str, ...], values: tuple[Any, ...]) -> None:
+def put(record: object, names: tuple[str, ...], values: tuple[Any, ...]) -> None:
     """Set fields of a frozen record: what `object.__setattr__` does, in a fraction of its time.
 
     Raises:

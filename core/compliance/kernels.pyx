@@ -187,7 +187,7 @@ cdef struct Candidate:
     uint8_t is_unpriced
 
 
-cdef inline bint _given(double number) noexcept nogil:
+cdef inline bint _has_value(double number) noexcept nogil:
     """Whether a number is there and finite."""
     return fabs(number) <= LARGEST
 
@@ -195,10 +195,10 @@ cdef inline bint _given(double number) noexcept nogil:
 cdef inline double _carried(double price, double recovery, double asset_recovery, int at) noexcept nogil:
     """Percent of par at which a defaulted or deferring loan is carried: the lesser of price and recovery, which is that of
     its kind where none is given, or the one of them that `at` says; never below nothing or above par."""
-    cdef double value = recovery if _given(recovery) else asset_recovery
+    cdef double value = recovery if _has_value(recovery) else asset_recovery
     if at == CARRIED_AT_NOTHING:
         return 0.0
-    if _given(price) and (at == CARRIED_AT_MARKET or (at == CARRIED_AT_LOWER and price < value)):
+    if _has_value(price) and (at == CARRIED_AT_MARKET or (at == CARRIED_AT_LOWER and price < value)):
         value = price
     return min(max(value, 0.0), 100.0)
 
@@ -235,7 +235,7 @@ cdef class Tally:
     cdef double _category_table[SHARES][LIENS][4]  # by lien, and whether cov-lite and fixed
     cdef double _rare_flags[7]
     cdef uint8_t _worst_rank
-    cdef list _held  # what keeps the columns' memory alive
+    cdef list _owners  # what keeps the columns' memory alive
     cdef Columns _columns
 
     def __init__(self, *args, **kwargs):
@@ -249,7 +249,7 @@ cdef class _Source:
     """Takes columns out of a portfolio's dicts, checked, as pointers."""
 
     cdef Py_ssize_t rows
-    cdef list held
+    cdef list owners
 
     cdef const double* numbers(self, dict columns, str name) except? NULL:
         column = columns.get(name)
@@ -257,7 +257,7 @@ cdef class _Source:
             return NULL
         cdef const double[::1] view = column
         self._check(view.shape[0], name)
-        self.held.append(column)
+        self.owners.append(column)
         return &view[0]
 
     cdef const uint8_t* bytes(self, object column, str name) except? NULL:
@@ -265,7 +265,7 @@ cdef class _Source:
             return NULL
         cdef const uint8_t[::1] view = column
         self._check(view.shape[0], name)
-        self.held.append(column)
+        self.owners.append(column)
         return &view[0]
 
     cdef const int32_t* codes(self, object column, str name) except? NULL:
@@ -273,7 +273,7 @@ cdef class _Source:
             return NULL
         cdef const int32_t[::1] view = column
         self._check(view.shape[0], name)
-        self.held.append(column)
+        self.owners.append(column)
         return &view[0]
 
     cdef int _check(self, Py_ssize_t length, str name) except -1:
@@ -282,23 +282,27 @@ cdef class _Source:
         return 0
 
 
-def tally(
-    Py_ssize_t row_count, dict numbers not None, dict names not None, dict flags not None, dict ranks not None, lien,
-    const double[:, ::1] recovery_by_kind not None, *, rules not None, double as_of, double base_rate, int32_t home,
-    scheduled_life=None,
-):
+cdef int _check_sizes(Py_ssize_t row_count, const double[:, ::1] recovery_by_kind) except -1:
     if row_count < 1:
         raise ValueError("a tally needs at least one row")
     if row_count > 2147483647:
         raise ValueError("a tally counts rows in 32 bits")
     if recovery_by_kind.shape[0] != 6 or recovery_by_kind.shape[1] != LIENS:
         raise ValueError("recovery_by_kind is 6 by 8")
+
+
+def tally(
+    Py_ssize_t row_count, dict numbers not None, dict names not None, dict flags not None, dict ranks not None, lien,
+    const double[:, ::1] recovery_by_kind not None, *, rules not None, double as_of, double base_rate, int32_t home,
+    scheduled_life=None,
+):
+    _check_sizes(row_count, recovery_by_kind)
     cdef Tally self = Tally.__new__(Tally)
     cdef _Source source = _Source.__new__(_Source)
     cdef Columns* columns = &self._columns
     cdef int at
     source.rows = self.row_count = row_count
-    source.held = self._held = []
+    source.owners = self._owners = []
     columns.par = source.numbers(numbers, "par_value")
     if columns.par == NULL:
         raise ValueError("a tally needs par_value")
@@ -354,10 +358,10 @@ def tally(
     return self
 
 
-cdef int _read_rules(Rules* rules, given) except -1:
-    rules.discount, rules.discount_fixed, rules.release, rules.release_fixed = given[:4]
-    rules.worthless_years, rules.unquoted_ccc_price, rules.small_home, rules.small_abroad = given[4:8]
-    rules.defers, rules.defaulted_at = given[8:]
+cdef int _read_rules(Rules* rules, values) except -1:
+    rules.discount, rules.discount_fixed, rules.release, rules.release_fixed = values[:4]
+    rules.worthless_years, rules.unquoted_ccc_price, rules.small_home, rules.small_abroad = values[4:8]
+    rules.defers, rules.defaulted_at = values[8:]
     return 0
 
 
@@ -448,14 +452,25 @@ cdef void _mark(Block* block, const Columns* columns) noexcept nogil:
     cdef Py_ssize_t i, start = block.start, rows = block.rows
     cdef uint8_t* bad = block.is_default
     cdef uint8_t* bits = block.flags
-    cdef const double* number
     cdef int at
-    cdef double as_of = columns.as_of
     memset(bits, 0, rows)
     memset(bad, 0, rows)
     for at in range(7):
         if columns.flag[at] != NULL:
             mark_flag(columns.flag[at] + start, 1 << at, rows, bits)
+    _mark_defaults(block, columns)
+    if columns.flag[3] != NULL:
+        for i in range(rows):
+            bad[i] &= (bits[i] & CURRENT_PAY) == 0
+
+
+cdef void _mark_defaults(Block* block, const Columns* columns) noexcept nogil:
+    """Whether each row is defaulted, by its flag, its ratings, or the days that have passed."""
+    cdef Py_ssize_t i, start = block.start, rows = block.rows
+    cdef uint8_t* bad = block.is_default
+    cdef const double* number
+    cdef int at
+    cdef double as_of = columns.as_of
     if columns.defaulted != NULL:
         mark_flag(columns.defaulted + start, 1, rows, bad)
     for at in range(1, 4):  # the scale of agency A has no rank for a default
@@ -469,9 +484,6 @@ cdef void _mark(Block* block, const Columns* columns) noexcept nogil:
             # Without a day to compare with (NaN), a default date is one that has come.
             if fabs(number[i]) <= LARGEST and not number[i] > as_of:
                 bad[i] = 1
-    if columns.flag[3] != NULL:
-        for i in range(rows):
-            bad[i] &= (bits[i] & CURRENT_PAY) == 0
 
 
 cdef void _weigh(Tally self, Block* block, const Columns* columns) noexcept nogil:
@@ -492,7 +504,7 @@ cdef void _add_defaults(Tally self, Block* block, const Columns* columns) noexce
     """The defaulted rows; after the other families, when their columns are in the cache."""
     cdef Py_ssize_t i = next_marked(block.is_default, 1, 0, block.rows)
     while i < block.rows:
-        if _given(columns.par[block.start + i]):
+        if _has_value(columns.par[block.start + i]):
             _add_default(self, block.start + i, columns, block.flags[i])
         i = next_marked(block.is_default, 1, i + 1, block.rows)
 
@@ -501,7 +513,7 @@ cdef void _add_default(Tally self, Py_ssize_t row, const Columns* columns, uint8
     cdef double par = columns.par[row]
     cdef double dated = columns.default_date[row] if columns.default_date != NULL else NAN
     self.defaulted_par += par
-    if _given(dated) and (columns.as_of - dated) / DAYS_A_YEAR > columns.rules.worthless_years:
+    if _has_value(dated) and (columns.as_of - dated) / DAYS_A_YEAR > columns.rules.worthless_years:
         return
     self.defaulted_carried += par * _carrying(row, columns, flags, columns.rules.defaulted_at) / 100.0
 
@@ -568,7 +580,7 @@ cdef void _add_candidates(Tally self, Block* block, const Columns* columns) noex
             candidate.row = <int32_t>row
             candidate.par = block.weight[i]
             candidate.buckets = block.buckets[i]
-            candidate.is_unpriced = columns.price == NULL or not _given(columns.price[row])
+            candidate.is_unpriced = columns.price == NULL or not _has_value(columns.price[row])
             candidate.price = columns.rules.unquoted_ccc_price if candidate.is_unpriced else columns.price[row]
             candidate.value = _value(row, columns, block.flags[i], &category)
             self._candidate_count += 1
@@ -686,7 +698,7 @@ cdef void _add_income(Tally self, Block* block, const Columns* columns) noexcept
     )
     i = next_marked(block.flags, FIXED, 0, block.rows)
     while i < block.rows:
-        if _given(coupon[i]):
+        if _has_value(coupon[i]):
             self.coupon_par += block.weight[i]
             self.coupon_sum += block.weight[i] * coupon[i]
         i = next_marked(block.flags, FIXED, i + 1, block.rows)
@@ -863,8 +875,8 @@ def candidates(Tally tallied not None, int bucket):
     where there is none, and the value is percent of par at which a row is carried before the CCC rule."""
     cdef const Candidate* rows = tallied._candidates
     cdef Py_ssize_t at, count = 0
-    found = np.zeros((5, tallied._candidate_count))
-    cdef double[:, ::1] columns = found
+    table = np.zeros((5, tallied._candidate_count))
+    cdef double[:, ::1] columns = table
     for at in range(tallied._candidate_count):
         if rows[at].buckets >> bucket & 1:
             columns[0, count] = rows[at].row
@@ -873,7 +885,7 @@ def candidates(Tally tallied not None, int bucket):
             columns[3, count] = rows[at].value
             columns[4, count] = rows[at].is_unpriced
             count += 1
-    return found[:, :count].copy()
+    return table[:, :count].copy()
 
 
 def fill_alike(double price, const double[::1] par not None, const double[::1] value not None, double excess, identifier):
@@ -882,8 +894,8 @@ def fill_alike(double price, const double[::1] par not None, const double[::1] v
     if value.shape[0] != count:
         raise ValueError("par and value must be equally long")
     room = bytearray(max(count, 1) * sizeof(Candidate))
-    cdef unsigned char[::1] held = room
-    cdef Candidate* rows = <Candidate*>&held[0]
+    cdef unsigned char[::1] room_view = room
+    cdef Candidate* rows = <Candidate*>&room_view[0]
     for at in range(count):
         rows[at].row = <int32_t>at
         rows[at].price = price
@@ -915,8 +927,8 @@ cdef double _fill(Candidate* rows, Py_ssize_t count, double excess, identifier) 
 cdef void _part(Candidate* rows, Py_ssize_t* low, Py_ssize_t* high) noexcept nogil:
     """Part rows[low:high] by a middle price: cheaper rows, then from `low` to `high` those of that price, then dearer."""
     cdef Py_ssize_t at = low[0], middle = (low[0] + high[0]) // 2
-    cdef double one = rows[low[0]].price, two = rows[middle].price, three = rows[high[0] - 1].price
-    cdef double price = max(min(one, two), min(max(one, two), three))
+    cdef double start = rows[low[0]].price, centre = rows[middle].price, end = rows[high[0] - 1].price
+    cdef double price = max(min(start, centre), min(max(start, centre), end))
     cdef Candidate swapped
     while at < high[0]:
         if rows[at].price < price:
@@ -993,12 +1005,12 @@ def scheduled_life(
     for at in range(row.shape[0]):
         if not 0 <= row[at] < par.shape[0]:
             raise ValueError("a payment names a row that is not there")
-        if amount[at] > 0.0 and _given(amount[at]) and _given(days[at]) and days[at] >= as_of:
+        if amount[at] > 0.0 and _has_value(amount[at]) and _has_value(days[at]) and days[at] >= as_of:
             paid[row[at]] += amount[at]
             years[row[at]] += amount[at] * (days[at] - as_of) / DAYS_A_YEAR
     for at in range(par.shape[0]):
-        rest = max(0.0, par[at] - paid[at]) if _given(par[at]) else 0.0
-        if paid[at] == 0.0 or (rest > 0.0 and (due is None or not _given(due[at]))):
+        rest = max(0.0, par[at] - paid[at]) if _has_value(par[at]) else 0.0
+        if paid[at] == 0.0 or (rest > 0.0 and (due is None or not _has_value(due[at]))):
             years[at] = NAN
             continue
         if rest > 0.0:
@@ -1013,10 +1025,10 @@ def rounded(double number):
     return rint(number * 1e6) / 1e6 + 0.0 if fabs(number) < 1e9 else number
 
 
-def put(one, tuple names not None, tuple values not None):
+def put(record, tuple names not None, tuple values not None):
     """Set fields of a frozen record: what `object.__setattr__` does, in a fraction of its time."""
     cdef Py_ssize_t at
     if len(names) != len(values):
         raise ValueError("as many values as names are needed")
     for at in range(len(names)):
-        PyObject_GenericSetAttr(one, names[at], values[at])
+        PyObject_GenericSetAttr(record, names[at], values[at])

@@ -55,7 +55,10 @@ _NO_SHEET: Final = SheetFigures()
 
 
 class RunLimits(NamedTuple):
-    """Who set limits, by test id: callers, workbooks and deals before the definition, a tenant after it."""
+    """Who set limits, by test id.
+
+    Callers, workbooks and deals before the definition, a tenant after it.
+    """
 
     first: tuple[tuple[Source, Mapping[str, Threshold]], ...] = ()
     """Request, workbook, deal; those that set any."""
@@ -87,7 +90,10 @@ def limits_of_run(
     pool: Pool | None,
     triggers: Mapping[str, SheetLimit | None],
 ) -> RunLimits:
-    """Return all limits of a run, in copies: details may be made later, when the caller's mappings have changed."""
+    """Return all limits of a run, in copies.
+
+    Details may be made later, when the caller's mappings have changed.
+    """
     own = {} if rules is None else {test.id: test for test in rules.tests}
     if pool is None:
         sheet = figures_without_loans(tests, own, portfolio, rules)
@@ -121,8 +127,10 @@ def figures_of_sheet(
 def figures_without_loans(
     tests: tuple[Test, ...], own: Mapping[str, DealTest], portfolio: Portfolio, rules: Definition | None
 ) -> SheetFigures:
-    """Return the same of a file without loans that can be measured: its figures stand beside the tests that are
-    skipped."""
+    """Return the same of a file without loans that can be measured.
+
+    Its figures stand beside the tests that are skipped.
+    """
     if not portfolio.facts.all:
         return _NO_SHEET
     pairs = pair_alone(tests, own, Terms((rules or DEFAULT).conventions.home_countries), portfolio.facts)

@@ -66,7 +66,10 @@ class UnmatchedFigure(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """A file's figures beside the tests of a run: each test has at most one, but for the bucket of all agencies."""
+    """A file's figures beside the tests of a run.
+
+    Each test has at most one, but for the bucket of all agencies.
+    """
 
     matches: tuple[Match, ...] = ()
     """In the file's order."""
@@ -154,7 +157,10 @@ class _Printed(NamedTuple):
 
 
 class _File:
-    """The facts of a file as a key: the same object, not equal ones, which take long to compare."""
+    """The facts of a file as a key.
+
+    The same object, not equal ones, which take long to compare.
+    """
 
     __slots__ = ("facts",)
 

@@ -426,8 +426,11 @@ class Pool:
 
     @cached_property
     def years(self) -> NDArray[np.float64] | None:
-        """Years until each loan is repaid: its average life, else that of its schedule, else until it matures; NaN
-        where unknown, None where no column says."""
+        """Years until each loan is repaid.
+
+        Its average life, else that of its schedule, else until it matures; NaN where unknown, None where no column
+        says.
+        """
         numbers, maturity = self.view.numbers, self.view.numbers.get("maturity_date")
         bullet = None if maturity is None or not isfinite(self.as_of) else (maturity - self.as_of) / DAYS_A_YEAR
         known = [each for each in (numbers.get("average_life"), self.scheduled_life, bullet) if each is not None]
@@ -737,8 +740,10 @@ def _factors_told(pool: Pool) -> dict[str, Any]:
 
 
 def recovery_rate(pool: Pool) -> Measurement:
-    """By Moody's rates, or those of an agency that the file does not name: a loan without one has the rate of its kind.
-    By another agency's where these count: of the loans that have one."""
+    """By Moody's rates, or those of an agency that the file does not name.
+
+    A loan without one has the rate of its kind. By another agency's where these count: of the loans that have one.
+    """
     if (agency := pool.view.recovery_agency) in ("b", "c"):
         return agency_recovery_rate(pool, agency)
     tally, portfolio = pool.tally, pool.portfolio

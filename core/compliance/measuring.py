@@ -1,4 +1,7 @@
-"""The figure of a test: a portfolio's sums, what columns it has, and what a test lacks."""
+"""The figure of a test.
+
+A portfolio's sums, what columns it has, and what a test lacks.
+"""
 
 from __future__ import annotations
 

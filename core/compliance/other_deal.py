@@ -1,4 +1,7 @@
-"""What says that a definition is not of the deal whose file it is run on: its currency, its days, its classes."""
+"""What says that a definition is not of the deal whose file it is run on.
+
+Its currency, its days, its classes.
+"""
 
 from __future__ import annotations
 

@@ -135,8 +135,10 @@ def _names_of(pool: Pool, field: str) -> Names:
 
 
 def _by_name(pool: Pool, test: DealTest, field: str) -> tuple[Pool, Floats]:
-    """Return (the pool of the codes, par that counts by a name's code): the last is what no name has, or may not
-    count."""
+    """Return (the pool of the codes, par that counts by a name's code).
+
+    The last is what no name has, or may not count.
+    """
     if test.among is None and not test.adds:
         if field not in pool.view.names:
             _names_of(pool, field)

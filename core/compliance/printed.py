@@ -1,4 +1,7 @@
-"""What a file prints beside a result of ours, in words: for sentences of reports, alerts and insights."""
+"""What a file prints beside a result of ours, in words.
+
+For sentences of reports, alerts and insights.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,10 @@ from core.frames.figures import DECIMALS, figure_shown
 
 
 class JudgedTest(Protocol):
-    """A test with a status, and what the file prints of it: a result, or a line of a report."""
+    """A test with a status, and what the file prints of it.
+
+    A result, or a line of a report.
+    """
 
     @property
     def status(self) -> Status: ...

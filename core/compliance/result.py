@@ -1,4 +1,7 @@
-"""What a compliance run says: results, skipped tests, the summary, and what to know before trusting them."""
+"""What a compliance run says.
+
+Results, skipped tests, the summary, and what to know before trusting them.
+"""
 
 from __future__ import annotations
 
@@ -84,8 +87,10 @@ class PublishedFigure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Deferred:
-    """Fields that are made when one of their group is first read: message and details; doubts; whether they may turn
-    the status, which a summary asks of every result; how the figure is shown.
+    """Fields that are made when one of their group is first read.
+
+    Message and details; doubts; whether they may turn the status, which a summary asks of every result; how the figure
+    is shown.
 
     A Struct cannot do that: its encoder reads the fields' memory, where a dataclass is asked for its attributes.
     """

@@ -1,4 +1,7 @@
-"""A suite over a portfolio: thresholds, status, cushion and the words of each result."""
+"""A suite over a portfolio.
+
+Thresholds, status, cushion and the words of each result.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +78,7 @@ class UnknownSuite(ValueError):
 
 @checked
 @np.errstate(over="ignore", invalid="ignore")  # a sum that overflows is no figure: its test says so
-def run_suite(
+def run_suite(  # noqa: PLR0913 - the options of the library's function
     portfolio: Portfolio,
     suite: str = "standard",
     *,
@@ -139,7 +142,7 @@ def run_suite(
     facts = beside_tests(limits.sheet.matches, pool, limits.tests)
     doubter = Doubter(pool, limits.tests, facts, limits.sheet.listed, compares=compare)
     run = _SuiteRun(portfolio, pools, limits, triggers, is_deal=suite == DEAL_SUITE, include_cushion=include_cushion)
-    run.results_of(
+    run.judge_tests(
         tests,
         wanted,
         ResultMaker(portfolio, pool, limits, run.resolved, doubter, include_cushion, details),
@@ -159,7 +162,10 @@ def run_suite(
 
 
 class _SuiteRun:
-    """The tests of one run, one after another: each gives a result, or the reason why it was skipped."""
+    """The tests of one run, one after another.
+
+    Each gives a result, or the reason why it was skipped.
+    """
 
     def __init__(
         self,
@@ -187,10 +193,12 @@ class _SuiteRun:
         self.cushions: dict[str, float] = {}
         self.exact: dict[str, tuple[float, float]] = {}
 
-    def results_of(self, tests: Iterable[Test], wanted: frozenset[str], maker: ResultMaker, *, fail_fast: bool) -> None:
+    def judge_tests(
+        self, tests: Iterable[Test], wanted: frozenset[str], maker: ResultMaker, *, fail_fast: bool
+    ) -> None:
         """Measure the tests in order, and judge those that are wanted: for none, all."""
         portfolio, present, pool = self._portfolio, self._present, self._pool
-        has_ends = len(self._pools) > 1
+        has_ends, has_default = len(self._pools) > 1, self._has_defaults
         is_stopped = False
         for test in tests:
             is_wanted = not wanted or test.test_id in wanted
@@ -198,7 +206,9 @@ class _SuiteRun:
             try:
                 if is_stopped:
                     raise Unmeasurable(STOPPED)
-                limit = self._limit(test)
+                limit = (
+                    DEFAULT_LIMITS[test.test_id] if has_default and test.sheet_trigger is None else self._limit(test)
+                )
                 measured = measure_test(test, pool, portfolio, present)
                 low, high = self._ends(test, limit, measured) if has_ends or test.test_id == WARR else (None, None)
             except Unmeasurable as reason:
@@ -212,8 +222,6 @@ class _SuiteRun:
 
     def _limit(self, test: Test) -> ResolvedThreshold | None:
         """Return the limit of a test; None for a test of a definition that nobody limits."""
-        if self._has_defaults and test.sheet_trigger is None:
-            return DEFAULT_LIMITS[test.test_id]
         if self._is_deal and not has_limit(test, self._limits):
             return None
         limit = self.resolved[id(test)] = resolve(test, self._pool, self._limits)
@@ -291,8 +299,11 @@ def _first_warnings(
     definition: Definition | str | None,
     other_deal: Iterable[DataWarning],
 ) -> list[DataWarning]:
-    """Return what is known before a test runs: the portfolio's warnings, that the definition is another deal's, that
-    there are no loans, and which ready-made definition decides."""
+    """Return what is known before a test runs.
+
+    The portfolio's warnings, that the definition is another deal's, that there are no loans, and which ready-made
+    definition decides.
+    """
     warnings = [*portfolio.notes.warnings, *other_deal]
     if not portfolio.row_count:
         reason = portfolio.notes.message or f"sheet {portfolio.sheet_name!r} has none below its header"

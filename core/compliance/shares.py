@@ -1,4 +1,7 @@
-"""A definition's formulas over a portfolio: shares of par down the columns, values over totals and other tests."""
+"""A definition's formulas over a portfolio.
+
+Shares of par down the columns, values over totals and other tests.
+"""
 
 from __future__ import annotations
 
@@ -298,7 +301,10 @@ class Fields:
         return self._filled[field]
 
     def _of_values(self, atom: Atom, category: str) -> tuple[Bools, Bools]:
-        """For each value of the atom's field, then for a blank: whether it is TRUE, and whether that cannot be told."""
+        """For each value of the atom's field, then for a blank.
+
+        Whether it is TRUE, and whether that cannot be told.
+        """
         checkpoint()
         column = self.category(category)
         assert column is not None
@@ -329,7 +335,10 @@ def _payments(names: Names) -> tuple[NDArray[Any], Sequence[Any]]:
 
 
 class _Timeless(Environment):
-    """A place without a clock, in which a date without a year is a mere text: a run gives the same in every year."""
+    """A place without a clock, in which a date without a year is a mere text.
+
+    A run gives the same in every year.
+    """
 
     def year(self, is_cell: bool = False) -> None:
         return None

@@ -1,4 +1,7 @@
-"""What blank and masked inputs leave open of a figure: how much par they miss, and its lowest and highest value."""
+"""What blank and masked inputs leave open of a figure.
+
+How much par they miss, and its lowest and highest value.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,10 @@ def _masked_par(pool: Pool, field: str) -> tuple[float, ...]:
 
 
 def _hidden_ccc(pool: Pool, agency: str) -> float:
-    """Par whose rating an agency does not show, and that may be CCC: none where its rating table says what is."""
+    """Par whose rating an agency does not show, and that may be CCC.
+
+    None where its rating table says what is.
+    """
     return 0.0 if pool.masked_ccc["abc".index(agency)] is not None else _masked_of(pool, agency)
 
 

@@ -136,8 +136,10 @@ def average_spread(pool: Pool, test_id: str | None = None) -> Measurement:
 
 
 def with_spread_rules(deal: Deal, pool: Pool) -> Deal:
-    """Return the deal for other loans than a pool's: how its average spread counts the excess stays, though the file's
-    own average is that of the loans before."""
+    """Return the deal for other loans than a pool's.
+
+    How its average spread counts the excess stays, though the file's own average is that of the loans before.
+    """
     try:
         breakdown = average_spread(pool, "was").breakdown
     except Unmeasurable:

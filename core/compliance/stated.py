@@ -1,4 +1,7 @@
-"""What a definition states of the file: amounts where it has none, corrections of wrong ones, levels of indexes."""
+"""What a definition states of the file.
+
+Amounts where it has none, corrections of wrong ones, levels of indexes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a result says in words and details: its message, its cells, the classes of its coverage test."""
+"""What a result says in words and details.
+
+Its message, its cells, the classes of its coverage test.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Why each test moved between two files of a deal: the change split into parts that add up to it."""
+"""Why each test moved between two files of a deal.
+
+The change split into parts that add up to it.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +110,10 @@ class Movement(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What of the later file is applied: for each class of fields the loans that have it, and which loans are there."""
+    """What of the later file is applied.
+
+    For each class of fields the loans that have it, and which loans are there.
+    """
 
     kept: Mask
     applied: dict[PartName, Mask] = field(default_factory=dict)
@@ -212,7 +218,10 @@ def _effects(
 
 
 class _Mix:
-    """The loans of two portfolios on one list: those of the earlier one, then those that are new."""
+    """The loans of two portfolios on one list.
+
+    Those of the earlier one, then those that are new.
+    """
 
     def __init__(self, before: Portfolio, after: Portfolio) -> None:
         self._before, self._after = before, after

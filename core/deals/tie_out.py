@@ -1,4 +1,7 @@
-"""The trustee's own figures beside ours: matched by subject, measured anew, and explained where a run shows why."""
+"""The trustee's own figures beside ours.
+
+Matched by subject, measured anew, and explained where a run shows why.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Faults of what a definition states of money: amounts and corrections, fees, excess coupon and spread."""
+"""Faults of what a definition states of money.
+
+Amounts and corrections, fees, excess coupon and spread.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The choices that an indenture makes and a file may leave open: the closed list of their options.
+"""The choices that an indenture makes and a file may leave open.
+
+The closed list of their options.
 
 One table for the search of readings, for draft definitions, for the explanations of a tie-out and for the guide. An
 option is a market convention, never a free number.
@@ -376,8 +378,10 @@ BY_NAME: Final = {choice.name: choice for choice in CHOICES}
 
 
 def with_settings(definition: Definition, settings: Iterable[Setting]) -> Definition:
-    """Return the definition with some of its fields set, which count as said by it: no calculation of the file's
-    outranks them."""
+    """Return the definition with some of its fields set, which count as said by it.
+
+    No calculation of the file's outranks them.
+    """
     for setting in settings:
         definition = _set(definition, setting.path, setting.value)
         definition = replace(definition, stated=definition.stated | {setting.key})

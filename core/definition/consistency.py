@@ -70,8 +70,10 @@ def _class_is(name: str, names: list[str]) -> bool:
 
 
 def _names_class(name: str, definition: Definition) -> bool:
-    """Return whether a test may name a class: one of the listed ones, or any other of the notes, which is not
-    tested."""
+    """Return whether a test may name a class.
+
+    One of the listed ones, or any other of the notes, which is not tested.
+    """
     names = [note_class.name for note_class in definition.classes]
     return not names or _class_is(name, names) or all(_CLASS.fullmatch(part) for part in name.split("/"))
 

@@ -1,4 +1,6 @@
-"""The indenture as data: the sections of a definition as dataclasses, each field a row of the schema.
+"""The indenture as data.
+
+The sections of a definition as dataclasses, each field a row of the schema.
 
 Percent means percent points (7.5 is 7.5 %), money is in the deal's currency. The defaults are those of the suites, so
 that a definition that says nothing changes nothing.
@@ -322,7 +324,10 @@ class Fee:
 
 @dataclass(frozen=True, slots=True)
 class Expenses:
-    """Senior expenses of the period, up to a cap: a rate of a base and an amount, both a year."""
+    """Senior expenses of the period, up to a cap.
+
+    A rate of a base and an amount, both a year.
+    """
 
     amount: float | None = key(_AMOUNT, "expenses of the period; else what the cap allows", None)
     cap_rate: float | None = key(NumberKey(0, 10), "percent a year of the base", None)
@@ -410,7 +415,10 @@ class CountryCeiling:
 
 @dataclass(frozen=True, slots=True)
 class CountryGroup:
-    """Countries that share a limit: those of a list, or those whose ceiling is in a range."""
+    """Countries that share a limit.
+
+    Those of a list, or those whose ceiling is in a range.
+    """
 
     id: str = key(_ID, "identifier that tests name, such as group_1")
     countries: tuple[str, ...] = key(

@@ -1,4 +1,7 @@
-"""A document to a definition and back: one walk that tells every fault with its place."""
+"""A document to a definition and back.
+
+One walk that tells every fault with its place.
+"""
 
 from __future__ import annotations
 
@@ -57,8 +60,9 @@ class DefinitionError(ValueError):
 def parse(
     document: Mapping[str, Any], *, own_fields: Iterable[str] | None = (), stated: Iterable[str] | None = None
 ) -> Definition:
-    """Return the definition that a document says: its own keys, then those of the ready-made one that `base` names,
-    then the suites' defaults.
+    """Return the definition that a document says.
+
+    Its own keys, then those of the ready-made one that `base` names, then the suites' defaults.
 
     Tables of the base and the document are put together; lists and plain values are replaced.
 
@@ -195,8 +199,10 @@ READY: Final[Mapping[str, Definition]] = _Ready()
 
 
 def ready_for(currency: str | None) -> str:
-    """Return the name of the ready-made definition for deals of a currency: euro for the currencies of European deals,
-    else us_bsl."""
+    """Return the name of the ready-made definition for deals of a currency.
+
+    Euro for the currencies of European deals, else us_bsl.
+    """
     return "euro" if currency in ("EUR", "GBP") else "us_bsl"
 
 

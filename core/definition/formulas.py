@@ -161,7 +161,10 @@ def share_of(text: str) -> Logic | Atom:
 
 
 def _is_list(node: Node) -> bool:
-    """Return whether the value is a list, which AND and OR take as so many values: a list outside another AND or OR."""
+    """Return whether the value is a list, which AND and OR take as so many values.
+
+    A list outside another AND or OR.
+    """
     if isinstance(node, Call) and node.name in ("AND", "OR", "NOT"):
         return False
     return isinstance(node, ArrayLiteral) or any(_is_list(child) for child in _children(node))

@@ -300,8 +300,11 @@ def _country(subject: FactSubject, side: Direction) -> SubjectMeaning | NoMeanin
 
 
 def _monitor(trigger: float | None, direction: Direction | None) -> dict[str, Any]:
-    """Return the CDO Monitor's figure: the scenario default rate below the break-even rate, or, held from below, the
-    break-even rate; their difference where the limit is 0."""
+    """Return the CDO Monitor's figure.
+
+    The scenario default rate below the break-even rate, or, held from below, the break-even rate; their difference
+    where the limit is 0.
+    """
     if direction != "min":
         return {"measure": "sdr"}
     return {"measure": "bdr" if trigger else "cdo_monitor"}

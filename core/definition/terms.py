@@ -1,4 +1,7 @@
-"""The words of a definition's formulas and measures: fields of a loan, totals, figures with parameters."""
+"""The words of a definition's formulas and measures.
+
+Fields of a loan, totals, figures with parameters.
+"""
 
 from __future__ import annotations
 

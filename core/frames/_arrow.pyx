@@ -60,7 +60,7 @@ cdef class _Source:
     cdef bytes metadata
     cdef bytes error
     cdef int64_t length
-    cdef bint given
+    cdef bint is_exported
 
 
 # ---- schemas
@@ -176,7 +176,7 @@ cdef int _get_schema(ArrowArrayStream* stream, ArrowSchema* schema) noexcept wit
 
 cdef int _get_next(ArrowArrayStream* stream, ArrowArray* array) noexcept with gil:
     cdef _Source source = <_Source> <PyObject*> stream.private_data
-    if source.given:
+    if source.is_exported:
         memset(array, 0, sizeof(ArrowArray))  # a released array: the end
         return 0
     try:
@@ -184,7 +184,7 @@ cdef int _get_next(ArrowArrayStream* stream, ArrowArray* array) noexcept with gi
     except BaseException as error:
         source.error = repr(error).encode()
         return EIO
-    source.given = True
+    source.is_exported = True
     return 0
 
 

@@ -33,8 +33,10 @@ def unit_decimals(unit: str, value: float) -> int:
 
 
 def decimals_of(unit: str, value: float, limit: float, rounding: int | None = None) -> int:
-    """Return the decimals of a test's figures: those of its unit, or as many as its limit is printed with, as tell its
-    figure from its limit, and its limit from zero.
+    """Return the decimals of a test's figures.
+
+    Those of its unit, or as many as its limit is printed with, as tell its figure from its limit, and its limit from
+    zero.
 
     Args:
         unit: the unit of the test, as the suite names it.

@@ -87,8 +87,10 @@ class FrameColumn:
         return texts
 
     def arrow(self, name: str) -> ArrowColumn:
-        """Return the column as Arrow lays it out: the array itself where it is contiguous, and a bitmap where it has
-        nulls."""
+        """Return the column as Arrow lays it out.
+
+        The array itself where it is contiguous, and a bitmap where it has nulls.
+        """
         present = self.present()
         nulls = len(present) - int(np.count_nonzero(present))
         bitmap = np.packbits(present, bitorder="little") if nulls else None
@@ -106,8 +108,10 @@ class FrameColumn:
 
 
 def _check(codes: NDArray[np.int32], pool: Pool) -> Pool:
-    """Return a pool as what reads it trusts it: codes within it, offsets that rise, and text that is UTF-8, since a
-    stream's consumer looks at neither."""
+    """Return a pool as what reads it trusts it.
+
+    Codes within it, offsets that rise, and text that is UTF-8, since a stream's consumer looks at neither.
+    """
     offsets, data = np.ascontiguousarray(pool[0], np.int64), np.ascontiguousarray(pool[1], np.uint8)
     is_whole = len(offsets) and offsets[0] == 0 and offsets[-1] <= len(data) and (np.diff(offsets) >= 0).all()
     if not is_whole or (len(codes) and int(codes.max()) >= len(offsets) - 1):
@@ -181,8 +185,11 @@ _DAYS_STOP: Final = 2_932_897
 
 
 class Framed:
-    """What an object with columns gives: to_pandas, to_polars, to_arrow, and Arrow's stream for whoever takes it
-    (`polars.DataFrame(one)`, `pyarrow.table(one)`, DuckDB, narwhals)."""
+    """What an object with columns gives.
+
+    to_pandas, to_polars, to_arrow, and Arrow's stream for whoever takes it (`polars.DataFrame(one)`,
+    `pyarrow.table(one)`, DuckDB, narwhals).
+    """
 
     __slots__ = ()
 
@@ -191,7 +198,9 @@ class Framed:
         raise NotImplementedError
 
     def to_pandas(self) -> Any:
-        """Return a pandas.DataFrame: days and moments as datetime64, what is said of the whole in `attrs`.
+        """Return a pandas.DataFrame.
+
+        Days and moments as datetime64, what is said of the whole in `attrs`.
 
         Raises:
             ImportError: pandas is not installed.
@@ -207,8 +216,9 @@ class Framed:
         return self.frame().to_polars()
 
     def to_arrow(self) -> Any:
-        """Return a pyarrow.Table: days as date32, what is said of the whole as JSON under `cushion` in the schema's
-        metadata.
+        """Return a pyarrow.Table.
+
+        Days as date32, what is said of the whole as JSON under `cushion` in the schema's metadata.
 
         Raises:
             ImportError: pyarrow is not installed.
@@ -313,8 +323,10 @@ class Frame(Framed):
 
 
 def _for_pandas(pandas: Any, column: FrameColumn) -> Any:
-    """Return a column's values: days by the second, booleans and whole numbers with nulls as pandas' own arrays of
-    these."""
+    """Return a column's values.
+
+    Days by the second, booleans and whole numbers with nulls as pandas' own arrays of these.
+    """
     values = column.array()
     if column.valid is not None and values is not column.values:
         return pandas.array(values, dtype={"b": "boolean", "u": "UInt8", "i": "Int64"}[column.values.dtype.kind])

@@ -19,7 +19,9 @@ COLUMNS_MAX: Final = 16_384
 
 
 def cell_value(value: Any) -> float | str | bool | date | None:
-    """Return a value as a cell knows it: a number, a text, a boolean, a day, a moment, or None for a blank.
+    """Return a value as a cell knows it.
+
+    A number, a text, a boolean, a day, a moment, or None for a blank.
 
     NumPy's scalars are their values, a Decimal is the nearest double; NaN, NaT, NA and what is masked are blank. A
     moment with a time zone is what its clock shows, since cells have no zones.
@@ -75,7 +77,9 @@ def listed(values: Any) -> Any:
 
 
 def column_of(name: str, values: Any) -> NDArray[Any]:
-    """One column that is given by itself, as `columns_of` has those of a frame: an array, a list, or a Series.
+    """One column that is given by itself, as `columns_of` has those of a frame.
+
+    An array, a list, or a Series.
 
     Raises:
         TypeError: it is none of these, or holds what no cell can; the message has its name.
@@ -95,7 +99,9 @@ def column_of(name: str, values: Any) -> NDArray[Any]:
 
 
 def table_of(source: Any, argument: str) -> Mapping[str, Any]:
-    """Return what was given for a table as columns by name: a mapping as it is, of a frame its columns.
+    """Return what was given for a table as columns by name.
+
+    A mapping as it is, of a frame its columns.
 
     Raises:
         TypeError, ValueError: as `columns_of`.
@@ -122,8 +128,9 @@ def is_frame(source: object) -> bool:
 
 
 def columns_of(frame: Any) -> dict[str, NDArray[Any]]:
-    """Return the columns of a frame by name: arrays of numbers (NaN blank), booleans, datetime64, or objects, which are
-    texts, numbers, booleans, days and None.
+    """Return the columns of a frame by name.
+
+    Arrays of numbers (NaN blank), booleans, datetime64, or objects, which are texts, numbers, booleans, days and None.
 
     Taken are DataFrames of pandas and polars (a LazyFrame is collected), tables of pyarrow, relations of DuckDB, and
     whatever else has `__arrow_c_stream__`, which pyarrow or polars then reads. Decimals become doubles, categories

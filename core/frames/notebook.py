@@ -44,7 +44,7 @@ class Markup(str):
     __slots__ = ()
 
 
-class Figure(str):
+class FigureText(str):
     """A number as it is to be shown; a table has it to the right."""
 
     __slots__ = ()
@@ -58,8 +58,10 @@ def card(title: str, sentences: Sequence[str] = (), *tables: Markup) -> str:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[Any] | None]) -> Markup:
-    """Return a table of values: numbers to the right, None blank, text escaped and cut. A row None stands for those
-    that are left out."""
+    """Return a table of values.
+
+    Numbers to the right, None blank, text escaped and cut. A row None stands for those that are left out.
+    """
     parts = [f'<table style="{_TABLE}"><thead><tr style="background:{GROUND};color:{INK}">']
     listed = list(rows)
     right = [
@@ -81,8 +83,10 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[Any] | None]) -> Mark
 
 
 def places(count: int) -> list[int | None]:
-    """Which of so many rows are shown, from 0: the first and the last ones, None between them where some are left
-    out."""
+    """Which of so many rows are shown, from 0.
+
+    The first and the last ones, None between them where some are left out.
+    """
     if count <= FIRST + LAST:
         return [*range(count)]
     return [*range(FIRST), None, *range(count - LAST, count)]
@@ -112,7 +116,7 @@ def verdict(status: Status) -> Markup:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | Figure) and not isinstance(value, bool)
+    return isinstance(value, int | float | FigureText) and not isinstance(value, bool)
 
 
 def _cell(ground: str, to_right: bool) -> str:

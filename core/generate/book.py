@@ -98,7 +98,10 @@ class LoanBook:
 
 
 def draw_book(seed: int, loans: int) -> LoanBook:
-    """Return a clean book, the same for the same seed and size: it passes both suites, now and then with a warning."""
+    """Return a clean book, the same for the same seed and size.
+
+    It passes both suites, now and then with a warning.
+    """
     chance = Chance(seed, loans)
     obligor, lot = _obligors(chance)
     issuers = int(obligor[-1]) + 1

@@ -1,4 +1,7 @@
-"""A trustee's tape while it is made: the columns of a book, to be edited in place, one row for each of its loans."""
+"""A trustee's tape while it is made.
+
+The columns of a book, to be edited in place, one row for each of its loans.
+"""
 
 from __future__ import annotations
 
@@ -83,8 +86,9 @@ class TapeDraft:
         return draft
 
     def primary(self, rows: Rows, book: Columns | None) -> list[str]:
-        """Return what names each of some loans in an issue: the first identifier that tape or book has, else the
-        borrower.
+        """Return what names each of some loans in an issue.
+
+        The first identifier that tape or book has, else the borrower.
 
         `book` None: loans that it does not have.
         """
@@ -127,8 +131,10 @@ class TapeDraft:
         return rows
 
     def _unknown_identifiers(self, count: int) -> dict[str, NDArray[np.str_]]:
-        """Return identifiers with their check digits that no book has: an unused issue, a LoanX number of the older
-        kind."""
+        """Return identifiers with their check digits that no book has.
+
+        An unused issue, a LoanX number of the older kind.
+        """
         cusip, isin = security_numbers(self.chance, np.arange(count), np.full(count, _UNUSED_LOT))
         numbers = self.chance.distinct("unknown loanx", count, 900_000) + 100_000
         loanx = np.strings.add("LX", numbers.astype("U6"))

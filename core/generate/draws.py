@@ -52,7 +52,10 @@ class Chance:
         return self.stream(question).random(count) * 100.0 < percent
 
     def distinct(self, question: str, count: int, limit: int) -> NDArray[np.int64]:
-        """`count` different numbers below `limit`, rising: one from each of `count` equal slices."""
+        """`count` different numbers below `limit`, rising.
+
+        One from each of `count` equal slices.
+        """
         assert count <= limit
         width = limit // count
         return np.arange(count) * width + self.stream(question).integers(width, size=count)
@@ -115,7 +118,10 @@ def loanx_numbers(chance: Chance, count: int) -> NDArray[np.str_]:
 
 
 def _cusip_check_digit(values: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Modulus 10, double add double, over character values 0 to 35: the digit sums, every second value doubled."""
+    """Modulus 10, double add double, over character values 0 to 35.
+
+    The digit sums, every second value doubled.
+    """
     doubled = values.astype(np.int64)
     doubled[:, 1::2] *= 2
     total: NDArray[np.int64] = (doubled // 10 + doubled % 10).sum(axis=1)

@@ -130,7 +130,10 @@ def _notch_lower(scale: tuple[str, ...]) -> Callable[[str], str]:
 
 
 def _alias(industry: str) -> str:
-    """Return the same industry in a trustee's spelling: capitals, "and" for the sign, one comma more."""
+    """Return the same industry in a trustee's spelling.
+
+    Capitals, "and" for the sign, one comma more.
+    """
     return industry.upper().replace(" &", ", AND")
 
 

@@ -1,4 +1,7 @@
-"""The history of a generated deal: its months, the last of which is the deal itself."""
+"""The history of a generated deal.
+
+Its months, the last of which is the deal itself.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,10 @@ def _month(newest: GeneratedDeal, clean: LoanBook, ago: int, months: int) -> Gen
 
 
 def _change(before: LoanBook, after: LoanBook, share: float) -> LoanBook:
-    """Return a book on its way to another one: obligors change one after the other, par and maturities by degrees."""
+    """Return a book on its way to another one.
+
+    Obligors change one after the other, par and maturities by degrees.
+    """
     chance = before.chance
     obligors = len(before.obligor_country)
     is_late = (chance.stream("month of change").random(obligors) > share)[before.obligor]

@@ -1,4 +1,6 @@
-"""A deal's monthly report in four manners: workbooks of pages, of one sheet and with last month's loans, or flat files.
+"""A deal's monthly report in four manners.
+
+Workbooks of pages, of one sheet and with last month's loans, or flat files.
 
 The loans' fields stand on many pages, as real reports have them, with the habits that a reader must see through:
 stacked headers, the day above the header or in a footer, one column of mixed identifiers, masked ratings, totals
@@ -162,7 +164,10 @@ class GeneratedReport:
             progress(sum(len(page.rows) for page in self.pages))
 
     def write_answers(self, path: Path | str) -> None:
-        """Write what a careful reader finds, as one JSON object: loans, notes, cash, day, published figures."""
+        """Write what a careful reader finds, as one JSON object.
+
+        Loans, notes, cash, day, published figures.
+        """
         answers = {
             "as_of": self.as_of,
             "principal_cash": self.principal_cash,
@@ -369,7 +374,10 @@ def _with_dots(day: date) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column of a page: the lines of its header, its cells, and whether they are dates, rates or amounts."""
+    """A column of a page.
+
+    The lines of its header, its cells, and whether they are dates, rates or amounts.
+    """
 
     header: tuple[str, str]
     cells: list[Any]

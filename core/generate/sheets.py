@@ -107,7 +107,10 @@ def draw_texts(book: LoanBook) -> LoanTexts:
 
 @dataclass(frozen=True, slots=True)
 class HoldingLines:
-    """Lines of the Holdings sheet: the loan of each (-1: an empty line), its par, and where in the sheet they start."""
+    """Lines of the Holdings sheet.
+
+    The loan of each (-1: an empty line), its par, and where in the sheet they start.
+    """
 
     loan: NDArray[np.int64]
     par: NDArray[np.float64]
@@ -127,7 +130,10 @@ Cells = Callable[[HoldingLines], list[Writable]]
 
 @dataclass(frozen=True, slots=True)
 class HoldingsColumn:
-    """A column of the Holdings sheet: how its cells are made from lines, and their number format."""
+    """A column of the Holdings sheet.
+
+    How its cells are made from lines, and their number format.
+    """
 
     header: str
     cells: Cells

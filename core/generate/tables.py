@@ -1,4 +1,7 @@
-"""The recipe's tables: ratings, spreads, prices, industries, countries, notes, words for names."""
+"""The recipe's tables.
+
+Ratings, spreads, prices, industries, countries, notes, words for names.
+"""
 
 from __future__ import annotations
 

@@ -163,7 +163,10 @@ def _choose(deal: GeneratedDeal, seed: int, count: int) -> list[tuple[Edit, Rows
 
 
 def _edited_book(book: LoanBook, texts: LoanTexts, chosen: list[tuple[Edit, Rows]]) -> LoanBook:
-    """Return the book with the par that some edits need; no two loans differ by their par alone."""
+    """Return the book with the par that some edits need.
+
+    No two loans differ by their par alone.
+    """
     par, maturity = book.par.copy(), book.maturity.copy()
     for edit, rows in chosen:
         if edit.book_par is not None:

@@ -29,7 +29,10 @@ _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep",
 
 @dataclass(frozen=True, slots=True)
 class TapeLines:
-    """Some lines of a tape's sheet: the row of the tape that each shows, and the par on it."""
+    """Some lines of a tape's sheet.
+
+    The row of the tape that each shows, and the par on it.
+    """
 
     row: NDArray[np.int64]
     par: NDArray[np.float64]
@@ -229,7 +232,10 @@ def _on_watch(value: Writable) -> Writable:
 
 
 def _confidential(value: Writable) -> Writable:
-    """Return an estimate that is kept confidential: for a loan without a rating, so that it hides none."""
+    """Return an estimate that is kept confidential.
+
+    For a loan without a rating, so that it hides none.
+    """
     return "***" if value is None else value
 
 

@@ -1,4 +1,7 @@
-"""What several portfolios have in common: the tightest test of all, and obligors that several hold."""
+"""What several portfolios have in common.
+
+The tightest test of all, and obligors that several hold.
+"""
 
 from __future__ import annotations
 

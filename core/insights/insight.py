@@ -1,4 +1,7 @@
-"""What the analyst says: sentences, each figure of them with the recipe that gives it again from the file's columns."""
+"""What the analyst says.
+
+Sentences, each figure of them with the recipe that gives it again from the file's columns.
+"""
 
 from __future__ import annotations
 

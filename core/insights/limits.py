@@ -1,4 +1,7 @@
-"""What the tests say: how many pass, which fail, which have the least headroom, and what stands behind each."""
+"""What the tests say.
+
+How many pass, which fail, which have the least headroom, and what stands behind each.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +54,10 @@ def headroom_of(test_result: TestResult) -> float:
 
 
 def _gravity(test_result: TestResult) -> tuple[bool, bool, float]:
-    """Return what sorts tests that fail or warn: failing coverage first, since it turns cash away, then by the least "
-    "headroom."""
+    """Return what sorts tests that fail or warn.
+
+    Failing coverage first, since it turns cash away, then by the least " "headroom.
+    """
     return test_result.status != "fail", test_result.category != "coverage", headroom_of(test_result)
 
 

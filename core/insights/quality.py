@@ -1,4 +1,7 @@
-"""How far the figures can be trusted: gaps, what stands in for them, stale prices, and breaks with the trustee."""
+"""How far the figures can be trusted.
+
+Gaps, what stands in for them, stale prices, and breaks with the trustee.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +109,10 @@ def gaps(study: Study) -> Iterator[StudyFinding]:
 
 
 def _blanks(study: Study, name: str) -> list[FigureCondition]:
-    """Loans without a value that they should have: a fixed-rate loan has no spread to be missing."""
+    """Loans without a value that they should have.
+
+    A fixed-rate loan has no spread to be missing.
+    """
     return [*(study.floating() if name == "spread" else []), FigureCondition(name, "blank")]
 
 

@@ -1,4 +1,6 @@
-"""Which findings a reader sees, in which order and words: priority, confidence, views and angles.
+"""Which findings a reader sees, in which order and words.
+
+Priority, confidence, views and angles.
 
 Priority is the urgency that a finder states, as a number:
 
@@ -126,8 +128,9 @@ def confidence_of(finding: StudyFinding, warnings: int) -> float:
 def ranked(
     findings: Sequence[tuple[int, StudyFinding]], view: ReaderView, angle: int, most: int
 ) -> list[tuple[int, StudyFinding]]:
-    """Return the findings of an angle, each with the place of its subject: those that the angles before it did not
-    show.
+    """Return the findings of an angle, each with the place of its subject.
+
+    Those that the angles before it did not show.
 
     The angles behind the first share what it leaves, so that each has something else to say; where too few are left,
     the most important ones fill the list up to three.

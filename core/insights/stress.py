@@ -82,7 +82,10 @@ def ccc(study: Study) -> Iterator[StudyFinding]:
 
 
 def downgrade(study: Study) -> Iterator[StudyFinding]:
-    """Every loan one notch above CCC falls by one: a run over the portfolio as it would be then."""
+    """Every loan one notch above CCC falls by one.
+
+    A run over the portfolio as it would be then.
+    """
     columns = study.columns
     if not columns.has("worst_rating"):
         return
@@ -154,7 +157,10 @@ def _tests(draft: FindingDraft, test_ids: list[str]) -> str:
 
 
 def default(study: Study) -> Iterator[StudyFinding]:
-    """Yield the obligor with the most par defaults: a run over the portfolio as it would be then."""
+    """Yield the obligor with the most par defaults.
+
+    A run over the portfolio as it would be then.
+    """
     columns = study.columns
     if not columns.has("obligor") or not (by_name := columns.by_name("obligor")):
         return
@@ -295,7 +301,10 @@ def defaults(study: Study) -> Iterator[StudyFinding]:
 
 
 def headroom(study: Study) -> Iterator[StudyFinding]:
-    """How much of a loan may be bought until the first test fails: an average one, and ones that lean on a limit."""
+    """How much of a loan may be bought until the first test fails.
+
+    An average one, and ones that lean on a limit.
+    """
     if study.pool.par <= 0 or not study.results:
         return
     loan = _average(study)
@@ -426,8 +435,10 @@ def _middle(study: Study, field: str) -> int | None:
 
 
 def _leaning(study: Study, loan: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, str], list[dict[str, Any]]]]:
-    """(key, words, the names in them, trades): loans like the average spread over new borrowers, then ones that lean on
-    a limit."""
+    """(key, words, the names in them, trades).
+
+    Loans like the average spread over new borrowers, then ones that lean on a limit.
+    """
     columns = study.columns
     industries = [name for name, _ in reversed(columns.by_name("industry"))] if "industry" in loan else []
     yield "average", "loans like the pool's average, spread over {borrowers},", {}, _spread(loan, industries)
@@ -476,7 +487,10 @@ _WEAKER: Final = {"rating_agency_a": "Caa1", "rating_agency_b": "CCC+", "rating_
 
 
 def _describe(draft: FindingDraft, loan: dict[str, Any]) -> None:
-    """Name the loan by its terms: its digits are terms of the trade, which the recipe holds."""
+    """Name the loan by its terms.
+
+    Its digits are terms of the trade, which the recipe holds.
+    """
     ratings = [str(loan[name]) for name in ("rating_agency_a", "rating_agency_b") if name in loan]
     terms = ["/".join(ratings)] if ratings else []
     terms += [f"spread {loan['spread']:.0f} bps"] if "spread" in loan else []

@@ -1,4 +1,7 @@
-"""A subject while it is looked at: its runs, its columns, the other month's, and findings as they are written down."""
+"""A subject while it is looked at.
+
+Its runs, its columns, the other month's, and findings as they are written down.
+"""
 
 from __future__ import annotations
 
@@ -183,8 +186,10 @@ class Study:
         return plain(columns.identifier(row) or f"loan {row + 1}")
 
     def is_usual(self, test_result: TestResult) -> bool:
-        """Return whether a test is held to a usual limit of the market: the suite's, or of the ready-made
-        definition."""
+        """Return whether a test is held to a usual limit of the market.
+
+        The suite's, or of the ready-made definition.
+        """
         definition = self.subject.definition
         is_ready_made = definition is not None and definition.standard
         return test_result.threshold_source == "suite" or (
@@ -201,7 +206,10 @@ class Study:
 
 
 class FindingDraft:
-    """A finding that is being written: every figure that its sentences may print is made here, with its recipe."""
+    """A finding that is being written.
+
+    Every figure that its sentences may print is made here, with its recipe.
+    """
 
     def __init__(self, study: Study, key: str) -> None:
         self.study = study
@@ -353,7 +361,10 @@ class FindingDraft:
         return self.put(key, value, unit, FigureRecipe(operation="given", place=place), **shown)
 
     def since(self) -> str:
-        """Return the day of the earlier month, as a figure: reports are not always a month apart."""
+        """Return the day of the earlier month, as a figure.
+
+        Reports are not always a month apart.
+        """
         previous = self.study.subject.previous
         if previous is None or previous.day is None:
             return "the month before"

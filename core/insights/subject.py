@@ -1,4 +1,7 @@
-"""What the analyst looks at: a portfolio with the rules of its runs, and what is known of it beside the file."""
+"""What the analyst looks at.
+
+A portfolio with the rules of its runs, and what is known of it beside the file.
+"""
 
 from __future__ import annotations
 
@@ -110,7 +113,10 @@ class Subject:
 
     @cached_property
     def definition(self) -> Definition | None:
-        """The rules that decide: the given ones, else the ready-made ones of the portfolio's market."""
+        """The rules that decide.
+
+        The given ones, else the ready-made ones of the portfolio's market.
+        """
         return definition_for(self.portfolio, self.rules.get("definition"))
 
     @cached_property

@@ -64,8 +64,10 @@ def readings_of(portfolio: Portfolio, definition: Definition) -> dict[str, tuple
 
 
 def _by_settings(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> Iterator[Candidate]:
-    """Yield the options that a definition may say: the one that it says, then those for which the loans have
-    columns."""
+    """Yield the options that a definition may say.
+
+    The one that it says, then those for which the loans have columns.
+    """
     setting = setting_of(definition, choice) or choice.options[0].name
     needs = _NEEDS.get(choice.name)
     for option in sorted(choice.options, key=lambda each: each.name != setting):
@@ -146,8 +148,10 @@ def _cash_words(portfolio: Portfolio, words: str, cash: float) -> str:
 
 
 def _balances(portfolio: Portfolio) -> Iterator[tuple[float, str]]:
-    """(amount, where it stands) of what may be principal cash: lines of calculations, then accounts, principal ones
-    first."""
+    """(amount, where it stands) of what may be principal cash.
+
+    Lines of calculations, then accounts, principal ones first.
+    """
     cash = portfolio.deal.principal_cash
     if cash and isfinite(cash):
         yield cash, portfolio.source_cells.get("deal.principal_cash", "").partition(", ")[0]

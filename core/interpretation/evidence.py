@@ -51,7 +51,10 @@ class PrintedFigure:
     """Ours; None where the loans give none."""
 
     def amounts(self, part: Part) -> tuple[float, ...]:
-        """Return the independent amounts that decide where the part ties: none of a value, or of a small amount."""
+        """Return the independent amounts that decide where the part ties.
+
+        None of a value, or of a small amount.
+        """
         amount = self.printed.get(part, 0.0)
         if self.measure == "interval":
             return round(amount, 2), round(amount, 2) + 0.5  # counts as two
@@ -184,7 +187,10 @@ def _ours(measured: Measurement) -> Ours:
 
 
 def _without_parts(deal: Deal) -> Deal:
-    """Return the deal without the file's own parts of the OC numerator: the loans decide in a search."""
+    """Return the deal without the file's own parts of the OC numerator.
+
+    The loans decide in a search.
+    """
     return replace(deal, **dict.fromkeys(OF_OC_NUMERATOR))
 
 

@@ -1,4 +1,7 @@
-"""Which test of ours measures each figure that a file prints: the definition's, or one that is made for the figure."""
+"""Which test of ours measures each figure that a file prints.
+
+The definition's, or one that is made for the figure.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +54,10 @@ class FigureTest:
 
 
 def figure_tests(portfolio: Portfolio, base: dict[str, Any], rules: Definition) -> list[FigureTest]:
-    """Return the file's figures with the tests that measure them: the definition's where one is about the same, else a
-    test that is made for the figure."""
+    """Return the file's figures with the tests that measure them.
+
+    The definition's where one is about the same, else a test that is made for the figure.
+    """
     figures = with_counted_decimals(portfolio.facts.figures)[:PUBLISHED_MAX]
     pairs, industries = _pairs(portfolio, parse_changed(base, rules), figures)
     matched: dict[int, str] = {}
@@ -112,7 +117,10 @@ def own_test(base: Mapping[str, Any], test_id: str) -> dict[str, Any] | None:
 
 
 def _is_of_every_agency(fact: Fact, own: dict[str, Any] | None) -> bool:
-    """Return whether one agency's bucket stands beside the greatest of all: it is measured by that agency alone."""
+    """Return whether one agency's bucket stands beside the greatest of all.
+
+    It is measured by that agency alone.
+    """
     subject = fact.subject
     return bool(own and own.get("measure") == "ccc" and "agency" not in own and subject and subject.agency)
 
@@ -154,7 +162,10 @@ def _with_limit(test: dict[str, Any], published: Fact) -> dict[str, Any]:
 
 
 def with_tests(base: dict[str, Any], rules: Definition, tests: dict[str, Any]) -> tuple[Definition, dict[str, str]]:
-    """Return the definition with these tests, and why some are taken out of them: it lacks something that they need."""
+    """Return the definition with these tests, and why some are taken out of them.
+
+    It lacks something that they need.
+    """
     refused: dict[str, str] = {}
     while True:  # what the tests lack among themselves is told only where each of them is a test
         ids = list(tests)

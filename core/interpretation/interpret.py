@@ -177,8 +177,10 @@ class _Interpreter:
         )
 
     def _is_tied_unseen(self, figure: PrintedFigure) -> bool:
-        """Return whether a figure ties by loans whose file prints nothing: how a spread is averaged may go by what it
-        says."""
+        """Return whether a figure ties by loans whose file prints nothing.
+
+        How a spread is averaged may go by what it says.
+        """
         pool = self._evidence.pool(self._used, by_loans=False)
         unseen = Pool(replace(pool.portfolio, facts=Facts()), pool.definition)
         return figure.ties(pool) <= figure.ties(unseen)
@@ -210,8 +212,10 @@ class _Intervals:
                 evidence.add(interval)
 
     def idle_figures(self, readings: Readings, at: int | None = None) -> frozenset[int]:
-        """Return the figures that take no part where one is left out: the intervals of other cases among them, and one
-        that several readings reach."""
+        """Return the figures that take no part where one is left out.
+
+        The intervals of other cases among them, and one that several readings reach.
+        """
         own = self._of.get(at if at in self._ratios else None)
         others = set(self._of.values()) - {own}
         if own is not None and not self._is_telling(own, readings):

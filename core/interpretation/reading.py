@@ -1,4 +1,7 @@
-"""The loans of a file, read by an interpretation that is known already: no search."""
+"""The loans of a file, read by an interpretation that is known already.
+
+No search.
+"""
 
 from __future__ import annotations
 

@@ -197,7 +197,10 @@ class Search:
         return before == after or not self.ties(before, every) - self.ties(after, every)
 
     def readings_of_oc(self) -> Iterator[dict[str, Candidate]]:
-        """Every reading that may move the OC numerator: those of the collateral together, with each of the ratings."""
+        """Every reading that may move the OC numerator.
+
+        Those of the collateral together, with each of the ratings.
+        """
         alone: dict[str, Candidate] = {}
         ratings = [alone] + [
             {choice: candidate}
@@ -238,12 +241,17 @@ class Search:
         return frozenset((at, part) for at in figures for part in self.evidence.ties(at, used))
 
     def amounts(self, ties: Ties) -> set[float]:
-        """Return the independent amounts among what ties: a number that is printed twice is one."""
+        """Return the independent amounts among what ties.
+
+        A number that is printed twice is one.
+        """
         return {amount for at, part in ties for amount in self.evidence.figures[at].amounts(part)}
 
     def divided(self, ties: Ties) -> set[float]:
-        """Return the printed numerators of shares whose denominator and value tie: each of them is a figure of its own,
-        though all divide by one amount."""
+        """Return the printed numerators of shares whose denominator and value tie.
+
+        Each of them is a figure of its own, though all divide by one amount.
+        """
         figures = self.evidence.figures
         return {
             figures[at].printed["numerator"]

@@ -1,4 +1,7 @@
-"""What a measure hands over of its numerator: amounts of loans, and amounts of the deal beside them."""
+"""What a measure hands over of its numerator.
+
+Amounts of loans, and amounts of the deal beside them.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,9 @@ Take = Callable[[Tally, Pool], float]
 
 
 def by_loan(pool: Pool, *takes: Take) -> list[Floats]:
-    """Return what each loan adds to sums of the pass over all loans: the same pass over one loan at a time.
+    """Return what each loan adds to sums of the pass over all loans.
+
+    The same pass over one loan at a time.
 
     So that a part is what the run itself counted: a loan takes some 50 microseconds, and 10,000 of them half a second.
     """

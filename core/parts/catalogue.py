@@ -296,7 +296,10 @@ def _if_any(kind: Kind, name: str, amount: float) -> Iterator[Amount]:
 
 
 def tolerance_of(amounts: Any) -> float:
-    """By how much two sums of these may differ: a millionth, or what the rounding of doubles can make of them."""
+    """By how much two sums of these may differ.
+
+    A millionth, or what the rounding of doubles can make of them.
+    """
     return max(1e-6, 1e-12 * fsum(np.abs(amounts)))
 
 

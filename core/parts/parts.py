@@ -39,7 +39,9 @@ def figure_parts(
     offset: int = 0,
     limit: int | None = PARTS_SHOWN,
 ) -> FigureParts:
-    """Return what is behind a figure of a run: parts that add up to its numerator, those that weigh most first.
+    """Return what is behind a figure of a run.
+
+    Parts that add up to its numerator, those that weigh most first.
 
     Args:
         portfolio: the loans that the run read.

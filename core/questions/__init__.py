@@ -1,9 +1,11 @@
 """Questions in plain English over portfolios and their runs.
 
 In: a question and subjects. Out: an answer whose figures are computed, or a refusal with questions that work. Nothing
-is guessed: each phrase is used once, and what is left over and no filler makes the question unread.
+is guessed: a phrase that no rule takes refuses the question and is named.
 
-Start with `tokens` (words, numbers with units, days), `vocabulary` (rows of words) and `query` (the question as
-data). `named` finds names of the data in a question. An answer's figure is made together with the text that prints
-it. A new synonym is a word in a table.
+A question's walk: `tokens` (words, numbers with units, days), `grammar/lexemes` (the longest phrases, by the rows of
+`vocabulary` and by names of the data), `grammar/chart` (edges over phrases, by the rows of `grammar/phrases`),
+`grammar/frames` (which kinds of phrases a kind of query takes), `query` (the question as data), `answers` (a file for
+each kind). An answer's figure is made together with the text that prints it. A new synonym is a row in `words.tsv` or
+`quantities.tsv`.
 """

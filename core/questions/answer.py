@@ -115,7 +115,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
     def _repr_html_(self) -> str:
         lines = [line for text in self.text[:TEXT_SHOWN].split("\n") for line in wrap(text, 110)]
-        rows = [[one.name, one.of, one.text] for one in self.figures[:ROWS_SHOWN]]
+        rows = [[figure.name, figure.of, figure.text] for figure in self.figures[:ROWS_SHOWN]]
         return card(self.question, lines, *([table(["figure", "of", "value"], rows)] if rows else []))
 
 

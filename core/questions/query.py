@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from msgspec import Struct, to_builtins
+from msgspec import field as struct_field
 
-Kind = Literal["measure", "tests", "what_if", "room", "moves", "history", "fact", "notes", "data", "why", "deals"]
-Operator = Literal["=", "!=", "<", "<=", ">", ">=", "between", "in", "not in", "is", "is not", "blank", "known"]
+Kind = Literal[
+    "measure", "tests", "what_if", "room", "moves", "history", "fact", "notes", "data", "why", "deals", "overview"
+]
+Operator = Literal["=", "!=", "<", "<=", ">", ">=", "between", "in", "not in", "is", "is not", "blank", "known", "top"]
 Period = Literal["now", "previous", "change"]
 
 
 class Condition(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What a loan must be: a field beside a value, or (`any_of`) one of several conditions."""
+    """What a loan must be: a field beside a value."""
 
     field: str = ""
     """A quantity, a group, or `flag`."""
@@ -26,9 +29,11 @@ class Condition(Struct, frozen=True, omit_defaults=True, kw_only=True):
     agency: str | None = None
     """Of a rating: a, b, c; None for any."""
     any_of: tuple[Condition, ...] = ()
+    than: str = ""
+    """Of a comparison with another field: that field, or of a rating the other agency."""
     also: str = ""
     """Of a name: the other field that has it."""
-    said: str = ""
+    words: str = struct_field(default="", name="said")
     """The words of the question."""
 
 
@@ -48,6 +53,8 @@ class Action(Struct, frozen=True, omit_defaults=True, kw_only=True):
     kind: Literal["sell", "buy", "downgrade", "upgrade", "default", "price", "repay"]
     where: tuple[Condition, ...] = ()
     """The loans that it is done to; none for all, where that can be meant. Of a buy: what is bought."""
+    part: float | None = None
+    """Of a sale: how much of it, from 0 to 1."""
     order: Literal["most", "least"] | None = None
     order_by: str = "par"
     limit: int | None = None
@@ -63,6 +70,8 @@ class Action(Struct, frozen=True, omit_defaults=True, kw_only=True):
     notches: int | None = None
     rank: int | None = None
     """What ratings become."""
+    agency: str | None = None
+    """Whose ratings change: a, b, c; None for all that rate."""
     spread: float | None = None
     coupon: float | None = None
 
@@ -87,13 +96,15 @@ class Query(Struct, frozen=True, omit_defaults=True, kw_only=True):
     having: tuple[Having, ...] = ()
     tests: tuple[str, ...] = ()
     category: str | None = None
-    aspect: Literal["cushion", "limit", "status", "level"] | None = None
+    aspect: Literal["cushion", "limit", "status", "level", "difference", "first", "place"] | None = None
     status: Literal["pass", "fail", "warning", "skipped"] | None = None
     classes: tuple[str, ...] = ()
     period: Period = "now"
     move: str | None = None
     direction: Literal["up", "down", "better", "worse"] | None = None
     actions: tuple[Action, ...] = ()
+    unit: str | None = None
+    """In which a cushion is asked for: months."""
     fact: str | None = None
     runs: int | None = None
     over_groups: bool = False

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from calendar import monthrange
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
+from pathlib import Path
 from typing import Final, Literal
 
 from core.values import EPOCH
@@ -74,136 +76,42 @@ _TOKEN: Final = re.compile(
   | (?P<index>\b(?:term\s+)?(?:sofr|libor|euribor|sonia|s|l|e))\s*\+\s*
     (?P<margin>\d+(?:\.\d+)?)\s*(?P<margin_unit>bps?|%)?(?!\w)
   | (?P<ordinal>\d+)(?:st|nd|rd|th)(?!\w)
-  | (?P<sign>us\$|\$|€|£|usd\s|eur\s|gbp\s)?\s?(?P<number>\d[\d,]*(?:\.\d+)?|\.\d+)
+  | (?:(?P<sign>us\$|\$|€|£|usd\s|eur\s|gbp\s)\s?)?(?P<number>\d[\d,]*(?:\.\d+)?|\.\d+)
     (?:(?P<letter>[kmbyx])|\s*-?\s*(?:{_UNIT}))?(?!\w)
   | (?P<rating>\b{_RATING}[+-])(?![\w+-])
   | (?P<word>[^\W_]+(?:'[^\W_]+)*)
-  | (?P<mark><=|>=|≤|≥|[<>=/&+?,;:()!.%-])
+  | (?P<mark><=|>=|!=|<>|≤|≥|[<>=/&+?,;:()!.%-])
     """,
     re.VERBOSE,
 )
 
-_CONTRACTIONS: Final = {
-    "what's": "what is",
-    "whats": "what is",
-    "hows": "how is",
-    "whos": "who is",
-    "wheres": "where is",
-    "who's": "who is",
-    "where's": "where is",
-    "how's": "how is",
-    "that's": "that is",
-    "it's": "it is",
-    "there's": "there is",
-    "let's": "let us",
-    "isn't": "is not",
-    "aren't": "are not",
-    "don't": "do not",
-    "doesn't": "does not",
-    "didn't": "did not",
-    "hasn't": "has not",
-    "haven't": "have not",
-    "can't": "can not",
-    "cannot": "can not",
-    "won't": "will not",
-    "wasn't": "is not",
-    "weren't": "are not",
-    "we're": "we are",
-    "we've": "we have",
-    "i'd": "i would",
-    "we'd": "we would",
-    "i'm": "i am",
-    "which's": "which is",
-    "they're": "they are",
-    "you're": "you are",
-    "we'll": "we will",
-    "i've": "i have",
-    "dont": "do not",
-    "isnt": "is not",
-    "arent": "are not",
-    "havent": "have not",
-    "couldn't": "could not",
-}
+_SPELLINGS: Final = [
+    line.split("\t")
+    for line in Path(__file__).with_name("spellings.tsv").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+]
+_CONTRACTIONS: Final = {written: words for kind, written, words in _SPELLINGS if kind == "word"}
 _CONTRACTION: Final = re.compile(r"\b(?:" + "|".join(_CONTRACTIONS) + r")\b", re.IGNORECASE)
-_SPELLINGS: Final = (
-    (re.compile(r"\bs\s?&\s?p\b|\bstandard\s+(?:&|and)\s+poor'?s\b", re.IGNORECASE), "SP"),
-    (re.compile(r"\bo\s?/\s?c\b", re.IGNORECASE), "OC"),
-    (re.compile(r"\bi\s?/\s?c\b", re.IGNORECASE), "IC"),
-    (re.compile(r"\bu\.\s?s\.(?:\s?a\.)?", re.IGNORECASE), "US"),
-    (re.compile(r"\bu\.\s?k\.", re.IGNORECASE), "UK"),
-    (re.compile(r"\bm[\s-]?(?:o|/)[\s-]?m\b", re.IGNORECASE), "month over month"),
-    (re.compile(r"\b1(?:\s?l|st[\s-]+lien)\b", re.IGNORECASE), "first lien"),
-    (re.compile(r"\b2(?:\s?l|nd[\s-]+lien)\b", re.IGNORECASE), "second lien"),
-    (re.compile(r"\b1ls\b", re.IGNORECASE), "first liens"),
-    (re.compile(r"\b2ls\b", re.IGNORECASE), "second liens"),
-    (re.compile(r"\b(?:a|one)[\s-](?=(?:notch|point|year|month|percent(?:age point)?)\b)", re.IGNORECASE), "1 "),
-    *(
-        (
-            re.compile(
-                rf"\b{word}[\s-](?=(?:notch|point|year|month|million|percent|bps|basis point)(?:es|s)?\b)",
-                re.IGNORECASE,
-            ),
-            f"{number} ",
-        )
-        for number, word in enumerate(
-            ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], 2
-        )
-    ),
-    (re.compile(r"\b(break|split)\s+(.{1,60}?)\s+(?:down|up|out)\s+by\b", re.IGNORECASE), r"breakdown of \2 by"),
-    (re.compile(r"\bsingle[\s-]b\b", re.IGNORECASE), "B rated"),
-    (re.compile(r"\bdouble[\s-]b\b", re.IGNORECASE), "BB"),
-    (re.compile(r"\btriple[\s-]b\b", re.IGNORECASE), "BBB"),
-    (
-        re.compile(
-            r"\b(price[ds]?|trad(?:ing|es?)|marked|quoted|bid)\s+(above|below|over|under|at)\s+par\b", re.IGNORECASE
-        ),
-        r"\1 \2 100",
-    ),
-    (
-        re.compile(
-            r"\b(?:buy|bought|purchased|acquired)\s+(above|below|under|over|at|for\s+less\s+than|for\s+more\s+than)(?=\s+\d)",
-            re.IGNORECASE,
-        ),
-        r"purchase price \1",
-    ),
-    (re.compile(r"\bat\s+or\s+(?:below|under)\b", re.IGNORECASE), "at most"),
-    (re.compile(r"\bat\s+or\s+(?:above|over)\b", re.IGNORECASE), "at least"),
-    (re.compile(r"\bw/o\b", re.IGNORECASE), "without"),
-    (re.compile(r"\bw/(?=\s)", re.IGNORECASE), "with"),
-    (re.compile(r"\bvs\.|\bv\.(?=\s)", re.IGNORECASE), "vs"),
-    (re.compile(r"\b(no|avg|approx|incl|excl|max|min)\.", re.IGNORECASE), r"\1"),
-)
+_EXPRESSIONS: Final = [
+    (re.compile(written, re.IGNORECASE), words) for kind, written, words in _SPELLINGS if kind == "expression"
+]
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Return the words of a line of them."""
+    return tuple(text.split())
+
+
 _KEPT: Final = frozenset(
-    (
-        "was",
-        "is",
-        "has",
-        "does",
-        "its",
-        "this",
-        "us",
-        "less",
-        "loss",
-        "as",
-        "ics",
-        "yes",
-        "gas",
-        "plus",
-        "status",
-        "basis",
-        "versus",
-        "previous",
-        "business",
-        "across",
-        "access",
-        "always",
-        "perhaps",
+    names(
+        "was is has does its this us less loss as ics yes gas plus status basis versus previous business across access "
+        "always perhaps"
     )
 )
 
 
 def stem(word: str) -> str:
-    """A word without the ending of its plural or genitive: loans is loan, industries is industry."""
+    """Return a word without the ending of its plural or genitive."""
     word = word.removesuffix("'s").replace("'", "")
     if word in _KEPT or len(word) < 4 or word.endswith(("ss", "us", "is")) or not word.endswith("s"):
         return word
@@ -215,21 +123,24 @@ def stem(word: str) -> str:
 
 
 def tokens_of(question: str) -> list[Token]:
-    """The tokens of a question; signs that are none are passed over, punctuation is a mark."""
+    """Return the tokens of a question."""
     text = unicodedata.normalize("NFKC", question).translate(_QUOTES)
-    text = _CONTRACTION.sub(lambda found: _CONTRACTIONS[found[0].lower()], text)
-    for pattern, said in _SPELLINGS:
-        text = pattern.sub(said, text)
+    text = _CONTRACTION.sub(lambda match: _CONTRACTIONS[match[0].lower()], text)
+    for pattern, words in _EXPRESSIONS:
+        text = pattern.sub(words, text)
     lowered = text.lower()
     if len(lowered) != len(text):  # a sign whose lower case is two: places would differ
         text = lowered
     tokens: list[Token] = []
     before = ""
-    for found in _TOKEN.finditer(lowered):
-        if (mark := found["mark"]) in _PUNCTUATION:
+    for match in _TOKEN.finditer(lowered):
+        if (mark := match["mark"]) in _PUNCTUATION:
             before += mark
             continue
-        tokens.append(replace(_token(found, text), before=before))
+        token = replace(_token(match, text), before=before)
+        if token.kind == "number" and before.endswith("-") and text[: match.start() - 1].endswith((" ", "(")):
+            token = Token("word", f"-{token.text}", f"-{token.raw}")  # no number of a question is below zero
+        tokens.append(token)
         before = ""
     return tokens
 
@@ -240,59 +151,53 @@ _PUNCTUATION: Final = frozenset("/+?,;:()!.-")
 _QUOTES: Final = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "−": "-", "\u00a0": " "})
 
 
-def _token(found: re.Match[str], text: str) -> Token:
-    raw = text[found.start() : found.end()].strip()
-    if found["quoted"] is not None:
-        return Token("quoted", found["quoted"].strip(), raw)
-    if found["iso"] is not None:
-        try:
-            day = date.fromisoformat(found["iso"])
-        except ValueError:
-            return Token("word", found["iso"], raw)
-        return _period(raw, day, day)
-    for day_of_month, month, year in (("day", "day_month", "day_year"), ("us_day", "us_month", "us_year")):
-        if found[year] is not None:
-            try:
-                day = date(int(found[year]), _MONTHS[found[month][:3]], int(found[day_of_month]))
-            except ValueError:
-                return Token("word", raw.lower(), raw)
-            return _period(raw, day, day)
-    if found["month_year"] is not None:
-        return _months(raw, int(found["month_year"]), _MONTHS[found["month"][:3]], 1)
-    if found["quarter"] is not None:
-        return _months(raw, int(found["quarter_year"]), 3 * int(found["quarter"]) - 2, 3)
-    if found["half"] is not None:
-        return _months(raw, int(found["half_year"]), 6 * int(found["half"]) - 5, 6)
-    if found["end_year"] is not None:
-        return _months(raw, int(found["end_year"]), 12, 1, last_day_only=True)
-    if found["margin"] is not None:
-        scale = 100.0 if found["margin_unit"] == "%" else 1.0
-        return Token("number", raw.lower(), raw, float(found["margin"]) * scale, "bps")
-    if found["ordinal"] is not None:
-        return Token("word", f"{found['ordinal']}th", raw, float(found["ordinal"]))
-    if found["number"] is not None:
-        return _number(found, raw)
-    if found["rating"] is not None:
-        return Token("rating", found["rating"], raw)
-    if found["mark"] is not None:
-        return Token("word" if raw == "&" else "mark", _MARKS.get(raw, raw), raw)
-    return Token("word", stem(found["word"]), raw)
+def _token(match: re.Match[str], text: str) -> Token:
+    raw = text[match.start() : match.end()].strip()
+    return next(build(match, raw) for group, build in _FORMS if match[group] is not None)
 
 
-_MARKS: Final = {"≤": "<=", "≥": ">=", "&": "and"}
+def _day(raw: str, year: str, month: int, day_of_month: str) -> Token:
+    try:
+        day = date(int(year), month, int(day_of_month))
+    except ValueError:
+        return Token("word", raw.lower(), raw)
+    return _period(raw, day, day)
 
 
-def _number(found: re.Match[str], raw: str) -> Token:
-    value = float(found["number"].replace(",", ""))
-    unit = next((name for name in _UNITS if found[name] is not None), _LETTERS.get(found["letter"] or "", ""))
+def _margin(match: re.Match[str], raw: str) -> Token:
+    scale = 100.0 if match["margin_unit"] == "%" else 1.0
+    return Token("number", raw.lower(), raw, float(match["margin"]) * scale, "bps")
+
+
+def _number(match: re.Match[str], raw: str) -> Token:
+    value = float(match["number"].replace(",", ""))
+    unit = next((name for name in _UNITS if match[name] is not None), _LETTERS.get(match["letter"] or "", ""))
     if unit in _AMOUNTS:
         value, unit = value * _AMOUNTS[unit], "amount"
-    elif found["sign"] and not unit:
+    elif match["sign"] and not unit:
         unit = "amount"
-    if not unit and found["number"].isdigit() and 1990 <= value <= 2100:
-        year = int(value)
-        return Token("number", raw.lower(), raw, value, "", _span(year, 1, 12))
-    return Token("number", raw.lower(), raw, value, unit)
+    is_year = not unit and match["number"].isdigit() and 1990 <= value <= 2100
+    return Token("number", raw.lower(), raw, value, unit, _span(int(value), 1, 12) if is_year else None)
+
+
+_MARKS: Final = {"<>": "!=", "≤": "<=", "≥": ">=", "&": "and"}
+_FORMS: Final[tuple[tuple[str, Callable[[re.Match[str], str], Token]], ...]] = (
+    ("quoted", lambda match, raw: Token("quoted", match["quoted"].strip(), raw)),
+    ("iso", lambda match, raw: _day(raw, raw[:4], int(raw[5:7]), raw[8:])),
+    ("day", lambda match, raw: _day(raw, match["day_year"], _MONTHS[match["day_month"][:3]], match["day"])),
+    ("us_day", lambda match, raw: _day(raw, match["us_year"], _MONTHS[match["us_month"][:3]], match["us_day"])),
+    ("month_year", lambda match, raw: _months(raw, match["month_year"], _MONTHS[match["month"][:3]], 1)),
+    ("quarter", lambda match, raw: _months(raw, match["quarter_year"], 3 * int(match["quarter"]) - 2, 3)),
+    ("half", lambda match, raw: _months(raw, match["half_year"], 6 * int(match["half"]) - 5, 6)),
+    ("end_year", lambda match, raw: _months(raw, match["end_year"], 12, 1, last_day_only=True)),
+    ("margin", _margin),
+    ("ordinal", lambda match, raw: Token("word", f"{match['ordinal']}th", raw, float(match["ordinal"]))),
+    ("number", _number),
+    ("rating", lambda match, raw: Token("rating", match["rating"], raw)),
+    ("mark", lambda match, raw: Token("word" if raw == "&" else "mark", _MARKS.get(raw, raw), raw)),
+    ("word", lambda match, raw: Token("word", stem(match["word"]), raw)),
+)
+"""A group of the expression, and the token that it is."""
 
 
 def _period(raw: str, first: date, last: date) -> Token:
@@ -300,10 +205,10 @@ def _period(raw: str, first: date, last: date) -> Token:
     return Token("period", raw.lower(), raw, days=(start, end))
 
 
-def _months(raw: str, year: int, month: int, count: int, *, last_day_only: bool = False) -> Token:
-    if not 1900 <= year <= 2200:
+def _months(raw: str, year: str, month: int, count: int, *, last_day_only: bool = False) -> Token:
+    if not 1900 <= int(year) <= 2200:
         return Token("word", raw.lower(), raw)
-    first, last = _span(year, month, count)
+    first, last = _span(int(year), month, count)
     return Token("period", raw.lower(), raw, days=(last if last_day_only else first, last))
 
 

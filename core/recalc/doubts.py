@@ -37,8 +37,8 @@ def circular_message(cells: Sequence[str]) -> str:
     """That cells need each other, for a workbook that does not iterate."""
     need = "needs its own result" if len(cells) == 1 else "need each other's results"
     return (
-        f"{named_cells(cells)} {need}; without iterative calculation such cells keep the values that they had, and "
-        "neither they nor what depends on them are current"
+        f"{named_cells(cells)} {need}; without iterative calculation such cells keep the values that they had, "
+        "and neither they nor what depends on them are current"
     )
 
 

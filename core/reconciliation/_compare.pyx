@@ -56,8 +56,8 @@ def number_severities(
     cdef int band, bands = <int> above.shape[0]
     cdef double ours, theirs, difference, share
     _check_rows(tape_rows, book_rows, tape.shape[0], book.shape[0])
-    found = np.zeros(count, np.uint8)
-    cdef uint8_t[::1] found_view = found
+    severities = np.zeros(count, np.uint8)
+    cdef uint8_t[::1] severity_view = severities
     with nogil:
         for at in range(count):
             if at + AHEAD < count:
@@ -67,7 +67,7 @@ def number_severities(
             ours = book[book_rows[at]]
             if not (isfinite(theirs) and isfinite(ours)):
                 if isfinite(theirs) or isfinite(ours):
-                    found_view[at] = worse[0] if bands else severity
+                    severity_view[at] = worse[0] if bands else severity
                 continue
             if whole:
                 theirs = floor(theirs)
@@ -75,13 +75,13 @@ def number_severities(
             difference = _rounded(fabs(theirs - ours))
             if difference <= tolerance:
                 continue
-            found_view[at] = severity
+            severity_view[at] = severity
             share = difference * 100 / fabs(theirs) if theirs != 0 else INFINITY
             for band in range(bands):
                 if share > above[band] + (-SHARE_ROUNDING if inclusive[band] else SHARE_ROUNDING):
-                    found_view[at] = worse[band]
+                    severity_view[at] = worse[band]
                     break
-    return found
+    return severities
 
 
 def state_severities(
@@ -96,15 +96,15 @@ def state_severities(
     cdef Py_ssize_t at, count = tape_rows.shape[0]
     cdef uint8_t theirs, ours
     _check_rows(tape_rows, book_rows, tape.shape[0], book.shape[0])
-    found = np.zeros(count, np.uint8)
-    cdef uint8_t[::1] found_view = found
+    severities = np.zeros(count, np.uint8)
+    cdef uint8_t[::1] severity_view = severities
     with nogil:
         for at in range(count):
             theirs = tape[tape_rows[at]]
             ours = book[book_rows[at]]
             if theirs != ours:
-                found_view[at] = severity if first <= theirs <= last or first <= ours <= last else lesser
-    return found
+                severity_view[at] = severity if first <= theirs <= last or first <= ours <= last else lesser
+    return severities
 
 
 def name_severities(
@@ -131,8 +131,8 @@ def name_severities(
             tape_alike.shape[0] == tape_open.shape[0] == tape_blank + 1
             and book_alike.shape[0] == book_open.shape[0] == book_blank + 1):
         raise ValueError("the tables of names differ in length")
-    found = np.zeros(count, np.uint8)
-    cdef uint8_t[::1] found_view = found
+    severities = np.zeros(count, np.uint8)
+    cdef uint8_t[::1] severity_view = severities
     with nogil:
         for at in range(count):
             theirs = tape[tape_rows[at]]
@@ -143,11 +143,11 @@ def name_severities(
             theirs = theirs if theirs >= 0 else tape_blank
             ours = ours if ours >= 0 else book_blank
             if tape_same[theirs] != book_same[ours]:
-                found_view[at] = lesser if tape_alike[theirs] == book_alike[ours] and (
+                severity_view[at] = lesser if tape_alike[theirs] == book_alike[ours] and (
                     tape_open[theirs] or book_open[ours]) else severity
     if not in_range:
         raise ValueError("a text code is not below the size of the pool")
-    return found
+    return severities
 
 
 cdef bint _take(
@@ -186,8 +186,8 @@ def text_differs(
     cdef int64_t begin, end, other_begin, other_end
     cdef bint fits
     _check_rows(tape_rows, book_rows, tape.shape[0], book.shape[0])
-    found = np.zeros(count, np.uint8)
-    cdef uint8_t[::1] found_view = found
+    severities = np.zeros(count, np.uint8)
+    cdef uint8_t[::1] severity_view = severities
     cdef int32_t[::1] theirs = np.empty(count, np.int32), ours = np.empty(count, np.int32)
     with nogil:
         fits = _take(tape, tape_rows, tape_offsets.shape[0] - 1, theirs)
@@ -196,15 +196,15 @@ def text_differs(
             _prefetch(tape_offsets, tape_data, theirs, at)
             _prefetch(book_offsets, book_data, ours, at)
             if theirs[at] < 0 or ours[at] < 0:
-                found_view[at] = with_blanks and (theirs[at] < 0) != (ours[at] < 0)
+                severity_view[at] = with_blanks and (theirs[at] < 0) != (ours[at] < 0)
                 continue
             begin, end = tape_offsets[theirs[at]], tape_offsets[theirs[at] + 1]
             other_begin, other_end = book_offsets[ours[at]], book_offsets[ours[at] + 1]
             if not (0 <= begin <= end <= tape_data.shape[0] and 0 <= other_begin <= other_end <= book_data.shape[0]):
                 fits = False
                 break
-            found_view[at] = end - begin != other_end - other_begin or (
+            severity_view[at] = end - begin != other_end - other_begin or (
                 end > begin and memcmp(&tape_data[begin], &book_data[other_begin], end - begin) != 0)
     if not fits:
         raise ValueError("a text code or its place leaves the pool")
-    return found
+    return severities

@@ -191,8 +191,8 @@ def shared_codes(
     if not (_whole(offsets, data) and _whole(other_offsets, other_data)):
         raise ValueError("the pool's offsets leave its data")
     own = np.empty(codes.shape[0], np.int32)
-    other = np.empty(other_codes.shape[0], np.int32)
-    cdef int32_t[::1] own_view = own, other_view = other
+    second = np.empty(other_codes.shape[0], np.int32)
+    cdef int32_t[::1] own_view = own, second_view = second
     cdef Pool pool
     cdef int state
     if pool_open(&pool, <uint64_t> SEED, SIZE_MAX) < 0:
@@ -201,13 +201,13 @@ def shared_codes(
     with nogil:
         state = _intern_all(&pool, offsets, data, codes, own_view)
         if state == 0:
-            state = _intern_all(&pool, other_offsets, other_data, other_codes, other_view)
+            state = _intern_all(&pool, other_offsets, other_data, other_codes, second_view)
     pool_close(&pool)
     if state == -1:
         raise MemoryError("too much distinct text in one column")
     if state == -2:
         raise ValueError("a text code is not below the size of the pool")
-    return own, other
+    return own, second
 
 
 def folded(const int64_t[::1] offsets, const uint8_t[::1] data):
@@ -389,15 +389,15 @@ cdef Py_ssize_t _members(
     int64_t *rows, int64_t *groups,
 ) noexcept nogil:
     """Append the rows of one side whose key is on both sides and shared, with a number for each key; how many."""
-    cdef Py_ssize_t at, found = 0
+    cdef Py_ssize_t at, shared_count = 0
     cdef Slot *slot
     for at in range(count):
         slot = _find(slots, mask, seed, entries[at].key)
         if slot.key != 0 and slot.tape != 0 and (slot.tape == SEVERAL or slot.book == SEVERAL):
-            rows[found] = entries[at].row
-            groups[found] = first_group + (slot - slots)
-            found += 1
-    return found
+            rows[shared_count] = entries[at].row
+            groups[shared_count] = first_group + (slot - slots)
+            shared_count += 1
+    return shared_count
 
 
 def join(
@@ -461,7 +461,7 @@ def unpaired(const int32_t[::1] rows, const int32_t[::1] pair):
     Raises:
         ValueError: a row is outside its pair array.
     """
-    cdef Py_ssize_t at, found = 0
+    cdef Py_ssize_t at, kept_count = 0
     cdef bint sound = True
     kept = np.empty(rows.shape[0], np.int32)
     cdef int32_t[::1] kept_view = kept
@@ -470,11 +470,11 @@ def unpaired(const int32_t[::1] rows, const int32_t[::1] pair):
             if not 0 <= rows[at] < pair.shape[0]:
                 sound = False
                 break
-            kept_view[found] = rows[at]
-            found += pair[rows[at]] < 0
+            kept_view[kept_count] = rows[at]
+            kept_count += pair[rows[at]] < 0
     if not sound:
         raise ValueError("a row is outside its pairs")
-    return kept[:found].copy()
+    return kept[:kept_count].copy()
 
 
 # ---- nearest par ---------------------------------------------------------------------------------------------------
@@ -492,11 +492,11 @@ cdef inline bint _before(Near a, Near b) noexcept nogil:
 
 
 cdef void _sift_up(Near *heap, int64_t at) noexcept nogil:
-    cdef Near one = heap[at]
-    while at > 0 and _before(one, heap[(at - 1) >> 1]):
+    cdef Near near = heap[at]
+    while at > 0 and _before(near, heap[(at - 1) >> 1]):
         heap[at] = heap[(at - 1) >> 1]
         at = (at - 1) >> 1
-    heap[at] = one
+    heap[at] = near
 
 
 cdef Near _pop(Near *heap, int64_t size) noexcept nogil:

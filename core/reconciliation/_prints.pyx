@@ -56,7 +56,7 @@ cdef struct Texts:
     int64_t hashed            # strings whose hash is there
     uint64_t *hashes          # of blank and of each string
     uint64_t secret
-    uint64_t other
+    uint64_t second_secret
 
 
 cdef struct Columns:
@@ -95,20 +95,20 @@ cdef void _words(const Columns *columns, int at, Py_ssize_t first, Py_ssize_t co
 
 # ---- text ----------------------------------------------------------------------------------------------------------
 
-cdef inline uint64_t _text_hash(const uint8_t *text, int64_t length, uint64_t secret, uint64_t other) noexcept nogil:
+cdef inline uint64_t _text_hash(const uint8_t *text, int64_t length, uint64_t secret, uint64_t second_secret) noexcept nogil:
     """A hash of a text, sixteen bytes at a time. The last sixteen, of a shorter text the first and last eight, may be
     partly taken twice: the length, which is in the hash, says which."""
     cdef uint64_t state = secret + <uint64_t> length * ODD
     cdef bint is_long = length >= 16
     while length > 16:
-        state = fold(word(text, 8) ^ state, word(text + 8, 8) ^ other)
+        state = fold(word(text, 8) ^ state, word(text + 8, 8) ^ second_secret)
         text += 16
         length -= 16
     if is_long:
-        return fold(word(text + length - 16, 8) ^ state, word(text + length - 8, 8) ^ other)
+        return fold(word(text + length - 16, 8) ^ state, word(text + length - 8, 8) ^ second_secret)
     if length >= 8:
-        return fold(word(text, 8) ^ state, word(text + length - 8, 8) ^ other)
-    return fold(state ^ (word(text, length) if length > 0 else 0), other)
+        return fold(word(text, 8) ^ state, word(text + length - 8, 8) ^ second_secret)
+    return fold(state ^ (word(text, length) if length > 0 else 0), second_secret)
 
 
 cdef bint _hash_until(Texts *texts, int64_t count) noexcept nogil:
@@ -123,7 +123,7 @@ cdef bint _hash_until(Texts *texts, int64_t count) noexcept nogil:
         end = own.offsets[code + 1]
         if not 0 <= begin <= end <= own.size:
             return False
-        own.hashes[code + 1] = _text_hash(own.data + begin, end - begin, own.secret, own.other)
+        own.hashes[code + 1] = _text_hash(own.data + begin, end - begin, own.secret, own.second_secret)
         begin = end
     texts.hashed = max(own.hashed, count)
     return True
@@ -151,20 +151,20 @@ cdef bint _add_up(Columns *columns, Py_ssize_t count, uint64_t seed, uint64_t *p
     """Add up what each row has of each column; False where a string leaves its pool."""
     cdef uint64_t even[BLOCK]
     cdef uint64_t odd[BLOCK]
-    cdef uint64_t secret, other
+    cdef uint64_t secret, second_secret
     cdef Py_ssize_t first = 0, size, row
     cdef int at
     while first < count:
         size = min(<Py_ssize_t> BLOCK, count - first)
         for at in range(0, columns.number_count + 1, 2):
-            secret, other = _secret(seed, at), _secret(seed, at + 1)
+            secret, second_secret = _secret(seed, at), _secret(seed, at + 1)
             _words(columns, at, first, size, even)
             _words(columns, at + 1, first, size, odd)
             for row in range(size):
                 # The processor's own prefetcher stops at each page: ask for the next block's part on the side.
                 PREFETCH(columns.numbers[at] + first + size + row)
                 PREFETCH(columns.numbers[at + 1] + first + size + row)
-                prints[first + row] += fold(even[row] ^ secret, odd[row] ^ other)
+                prints[first + row] += fold(even[row] ^ secret, odd[row] ^ second_secret)
         for at in range(columns.text_count):
             if not _add_texts(&columns.texts[at], first, size, prints + first):
                 return False
@@ -219,8 +219,8 @@ def fingerprints(Py_ssize_t count, numbers, texts, states, uint64_t seed):
         text.codes, text.hashes = &code_view[0], &hash_view[0]
         text.offsets = &offset_view[0] if text.count > 0 else NULL
         text.data = &byte_view[0] if text.size else NULL
-        text.secret, text.other = _secret(seed, -2 * columns.text_count), _secret(seed, -2 * columns.text_count - 1)
-        text.hashes[0] = _text_hash(NULL, -1, text.secret, text.other)     # as of a length that no text has
+        text.secret, text.second_secret = _secret(seed, -2 * columns.text_count), _secret(seed, -2 * columns.text_count - 1)
+        text.hashes[0] = _text_hash(NULL, -1, text.secret, text.second_secret)     # as of a length that no text has
     with nogil:
         fits = _add_up(&columns, count, seed, &prints_view[0])
     if not fits:
@@ -238,7 +238,7 @@ def differing(
     Raises:
         ValueError: rows or partners without a fingerprint.
     """
-    cdef Py_ssize_t row, found = 0
+    cdef Py_ssize_t row, match_count = 0
     cdef int32_t partner
     cdef bint sound = 0 <= first <= last <= pair.shape[0] == prints.shape[0]
     rows = np.empty(last - first if sound else 0, np.int32)
@@ -253,8 +253,8 @@ def differing(
                     sound = False
                     break
                 if partner >= 0 and prints[row] != other_prints[partner]:
-                    rows_view[found] = <int32_t> row
-                    found += 1
+                    rows_view[match_count] = <int32_t> row
+                    match_count += 1
     if not sound:
         raise ValueError("a row or its partner has no fingerprint")
-    return rows[:found].copy()
+    return rows[:match_count].copy()

@@ -1,4 +1,7 @@
-"""Paired loans to discrepancies: every field asked for, and what is compared always."""
+"""Paired loans to discrepancies.
+
+Every field asked for, and what is compared always.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,10 @@ Severities = NDArray[np.uint8]
 
 @dataclass
 class Discrepancies:
-    """Discrepancies as columns: rows of the tape and the portfolio (-1: none), field, severity and type as codes."""
+    """Discrepancies as columns.
+
+    Rows of the tape and the portfolio (-1: none), field, severity and type as codes.
+    """
 
     tape_rows: list[Rows] = field(default_factory=list)
     book_rows: list[Rows] = field(default_factory=list)

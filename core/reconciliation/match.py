@@ -1,4 +1,7 @@
-"""Which loan of the tape is which of the portfolio: stage by stage, each on what is still without a partner."""
+"""Which loan of the tape is which of the portfolio.
+
+Stage by stage, each on what is still without a partner.
+"""
 
 from __future__ import annotations
 
@@ -385,7 +388,9 @@ class _Work:
         self.matches.counts[stage] += len(tape_rows)
 
     def settle(self, stage: IdentifierType, tape: Members, book: Members) -> None:
-        """Pair the rows of each group that shares a key: those that hold the same first, then by nearest par.
+        """Pair the rows of each group that shares a key.
+
+        Those that hold the same first, then by nearest par.
 
         A group that pairs off completely in rows that hold the same is no matter of doubt, and is not reported.
         """

@@ -1,4 +1,7 @@
-"""What is compared between a trustee's tape and a portfolio: fields, tolerances and severities as rows."""
+"""What is compared between a trustee's tape and a portfolio.
+
+Fields, tolerances and severities as rows.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ ROUNDING_DECIMALS: Final = 6
 
 
 class ReconcileError(ValueError):
-    """A comparison that cannot be made as asked: an unknown rule, a tolerance that is none, too many loans."""
+    """A comparison that cannot be made as asked.
+
+    An unknown rule, a tolerance that is none, too many loans.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +141,9 @@ def chosen(rules: Iterable[str] | None) -> frozenset[str]:
 
 
 def tolerances_of(own: Mapping[str, float] | None) -> dict[str, float]:
-    """Return the tolerance of each rule that has one, in its unit: the default, or what `own` sets.
+    """Return the tolerance of each rule that has one, in its unit.
+
+    The default, or what `own` sets.
 
     Raises:
         ReconcileError: a rule without a tolerance, or a tolerance that is not a number from 0 to TOLERANCE_MAX.

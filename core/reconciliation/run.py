@@ -1,4 +1,7 @@
-"""A trustee's tape against a portfolio: matched, compared, and their differences as issues."""
+"""A trustee's tape against a portfolio.
+
+Matched, compared, and their differences as issues.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""One side of a comparison: a portfolio's columns in the form that the kernels take."""
+"""One side of a comparison.
+
+A portfolio's columns in the form that the kernels take.
+"""
 
 from __future__ import annotations
 
@@ -136,7 +139,9 @@ def _state(symbol: str, agency: ratings.Agency | None) -> int:
 
 
 def content_order(side: Side, rows: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return a number for each row by what it holds, par first: the same whatever the order of the rows.
+    """Return a number for each row by what it holds, par first.
+
+    The same whatever the order of the rows.
 
     Rows that hold the same throughout get numbers in any order. The row -1 has the number -1.
     """

@@ -1,4 +1,7 @@
-"""Threads that share work out: kernels run outside the interpreter's lock, so that several go on at once."""
+"""Threads that share work out.
+
+Kernels run outside the interpreter's lock, so that several go on at once.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A portfolio's sums after trades: those before, less what the touched loans had, and what they have now.
+"""A portfolio's sums after trades.
+
+Those before, less what the touched loans had, and what they have now.
 
 Whatever asks for a column is given that of the whole portfolio after the trades, which is made then: so every figure is
 right, and one that rests on sums alone costs no second pass.
@@ -162,7 +164,10 @@ class After(Pool):
         }
 
     def _code(self, name: str) -> int:
-        """Return an obligor's code: its own in the whole portfolio before, or one after these."""
+        """Return an obligor's code.
+
+        Its own in the whole portfolio before, or one after these.
+        """
         index = self.base.by_obligor
         known = {} if index is None else index.code_of
         code = known.get(name)

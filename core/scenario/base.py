@@ -112,8 +112,10 @@ class Base:
 
 
 def haircut_of(price: Floats, par: Floats, value: Floats) -> Floats:
-    """Return what the CCC rule takes off whole rows: down to their price from percent of par at which they are
-    carried."""
+    """Return what the CCC rule takes off whole rows.
+
+    Down to their price from percent of par at which they are carried.
+    """
     return par * np.maximum(0.0, value - np.maximum(0.0, price)) / 100
 
 

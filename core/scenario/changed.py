@@ -1,4 +1,7 @@
-"""A portfolio after trades: less par on some rows, none of those that were sold, and new rows at the end."""
+"""A portfolio after trades.
+
+Less par on some rows, none of those that were sold, and new rows at the end.
+"""
 
 from __future__ import annotations
 

@@ -383,8 +383,10 @@ class _Run:
         return ["a rating (unrated: as Caa3, and in the CCC bucket)"] if known and not any(loan.ranks.values()) else []
 
     def _leave_out(self, at: int, loan: TradeLoan) -> None:
-        """Under a definition an agency that rates nothing in the file has no ratings: one loan's would make its ladder
-        rate all others."""
+        """Under a definition an agency that rates nothing in the file has no ratings.
+
+        One loan's would make its ladder rate all others.
+        """
         if self.holdings.definition is None:
             return
         strange = [name for name in loan.ranks if name not in self.portfolio.ranks]

@@ -1,4 +1,6 @@
-"""Trades that improve a test: a mixed-integer program of what each trade does to the tests, judged by simulations.
+"""Trades that improve a test.
+
+A mixed-integer program of what each trade does to the tests, judged by simulations.
 
 A test compares a figure with a limit. Where the figure is a quotient of sums over the loans (shares, averages, OC
 with fixed haircuts), (cushion - floor) x divisor is linear in the par of the trades, so the simulated effect of one

@@ -21,7 +21,7 @@ from core.compliance.run import run_suite
 from core.compliance.spreads import with_spread_rules
 from core.frames.brief import brief, shortened
 from core.frames.figures import DECIMALS, change_shown, figure_shown
-from core.frames.notebook import Figure, bar, card, table, verdict
+from core.frames.notebook import FigureText, bar, card, table, verdict
 from core.portfolio import Portfolio
 from core.portfolio.model.notes import DataWarning, warning_texts
 from core.portfolio.model.portfolio import without_figures_of_loans
@@ -51,9 +51,9 @@ class Projected(msgspec.Struct, frozen=True, kw_only=True):
     test_name: str
     test_category: str
     current_value: float
-    """Figure before the trades, in the test's unit."""
+    """HtmlFigure before the trades, in the test's unit."""
     projected_value: float
-    """Figure after the trades."""
+    """HtmlFigure after the trades."""
     threshold_value: float
     """What the projected figure is held to; the limit of a matrix moves with the portfolio."""
     threshold_type: Direction
@@ -86,7 +86,7 @@ class Projected(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NotCompared(msgspec.Struct, frozen=True, kw_only=True):
-    """A test that has no figure on one side, or on both; its status on the other side is reported and counts
+    """A test that has no figure on one side, or on both; its status on the other side is told and counts
     nowhere."""
 
     test_id: str
@@ -143,17 +143,20 @@ class Simulation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _cells(row: Projected) -> list[Any]:
-    """Return a test before and after as a notebook's table has it: figures as the command shows them."""
+    """Return a test before and after as a notebook's table has it.
+
+    Figures as the command shows them.
+    """
     decimals = row.decimals
     return [
         verdict(row.status_projected),
         row.test_name,
         bar(row.projected_value, row.threshold_value, row.threshold_type, row.status_projected),
-        Figure(figure_shown(row.current_value, decimals=decimals)),
-        Figure(figure_shown(row.projected_value, decimals=decimals)),
-        Figure(f"{row.threshold_type} {figure_shown(row.threshold_value, decimals=decimals)}"),
-        Figure(figure_shown(row.cushion_projected, "+", decimals)),
-        Figure(change_shown(row.cushion_change, decimals)),
+        FigureText(figure_shown(row.current_value, decimals=decimals)),
+        FigureText(figure_shown(row.projected_value, decimals=decimals)),
+        FigureText(f"{row.threshold_type} {figure_shown(row.threshold_value, decimals=decimals)}"),
+        FigureText(figure_shown(row.cushion_projected, "+", decimals)),
+        FigureText(change_shown(row.cushion_change, decimals)),
         row.impact_direction,
     ]
 
@@ -216,8 +219,10 @@ class Simulator:
 
 
 def _with_deal_for_changes(portfolio: Portfolio, pool: Pool | None) -> Portfolio:
-    """Return the portfolio to be traded: its currency is known whatever is sold, its haircuts follow its loans; a
-    mapping may name no column of par."""
+    """Return the portfolio to be traded.
+
+    Its currency is known whatever is sold, its haircuts follow its loans; a mapping may name no column of par.
+    """
     deal = without_figures_of_loans(portfolio.deal)
     if pool is not None:
         portfolio, deal = pool.portfolio, with_spread_rules(pool.deal_for_changes(), pool)

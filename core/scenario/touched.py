@@ -28,7 +28,10 @@ PART_MAX: Final = 0.25
 
 @dataclass
 class TouchedLoans:
-    """What trades change of a portfolio: every loan of each obligor of which one loan is bought or sold."""
+    """What trades change of a portfolio.
+
+    Every loan of each obligor of which one loan is bought or sold.
+    """
 
     holdings: Holdings
     change: TradeEffect

@@ -328,7 +328,10 @@ def name_key(name: str) -> str:
 
 
 def keys_of(names: list[str]) -> TextColumn:
-    """Return the same of many names, which are distinct: a key for each, none where nothing is left of it."""
+    """Return the same of many names, which are distinct.
+
+    A key for each, none where nothing is left of it.
+    """
     return name_keys(TextColumn(*parsing.pool_of(names)))
 
 

@@ -63,8 +63,9 @@ def trade_of_words(text: str) -> Trade:
 
 
 def trades_of_table(text: str) -> list[Trade]:
-    """Return the trades of a CSV whose header names their fields: trade_type, par_value, cusip, price, spread, country,
-    ...
+    """Return the trades of a CSV whose header names their fields.
+
+    trade_type, par_value, cusip, price, spread, country, ...
 
     Raises:
         WrittenError: it is none, or a row is no trade; with its line.

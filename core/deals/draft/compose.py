@@ -1,4 +1,7 @@
-"""Draft a definition: classes and triggers, tests with limits and names as printed, conventions that tied."""
+"""Draft a definition.
+
+Classes and triggers, tests with limits and names as printed, conventions that tied.
+"""
 
 from __future__ import annotations
 
@@ -186,7 +189,10 @@ def _class_test(test_id: str, measure: str, name: str, trigger: float, place: st
 
 
 def _shared_names(drafted: Iterable[DraftTest]) -> set[str]:
-    """Names, as they are compared, that figures of several things have: they tell nothing apart."""
+    """Names, as they are compared, that figures of several things have.
+
+    They tell nothing apart.
+    """
     counts = Counter(key(draft_test.fact.label) for draft_test in drafted)
     return {name for name, count in counts.items() if count > 1}
 

@@ -28,7 +28,10 @@ class TestedClass:
 def tested_classes(
     drafted: Iterable[DraftTest], structure: Structure | None, cells: dict[str, str]
 ) -> list[TestedClass]:
-    """The classes with a printed trigger, senior first: those of the coverage tests, else those of the notes' table."""
+    """The classes with a printed trigger, senior first.
+
+    Those of the coverage tests, else those of the notes' table.
+    """
     by_letter: dict[str, TestedClass] = {}
     for draft_test in drafted:
         measure, trigger = draft_test.measured.get("measure"), draft_test.fact.trigger

@@ -1,4 +1,7 @@
-"""Ids and names of the tests of a draft: those of the suites and the market's standard where they measure the same."""
+"""Ids and names of the tests of a draft.
+
+Those of the suites and the market's standard where they measure the same.
+"""
 
 from __future__ import annotations
 

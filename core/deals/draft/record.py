@@ -67,7 +67,10 @@ def origin(place: str | None, sure: Sure) -> str:
 
 @dataclass(slots=True)
 class Sections:
-    """The tables of a draft while they are written: keys by the name of their table, in the order of the schema."""
+    """The tables of a draft while they are written.
+
+    Keys by the name of their table, in the order of the schema.
+    """
 
     keys: dict[str, list[WrittenEntry]] = field(default_factory=dict)
     decide: list[Decision] = field(default_factory=list)

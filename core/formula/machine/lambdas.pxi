@@ -25,6 +25,10 @@ cdef class _Body:
     def __cinit__(self, Operation operation, long height):
         self.operation, self.height = operation, height
 
+    def call(self, Environment environment, Lambda function, list arguments):
+        """Return the value of the lambda whose body this is."""
+        return call(environment, function, arguments)
+
 
 cdef class _Builtin:
     """A function of the catalogue used as a value: BYROW(A1:B2, SUM). Compiled for each count of arguments."""
@@ -35,6 +39,10 @@ cdef class _Builtin:
     def __cinit__(self, str name):
         self.name = name
         self.bodies = {}
+
+    def call(self, Environment environment, Lambda function, list arguments):
+        """Return the value of the function."""
+        return call(environment, function, arguments)
 
     cdef _Body body(self, Py_ssize_t count):
         cdef Compiler compiler

@@ -28,7 +28,6 @@ from core.grid.address cimport SHEET_COLUMNS, SHEET_ROWS
 
 from core.formula.functions.catalogue import FUNCTIONS, Takes
 from core.formula.language.errors import BodyFault, FormulaError, LimitExceeded, SyntaxFault, UnsupportedFunction
-from core.formula.ranges.environment import hand_in
 from core.formula.suggest import did_you_mean
 from core.formula.values.value import Date as _DateClass
 from core.formula.values.value import Failure
@@ -189,6 +188,3 @@ cdef CompiledTree compile_tree(Node tree, str text, bint arrays, bint unknown_as
     program.slots, program.needs = tuple(compiler.entries), tuple(compiler.needs)
     program.record = trace
     return program
-
-
-hand_in(call)

@@ -10,13 +10,6 @@ CELLS_MAX = 5_000_000
 """Values that one computed array may hold."""
 
 cdef long WORK_STEP = 10_000
-cdef object _call = None
-
-
-def hand_in(call):
-    """What `Environment.call` runs: the machine hands itself in when it is loaded, since it stands above this module."""
-    global _call
-    _call = call
 
 
 cdef class Environment:
@@ -120,8 +113,8 @@ cdef class Environment:
         raise FormulaError("the formula asks for a random number, and there is no source of them here")
 
     def call(self, function, arguments):
-        """The value of a Lambda called with values, Arrays or References; an Error where they do not fit it."""
-        return _call(self, function, arguments)
+        """Return the value of a Lambda called with values, Arrays or References; an Error where they do not fit it."""
+        return function.body.call(self, function, arguments)
 
     cpdef int spend(self, long cells) except -1:
         """Account for an array that is about to be made, or for steps of work.

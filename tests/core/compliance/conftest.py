@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.compliance.result import Results
+from core.compliance.run import run_suite
 from core.portfolio import Portfolio
 from core.portfolio.model.portfolio import Amortization, Deal, Names, Tranches
 from core.portfolio.model.ratings import AGENCY_OF, rank
@@ -144,3 +146,16 @@ def g1() -> Callable[..., Portfolio]:
         )
 
     return build
+
+
+Build = Callable[..., Portfolio]
+
+
+def reasons(results: Results) -> dict[str, str]:
+    return {skip.test_id: skip.reason for skip in results.skipped}
+
+
+def largest(par: float, **options: Any) -> Any:
+    """The largest-obligor result where one obligor has `par` of 100."""
+    portfolio = portfolio_of({"par_value": [par], "obligor": ["Acme"]}, deal=Deal(principal_cash=100.0 - par))
+    return run_suite(portfolio, test_ids=["single_obligor_concentration"], **options)[0]

@@ -319,8 +319,8 @@ def test_one_that_ended_while_nobody_looked_is_not_alive(child: Child) -> None:
 PARENT = """
 import os
 from core.confined.run import Child
-from core.confined.wire import Limits
-limits = Limits(parent=os.getpid(), memory_bytes_max=2**28, settings={"turns": -1})
+from core.confined.wire import ChildLimits
+limits = ChildLimits(parent=os.getpid(), memory_bytes_max=2**28, settings={"turns": -1})
 child = Child("confined_program.Work", limits)
 child.ask(b"ready", 20)
 print(child._child.pid, flush=True)

@@ -9,7 +9,7 @@ from core.frames.figures import figure_shown
 from core.frames.notebook import (
     FIRST,
     LAST,
-    Figure,
+    FigureText,
     bar,
     card,
     left_out,
@@ -82,6 +82,6 @@ def test_figures() -> None:
 
 
 def test_figures_stand_to_the_right_as_they_are_given() -> None:
-    html = table(["a", "b"], [[Figure("1,234.50"), "x"], [None, "y"], [Figure("-"), "z"]])
+    html = table(["a", "b"], [[FigureText("1,234.50"), "x"], [None, "y"], [FigureText("-"), "z"]])
     assert ">1,234.50<" in html
     assert re.findall(r"text-align:(\w+)", html)[:2] == ["right", "left"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import date
 
-from core.report.figures import day, figure
+from core.report.figures import day, figure, with_sign
 from tests.rows import every
 
 
 @every(
-    "value, decimals, shown, with_sign",
+    "value, decimals, shown, signed",
     [
         (0.0, 2, "0.00", "0.00"),
         (-0.0, 2, "0.00", "0.00"),
@@ -23,8 +23,8 @@ from tests.rows import every
         (-1e308, 2, "\N{MINUS SIGN}1.00e+308", "\N{MINUS SIGN}1.00e+308"),
     ],
 )
-def test_a_figure(value: float | None, decimals: int, shown: str, with_sign: str) -> None:
-    assert (figure(value, decimals), with_sign(value, decimals)) == (shown, with_sign)
+def test_a_figure(value: float | None, decimals: int, shown: str, signed: str) -> None:
+    assert (figure(value, decimals), with_sign(value, decimals)) == (shown, signed)
 
 
 def test_a_day() -> None:

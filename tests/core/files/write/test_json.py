@@ -82,14 +82,14 @@ def test_long_texts_and_many_rows_come_whole() -> None:
     assert json.loads(written(Workbook((sheet_of(rows),), False, FORMATS)))["sheets"][0]["rows"] == rows
 
 
-def test_formulas_stand_beside_the_values(content: Callable[..., Path]) -> None:
+def test_formulas_stand_beside_the_values(ods_path: Callable[..., Path]) -> None:
     rows = '<row r="1"><c r="A1" t="inlineStr"><is><t>Par</t></is></c><c r="B1"><v>2024</v></c></row>'
     rows += '<row r="2"><c r="A2"><f t="shared" ref="A2:B3" si="0">C2*$D$1</f><v>6</v></c>'
     rows += '<c r="B2"><f t="shared" si="0"/><v>1</v></c></row>'
     rows += '<row r="3"><c r="A3"><f t="shared" si="0"/><v>7</v></c>'
     rows += '<c r="B3"><f>"a""b"&amp;A1</f><v>8</v></c>'
     rows += '<c r="C3" t="str"><f t="array" ref="C3:C5">A1:A3</f><v>x</v></c></row>'
-    book = read(content(rows))
+    book = read(ods_path(rows))
     data = written(book, header_rows={"Sheet1": 0}, pretty=False)
     (answer,) = json.loads(data)["sheets"]
     assert answer["columns"] == [

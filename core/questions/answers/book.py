@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +68,13 @@ _FLAG_COLUMNS: Final = {
     "delayed_draw": ("is_delayed_draw",),
     "long_dated": ("is_long_dated",),
 }
-_LIENS: Final = {"second_lien": Lien.SECOND_LIEN, "unsecured": Lien.UNSECURED, "bond": Lien.BOND}
+_LIENS: Final = {
+    "first_lien": (Lien.BLANK, Lien.FIRST_LIEN),
+    "second_lien": (Lien.SECOND_LIEN,),
+    "unsecured": (Lien.UNSECURED,),
+    "bond": (Lien.BOND,),
+}
+_DENIALS: Final = {"performing": "defaulted", "floating": "fixed", "covenanted": "cov_lite"}
 LIEN_WORDS: Final = {
     Lien.BLANK: "first lien",
     Lien.FIRST_LIEN: "first lien",
@@ -104,7 +110,17 @@ FIELD_COLUMNS: Final = {
 }
 
 
-class Book:
+_COMPARE: Final[dict[str, np.ufunc]] = {
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+    "=": np.equal,
+    "!=": np.not_equal,
+}
+
+
+class LoanSet:
     """A portfolio by the rules of a subject's runs."""
 
     def __init__(self, subject: Subject, portfolio: Portfolio | None = None) -> None:
@@ -119,10 +135,10 @@ class Book:
         self.pool: Pool = pools[0]
         self.view = self.pool.view
         par = self.view.numbers["par_value"]
-        self.held: Mask = np.isfinite(par) & (par != 0.0)
+        self.has_par: Mask = np.isfinite(par) & (par != 0.0)
         self.par: Floats = np.where(np.isfinite(par), par, 0.0)
-        self.defaulted: Mask = self.pool.defaulted & self.held
-        self.performing: Mask = self.held & ~self.pool.defaulted
+        self.defaulted: Mask = self.pool.defaulted & self.has_par
+        self.performing: Mask = self.has_par & ~self.pool.defaulted
         self.columns_read: dict[str, str | None] = {}
         """Fields that a query has read, with their cells."""
         self.remarks: dict[str, None] = {}
@@ -176,21 +192,21 @@ class Book:
         return names
 
     def ranks(self, agency: str | None) -> NDArray[np.uint8]:
-        """Ranks by an agency, 0 where it rates not; by any for None: Moody's, else S&P, else Fitch.
+        """Return ranks by an agency, 0 where it has none; by any for None.
 
         Raises:
             Unavailable: the file has no rating.
         """
         if agency is None:
-            columns = [one for one in (*RATING_COLUMNS.values(), "rating") if one in self.view.ranks]
+            columns = [column for column in (*RATING_COLUMNS.values(), "rating") if column in self.view.ranks]
             if not columns:
                 raise Unavailable(_lacks("ratings"))
-            found = np.zeros(self.portfolio.row_count, np.uint8)
+            first = np.zeros(self.portfolio.row_count, np.uint8)
             for column in columns:
                 self.note(column)
                 ranks = self.view.ranks[column]
-                found = np.where((found == 0) & (ranks <= DEFAULTED), ranks, found)
-            return found
+                first = np.where((first == 0) & (ranks <= DEFAULTED), ranks, first)
+            return first
         column = RATING_COLUMNS[agency]
         if column not in self.view.ranks:
             if "rating" in self.view.ranks:
@@ -216,8 +232,7 @@ class Book:
 
     @cached_property
     def denominator(self) -> float:
-        """What the concentration tests divide by: the collateral principal amount, with defaulted loans as the deal
-        counts them.
+        """The collateral principal amount, with defaulted loans as the deal counts them.
 
         Raises:
             Unavailable: it is not above zero.
@@ -228,21 +243,19 @@ class Book:
 
     # Conditions
 
-    def chosen(self, where: Sequence[Condition]) -> Mask:
+    def select(self, where: Sequence[Condition]) -> Mask:
         """The loans with a par that fulfil every condition, defaulted ones included."""
-        found = self.held.copy()
+        mask = self.has_par.copy()
         for condition in where:
-            found &= self.meets(condition)
-        return found
+            mask &= self.meets(condition)
+        return mask
 
     def meets(self, condition: Condition) -> Mask:
+        """Return which loans fulfil a condition."""
         if condition.field == "not":
             return ~self.meets(condition.any_of[0])
         if condition.any_of:
-            found = np.zeros(self.portfolio.row_count, np.bool_)
-            for one in condition.any_of:
-                found |= self.meets(one)
-            return found
+            return np.asarray(np.logical_or.reduce([self.meets(part) for part in condition.any_of]))
         if condition.field == "flag":
             mask = self._flag(condition.values[0], condition.agency)
             return ~mask if condition.op == "is not" else mask
@@ -251,26 +264,50 @@ class Book:
             return blank if condition.op == "blank" else ~blank
         if condition.op in ("in", "not in"):
             mask = self._named(condition.field, condition.values)
-            if condition.op == "in":
-                return mask
-            return ~mask
+            return mask if condition.op == "in" else ~mask
+        if condition.op == "top":
+            return self._in_the_largest(condition)
+        return self._beside(condition) if condition.than else self._compared(condition)
+
+    def _compared(self, condition: Condition) -> Mask:
+        low, high = condition.low, condition.high
         if condition.field == "rating":
             ranks = self.ranks(condition.agency)
-            assert condition.low is not None
-            assert condition.high is not None
-            return np.asarray((ranks > 0) & (ranks >= condition.low) & (ranks <= condition.high))
+            return np.asarray((ranks > 0) & (ranks >= (low or 0)) & (ranks <= (high or 0)))
         values = self.number(condition.field)
+        known = np.isfinite(values)
         with np.errstate(invalid="ignore"):
-            if condition.op == "between":
-                found = np.isfinite(values)
-                if condition.low is not None:
-                    found &= values >= condition.low
-                if condition.high is not None:
-                    found &= values <= condition.high
-                return found
-            assert condition.low is not None
-            compare = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "=": np.equal}
-            return np.asarray(compare[condition.op](values, condition.low) & np.isfinite(values))
+            if condition.op != "between":
+                return np.asarray(_COMPARE[condition.op](values, low) & known)
+            above = True if low is None else values >= low
+            return np.asarray(known & above & (True if high is None else values <= high))
+
+    def _beside(self, condition: Condition) -> Mask:
+        """The loans whose field is above or below another one of theirs."""
+        if condition.field == "rating":
+            first, last = (self.ranks(agency).astype(np.float64) for agency in (condition.agency, condition.than))
+            known = (first > 0) & (last > 0)
+            return np.asarray(known & ((first > last) if condition.op == "<" else (first < last)))
+        first = self.number(condition.field)
+        if condition.than == "was":  # the portfolio's, in percent
+            last = np.full(len(first), (self.measure("was", np.flatnonzero(self.has_par)) or np.nan) * 100)
+        else:
+            last = self.number(condition.than)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(_COMPARE[condition.op](first, last))
+
+    def _in_the_largest(self, condition: Condition) -> Mask:
+        """The loans of the groups in some places by par."""
+        groups = self.groups(condition.field, self.performing)
+        assert condition.low is not None
+        assert condition.high is not None
+        sign = -1.0 if condition.low > 0 else 1.0
+        groups.sort(key=lambda group: sign * float(self.par[group.rows].sum()))
+        mask = np.zeros(self.portfolio.row_count, np.bool_)
+        by, _ = self._codes(condition.field)
+        for group in groups[int(abs(condition.low)) - 1 : int(abs(condition.high))]:
+            mask |= by == by[group.rows[0]]
+        return mask
 
     def _named(self, field: str, values: tuple[str, ...]) -> Mask:
         if field == "obligor":
@@ -318,121 +355,107 @@ class Book:
         return self.view.lien
 
     def _unrated(self) -> Mask:
-        found = np.ones(self.portfolio.row_count, np.bool_)
+        mask = np.ones(self.portfolio.row_count, np.bool_)
         for column in (*RATING_COLUMNS.values(), "rating"):
             if column in self.view.ranks:
                 self.note(column)
                 ranks = self.view.ranks[column]
-                found &= (ranks == 0) | (ranks == UNBUCKETED)
-        return found
+                mask &= (ranks == 0) | (ranks == UNBUCKETED)
+        return mask
 
     def _flag(self, flag: str, agency: str | None) -> Mask:
         if flag in _LIENS:
-            return np.asarray(self._lien() == _LIENS[flag])
-        if flag == "first_lien":
-            return np.asarray(np.isin(self._lien(), (Lien.BLANK, Lien.FIRST_LIEN)))
-        if flag == "not_senior":
-            lien = self._lien()
-            found = np.asarray(lien >= Lien.SECOND_LIEN)
-            return found & (lien != Lien.BOND) if self.pool.definition.ratings.bonds_secured else found
-        if flag == "defaulted":
-            return np.asarray(self.pool.defaulted)
-        if flag == "performing":
-            return np.asarray(~self.pool.defaulted)
-        if flag in ("foreign", "domestic"):
-            names = self.view.names.get("country")
-            if names is None:
-                raise Unavailable(_lacks("country"))
-            self.note("country")
-            return np.asarray((names.codes >= 0) & ((names.codes == self.view.home) == (flag == "domestic")))
-        if flag == "unrated":
-            return (
-                self._unrated() if agency is None else self._blank(Condition(field="rating", op="blank", agency=agency))
-            )
-        if flag == "ccc":
-            return self.in_bucket(agency)
-        if flag == "investment_grade":
-            ranks = self.ranks(None)
-            return np.asarray((ranks > 0) & (ranks <= INVESTMENT_GRADE))
-        if flag == "past_due":
-            return np.asarray(self.number("days_past_due") > 0)
-        if flag == "distressed":
-            self.remarks[f"distressed is read as priced below {DISTRESSED_BELOW:g}"] = None
-            return np.asarray(self.number("price") < DISTRESSED_BELOW)
-        if flag == "unpriced":
-            return self._blank(Condition(field="price", op="blank"))
-        if flag == "floating":
-            return ~self._flag("fixed", None)
-        if flag == "covenanted":
-            return ~self._flag("cov_lite", None)
-        if flag == "matured":
-            as_of = self.portfolio.deal.as_of
-            if as_of is None:
-                raise Unavailable("the file does not say its day")
-            return np.asarray(self.number("maturity") < as_of)
-        if flag == "watch":
-            return self._watched()
-        if flag == "small":
-            rules = self.view.rules
-            names = self.view.names.get("country")
-            home = (
-                np.ones(self.portfolio.row_count, np.bool_)
-                if names is None
-                else (names.codes < 0) | (names.codes == self.view.home)
-            )
-            return np.asarray(self.number("facility_size") < np.where(home, rules.small_home, rules.small_abroad))
-        if flag == "discount":
-            rules, fixed = self.view.rules, self.view.flags.get("is_fixed")
-            is_fixed = np.zeros(self.portfolio.row_count, np.bool_) if fixed is None else fixed != 0
-            low = self.number("purchase_price") < np.where(is_fixed, rules.discount_fixed, rules.discount)
-            price = self.view.numbers.get("price")
-            return low if price is None else low & ~(price >= np.where(is_fixed, rules.release_fixed, rules.release))
-        if flag == "long_dated" and "is_long_dated" not in self.view.flags:
-            end = self.portfolio.deal.stated_maturity
-            if end is None:
-                raise Unavailable("the file does not say when the deal matures")
-            return np.asarray(self.number("maturity") > end)
+            return np.asarray(np.isin(self._lien(), _LIENS[flag]))
+        if flag in _DENIALS:
+            return ~self._flag(_DENIALS[flag], None)
+        if flag in _FLAGS:
+            return np.asarray(_FLAGS[flag](self, agency))
         for column in _FLAG_COLUMNS[flag]:
             if column in self.view.flags:
                 self.note(column)
                 return np.asarray(self.view.flags[column] != 0)
+        if flag == "long_dated":
+            return np.asarray(self.number("maturity") > self._day("stated_maturity", "when the deal matures"))
         raise Unavailable(_lacks(_FLAG_COLUMNS[flag][0]))
 
+    def _day(self, name: str, words: str) -> float:
+        day: float | None = getattr(self.portfolio.deal, name)
+        if day is None:
+            raise Unavailable(f"the file does not say {words}")
+        return day
+
+    def _not_senior(self) -> Mask:
+        lien = self._lien()
+        junior = np.asarray(lien >= Lien.SECOND_LIEN)
+        return junior & (lien != Lien.BOND) if self.pool.definition.ratings.bonds_secured else junior
+
+    def _at_home(self, *, is_home: bool) -> Mask:
+        names = self.view.names.get("country")
+        if names is None:
+            raise Unavailable(_lacks("country"))
+        self.note("country")
+        return np.asarray((names.codes >= 0) & ((names.codes == self.view.home) == is_home))
+
+    def _distressed(self) -> Mask:
+        self.remarks[f"distressed is read as priced below {DISTRESSED_BELOW:g}"] = None
+        return np.asarray(self.number("price") < DISTRESSED_BELOW)
+
+    def _investment_grade(self) -> Mask:
+        ranks = self.ranks(None)
+        return np.asarray((ranks > 0) & (ranks <= INVESTMENT_GRADE))
+
+    def _small(self) -> Mask:
+        rules, names = self.view.rules, self.view.names.get("country")
+        at_home = True if names is None else (names.codes < 0) | (names.codes == self.view.home)
+        return np.asarray(self.number("facility_size") < np.where(at_home, rules.small_home, rules.small_abroad))
+
+    def _discount(self) -> Mask:
+        rules, fixed = self.view.rules, self.view.flags.get("is_fixed")
+        is_fixed = np.zeros(self.portfolio.row_count, np.bool_) if fixed is None else fixed != 0
+        low = self.number("purchase_price") < np.where(is_fixed, rules.discount_fixed, rules.discount)
+        price = self.view.numbers.get("price")
+        return low if price is None else low & ~(price >= np.where(is_fixed, rules.release_fixed, rules.release))
+
+    def _without_rating(self, agency: str | None) -> Mask:
+        if agency is None:
+            return self._unrated()
+        return self._blank(Condition(field="rating", op="blank", agency=agency))
+
     def in_bucket(self, agency: str | None) -> Mask:
-        """Loans of an agency's CCC bucket, of any for None: rated Caa1/CCC+ or lower, or by nobody."""
+        """Loans of an agency's CCC bucket, of any for None."""
         counting = self.pool.definition.par_value.ccc_agencies if agency is None else (agency,)
-        agencies = [one for one in counting if RATING_COLUMNS[one] in self.view.ranks]
+        agencies = [name for name in counting if RATING_COLUMNS[name] in self.view.ranks]
         own = self.view.ranks.get("rating")
         if not agencies and own is None:
             raise Unavailable(_lacks("ratings"))
-        found = np.zeros(self.portfolio.row_count, np.bool_)
+        mask = np.zeros(self.portfolio.row_count, np.bool_)
         nobody = np.ones(self.portfolio.row_count, np.bool_)
         for column in RATING_COLUMNS.values():
             if column in self.view.ranks:
                 nobody &= self.view.ranks[column] == 0
-        for one in agencies:
-            column = RATING_COLUMNS[one]
+        for name in agencies:
+            column = RATING_COLUMNS[name]
             self.note(column)
             ranks = self.view.ranks[column]
-            found |= (ranks >= CCC) & (ranks < MASKED)
+            mask |= (ranks >= CCC) & (ranks < MASKED)
         if own is not None:
             self.note("rating")
-            found |= nobody & (own >= CCC) & (own < MASKED)
+            mask |= nobody & (own >= CCC) & (own < MASKED)
             nobody = nobody & (own == 0)
-        return found | nobody
+        return mask | nobody
 
     def _watched(self) -> Mask:
-        found = np.zeros(self.portfolio.row_count, np.bool_)
+        mask = np.zeros(self.portfolio.row_count, np.bool_)
         seen = False
-        for column in (*(f"watch_{one}" for one in "abc"), *AGENCY_OF):
+        for column in (*(f"watch_{name}" for name in "abc"), *AGENCY_OF):
             names = self.portfolio.names.get(column)
             if names is not None:
                 seen = True
                 table = np.array([*(watch(text) != 0 for text in names.values), False], np.bool_)
-                found |= table[names.codes]
-        if not seen:
+                mask |= table[names.codes]
+        if not seen or not mask.any():
             raise Unavailable("the file has no watch marks")
-        return found
+        return mask
 
     # Labels
 
@@ -449,19 +472,22 @@ class Book:
         raise Unavailable(_lacks("borrower_name"))
 
     def name_of(self, row: int) -> str:
-        """The borrower of a loan, else its facility, else its place."""
-        for column in ("borrower_name", "facility_name", "obligor"):
-            names = self.portfolio.names.get(column)
-            if names is not None and names.codes[row] >= 0 and names.values[int(names.codes[row])].strip():
-                return names.values[int(names.codes[row])]
-        return f"loan {row + 1}"
+        """Return the borrower of a loan, else its facility, else its place."""
+        texts = (self.text_in(column, row) for column in ("borrower_name", "facility_name", "obligor"))
+        return next((text for text in texts if text), f"loan {row + 1}")
+
+    def facility_of(self, row: int) -> str | None:
+        return self.text_in("facility_name", row)
+
+    def text_in(self, column: str, row: int) -> str | None:
+        """Return what a column of names says of a loan; None where it is blank."""
+        names = self.portfolio.names.get(column)
+        text = "" if names is None or names.codes[row] < 0 else names.values[int(names.codes[row])]
+        return text if text.strip() else None
 
     def identifier_of(self, row: int) -> str | None:
-        for column in ("cusip", "loanx_id", "isin"):
-            names = self.portfolio.names.get(column)
-            if names is not None and names.codes[row] >= 0 and names.values[int(names.codes[row])].strip():
-                return names.values[int(names.codes[row])]
-        return None
+        texts = (self.text_in(column, row) for column in ("cusip", "loanx_id", "isin"))
+        return next((text for text in texts if text), None)
 
     def text_of(self, field: str, row: int) -> str | None:
         """What a column of names says of a loan; a rating as its agency writes it."""
@@ -477,7 +503,7 @@ class Book:
         return names.values[int(names.codes[row])] if names.codes[row] >= 0 else None
 
     def groups(self, by: str, mask: Mask) -> list[Group]:
-        """The loans of a set by what they have in common, in the order of its first loan; a blank is no group."""
+        """The loans of a set by what they have in common."""
         rows = np.flatnonzero(mask)
         if by == "loan":
             return [Group(self.name_of(int(row)), np.array([row])) for row in rows]
@@ -495,7 +521,7 @@ class Book:
         order = np.argsort(codes, kind="stable")
         rows, codes = rows[order], codes[order]
         starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1])) if len(codes) else np.zeros(0, np.intp)
-        found = []
+        groups = []
         for start, end in zip(starts, [*starts[1:], len(codes)][: len(starts)], strict=True):
             own = rows[start:end]
             label = (
@@ -503,8 +529,8 @@ class Book:
                 if by == "obligor"
                 else labels[int(codes[start])]
             )
-            found.append(Group(label, own))
-        return found
+            groups.append(Group(label, own))
+        return groups
 
     def _codes(self, by: str) -> tuple[NDArray[np.intp], Sequence[str]]:
         if by == "obligor":
@@ -516,12 +542,12 @@ class Book:
         if by in ("rating", "rating_a", "rating_b", "rating_c"):
             agency = {"rating_a": "a", "rating_b": "b", "rating_c": "c"}.get(by)
             if agency is None:
-                agency = next((one for one, column in RATING_COLUMNS.items() if column in self.view.ranks), None)
+                agency = next((name for name, column in RATING_COLUMNS.items() if column in self.view.ranks), None)
             scale = (*(SCALE_A if agency in (None, "a") else SCALE_B), "D")[:DEFAULTED]
             return self.ranks(agency).astype(np.intp) - 1, scale
         if by == "lien":
             lien = np.where(self._lien() == Lien.BLANK, np.uint8(Lien.FIRST_LIEN), self._lien())
-            return lien.astype(np.intp), [LIEN_WORDS[one] for one in Lien]
+            return lien.astype(np.intp), [LIEN_WORDS[lien_type] for lien_type in Lien]
         if by == "year":
             maturity = self.number("maturity")
             known = np.isfinite(maturity) & (np.abs(maturity) < _DAYS_MAX)
@@ -535,8 +561,8 @@ class Book:
 
     # What they come to
 
-    def measure(self, name: str, mask: Mask, how: str | None = None) -> float | None:
-        """A quantity of a set of loans; None where no loan gives one.
+    def measure(self, name: str, rows: NDArray[np.intp], how: str | None = None) -> float | None:
+        """Return a quantity of some loans; None where no loan gives one.
 
         Amounts, shares and averages are of the performing loans, of a set without any of all of it.
 
@@ -546,55 +572,56 @@ class Book:
         Raises:
             Unavailable: the file does not have it.
         """
-        return self.measure_rows(name, np.flatnonzero(mask), how)
-
-    def measure_rows(self, name: str, rows: NDArray[np.intp], how: str | None = None) -> float | None:
-        """The same of loans by their rows.
-
-        Raises:
-            Unavailable: the file does not have it.
-        """
-        counted = rows[self.performing[rows]]
-        if not len(counted):
-            counted = rows
-        if not len(counted) and name not in ("count", "par", "share", "market_value"):
-            return None
+        performing = rows[self.performing[rows]]
+        every, rows = rows, performing if len(performing) else rows
         if name == "count":
-            return float(len(rows))
+            return float(len(every))
         if name in ("par", "share") and how in (None, "total"):
             self.note("par_value")
-            total = float(self.par[counted].sum())
+            total = float(self.par[rows].sum())
             return total if name == "par" else total / self.denominator * 100
+        if not len(rows) and name != "market_value":
+            return None
         if name in ("market_value", "unfunded") and how in (None, "total"):
-            return float(np.nansum(self.number(name)[counted]))
+            return float(np.nansum(self.number(name)[rows]))
         test_id = QUANTITIES[name].test_id if name in QUANTITIES else None
         if test_id is not None and how in (None, "average") and name != "price":
-            return self._tested(test_id, counted)
-        values = self.number(name)[counted]
+            return self._tested(test_id, rows)
+        values = self.number(name)[rows]
         known = np.isfinite(values)
-        if not known.any():
-            return None
-        if how == "median":
-            return float(np.median(values[known]))
-        if how == "simple" or (name in ("par", "market_value", "facility_size") and how == "average"):
-            return float(values[known].mean())
-        if how == "total":
-            return float(values[known].sum())
-        par = self.par[counted][known]
-        weight = float(par.sum())
-        return float(par @ values[known] / weight) if weight > 0 else None
+        if how == "average" and name in ("par", "market_value", "facility_size"):
+            how = "simple"
+        return _aggregate(values[known], self.par[rows][known], how) if known.any() else None
 
     def _tested(self, test_id: str, rows: NDArray[np.intp]) -> float | None:
         try:
-            measured: Measurement = TESTS[test_id].measure(Pool(taken(self.portfolio, rows), self.subject.definition))
+            measured: Measurement = TESTS[test_id].measure(Pool(take(self.portfolio, rows), self.subject.definition))
         except (Unmeasurable, ZeroDivisionError) as reason:
             raise Unavailable(str(reason) or "it cannot be measured") from None
         for column in TESTS[test_id].columns:
-            for one in column.split(" or "):
-                if one in self.portfolio.numbers or one in self.portfolio.names or one in self.portfolio.ranks:
-                    self.note(one)
+            for name in column.split(" or "):
+                if name in self.portfolio.numbers or name in self.portfolio.names or name in self.portfolio.ranks:
+                    self.note(name)
         return measured.value if isfinite(measured.value) else None
 
+
+_FLAGS: Final[dict[str, Callable[[LoanSet, str | None], Mask]]] = {
+    "not_senior": lambda book, _: book._not_senior(),
+    "defaulted": lambda book, _: book.pool.defaulted,
+    "foreign": lambda book, _: book._at_home(is_home=False),
+    "domestic": lambda book, _: book._at_home(is_home=True),
+    "unrated": lambda book, agency: book._without_rating(agency),
+    "ccc": lambda book, agency: book.in_bucket(agency),
+    "investment_grade": lambda book, _: book._investment_grade(),
+    "past_due": lambda book, _: book.number("days_past_due") > 0,
+    "distressed": lambda book, _: book._distressed(),
+    "unpriced": lambda book, _: book._blank(Condition(field="price", op="blank")),
+    "matured": lambda book, _: book.number("maturity") < book._day("as_of", "its day"),
+    "watch": lambda book, _: book._watched(),
+    "small": lambda book, _: book._small(),
+    "discount": lambda book, _: book._discount(),
+}
+"""Flags that a loan has by its figures and not by a column of its own."""
 
 BLANK_WORDS: Final = {
     "rating": "a rating",
@@ -608,6 +635,16 @@ BLANK_WORDS: Final = {
     "currency": "a currency",
     "index": "an index",
 }
+
+
+_PLAIN: Final[dict[str, Callable[[Floats], Any]]] = {"median": np.median, "simple": np.mean, "total": np.sum}
+
+
+def _aggregate(values: Floats, par: Floats, how: str | None) -> float | None:
+    if how in _PLAIN:
+        return float(_PLAIN[how](values))
+    weight = float(par.sum())
+    return float(par @ values / weight) if weight > 0 else None
 
 
 class _Years(Sequence[str]):
@@ -630,7 +667,7 @@ def _lacks(column: str) -> str:
     return f"the file has no column for {column.replace('_', ' ')}"
 
 
-def taken(portfolio: Portfolio, rows: NDArray[np.intp]) -> Portfolio:
+def take(portfolio: Portfolio, rows: NDArray[np.intp]) -> Portfolio:
     """Some loans of a portfolio, without its cash and notes."""
     place = np.full(portfolio.row_count, -1, np.int64)
     place[rows] = np.arange(len(rows))

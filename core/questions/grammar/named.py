@@ -14,8 +14,8 @@ from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.cells.identifiers import standard
 from core.portfolio.cells.parsing import country
 from core.portfolio.model.fields import COUNTRIES
-from core.questions.tokens import Token
-from core.questions.vocabulary import INDUSTRY_WORDS, phrases, stems_of
+from core.questions.tokens import Token, names
+from core.questions.vocabulary import INDUSTRY_WORDS, ROWS, phrases, stems_of
 
 NAMES_MAX: Final = 100_000
 """Distinct names of a column that are looked at; of more only identifiers are found."""
@@ -24,66 +24,14 @@ ALIKE_MAX: Final = 12
 """Names that a part of a name may mean."""
 
 LEGAL_FORMS: Final = frozenset(
-    [
-        "inc",
-        "llc",
-        "ltd",
-        "limited",
-        "corp",
-        "corporation",
-        "co",
-        "company",
-        "plc",
-        "lp",
-        "llp",
-        "sa",
-        "sarl",
-        "sas",
-        "sca",
-        "spa",
-        "gmbh",
-        "ag",
-        "bv",
-        "nv",
-        "ab",
-        "as",
-        "oy",
-        "dac",
-        "kg",
-        "se",
-        "l",
-        "p",
-        "s",
-        "a",
-        "r",
-    ]
+    names(
+        "inc llc ltd limited corp corporation co company plc lp llp sa sarl sas sca spa gmbh ag bv nv ab as "
+        "oy dac kg se l p s a r"
+    )
 )
 
 COUNTRY_ADJECTIVES: Final = {
-    "american": "US",
-    "canadian": "CA",
-    "british": "GB",
-    "english": "GB",
-    "french": "FR",
-    "german": "DE",
-    "dutch": "NL",
-    "irish": "IE",
-    "australian": "AU",
-    "swedish": "SE",
-    "spanish": "ES",
-    "italian": "IT",
-    "swiss": "CH",
-    "danish": "DK",
-    "norwegian": "NO",
-    "finnish": "FI",
-    "belgian": "BE",
-    "japanese": "JP",
-    "luxembourgish": "LU",
-    "bermudian": "BM",
-    "caymanian": "KY",
-    "austrian": "AT",
-    "polish": "PL",
-    "israeli": "IL",
+    word: row.value for row in ROWS if row.kind == "country" for word in row.phrases.split("|")
 }
 COUNTRY_CODES: Final = frozenset(
     ("US", "USA", "UK", "GB", "CA", "DE", "FR", "NL", "LU", "IE", "AU", "KY", "CH", "SE", "UAE")
@@ -95,7 +43,7 @@ _NAMES_OF_COUNTRIES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class NameMatch:
     """Names that some words of a question mean."""
 
     field: str
@@ -103,7 +51,7 @@ class Found:
     values: tuple[str, ...]
     length: int
     """Words of the question."""
-    said: str
+    words: str
     is_whole: bool
     """Whether the words are a whole name, but for its legal form."""
     also: str = ""
@@ -119,76 +67,76 @@ class Named:
         """
         self.subjects = subjects
         rare = (
-            one
-            for one in tokens
-            if len(one.text) > 2 and ((one.text,) not in phrases() or one.raw[:1].isupper() or one.kind == "quoted")
+            token.text
+            for token in tokens
+            if len(token.text) > 2
+            and ((token.text,) not in phrases() or token.raw[:1].isupper() or token.kind == "quoted")
         )
-        self._probes = tuple(dict.fromkeys(one.text.split()[0].rstrip("y") for one in rare if one.text.strip()))
+        self._probes = tuple(dict.fromkeys(text.split()[0].rstrip("y") for text in rare if text.strip()))
 
-    def at(self, tokens: Sequence[Token], start: int) -> Found | None:
+    def at(self, tokens: Sequence[Token], start: int) -> NameMatch | None:
         """The longest name that begins at a word."""
         token = tokens[start]
         if token.kind == "quoted":
             return self._quoted(token)
-        found = [
-            one
-            for one in (
-                self._identifier(token),
-                self._country(tokens, start),
-                self._currency(token),
-                *(self._of(field, tokens, start) for field in ("industry", "obligor", "facility", "subject", "test")),
-            )
-            if one is not None
+        candidates = (
+            self._identifier(token),
+            self._country(tokens, start),
+            self._currency(token),
+            *(self._of(field, tokens, start) for field in ("industry", "obligor", "facility", "subject", "test")),
+        )
+        matches = [match for match in candidates if match is not None]
+        best = max(matches, key=lambda match: (match.length, match.is_whole), default=None)
+        if best is None or not best.is_whole:
+            return best
+        others = [
+            match.field
+            for match in matches
+            if match.is_whole and match.length == best.length and match.field != best.field
         ]
-        best = max(found, key=lambda one: (one.length, one.is_whole), default=None)
-        if best is not None and best.is_whole:
-            others = [
-                one.field for one in found if one.is_whole and one.length == best.length and one.field != best.field
-            ]
-            return replace(best, also=others[0] if others else "")
-        return best
+        return replace(best, also=others[0] if others else "")
 
-    def _quoted(self, token: Token) -> Found | None:
+    def _quoted(self, token: Token) -> NameMatch | None:
         for field in ("obligor", "facility", "industry", "test", "subject"):
-            exact = [one for one in self._values(field) if one.casefold() == token.text.casefold()]
+            exact = [value for value in self._values(field) if value.casefold() == token.text.casefold()]
             if exact:
-                return Found(field, tuple(exact), 1, token.text, True)
+                return NameMatch(field, tuple(exact), 1, token.text, True)
         if (words := stems_of(token.text)) and len(words) <= 20:
             for field in ("obligor", "facility", "industry", "test", "subject"):
                 matches = self._lookup(field).longest(words)
                 if matches is not None and matches[0] == len(words):
-                    return Found(field, tuple(matches[1]), 1, token.text, matches[2])
+                    return NameMatch(field, tuple(matches[1]), 1, token.text, matches[2])
         return None
 
-    def _identifier(self, token: Token) -> Found | None:
+    def _identifier(self, token: Token) -> NameMatch | None:
         text = standard(token.raw)
-        if not 6 <= len(text) <= 14 or not text.isalnum() or not any(one.isdigit() for one in text):
+        if not 6 <= len(text) <= 14 or not text.isalnum() or not any(sign.isdigit() for sign in text):
             return None
         for field, column in (("cusip", "cusip"), ("loanx", "loanx_id"), ("isin", "isin")):
             for subject in self.subjects:
                 names = subject.portfolio.names.get(column)
                 if names is not None and text in names.values:
-                    return Found(field, (text,), 1, token.raw, True)
+                    return NameMatch(field, (text,), 1, token.raw, True)
         return None
 
-    def _currency(self, token: Token) -> Found | None:
+    def _currency(self, token: Token) -> NameMatch | None:
         if len(token.raw) == 3 and token.raw.isupper() and token.raw in self._values("currency"):
-            return Found("currency", (token.raw,), 1, token.raw, True)
+            return NameMatch("currency", (token.raw,), 1, token.raw, True)
         return None
 
-    def _country(self, tokens: Sequence[Token], start: int) -> Found | None:
+    def _country(self, tokens: Sequence[Token], start: int) -> NameMatch | None:
         for length in (4, 3, 2, 1):
             words = tuple(token.text for token in tokens[start : start + length])
             if len(words) == length and (code := _NAMES_OF_COUNTRIES.get(words)) is not None:
-                return Found("country", (code,), length, _said(tokens[start : start + length]), True)
+                return NameMatch("country", (code,), length, _words(tokens[start : start + length]), True)
         token = tokens[start]
         if token.raw in COUNTRY_CODES:
-            return Found("country", (country(token.raw),), 1, token.raw, True)
+            return NameMatch("country", (country(token.raw),), 1, token.raw, True)
         if token.text in COUNTRY_ADJECTIVES:
-            return Found("country", (COUNTRY_ADJECTIVES[token.text],), 1, token.raw, True)
+            return NameMatch("country", (COUNTRY_ADJECTIVES[token.text],), 1, token.raw, True)
         return None
 
-    def _of(self, field: str, tokens: Sequence[Token], start: int) -> Found | None:
+    def _of(self, field: str, tokens: Sequence[Token], start: int) -> NameMatch | None:
         window = tokens[start : start + 24]
         words = tuple(token.text for token in window)
         matches = self._lookup(field).longest(words)
@@ -212,7 +160,7 @@ class Named:
             return None
         if field == "industry" and not is_whole:  # a word of one name is one of every name that has it
             part = words[:length]
-            values = [one for one in self._values(field) if _holds(stems_of(one), part)]
+            values = [value for value in self._values(field) if _holds(stems_of(value), part)]
         if len(values) > ALIKE_MAX:
             return None
         if field in ("obligor", "facility") and is_whole:
@@ -222,25 +170,22 @@ class Named:
                 and window[length].raw != window[length].raw.lower()
             ):
                 length += 1
-        return Found(field, tuple(values), length, _said(tokens[start : start + length]), is_whole)
+        return NameMatch(field, tuple(values), length, _words(tokens[start : start + length]), is_whole)
 
     def _values(self, field: str) -> list[str]:
-        found: dict[str, None] = {}
+        values: dict[str, None] = {}
         for subject in self.subjects:
             if field == "subject":
-                found[subject.name] = None
+                values[subject.name] = None
             elif field == "test":
-                results = subject.results
-                found.update(
-                    dict.fromkeys(one.test_name for one in (*results, *results.skipped) if one.test_id not in TESTS)
-                )
+                results = (*subject.results, *subject.results.skipped)
+                values |= {result.test_name: None for result in results if result.test_id not in TESTS}
             else:
-                column = subject.portfolio.names.get(COLUMNS[field])
-                if column is None and field == "obligor":
-                    column = subject.portfolio.names.get("obligor")
+                names = subject.portfolio.names
+                column = names.get(COLUMNS[field], names.get("obligor") if field == "obligor" else None)
                 if column is not None and len(column.values) <= NAMES_MAX:
-                    found.update(dict.fromkeys(column.values))
-        return list(found)
+                    values |= dict.fromkeys(column.values)
+        return list(values)
 
     def _with_a_word(self, values: Sequence[str]) -> Iterator[str]:
         """Those of many names that hold a word of the question."""
@@ -263,8 +208,8 @@ class Named:
             if field == "industry":
                 more = [
                     (stems_of(word), value)
-                    for said, value in INDUSTRY_WORDS.items()
-                    for word in said.split("|")
+                    for phrases_of, value in INDUSTRY_WORDS.items()
+                    for word in phrases_of.split("|")
                     if value in names
                 ]
                 for value in values:  # what stands before the first comma, colon or "and"
@@ -311,25 +256,22 @@ class Lookup:
             self._more.setdefault(words, []).append(value)
 
     def longest(self, words: tuple[str, ...]) -> tuple[int, list[str], bool] | None:
-        """(how many of the words, names that begin with or have them, whether they are one's whole)."""
-        best, found, whole = 0, [], False
+        """(how many of the words, names that begin with or have them)."""
+        best, matches, whole = 0, [], False
         for name, value, from_start in self._by_first.get(words[0], ()) if words else ():
             length = 0
             while length < min(len(name), len(words)) and name[length] == words[length]:
                 length += 1
             is_whole = length == len(name) and from_start
             if (length, is_whole) > (best, whole):
-                best, found, whole = length, [value], is_whole
+                best, matches, whole = length, [value], is_whole
             elif (length, is_whole) == (best, whole):
-                found.append(value)
+                matches.append(value)
         for length in range(min(5, len(words)), max(0, best - 1), -1):
-            if (
-                length >= best
-                and (values := self._more.get(words[:length])) is not None
-                and not (whole and length == best)
-            ):
+            values = self._more.get(words[:length])
+            if length >= best and values is not None and not (whole and length == best):
                 return length, list(dict.fromkeys(values)), True
-        return (best, list(dict.fromkeys(found)), whole) if best else None
+        return (best, list(dict.fromkeys(matches)), whole) if best else None
 
 
 def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
@@ -344,5 +286,5 @@ def _without_form(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(kept)
 
 
-def _said(tokens: Sequence[Token]) -> str:
+def _words(tokens: Sequence[Token]) -> str:
     return " ".join(token.raw for token in tokens)

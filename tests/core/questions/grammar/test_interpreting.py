@@ -10,8 +10,8 @@ from core.generate import generate
 from core.insights.subject import Subject
 from core.portfolio import Portfolio
 from core.questions.answer import QUESTION_LENGTH_MAX, QuestionError
-from core.questions.interpreting import interpret
-from core.questions.parts import Unread
+from core.questions.grammar.interpreting import interpret
+from core.questions.grammar.question import Unread
 from core.questions.query import Query
 from core.questions.vocabulary import phrases
 from tests.rows import every
@@ -90,8 +90,8 @@ WHERE = {
 def test_a_comparison_is_read(question: str, expected: tuple[object, ...]) -> None:
     query = read(question)
     assert isinstance(query, Query), query
-    (one,) = query.where
-    assert (one.field, one.op, one.low, one.high) == expected
+    (condition,) = query.where
+    assert (condition.field, condition.op, condition.low, condition.high) == expected
 
 
 @every(
@@ -121,7 +121,7 @@ def test_a_word_without_a_part_is_told(question: str, words: str) -> None:
 
 
 def test_a_strange_word_anywhere_is_never_passed_over() -> None:
-    """Put into any place of a question that is understood, it makes it one that is not."""
+    """Put into any place of a question that is understood."""
     for question in (*READ, *WHERE):
         words = question.split()
         for at in range(len(words) + 1):

@@ -1,0 +1,1 @@
+"""A query over one portfolio to its figures and sentences."""
