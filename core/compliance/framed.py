@@ -212,7 +212,7 @@ def html_of_result(result: TestResult) -> str:
     if result.threshold_source is not None:
         lines.append(f"Limit: {result.threshold_source}")
     if result.details is not None:
-        lines.append(f"HtmlFigure: {result.details.formula}")
+        lines.append(f"Figure: {result.details.formula}")
     lines += [f"Doubt: {group.heading}: {group.message}" for group in doubt_groups([result])]
     has = result.published is not None
     status = f"{result.status}, doubtful" if result.doubtful else result.status

@@ -51,9 +51,9 @@ class Projected(msgspec.Struct, frozen=True, kw_only=True):
     test_name: str
     test_category: str
     current_value: float
-    """HtmlFigure before the trades, in the test's unit."""
+    """Figure before the trades, in the test's unit."""
     projected_value: float
-    """HtmlFigure after the trades."""
+    """Figure after the trades."""
     threshold_value: float
     """What the projected figure is held to; the limit of a matrix moves with the portfolio."""
     threshold_type: Direction
@@ -86,7 +86,7 @@ class Projected(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NotCompared(msgspec.Struct, frozen=True, kw_only=True):
-    """A test that has no figure on one side, or on both; its status on the other side is told and counts
+    """A test that has no figure on one side, or on both; its status on the other side is reported and counts
     nowhere."""
 
     test_id: str
