@@ -454,7 +454,7 @@ def _known_par(side: Side) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """NormalisedRows names of the borrowers of some rows, ascending."""
+    """Normalised names of the borrowers of some rows, ascending."""
 
     tape_rows: Rows
     book_rows: Rows
