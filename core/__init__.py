@@ -1,4 +1,6 @@
-"""The library face of Cushion: spreadsheets to portfolios to compliance results, and formulas, with no server.
+"""The library face of Cushion.
+
+Spreadsheets to portfolios to compliance results, and formulas, with no server.
 
     book = cushion.read("holdings.xlsx")
     portfolio = cushion.Portfolio.from_workbook(book)

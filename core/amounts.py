@@ -34,7 +34,9 @@ def read_number(text: str) -> float:
 
 
 def read_amount(text: str) -> float:
-    """Return an amount: a number, with a scale where there is one: 500k, 1m, 2.5mm, 1bn.
+    """Return an amount.
+
+    A number, with a scale where there is one: 500k, 1m, 2.5mm, 1bn.
 
     Raises:
         ValueError: it is none, or not finite.

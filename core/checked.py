@@ -1,4 +1,7 @@
-"""Arguments held against the types that a public function states: what is wrong is refused in one sentence."""
+"""Arguments held against the types that a public function states.
+
+What is wrong is refused in one sentence.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +90,10 @@ def _is_ours(kind: Any) -> bool:
 
 
 def _are_plain(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Return whether all arguments are right at first sight: to bind them to the signature takes 7 us."""
+    """Return whether all arguments are right at first sight.
+
+    To bind them to the signature takes 7 us.
+    """
     placed, by_name, needed = _plain(function)
     if not needed <= len(args) <= len(placed):
         return False

@@ -24,8 +24,10 @@ _TRUSTEE: Final = "trustee"
 
 
 def label(name: str, labels: Mapping[str, str] = LABELS) -> str:
-    """Return the label of a field or a trustee: Moody's facility rating for `rating_agency_a_facility`, else its
-    name."""
+    """Return the label of a field or a trustee.
+
+    Moody's facility rating for `rating_agency_a_facility`, else its name.
+    """
     match = _NAME.fullmatch(name)
     return name if match is None else _words(match, labels)
 

@@ -54,7 +54,10 @@ EPOCH: Final = date(1970, 1, 1)
 
 
 def day_of(days: float | None) -> date | None:
-    """Days since 1970-01-01 as a day; None for none, and where the calendar does not have it."""
+    """Days since 1970-01-01 as a day.
+
+    None for none, and where the calendar does not have it.
+    """
     if days is None or not isfinite(days):
         return None
     ordinal = EPOCH.toordinal() + floor(days)
@@ -90,7 +93,10 @@ def from_serial(serial: float, *, date_1904: bool = False) -> datetime | None:
 
 
 def to_serial(moment: date | datetime, *, date_1904: bool = False) -> float:
-    """Return the date serial of a day or a moment without a zone; the inverse of `from_serial`."""
+    """Return the date serial of a day or a moment without a zone.
+
+    The inverse of `from_serial`.
+    """
     if not isinstance(moment, datetime):
         moment = datetime(moment.year, moment.month, moment.day)  # noqa: DTZ001
     epoch = _EPOCH_1904 if date_1904 else _EPOCH_1900

@@ -1,4 +1,7 @@
-"""Words of messages: counts with their nouns, and what a misspelt name may have meant."""
+"""Words of messages.
+
+Counts with their nouns, and what a misspelt name may have meant.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,10 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return what a message about an unknown name ends with: what may have been meant, and the names that there are."""
+    """Return what a message about an unknown name ends with.
+
+    What may have been meant, and the names that there are.
+    """
     names = list(islice(known, NAMES_MAX))
     more = f" and {len(names) - LISTED_MAX:,} more" if len(names) > LISTED_MAX else ""
     listed = f"{', '.join(names[:LISTED_MAX])}{more}"

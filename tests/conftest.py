@@ -1,4 +1,7 @@
-"""One real service for the tests of a process: PostgreSQL, Redis, the API and a worker, reached over HTTP."""
+"""One real service for the tests of a process.
+
+PostgreSQL, Redis, the API and a worker, reached over HTTP.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,10 @@ default.create_ssl_context = cache(default.create_ssl_context)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest file comes first, the short ones of the core last: no process works long after the others ended."""
+    """The longest file comes first, the short ones of the core last.
+
+    No process works long after the others ended.
+    """
     items.sort(key=lambda item: (item.path.relative_to(ROOT).parts[1] == "core", item.path.name != "test_image.py"))
 
 
@@ -98,7 +104,9 @@ def wait_until(true: Callable[[], Any], *, seconds: float = 20.0, what: str = "t
 
 
 def early_in(seconds: int, *, needed: float = 0.0) -> None:
-    """Wait for the next window of a limit where this one is nearly over: a test wants all its calls in one.
+    """Wait for the next window of a limit where this one is nearly over.
+
+    A test wants all its calls in one.
 
     `needed` seconds, however busy the machine is; by default a quarter of a minute, and a minute of an hour.
     """
@@ -151,13 +159,19 @@ class Stack:
 
     @contextmanager
     def hashing(self) -> Iterator[Stack]:
-        """The same with an API that hashes passwords as the product does: for tests of what that costs."""
+        """The same with an API that hashes passwords as the product does.
+
+        For tests of what that costs.
+        """
         with self._with({name: value for name, value in self.environment.items() if name != APPLICATION}) as second:
             yield second
 
     @contextmanager
     def waiting(self) -> Iterator[Stack]:
-        """The same with an API where a hash takes its time without the work: for tests of what happens meanwhile."""
+        """The same with an API where a hash takes its time without the work.
+
+        For tests of what happens meanwhile.
+        """
         with self._with({**self.environment, HASH_SECONDS: "0.03"}) as second:
             yield second
 
@@ -191,7 +205,9 @@ class Stack:
 
     @contextmanager
     def another_api(self, *, fresh: bool = False, port: int = 0, **settings: str) -> Iterator[str]:
-        """A second API process on the same database and Redis, with settings of its own; its URL.
+        """A second API process on the same database and Redis, with settings of its own.
+
+        Its URL.
 
         `port`: of one that has ended, for tests of a restart.
 
@@ -276,7 +292,9 @@ def stack() -> Iterator[Stack]:
 
 @pytest.fixture(scope="module")
 def idle() -> Iterator[Stack]:
-    """A service of this module's own; its worker is stopped, and each test starts the one that it needs.
+    """A service of this module's own.
+
+    Its worker is stopped, and each test starts the one that it needs.
 
     The API does no worker's jobs: a worker that starts slowly on a busy machine would find them done.
     """

@@ -103,7 +103,10 @@ def _all_of(pipe: int) -> str:
 
 @cache
 def _server() -> socket.socket:
-    """The connection to this process' server; it ends what it forked, and itself, when the connection is closed."""
+    """The connection to this process' server.
+
+    It ends what it forked, and itself, when the connection is closed.
+    """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.forks", str(theirs.fileno())], cwd=ROOT, pass_fds=[theirs.fileno()]

@@ -1,4 +1,7 @@
-"""Workbooks as Excel writes them that no package writes: settings of the calculation, data tables, number formats."""
+"""Workbooks as Excel writes them that no package writes.
+
+Settings of the calculation, data tables, number formats.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ def write_book(
     calculation: str = "",
     has_values: bool = True,
 ) -> Path:
-    """Write cells by address, of a sheet S or by the name of their sheet; `calculation` are attributes of calcPr."""
+    """Write cells by address, of a sheet S or by the name of their sheet.
+
+    `calculation` are attributes of calcPr.
+    """
     sheets = cells if any(isinstance(item, Mapping) for item in cells.values()) else {"S": cells}
     codes: list[str] = []
     parts = {}

@@ -43,7 +43,10 @@ def own_definition(number: int = 0) -> dict[str, Any]:
 
 
 def graph_of(nodes: int) -> dict[str, Any]:
-    """A graph of so many expressions, each over the one before: 64 may stand behind each other."""
+    """A graph of so many expressions, each over the one before.
+
+    64 may stand behind each other.
+    """
     chain: list[dict[str, Any]] = [{"id": "n0", "type": "column_ref", "params": {"column": "Par Amount"}}]
     edges: list[dict[str, Any]] = []
     for at in range(1, nodes):

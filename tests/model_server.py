@@ -1,4 +1,7 @@
-"""A server on this machine that speaks OpenAI's protocol as its path says: honest, slow, broken, hostile."""
+"""A server on this machine that speaks OpenAI's protocol as its path says.
+
+Honest, slow, broken, hostile.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ HOSTILE = (
 
 
 class ModelServer(ThreadingHTTPServer):
-    """Answers by the first part of the path; what it was asked, and with which headers."""
+    """Answers by the first part of the path.
+
+    What it was asked, and with which headers.
+    """
 
     daemon_threads = True
 

@@ -1,4 +1,6 @@
-"""Change the code a little and see whether a test fails: `python -m tests.mutation compliance --count 40`.
+"""Change the code a little and see whether a test fails.
+
+`python -m tests.mutation compliance --count 40`.
 
 A mutant is one change of one .py file: a comparison turned, a boundary moved, a number doubled. The tests of the file
 run first, then those of the room. Mutants that no test fails on have survived. Compiled modules (.pyx) are left out.
@@ -71,7 +73,10 @@ class Mutant(NamedTuple):
 
 
 def is_left_out(node: ast.AST) -> bool:
-    """Return whether changes of this node would be equivalent: log lines, type checking, `__all__`, a program's end."""
+    """Return whether changes of this node would be equivalent.
+
+    Log lines, type checking, `__all__`, a program's end.
+    """
     match node:
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
             return name in LOGGERS
@@ -99,7 +104,10 @@ def nodes(node: ast.AST, function: str = "") -> Iterator[tuple[ast.AST, str]]:
 
 
 def changes(node: ast.AST) -> Iterator[tuple[str, Any, str]]:
-    """List the changes of one node: their kind, the part of the tree that is replaced, and its new text."""
+    """List the changes of one node.
+
+    Their kind, the part of the tree that is replaced, and its new text.
+    """
     match node:
         case ast.Compare():
             yield from comparison_changes(node)
@@ -163,7 +171,10 @@ def sample(mutants: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
 
 
 def tests_of(path: str, room: str, kills: Counter[str]) -> list[list[str]]:
-    """List the runs of tests for a file: its mirrored tests, then the room's, those that killed most mutants first."""
+    """List the runs of tests for a file.
+
+    Its mirrored tests, then the room's, those that killed most mutants first.
+    """
     folder, stem = Path("tests") / Path(path).parent, Path(path).stem.lstrip("_")
     files = [file.relative_to(ROOT) for file in (ROOT / "tests" / room).rglob("test_*.py")]
     first = [file for file in files if file.parent == folder and f"{file.stem}_".startswith(f"test_{stem}_")]
@@ -172,7 +183,10 @@ def tests_of(path: str, room: str, kills: Counter[str]) -> list[list[str]]:
 
 
 def run_tests(tree: Path, tests: Sequence[str]) -> str | None:
-    """Run tests in the copy of the tree; return the file of the first one that failed, None where all passed."""
+    """Run tests in the copy of the tree.
+
+    Return the file of the first one that failed, None where all passed.
+    """
     options = ("-q", "-x", "-p", "no:cacheprovider", "--reruns=1", f"--timeout={TEST_TIMEOUT_SECONDS}")
     output = tree / "output.txt"
     with output.open("wb") as stream:
@@ -212,7 +226,10 @@ def killer_of(tree: Path, mutant: Mutant, room: str, kills: Counter[str]) -> str
 
 
 def try_room(name: str, count: int, seed: int) -> str:
-    """Print what becomes of each mutant of a room; return the room's line of the summary."""
+    """Print what becomes of each mutant of a room.
+
+    Return the room's line of the summary.
+    """
     room = ROOMS[name]
     paths = sorted(str(path.relative_to(ROOT)) for path in (ROOT / room).rglob("*.py"))
     mutants = [mutant for path in paths for mutant in mutants_of(path)]

@@ -1,4 +1,6 @@
-"""Files whose printed figures were altered at random: `python -m tests.printed_mutants` tries fifty of each file.
+"""Files whose printed figures were altered at random.
+
+`python -m tests.printed_mutants` tries fifty of each file.
 
 A mutant passes where no convention of it is used that the file itself does not prove, unless with a doubt, and where
 what was altered ties no more.
@@ -37,7 +39,9 @@ class Mutant(NamedTuple):
 
 
 def altered(fact: Fact, chance: random.Random) -> Fact:
-    """A figure with one of its parts altered: by a factor, by some digits, or by powers of ten.
+    """A figure with one of its parts altered.
+
+    By a factor, by some digits, or by powers of ten.
 
     A value beside its amounts is altered by two percent at least: below that the amounts decide.
     """

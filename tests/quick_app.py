@@ -1,4 +1,7 @@
-"""The service as most tests run it: a registration costs a hash, and few tests are about passwords."""
+"""The service as most tests run it.
+
+A registration costs a hash, and few tests are about passwords.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ HASH_SECONDS = "TESTS_HASH_SECONDS"
 
 
 class _QuickHasher(PasswordHasher):
-    """By argon2's least figures: microseconds rather than the tenth of a second of the product's own."""
+    """By argon2's least figures.
+
+    Microseconds rather than the tenth of a second of the product's own.
+    """
 
     def __init__(self) -> None:
         super().__init__(time_cost=1, memory_cost=8, parallelism=1)

@@ -298,8 +298,10 @@ def stand_in(name: str) -> str:
 
 
 def body_of(row: Route, result: dict[str, str]) -> dict[str, Any]:
-    """A body, or the text fields of a form, that the row would take: its example, of these records. Every text field
-    that it knows is given."""
+    """A body, or the text fields of a form, that the row would take.
+
+    Its example, of these records. Every text field that it knows is given.
+    """
     text, fresh = msgspec.json.encode(EXAMPLES[row.name].body).decode(), uuid4().hex[:12]
     for name, value in result.items():
         text = text.replace(stand_in(name), value)
@@ -322,7 +324,10 @@ def sent(caller: Member, row: Route, path: str, body: dict[str, Any] | None, **o
 
 
 def without_unknown(send: Callable[[dict[str, Any]], httpx.Response], body: dict[str, Any]) -> httpx.Response:
-    """The answer to a body without the fields that the service knows nothing of: it has to refuse each by its name."""
+    """The answer to a body without the fields that the service knows nothing of.
+
+    It has to refuse each by its name.
+    """
     refusal = send(body)
     assert refusal.status_code == 422, refusal.text
     left = copy.deepcopy(body)
@@ -337,7 +342,10 @@ def without_unknown(send: Callable[[dict[str, Any]], httpx.Response], body: dict
 
 
 def _given_up(owner: Member, workbook_id: str) -> str:
-    """A task that failed for good: telling an alert where nobody listens; the identifier of its dead letter."""
+    """A task that failed for good.
+
+    Telling an alert where nobody listens; the identifier of its dead letter.
+    """
     channel = {"type": "webhook", "config": {"url": NOBODY, "retry_count": 0}}
     body = ALERT | {"name": "Unheard", "enabled": True, "workbook_id": workbook_id, "channels": [channel]}
     before = {dead_letter["dlq_id"] for dead_letter in _dead_letters(owner)}

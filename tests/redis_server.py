@@ -18,7 +18,10 @@ from tests.conftest import wait_until
 
 
 class RedisServer:
-    """A server on a port of its own. It comes back empty, or where it `keeps`, with all that it held."""
+    """A server on a port of its own.
+
+    It comes back empty, or where it `keeps`, with all that it held.
+    """
 
     def __init__(self, folder: Path, *, keeps: bool) -> None:
         self._settings = {"save": "", "dir": str(folder), "appendonly": "yes" if keeps else "no"}

@@ -1,4 +1,7 @@
-"""Tests of many small rows that are one case each: all rows are tried, and all that fail are told together."""
+"""Tests of many small rows that are one case each.
+
+All rows are tried, and all that fail are told together.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,9 @@ from typing import Any
 def every(
     names: str, rows: Iterable[Any], *, ids: Callable[[Any], str] = reprlib.repr
 ) -> Callable[[Callable[..., None]], Any]:
-    """Like pytest's parametrize, for rows that need no fixture of their own: a case costs more than most of them.
+    """Like pytest's parametrize, for rows that need no fixture of their own.
+
+    A case costs more than most of them.
 
     `names` are the arguments that a row gives, separated by commas; a row is a sequence where there are several.
     """

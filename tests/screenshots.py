@@ -1,4 +1,7 @@
-"""Pictures of the console's screens on the demo's deals: `python -m tests.screenshots [FOLDER]`, `make screenshots`."""
+"""Pictures of the console's screens on the demo's deals.
+
+`python -m tests.screenshots [FOLDER]`, `make screenshots`.
+"""
 
 from __future__ import annotations
 
@@ -188,7 +191,10 @@ def _take(page: Page, url: str, shot: Shot, known: Known, folder: Path) -> list[
 
 
 def _shrink(path: Path) -> None:
-    """Write a picture with a palette, a third of the bytes: its commonest colours as they are."""
+    """Write a picture with a palette, a third of the bytes.
+
+    Its commonest colours as they are.
+    """
     with Image.open(path) as picture:
         full = picture.convert("RGB")
     codes = np.asarray(full).astype(np.int32) @ (1 << 16, 1 << 8, 1)
@@ -210,7 +216,10 @@ def _parts(colours: Any) -> Any:
 
 
 def prepare(url: str) -> Known:
-    """Make what the demo lacks: a scenario, an alert, documents, a formula; the names that addresses want."""
+    """Make what the demo lacks.
+
+    A scenario, an alert, documents, a formula; the names that addresses want.
+    """
     with httpx.Client(base_url=f"{url}/api/v1/", timeout=60) as client:
         tokens = checked(client.post("auth/login", data={"username": EMAIL, "password": PASSWORD}))
         client.headers["Authorization"] = f"Bearer {tokens['access_token']}"

@@ -1,4 +1,7 @@
-"""The walls of the house, by the syntax tree: imports run down only, SQL has its place, files say their aim."""
+"""The walls of the house, by the syntax tree.
+
+Imports run down only, SQL has its place, files say their aim.
+"""
 
 from __future__ import annotations
 
@@ -134,7 +137,10 @@ def said_in_python(path: Path, *, hints: bool) -> Iterator[tuple[str, str | None
 
 
 def imports_of_module(path: Path, *, hints: bool = True, cimports: bool = True) -> Iterator[tuple[str, str | None]]:
-    """(module, name) of every import of a module, its .pxd included; `hints`: those for type hints, its .pyi, too."""
+    """(module, name) of every import of a module, its .pxd included.
+
+    `hints`: those for type hints, its .pyi, too.
+    """
     if path.suffix == ".py":
         yield from said_in_python(path, hints=hints)
     else:
@@ -146,7 +152,10 @@ def imports_of_module(path: Path, *, hints: bool = True, cimports: bool = True) 
 
 
 def imports_of(path: Path) -> Iterator[str]:
-    """Modules that a file imports, and what could be one; what is imported for type hints alone counts too."""
+    """Modules that a file imports, and what could be one.
+
+    What is imported for type hints alone counts too.
+    """
     for module, name in imports_of_module(path):
         yield module
         if name is not None:
@@ -241,7 +250,10 @@ def test_only_front_doors_and_children_import_by_name() -> None:
 
 
 def test_no_module_needs_itself() -> None:
-    """Late imports, cimports and includes count; a package that loads its own modules does not, nor do type hints."""
+    """Late imports, cimports and includes count.
+
+    A package that loads its own modules does not, nor do type hints.
+    """
     paths = [path for path in (*SOURCES, *CYTHON) if path.relative_to(ROOT).parts[0] in CIRCLES_IN]
     modules = {name_of(path): path for path in paths}
     needs: dict[str, set[str]] = {}
@@ -302,7 +314,10 @@ FORMULA_FLOORS = [
 
 
 def formula_floor(module: str) -> int | None:
-    """The floor of a module of core.formula; None for its front door, and for what is none of it."""
+    """The floor of a module of core.formula.
+
+    None for its front door, and for what is none of it.
+    """
     rest = module.removeprefix("core.formula.")
     floors = {part: floor for floor, parts in enumerate(FORMULA_FLOORS) for part in parts.split()}
     return floors.get(".".join(rest.split(".")[:2]), floors.get(rest.split(".")[0])) if rest != module else None
@@ -344,7 +359,10 @@ def test_a_front_door_lends_what_somebody_takes() -> None:
 
 @each(OUTSIDE_THE_FORMULA_ENGINE)
 def test_the_formula_engine_is_entered_by_its_front_doors(path: Path) -> None:
-    """A compiled module may cimport from the module itself: what C shares has no front door."""
+    """A compiled module may cimport from the module itself.
+
+    What C shares has no front door.
+    """
     for module, name in imports_of_module(path, cimports=False):
         assert (module, name) != ("core", "formula"), "all of its rooms at once"
         if within(module, "core.formula"):
@@ -377,7 +395,10 @@ PORTFOLIO_CIRCLES = {("sheets/rows", "sheets"), ("pages/report", "pages")}
 
 
 def portfolio_folder(module: str) -> str | None:
-    """The folder of core.portfolio in which a module stands, "" for its front door; None for what is none of it."""
+    """The folder of core.portfolio in which a module stands, "" for its front door.
+
+    None for what is none of it.
+    """
     path = ROOT.joinpath(*module.split("."))
     if not path.is_relative_to(PORTFOLIO) or not (path.is_dir() or any(path.parent.glob(f"{path.name}.py*"))):
         return None
@@ -556,7 +577,10 @@ def test_platform_knows_no_core(path: Path) -> None:
 
 
 def platform_floor(module: str) -> int | None:
-    """The floor of a module of the platform, -1 for one outside of its folders; None for what is none of it."""
+    """The floor of a module of the platform, -1 for one outside of its folders.
+
+    None for what is none of it.
+    """
     steps = module.split(".")
     if steps[:2] != ["service", "platform"] or len(steps) == 2:
         return None
@@ -684,7 +708,10 @@ def test_values_never_become_part_of_a_statement(path: Path) -> None:
 
 
 def docstring_of(text: str) -> str | None:
-    """A module's docstring, by its first token: fifteen hundred files need not be parsed for it."""
+    """A module's docstring, by its first token.
+
+    Fifteen hundred files need not be parsed for it.
+    """
     for token in tokenize.generate_tokens(StringIO(text).readline):
         if token.type not in (tokenize.COMMENT, tokenize.NL):
             return cleandoc(ast.literal_eval(token.string)) if token.type == tokenize.STRING else None
@@ -747,7 +774,10 @@ WHOLE_PACKAGES = {
 
 
 def has_source(test: Path) -> bool:
-    """Whether a test is of a source: that of x/y.py is x/test_y.py, or several x/test_y_part.py."""
+    """Whether a test is of a source.
+
+    That of x/y.py is x/test_y.py, or several x/test_y_part.py.
+    """
     folder = ROOT / test.relative_to(ROOT / "tests").parent
     words = test.stem.removeprefix("test_").split("_")
     names = ["_".join(words[:count]) for count in range(len(words), 0, -1)]

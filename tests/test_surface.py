@@ -1,4 +1,7 @@
-"""The specification's endpoints against the table of routes: what is built, and as it is said there."""
+"""The specification's endpoints against the table of routes.
+
+What is built, and as it is said there.
+"""
 
 from __future__ import annotations
 

@@ -127,7 +127,10 @@ def is_covered(conditions: Conditions, reading: AlertReading) -> bool:
 
 
 class Need(NamedTuple):
-    """The history that a verdict takes: what a test gave since then, and the last figure before."""
+    """The history that a verdict takes.
+
+    What a test gave since then, and the last figure before.
+    """
 
     test_id: str
     since: datetime
@@ -303,7 +306,10 @@ def _midnight(day: date) -> datetime:
 
 
 def _earlier(moment: datetime, span: timedelta) -> datetime:
-    """Return a moment before another one, or the first that there is: the days of files may be anything."""
+    """Return a moment before another one, or the first that there is.
+
+    The days of files may be anything.
+    """
     return max(moment, _FIRST + span) - span
 
 

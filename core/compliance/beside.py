@@ -1,4 +1,7 @@
-"""The trustee's figure beside ours: which of a file's figures stands beside a test, and whether the two tie."""
+"""The trustee's figure beside ours.
+
+Which of a file's figures stands beside a test, and whether the two tie.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +38,10 @@ class Beside(NamedTuple):
 
 
 def beside_tests(matches: Iterable[Match], pool: Pool | None, own: Mapping[str, DealTest]) -> dict[str, Fact]:
-    """Return the file's figure of each test, by test id: of a test by the agency that sees the most, that agency's;
-    `own` are the tests of a definition."""
+    """Return the file's figure of each test, by test id.
+
+    Of a test by the agency that sees the most, that agency's; `own` are the tests of a definition.
+    """
     facts: dict[str, Fact] = {}
     listed: dict[str, list[Fact]] = {}
     for match in matches:

@@ -133,8 +133,11 @@ def monitor(
 
 
 def effective_number(codes: NDArray[np.int32], par: NDArray[np.float64]) -> float:
-    """How many groups of equal size are as concentrated: 1 over the sum of squared shares. All blanks are one group,
-    so that what a file leaves out makes no portfolio more diverse."""
+    """How many groups of equal size are as concentrated.
+
+    1 over the sum of squared shares. All blanks are one group, so that what a file leaves out makes no portfolio
+    more diverse.
+    """
     sums = np.bincount(np.maximum(codes, -1) + 1, weights=par) if len(codes) else np.zeros(0)
     squares, total = float(sums @ sums), float(par.sum())
     return total * total / squares if squares > 0 else 0.0

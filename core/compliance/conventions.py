@@ -146,8 +146,10 @@ def currency_of(portfolio: Portfolio, recorded: str | None = None) -> str | None
 
 
 def standard_of(portfolio: Portfolio) -> Definition | None:
-    """Return the ready-made definition by which a portfolio without one goes: `euro` by its currency; None where that
-    is `us_bsl`, which the suites' own defaults stand for."""
+    """Return the ready-made definition by which a portfolio without one goes.
+
+    `euro` by its currency; None where that is `us_bsl`, which the suites' own defaults stand for.
+    """
     code = currency_of(portfolio)
     if code is None:
         return None

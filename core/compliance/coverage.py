@@ -1,4 +1,7 @@
-"""The deal's notes by seniority: which classes the coverage tests look at, each one's ratio, the period's interest."""
+"""The deal's notes by seniority.
+
+Which classes the coverage tests look at, each one's ratio, the period's interest.
+"""
 
 from __future__ import annotations
 

@@ -218,14 +218,20 @@ def matrix_limit(matrix: Matrix, pool: Pool, known: frozenset[str]) -> float:
 
 
 def _between(places: tuple[float, ...], values: Any, at: float, *, linear: bool) -> float:
-    """Return the value at a place: on the line between its neighbours, or that of the next lower one."""
+    """Return the value at a place.
+
+    On the line between its neighbours, or that of the next lower one.
+    """
     if linear:
         return float(np.interp(at, places, values))
     return float(values[max(0, bisect_right(places, at) - 1)])
 
 
 def step_of(test: DealTest, day: date | None, reinvestment_end: date | None) -> tuple[float | None, float | None]:
-    """(limit, warning) of a test on a day: that of the last step that has begun, else its own."""
+    """(limit, warning) of a test on a day.
+
+    That of the last step that has begun, else its own.
+    """
     limit = test.max if test.max is not None else test.min
     warning = test.warning
     for step in test.steps:

@@ -1,4 +1,7 @@
-"""What makes a result doubtful: what its inputs lack, what warnings say of them, sums that fail, other figures."""
+"""What makes a result doubtful.
+
+What its inputs lack, what warnings say of them, sums that fail, other figures.
+"""
 
 from __future__ import annotations
 

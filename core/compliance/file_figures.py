@@ -1,4 +1,7 @@
-"""What a file's own calculation decides: where there is no definition of the deal's own, or where it says nothing."""
+"""What a file's own calculation decides.
+
+Where there is no definition of the deal's own, or where it says nothing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a run's figures rest on that a reader has to know: what the file does not show, and what stands in for it."""
+"""What a run's figures rest on that a reader has to know.
+
+What the file does not show, and what stands in for it.
+"""
 
 from __future__ import annotations
 

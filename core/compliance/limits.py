@@ -253,8 +253,10 @@ def resolve(test: Test, pool: Pool | None, limits: RunLimits) -> ResolvedThresho
 
 
 def _limit_of_definition(test: Test, pool: Pool | None, limits: RunLimits) -> ResolvedThreshold | None:
-    """Return the limit that the definition gives: that of its test of this id, or the trigger of the class that is
-    tested."""
+    """Return the limit that the definition gives.
+
+    That of its test of this id, or the trigger of the class that is tested.
+    """
     definition = limits.definition
     if definition is None:
         return None

@@ -1,4 +1,7 @@
-"""Which published figure is which test of ours: by a name of the definition, else where both are about the same."""
+"""Which published figure is which test of ours.
+
+By a name of the definition, else where both are about the same.
+"""
 
 from __future__ import annotations
 
@@ -181,7 +184,10 @@ def _printed_of(file: _File) -> tuple[_Printed, ...]:
 
 
 class _Group(NamedTuple):
-    """Figures that are about the same: by a name of the definition's, or by what they measure."""
+    """Figures that are about the same.
+
+    By a name of the definition's, or by what they measure.
+    """
 
     named: str | None
     """Id of the test that the definition calls so."""
@@ -508,7 +514,10 @@ def _agency(letter: str | None) -> str:
 
 
 def with_counted_decimals(facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    """Return the figures with the decimals that count: of a column whose printed figures all end in 0, one fewer."""
+    """Return the figures with the decimals that count.
+
+    Of a column whose printed figures all end in 0, one fewer.
+    """
     columns: dict[tuple[str, str], list[Fact]] = {}
     for fact in facts:
         if fact.decimals and fact.value is not None and fact.unit in (None, "percent"):

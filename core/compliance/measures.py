@@ -53,7 +53,10 @@ NO_TRANCHES: Final = "no tranche data: add a Tranches or Liabilities sheet"
 
 
 def _diversity_scores() -> NDArray[np.float64]:
-    """Industry diversity score by step of 0.1 units: row 0 is nothing, row i begins at 0.1 i - 0.05 units."""
+    """Industry diversity score by step of 0.1 units.
+
+    Row 0 is nothing, row i begins at 0.1 i - 0.05 units.
+    """
     step = np.arange(201, dtype=np.float64)
     scores = np.select(
         [step <= 10, step <= 30, step <= 60, step <= 100],
@@ -197,8 +200,11 @@ class Pool:
         return pool
 
     def deal_for_changes(self) -> Deal:
-        """Return the deal for other loans than these: what the file's own OC numerator says beside the loans stays as
-        one amount, and what they are carried at follows from them."""
+        """Return the deal for other loans than these.
+
+        What the file's own OC numerator says beside the loans stays as one amount, and what they are carried at
+        follows from them.
+        """
         deal = self.portfolio.deal
         without_figures = without_figures_of_loans(deal)
         if without_figures is deal:
@@ -333,9 +339,11 @@ class Pool:
 
     @property
     def buckets(self) -> tuple[float, float, float]:
-        """Performing par rated Caa1 (CCC+) or below by each agency: where its rating table says what masks and blanks
-        hide, what rows show and what the table has more. A loan of such a table is rated: no row without a rating is
-        CCC for the lack of it, unless a definition says so."""
+        """Performing par rated Caa1 (CCC+) or below by each agency.
+
+        Where its rating table says what masks and blanks hide, what rows show and what the table has more. A loan
+        of such a table is rated: no row without a rating is CCC for the lack of it, unless a definition says so.
+        """
         if self.masked_ccc == NOT_PRINTED:
             a, b, c, *_ = self.tally.par_by_bucket
             return a, b, c

@@ -1,4 +1,6 @@
-"""A definition's measures that are a part of par: of loans, obligors, industries, countries.
+"""A definition's measures that are a part of par.
+
+Of loans, obligors, industries, countries.
 
 A test may be of some loans alone, and may add principal cash, or what is not drawn, to the par that counts.
 """

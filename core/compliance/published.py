@@ -29,8 +29,10 @@ class SheetLimit(NamedTuple):
 
 
 def limits_of(matches: Iterable[Match], pool: Pool) -> dict[str, SheetLimit]:
-    """Return the limits that are taken, by test id: in the test's unit and on its side, and the only one that is
-    published."""
+    """Return the limits that are taken, by test id.
+
+    In the test's unit and on its side, and the only one that is published.
+    """
     by_test: dict[str, list[Match]] = {}
     for match in matches:
         by_test.setdefault(match.test.test_id, []).append(match)

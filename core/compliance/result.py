@@ -156,7 +156,10 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestResult(_Deferred):
-    """One test of a run. Figures in the test's unit, rounded to 6 decimals after the comparison."""
+    """One test of a run.
+
+    Figures in the test's unit, rounded to 6 decimals after the comparison.
+    """
 
     __test__ = False  # not a test case, whatever its name says to a test collector
 
@@ -262,7 +265,10 @@ class Skipped(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """Counts; total = passed + failed + warnings + skipped. `doubtful` counts some of these again."""
+    """Counts; total = passed + failed + warnings + skipped.
+
+    `doubtful` counts some of these again.
+    """
 
     total: int
     """Tests of the run: passed, failed, warnings and skipped together."""

@@ -339,7 +339,10 @@ _ON_MOODYS_SCALE: Final = "warf"
 
 
 def _ran(test_ids: Iterable[str], limits: RunLimits) -> frozenset[str]:
-    """Return the tests that ran, those of a definition under the suites' names, too: of rating factors only Moody's."""
+    """Return the tests that ran, those of a definition under the suites' names, too.
+
+    Of rating factors only Moody's.
+    """
     ran = frozenset(test_ids)
     own = [limits.tests[test_id] for test_id in ran if test_id in limits.tests]
     return ran | {

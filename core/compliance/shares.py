@@ -189,7 +189,10 @@ class Fields:
         return self._par_of(rows), 0.0 if open_rows is None else self._par_of(open_rows)
 
     def _category_of(self, atom: Atom) -> str | None:
-        """Return the one field of few values that a part reads: of the mapping's own fields a text or a flag."""
+        """Return the one field of few values that a part reads.
+
+        Of the mapping's own fields a text or a flag.
+        """
         if atom.category is None and len(atom.fields) == 1 and (name := self._own.get(atom.fields[0])) is not None:
             return None if name in self.pool.portfolio.numbers else atom.fields[0]
         return atom.category
@@ -386,7 +389,10 @@ def _missing(fields: Sequence[str], pool: Pool) -> str:
 
 
 def share_measure(text: str, of: str) -> Callable[[Pool], Measurement]:
-    """Return the measure of a share: par of the loans for which the formula is TRUE, in percent of a denominator."""
+    """Return the measure of a share.
+
+    Par of the loans for which the formula is TRUE, in percent of a denominator.
+    """
 
     def shared(pool: Pool) -> tuple[float, ...]:
         return fields_over(pool).share(text)

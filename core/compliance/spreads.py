@@ -1,4 +1,7 @@
-"""Average spread and coupon: what coupons above their reference add to the one, and spreads to the other."""
+"""Average spread and coupon.
+
+What coupons above their reference add to the one, and spreads to the other.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,10 @@ def counted_excess(rule: str, excess: float, without: float, limit: float | None
 
 
 def minimum_spread(pool: Pool, test_id: str | None = None) -> float | None:
-    """Return the limit of the spread test, percent: what the run holds this test to, else the definition's."""
+    """Return the limit of the spread test, percent.
+
+    What the run holds this test to, else the definition's.
+    """
     if test_id in pool.limits:
         return pool.limits[test_id]
     if (stated := pool.definition.conventions.minimum_spread) is not None:

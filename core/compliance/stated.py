@@ -91,8 +91,10 @@ def _amounts_of(amounts: Amounts) -> Iterator[tuple[str, float]]:
 
 
 def _corrections_of(corrections: Sequence[Correction], deal: Deal) -> list[Correction]:
-    """Return the corrections of a file of the deal's day: of a figure that of this day alone, else that of every
-    day."""
+    """Return the corrections of a file of the deal's day.
+
+    Of a figure that of this day alone, else that of every day.
+    """
     day = day_of(deal.as_of)
     chosen = {_key(correction): correction for correction in corrections if correction.as_of is None}
     chosen |= {

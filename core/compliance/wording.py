@@ -45,7 +45,10 @@ _WORDS: Final[dict[tuple[Direction, bool], tuple[str, str]]] = {
 
 
 def _message(test: Test, measured: Measurement, limit: ResolvedThreshold, status: Status, cushion: float | None) -> str:
-    """One readable line, such as: Largest obligor 2.30 % is within the 2.50 % limit (cushion 0.20)."""
+    """One readable line, such as.
+
+    Largest obligor 2.30 % is within the 2.50 % limit (cushion 0.20).
+    """
     sign = UNIT_SIGNS[test.unit]
     verb, noun = _WORDS[limit.direction, status != "fail"]
     places = ".2f"

@@ -1,4 +1,6 @@
-"""The program that a confined child runs: `python -m core.confined.child NAME`, started by `core.confined.run` only.
+"""The program that a confined child runs.
+
+`python -m core.confined.child NAME`, started by `core.confined.run` only.
 
 NAME is the dotted name of what does the work, and its module is all that is imported. A function takes an order, whose
 type its parameter `order` states, and the folder that it may write, if there is one; it is called once. A class is made

@@ -1,4 +1,6 @@
-"""Starting confined children and asking them: one piece of work each with `run`, order after order with `Child`.
+"""Starting confined children and asking them.
+
+One piece of work each with `run`, order after order with `Child`.
 
 The child is `core.confined.child`, run as a program. Its environment holds nothing of ours, and it sees no files but
 those that it is given (`core.confined.sandbox`), so one that is hijacked finds no secret.
@@ -61,7 +63,9 @@ class ChildOutOfTime(ChildFailed):
 
 
 class ChildKilled(OSError):
-    """The child was ended from outside: by the kernel, short of memory, or by somebody; the work may do another time.
+    """The child was ended from outside.
+
+    By the kernel, short of memory, or by somebody; the work may do another time.
 
     What it worked on did nothing wrong, so this is the machine's fault, and none of the above.
     """
@@ -212,7 +216,9 @@ class Child:
     def ask(
         self, order: bytes | Sequence[bytes | memoryview], seconds_max: float, stop: threading.Event | None = None
     ) -> bytes:
-        """Return the answer to an order, which may come in several parts: none of them is copied.
+        """Return the answer to an order, which may come in several parts.
+
+        None of them is copied.
 
         Raises:
             ChildOutOfTime: it took longer, and was ended.

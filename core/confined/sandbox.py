@@ -1,4 +1,6 @@
-"""Walls around a child that reads what a stranger wrote: which files it may see, no network, no other process.
+"""Walls around a child that reads what a stranger wrote.
+
+Which files it may see, no network, no other process.
 
 Should a file take such a child over, it finds neither a secret nor another's data, and nobody to talk to. Landlock
 permits files by folder; a seccomp filter refuses system calls. Each is done as far as the kernel knows it: what is

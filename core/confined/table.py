@@ -1,4 +1,6 @@
-"""The kinds of work that confined children do: what each gets, what it answers, its limits, and its refusals.
+"""The kinds of work that confined children do.
+
+What each gets, what it answers, its limits, and its refusals.
 
 A new kind is a row and a function. What stands above core, and does work of its own in a child, has its rows itself.
 """

@@ -1,4 +1,7 @@
-"""What a caller and its child say to each other: a line of limits, then orders and answers, each behind its length."""
+"""What a caller and its child say to each other.
+
+A line of limits, then orders and answers, each behind its length.
+"""
 
 from __future__ import annotations
 

@@ -22,7 +22,10 @@ _ORDER: Final[tuple[Kind, ...]] = ("in", "out", "changed")
 
 
 class FieldChange(msgspec.Struct, frozen=True):
-    """A field of a loan in both files: numbers in full, days in ISO, "" where there is none."""
+    """A field of a loan in both files.
+
+    Numbers in full, days in ISO, "" where there is none.
+    """
 
     field: str
     before: str

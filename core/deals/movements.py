@@ -82,7 +82,9 @@ class Open(msgspec.Struct, frozen=True):
 
 
 class Movement(msgspec.Struct, frozen=True, kw_only=True):
-    """One test on both days, in its unit; the parts add up to `change`, which is null where a day has no figure.
+    """One test on both days, in its unit.
+
+    The parts add up to `change`, which is null where a day has no figure.
 
     Of a test that masked ratings leave open, the figure is the one that the definition takes them for.
     """

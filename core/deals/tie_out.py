@@ -27,7 +27,10 @@ from core.portfolio.model.facts import Fact
 
 
 class TieOut(msgspec.Struct, frozen=True, kw_only=True):
-    """A figure of the trustee's. Figures in percent points, years or plain numbers, as the file prints them."""
+    """A figure of the trustee's.
+
+    Figures in percent points, years or plain numbers, as the file prints them.
+    """
 
     trustee_name: str
     """Name of the test in the trustee's file."""
@@ -276,7 +279,10 @@ def _is_left_open(fact: Fact, result: TestResult | Skipped | str) -> bool:
 
 
 def _reads_ratings(test: dict[str, Any]) -> bool:
-    """Return whether masked ratings move a test: what else leaves it open is another explanation."""
+    """Return whether masked ratings move a test.
+
+    What else leaves it open is another explanation.
+    """
     return test.get("measure") in _RATED or "rank" in (test.get("share") or test.get("value") or "")
 
 

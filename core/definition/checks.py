@@ -22,7 +22,10 @@ def check_excess(definition: Definition, faults: Faults) -> None:
 
 
 def limits_read(test: DealTest, definition: Definition) -> set[str]:
-    """Return the tests whose limits a test reads: of the spread, for the excess of the spread in the coupon."""
+    """Return the tests whose limits a test reads.
+
+    Of the spread, for the excess of the spread in the coupon.
+    """
     if test.measure != "wac" or definition.conventions.excess_spread == "none":
         return set()
     return {each.id for each in definition.tests if each.measure == "was"}

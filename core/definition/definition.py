@@ -606,7 +606,10 @@ class Definition:
 
     @property
     def has_market_limits(self) -> bool:
-        """Whether its tests are a market's: of a standard, or of a base whose tests its document leaves as they are."""
+        """Whether its tests are a market's.
+
+        Of a standard, or of a base whose tests its document leaves as they are.
+        """
         return self.standard or (self.base is not None and self.leaves("tests") and bool(self.tests))
 
     def leaves(self, *keys: str) -> bool:

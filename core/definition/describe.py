@@ -1,4 +1,7 @@
-"""The schema of a definition in words, from its own rows: what the guide's page on definitions says."""
+"""The schema of a definition in words, from its own rows.
+
+What the guide's page on definitions says.
+"""
 
 from __future__ import annotations
 

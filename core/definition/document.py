@@ -94,7 +94,9 @@ def parse(
 
 
 def parse_changed(document: Mapping[str, Any], origin: Definition) -> Definition:
-    """Return the definition of a document that was made of another definition's: what it changes counts as its own.
+    """Return the definition of a document that was made of another definition's.
+
+    What it changes counts as its own.
 
     Raises:
         DefinitionError: with every fault and its place.
@@ -139,7 +141,10 @@ def unknown_fields(definition: Definition, own_fields: Iterable[str]) -> Faults:
 
 
 def to_document(definition: Definition) -> dict[str, Any]:
-    """Return the document of a definition, without what has its default: `parse` makes the same definition of it."""
+    """Return the document of a definition, without what has its default.
+
+    `parse` makes the same definition of it.
+    """
     return write_table(definition)
 
 

@@ -1,4 +1,6 @@
-"""The formulas of a definition: what they may say, and a share's formula in the parts that run down the columns.
+"""The formulas of a definition.
+
+What they may say, and a share's formula in the parts that run down the columns.
 
 A share's formula is taken apart at AND, OR and NOT into atoms. An atom that reads one field of few values (a text, a
 rating, a flag) is worked out once for each value; any other runs down the columns of numbers. A loan of which an atom

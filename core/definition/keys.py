@@ -1,4 +1,7 @@
-"""The rows of the schema: what a key of a definition may hold, and how it is read, refused and written again."""
+"""The rows of the schema.
+
+What a key of a definition may hold, and how it is read, refused and written again.
+"""
 
 from __future__ import annotations
 

@@ -145,5 +145,8 @@ def _comment(text: str) -> str:
 
 
 def one_line(text: str, most: int) -> str:
-    """Return a text of a file as a name: on one line, without what a definition's texts refuse, at most so long."""
+    """Return a text of a file as a name.
+
+    On one line, without what a definition's texts refuse, at most so long.
+    """
     return " ".join(_NO_COMMENT.sub(" ", text).split())[:most].strip()

@@ -1,4 +1,7 @@
-"""What a sheet of the Foundation adds up to: the figures that the Control sheet compares with live ones."""
+"""What a sheet of the Foundation adds up to.
+
+The figures that the Control sheet compares with live ones.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The Control sheet: a run's tests with live cushions, live checks of the Foundation, and where all comes from."""
+"""The Control sheet.
+
+A run's tests with live cushions, live checks of the Foundation, and where all comes from.
+"""
 
 from __future__ import annotations
 

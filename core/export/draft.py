@@ -1,4 +1,7 @@
-"""A sheet of ours before it is written: cells with a style and a number format each, put down row by row."""
+"""A sheet of ours before it is written.
+
+Cells with a style and a number format each, put down row by row.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What an export is asked for and what it comes to: options, lineage, a run's tests, keys; files and their summary."""
+"""What an export is asked for and what it comes to.
+
+Options, lineage, a run's tests, keys; files and their summary.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ Phase = Literal["Redacting", "Hashing", "Reading loans", "Setting pages", "Seali
 
 
 class ExportError(ValueError):
-    """The workbook cannot be exported as it was asked for; the message says why, for its user."""
+    """The workbook cannot be exported as it was asked for.
+
+    The message says why, for its user.
+    """
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,4 +1,7 @@
-"""Sheets as tables on pages: which columns go side by side, what each cell shows, and a first page on their source."""
+"""Sheets as tables on pages.
+
+Which columns go side by side, what each cell shows, and a first page on their source.
+"""
 
 from __future__ import annotations
 

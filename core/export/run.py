@@ -1,4 +1,7 @@
-"""One export from beginning to end: redaction, the Foundation, its hash, and the files."""
+"""One export from beginning to end.
+
+Redaction, the Foundation, its hash, and the files.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The seal of a PDF: a certifying signature that allows no later change, by the key of a PKCS#12."""
+"""The seal of a PDF.
+
+A certifying signature that allows no later change, by the key of a PKCS#12.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +87,10 @@ def seal(pdf: bytes, certificate: bytes, password: bytes | None, *, created: dat
     from pyhanko.sign.signers.pdf_cms import PdfCMSSignedAttributes
 
     class SameDocument(IncrementalPdfFileWriter):
-        """A writer that leaves metadata alone: they name the document's standard, and would get the clock's time."""
+        """A writer that leaves metadata alone.
+
+        They name the document's standard, and would get the clock's time.
+        """
 
         def _update_meta(self) -> None:
             pass

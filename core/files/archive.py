@@ -1,4 +1,7 @@
-"""A zip archive from a stranger: its directory checked before, and every byte counted while, anything is unpacked."""
+"""A zip archive from a stranger.
+
+Its directory checked before, and every byte counted while, anything is unpacked.
+"""
 
 from __future__ import annotations
 

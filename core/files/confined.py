@@ -1,4 +1,7 @@
-"""What a confined child does with a stranger's file; `core.confined.table` has the rows."""
+"""What a confined child does with a stranger's file.
+
+`core.confined.table` has the rows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""OLE compound files: what an .xls is wrapped in, and what Excel wraps a password-protected workbook in."""
+"""OLE compound files.
+
+What an .xls is wrapped in, and what Excel wraps a password-protected workbook in.
+"""
 
 from __future__ import annotations
 

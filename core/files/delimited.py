@@ -1,4 +1,7 @@
-"""Delimited text (.csv, .tsv and their like) to a sheet: encoding, delimiter and decimal sign are found."""
+"""Delimited text (.csv, .tsv and their like) to a sheet.
+
+Encoding, delimiter and decimal sign are found.
+"""
 
 from __future__ import annotations
 

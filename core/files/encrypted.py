@@ -1,4 +1,6 @@
-"""Workbooks that are encrypted with Excel's own password: it opens them without a question, and so they are read here.
+"""Workbooks that are encrypted with Excel's own password.
+
+It opens them without a question, and so they are read here.
 
 This is how Excel encrypts a workbook whose structure is protected ([MS-OFFCRYPTO] 2.3, [MS-XLS] 2.2.10): its user knows
 of no password.

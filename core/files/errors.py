@@ -1,4 +1,7 @@
-"""Why a file is refused: one class per answer that a caller can give, with a sentence that names the cause."""
+"""Why a file is refused.
+
+One class per answer that a caller can give, with a sentence that names the cause.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +46,10 @@ class ParseFailed(FileRefused):
 
     @classmethod
     def ambiguous(cls, hint: str) -> ParseFailed:
-        """Return the refusal of a file in which programs read different things. (No class of its own: a child's
-        refusals are known by name.)"""
+        """Return the refusal of a file in which programs read different things.
+
+        (No class of its own: a child's refusals are known by name.)
+        """
         refusal = cls(hint)
         refusal.is_ambiguous = True
         return refusal

@@ -1,4 +1,6 @@
-"""What a text that was typed into a cell, or shown by one, is: a number, a percentage, a day, an error, or just text.
+"""What a text that was typed into a cell, or shown by one, is.
+
+A number, a percentage, a day, an error, or just text.
 
 Only what no identifier and no footnote looks like becomes a number: no zero in front, no currency, at most 15 digits.
 Days written with slashes stay text, since which of them is the month only their column can tell.

@@ -80,7 +80,10 @@ class _Row:
 
 @dataclass(slots=True)
 class _Open:
-    """The cell at hand: its attributes, its text so far, and what came before a table in it."""
+    """The cell at hand.
+
+    Its attributes, its text so far, and what came before a table in it.
+    """
 
     attributes: dict[str, str]
     pieces: list[str] = field(default_factory=list)
@@ -101,7 +104,10 @@ class _Table:
 
 @dataclass(slots=True)
 class _Span:
-    """Columns that a cell of an earlier row takes: from, to (exclusive), for how many rows more, from which row."""
+    """Columns that a cell of an earlier row takes.
+
+    From, to (exclusive), for how many rows more, from which row.
+    """
 
     start: int
     stop: int

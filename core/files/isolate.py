@@ -1,4 +1,6 @@
-"""Reading a stranger's file in a child process with limits of memory and time: no file can take the caller down.
+"""Reading a stranger's file in a child process with limits of memory and time.
+
+No file can take the caller down.
 
 Whatever happens to the child but an answer (a crash, an abort, a limit) reads as `ParseFailed` to the caller, and
 leaves nothing in the folder. A child that somebody else ended (the kernel, where memory is short) says nothing of the

@@ -18,7 +18,10 @@ NOTES_MAX: Final = 3
 
 
 class WorkbookJoin:
-    """A workbook under construction. It holds values: a formula means something in its own file only."""
+    """A workbook under construction.
+
+    It holds values: a formula means something in its own file only.
+    """
 
     def __init__(self) -> None:
         self._sheets: list[Sheet] = []

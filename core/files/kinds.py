@@ -1,4 +1,7 @@
-"""Which kind of file something is: by its content, and by the name that a user gives it."""
+"""Which kind of file something is.
+
+By its content, and by the name that a user gives it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-""".ods files (OpenDocument spreadsheets) to a workbook: values, percentages and dates; formulas by their last value."""
+""".ods files (OpenDocument spreadsheets) to a workbook.
+
+Values, percentages and dates; formulas by their last value.
+"""
 
 from __future__ import annotations
 
@@ -72,8 +75,11 @@ def _refuse_doctype(*_: object) -> None:
 
 
 class _Reader:
-    """The elements of the content, sheet by sheet. What is repeated is stored as often as it stands, if it says
-    something; blank cells and rows move the place on and cost nothing."""
+    """The elements of the content, sheet by sheet.
+
+    What is repeated is stored as often as it stands, if it says something; blank cells and rows move the place on
+    and cost nothing.
+    """
 
     def __init__(self) -> None:
         self.sheets: list[Sheet] = []
@@ -211,8 +217,11 @@ _STYLE_ELEMENTS: Final = frozenset(("number:time-style", "style:style", "table:t
 
 
 class _Lengths:
-    """Which times are lengths of time: those of a day and more, those below 0, and those whose style counts hours past
-    a day. Another time is one of day."""
+    """Which times are lengths of time.
+
+    Those of a day and more, those below 0, and those whose style counts hours past a day. Another time is one of
+    day.
+    """
 
     def __init__(self) -> None:
         self.row_style: str | None = None

@@ -1,4 +1,7 @@
-"""The small XML parts of an .xlsx file: relationships, workbook, styles; and the encoding of every part."""
+"""The small XML parts of an .xlsx file.
+
+Relationships, workbook, styles; and the encoding of every part.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +109,10 @@ def _first_section(code: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Relationship:
-    """Where a part points to: the last word of the relationship's type, and the target part's name."""
+    """Where a part points to.
+
+    The last word of the relationship's type, and the target part's name.
+    """
 
     kind: str
     target: str

@@ -1,4 +1,7 @@
-"""The pivot tables of an .xlsx file: their definitions, and the items that their caches list."""
+"""The pivot tables of an .xlsx file.
+
+Their definitions, and the items that their caches list.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a reader is given: the bytes of a file, on disk or in memory, and the names that files may have."""
+"""What a reader is given.
+
+The bytes of a file, on disk or in memory, and the names that files may have.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ Content = Path | bytes
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """A file as it was at a moment: as long as nobody changes it, it is equal to itself."""
+    """A file as it was at a moment.
+
+    As long as nobody changes it, it is equal to itself.
+    """
 
     path: Path
     size_bytes: int

@@ -129,7 +129,10 @@ class _Styles:
 
 
 class _SheetFormulas:
-    """The formulas of one sheet. In R1C1 notation those of a filled range are one text, so they are kept once."""
+    """The formulas of one sheet.
+
+    In R1C1 notation those of a filled range are one text, so they are kept once.
+    """
 
     def __init__(self) -> None:
         self._first: dict[str, int] = {}

@@ -1,4 +1,7 @@
-"""The front door: a formula and a caller's values in, an Evaluation out; compiled formulas are kept."""
+"""The front door: a formula and a caller's values in, an Evaluation out.
+
+Compiled formulas are kept.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +80,9 @@ def evaluate(  # noqa: PLR0913 - the options of the library's function
     locale: str | None = None,
     debug: bool = False,
 ) -> Evaluation:
-    """Return the value of a formula over a caller's values: `evaluate("=A1*rate", {"A1": 2, "rate": 0.5}).value`.
+    """Return the value of a formula over a caller's values.
+
+    `evaluate("=A1*rate", {"A1": 2, "rate": 0.5}).value`.
 
     `behind`: a workbook's cells, for what the context does not have, and `sheet` the formula's own sheet there.
     `clock` and `random` are asked by NOW, RAND and their kin. `locale` (de-DE, ...) is that of dates and numbers as
@@ -155,7 +160,10 @@ def _evaluate_text(text: str, environment: ContextEnvironment, options: dict[str
 
 
 def _filled_groups(texts: list[str]) -> Iterator[tuple[Program, list[int], list[int], list[int]]]:
-    """Yield the formulas that are many texts, filled to many cells: (program, places in the list, rows, columns)."""
+    """Yield the formulas that are many texts, filled to many cells.
+
+    (program, places in the list, rows, columns).
+    """
     if len(texts) < FILLED_MIN:
         return
     codes, firsts, rows, columns = anchored_shapes(texts)

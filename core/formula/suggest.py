@@ -154,7 +154,10 @@ def _changed_at(text: str, position: int) -> Iterator[str]:
 
 
 def did_you_mean(name: str) -> tuple[str, ...]:
-    """Return suggestions for the name of a function that there is not: "did you mean SUMIFS?"."""
+    """Return suggestions for the name of a function that there is not.
+
+    "did you mean SUMIFS?".
+    """
     return tuple(f"did you mean {near}?" for near in similar(name.upper()))
 
 
@@ -227,8 +230,10 @@ def _distance(first: str, second: str) -> int:
 
 
 def complexity(tree: Node) -> int:
-    """Return how much there is to understand: 1 for every operator and reference, 2 for every call, and 1 for each
-    level that calls stand inside each other; at least 1. =A1+B1 is 3, =IF(SUM(A1:A9)>1,2,3) is 2 + 2 + 1 + 1 + 2 = 8.
+    """Return how much there is to understand.
+
+    1 for every operator and reference, 2 for every call, and 1 for each level that calls stand inside each other;
+    at least 1. =A1+B1 is 3, =IF(SUM(A1:A9)>1,2,3) is 2 + 2 + 1 + 1 + 2 = 8.
     """
     score = deepest = 0
     for node, calls in walk(tree):

@@ -1,4 +1,7 @@
-"""How much work a formula can make: a bound for its tree, told before it is evaluated."""
+"""How much work a formula can make.
+
+A bound for its tree, told before it is evaluated.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +70,10 @@ _REFERENCES: Final = frozenset({":", ",", " "})
 
 
 class Size(NamedTuple):
-    """The most that a value can be: its cells, and the characters of text in one and in all of them."""
+    """The most that a value can be.
+
+    Its cells, and the characters of text in one and in all of them.
+    """
 
     rows: int = 1
     columns: int = 1

@@ -1,4 +1,7 @@
-"""Named columns of one length, and what they become: Arrow (without any package), pandas, polars, pyarrow."""
+"""Named columns of one length, and what they become.
+
+Arrow (without any package), pandas, polars, pyarrow.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a caller brings from elsewhere, as plain values and arrays: NumPy, pandas, Decimal, frames of any make."""
+"""What a caller brings from elsewhere, as plain values and arrays.
+
+NumPy, pandas, Decimal, frames of any make.
+"""
 
 from __future__ import annotations
 
@@ -117,8 +120,10 @@ def table_of(source: Any, argument: str) -> Mapping[str, Any]:
 
 
 def is_frame(source: object) -> bool:
-    """Return whether it is a table that `columns_of` takes: of pandas, polars, pyarrow, DuckDB, or any that gives
-    Arrow."""
+    """Return whether it is a table that `columns_of` takes.
+
+    Of pandas, polars, pyarrow, DuckDB, or any that gives Arrow.
+    """
     return not isinstance(source, Mapping | np.ndarray) and (
         _is_pandas(source)
         or _is_relation(source)

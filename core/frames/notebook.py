@@ -1,4 +1,7 @@
-"""Tables for notebooks: HTML that brings its own colours, without scripts, style sheets or anything to be fetched."""
+"""Tables for notebooks.
+
+HTML that brings its own colours, without scripts, style sheets or anything to be fetched.
+"""
 
 from __future__ import annotations
 

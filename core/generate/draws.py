@@ -104,7 +104,9 @@ def security_numbers(
 
 
 def loanx_numbers(chance: Chance, count: int) -> NDArray[np.str_]:
-    """Return a different LoanX number for each loan: LX, five digits, T, and a digit that is free.
+    """Return a different LoanX number for each loan.
+
+    LX, five digits, T, and a digit that is free.
 
     Were the last one a check digit, there would be 100,000 of them only.
     """

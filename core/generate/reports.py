@@ -145,7 +145,9 @@ class GeneratedReport:
         return text.getvalue().encode(self.encoding)
 
     def write(self, path: Path | str, progress: Callable[[int], None] | None = None) -> None:
-        """Write the report: a workbook or an archive, always the same bytes for the same report.
+        """Write the report.
+
+        A workbook or an archive, always the same bytes for the same report.
 
         Args:
             progress: called with the number of rows of each page that is written.

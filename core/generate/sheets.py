@@ -83,7 +83,10 @@ class LoanTexts:
 
 
 def draw_texts(book: LoanBook) -> LoanTexts:
-    """Companies, facilities and identifiers: 8 % of the loans have no CUSIP, 3 % no LoanX number, 1 % neither."""
+    """Companies, facilities and identifiers.
+
+    8 % of the loans have no CUSIP, 3 % no LoanX number, 1 % neither.
+    """
     cusip, isin = security_numbers(book.chance, book.obligor, book.lot)
     loanx = loanx_numbers(book.chance, book.count)
     missing = book.chance.stream("missing identifiers").random(book.count)

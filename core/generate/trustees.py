@@ -1,4 +1,7 @@
-"""How each of the three trustees writes a tape: which identifiers it shows, its columns, headers, dates and marks."""
+"""How each of the three trustees writes a tape.
+
+Which identifiers it shows, its columns, headers, dates and marks.
+"""
 
 from __future__ import annotations
 

@@ -135,8 +135,11 @@ def move_formula(text: str, rows: int, columns: int) -> str:
 
 
 class FormulaReference(NamedTuple):
-    """What a formula names: an area (inclusive corners, and which of them stay when it is filled elsewhere), or a word
-    that may be a defined name, a table, or a table's columns in their brackets."""
+    """What a formula names.
+
+    An area (inclusive corners, and which of them stay when it is filled elsewhere), or a word that may be a defined
+    name, a table, or a table's columns in their brackets.
+    """
 
     sheet: str
     """Empty for the formula's own."""
@@ -208,8 +211,10 @@ def _hull(named: FormulaReference, other_named: FormulaReference) -> FormulaRefe
 
 
 def fill_down(text: str, count: int) -> Iterator[str]:
-    """Yield a formula and what it reads in each of the `count - 1` cells below: `move_formula` for many cells at
-    once."""
+    """Yield a formula and what it reads in each of the `count - 1` cells below.
+
+    `move_formula` for many cells at once.
+    """
     pieces: list[str] = []
     rows: list[int] = []
     written = ""

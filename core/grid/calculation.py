@@ -1,4 +1,7 @@
-"""How a workbook wants to be calculated, as its file says; and what-if data tables as formulas."""
+"""How a workbook wants to be calculated, as its file says.
+
+And what-if data tables as formulas.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,9 @@ class CalculationDoubt:
 
 @dataclass(frozen=True, slots=True)
 class DataTable:
-    """The input cells of a what-if data table, as (row, column); at least one of them is set.
+    """The input cells of a what-if data table, as (row, column).
+
+    At least one of them is set.
 
     A table with a row input puts the values of the row above it there, one with a column input those of the column to
     its left; one with both does both.

@@ -1,4 +1,6 @@
-"""A sheet to a file and back without a copy, in the safetensors format; a workbook to a folder of them.
+"""A sheet to a file and back without a copy, in the safetensors format.
+
+A workbook to a folder of them.
 
 One file per sheet: eight bytes of header length, a JSON header, then flat arrays (the format's description stands at
 https://github.com/huggingface/safetensors). The runs of cells of all columns stand end to end in a few tensors, so the

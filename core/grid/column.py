@@ -1,4 +1,7 @@
-"""One column of a sheet: kinds, numbers and text codes in flat arrays, without the long runs of blanks between them."""
+"""One column of a sheet.
+
+Kinds, numbers and text codes in flat arrays, without the long runs of blanks between them.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,9 @@ _Item = TypeVar("_Item", bound=np.generic)
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The span of one column: rows `start` to `stop - 1` (0-based); every other row is blank.
+    """The span of one column.
+
+    Rows `start` to `stop - 1` (0-based); every other row is blank.
 
     A span instead of the whole height, so that a cell in the millionth row costs one slot.
     All arrays are one-dimensional, C-contiguous, equally long and read-only; they may be views of a mapped file.
@@ -99,8 +104,11 @@ class Column:
 
 
 class GappedColumn(Column):
-    """A column of several runs. Its arrays are made anew, blanks and all, whenever they are asked for: two cells may
-    stand a million rows apart in each of fifty columns, and nobody needs more than a column of that at a time."""
+    """A column of several runs.
+
+    Its arrays are made anew, blanks and all, whenever they are asked for: two cells may stand a million rows apart
+    in each of fifty columns, and nobody needs more than a column of that at a time.
+    """
 
     __slots__ = ("_dense", "_lengths", "_offsets", "_starts")
 
@@ -221,7 +229,10 @@ def frozen(array: NDArray[_Item]) -> NDArray[_Item]:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The distinct strings of a sheet, as UTF-8 bytes end to end: string `i` is `data[offsets[i]:offsets[i + 1]]`."""
+    """The distinct strings of a sheet, as UTF-8 bytes end to end.
+
+    String `i` is `data[offsets[i]:offsets[i + 1]]`.
+    """
 
     offsets: NDArray[np.int64]
     data: NDArray[np.uint8]

@@ -1,4 +1,7 @@
-"""A frame of any make as a workbook of one sheet: its headings in the first row, its rows below."""
+"""A frame of any make as a workbook of one sheet.
+
+Its headings in the first row, its rows below.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A pivot table as its file shows it: where it stands, what its rows and columns are about, where each figure is."""
+"""A pivot table as its file shows it.
+
+Where it stands, what its rows and columns are about, where each figure is.
+"""
 
 from __future__ import annotations
 

@@ -64,7 +64,10 @@ def no_formulas() -> Formulas:
 
 @dataclass(frozen=True, slots=True)
 class Sheet(Framed):
-    """One worksheet. `row` and `column` are 0-based; A1 notation is 1-based and lives at the edge."""
+    """One worksheet.
+
+    `row` and `column` are 0-based; A1 notation is 1-based and lives at the edge.
+    """
 
     name: str
     index: int

@@ -11,7 +11,10 @@ _NO_PART_OF_A_NAME: Final = str.maketrans(dict.fromkeys("[]:*?/\\", "_"))
 
 
 def in_quotes(name: str) -> str:
-    """Return a sheet's name, or a run of sheets, as a formula writes any of them: 'Q1 ''24'."""
+    """Return a sheet's name, or a run of sheets, as a formula writes any of them.
+
+    'Q1 ''24'.
+    """
     return "'" + name.replace("'", "''") + "'"
 
 

@@ -1,4 +1,7 @@
-"""Whether what a text says is known: its figures by value, unit, rounding and day, its verdicts on tests by word."""
+"""Whether what a text says is known.
+
+Its figures by value, unit, rounding and day, its verdicts on tests by word.
+"""
 
 from __future__ import annotations
 

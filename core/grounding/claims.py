@@ -1,4 +1,6 @@
-"""What a sentence asserts without a figure: a status, a direction, a rating, a currency; and whether a fact says so.
+"""What a sentence asserts without a figure.
+
+A status, a direction, a rating, a currency; and whether a fact says so.
 
 A sentence is read by rows of words (`_ROWS`), each with the claim that it makes. A claim is supported where a fact
 makes the same one of the same subject: a name that facts are about, or words of the fact's own sentence.

@@ -1,4 +1,7 @@
-"""A stranger's text as plain text: no markup, links, images, control characters or signs that nobody sees."""
+"""A stranger's text as plain text.
+
+No markup, links, images, control characters or signs that nobody sees.
+"""
 
 from __future__ import annotations
 

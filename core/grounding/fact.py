@@ -1,4 +1,7 @@
-"""What is known, as it is given to whoever words it: a text, and a figure with its unit where it is about one."""
+"""What is known, as it is given to whoever words it.
+
+A text, and a figure with its unit where it is about one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The figures of an English text: numbers with their units, in digits and in words, days, names that hold digits."""
+"""The figures of an English text.
+
+Numbers with their units, in digits and in words, days, names that hold digits.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The loans of one file as recipes ask for them: which meet the conditions, and what they come to."""
+"""The loans of one file as recipes ask for them.
+
+Which meet the conditions, and what they come to.
+"""
 
 from __future__ import annotations
 

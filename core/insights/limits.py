@@ -158,8 +158,9 @@ _STATUS_THERE: Final = {"fail": "failed", "pass": "passed"}
 
 
 def doubted(draft: FindingDraft, test_result: TestResult, key: str = "printed") -> str:
-    """Return what makes a status doubtful, as a clause: what the file prints, or that par is missing; "" where nothing
-    does.
+    """Return what makes a status doubtful, as a clause.
+
+    What the file prints, or that par is missing; "" where nothing does.
 
     Args:
         key: of the printed figure.

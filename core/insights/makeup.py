@@ -1,4 +1,7 @@
-"""What the portfolio is made of: names, industries, countries, ratings, kinds of loans, spreads and maturities."""
+"""What the portfolio is made of.
+
+Names, industries, countries, ratings, kinds of loans, spreads and maturities.
+"""
 
 from __future__ import annotations
 

@@ -24,7 +24,9 @@ _LIKE: Final = str.maketrans({"<": "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK
 
 
 def plain(text: str, most: int = NAME_CHARACTERS) -> str:
-    """Return a name out of a file as one short line that no reader takes for markup: what a cell says is data.
+    """Return a name out of a file as one short line that no reader takes for markup.
+
+    What a cell says is data.
 
     Control and format characters go, brackets of markup become others, and an address is no link any more.
     """

@@ -1,4 +1,7 @@
-"""The readings that a file leaves open: of each choice the one that would be used, then those that could be."""
+"""The readings that a file leaves open.
+
+Of each choice the one that would be used, then those that could be.
+"""
 
 from __future__ import annotations
 
@@ -178,8 +181,10 @@ _IN_DENOMINATOR: Final = "conventions.defaulted_in_denominator"
 
 
 def _masked(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> Iterator[Candidate]:
-    """Yield what masked ratings count as: by the agency's rating table where the file has one, else as a definition
-    says."""
+    """Yield what masked ratings count as.
+
+    By the agency's rating table where the file has one, else as a definition says.
+    """
     agency = choice.name.removeprefix("masked_")
     table = f"masked_ccc_{agency}"
     if getattr(portfolio.deal, table) is None or not definition.leaves(f"ratings.{agency}.masked"):

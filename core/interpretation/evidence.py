@@ -1,4 +1,7 @@
-"""The figures that a file prints beside ours under any reading: which of their parts tie, to the cent."""
+"""The figures that a file prints beside ours under any reading.
+
+Which of their parts tie, to the cent.
+"""
 
 from __future__ import annotations
 

@@ -126,7 +126,10 @@ def _is_of_every_agency(fact: Fact, own: dict[str, Any] | None) -> bool:
 
 
 def _new_id(terms: Mapping[str, Any], taken: set[str], at: int) -> str:
-    """Return the id of a test that is made for a figure: that of a run's test which measures the same."""
+    """Return the id of a test that is made for a figure.
+
+    That of a run's test which measures the same.
+    """
     if terms.get("measure") in ("oc", "ic"):
         usual = f"{terms['measure']}_class_{terms['class'].replace('/', '').lower()}"
     else:

@@ -1,4 +1,7 @@
-"""Search the readings that a file's figures tie by: solved and scored to the cent, accepted by independent figures."""
+"""Search the readings that a file's figures tie by.
+
+Solved and scored to the cent, accepted by independent figures.
+"""
 
 from __future__ import annotations
 
@@ -270,7 +273,9 @@ class Search:
         return self.telling(choice, used, own)
 
     def telling(self, choice: str, used: Used, ties: Ties) -> Ties:
-        """Return the ties that say something of a choice: OC ratios without a CCC excess say nothing of masked ratings.
+        """Return the ties that say something of a choice.
+
+        OC ratios without a CCC excess say nothing of masked ratings.
 
         What they rule out is that all of these are CCC; what they do count as, no OC ratio reads.
         """

@@ -110,7 +110,10 @@ def _warf(pool: Pool, test: DealTest) -> Breakup:
 
 
 def _by_ladder(pool: Pool, agency: str) -> tuple[Floats, Floats, tuple[Amount, ...]]:
-    """By an agency's own factors: what each loan adds and weighs, and what the file's table of ratings has more."""
+    """By an agency's own factors.
+
+    What each loan adds and weighs, and what the file's table of ratings has more.
+    """
     factors = factors_of(agency, getattr(pool.definition.ratings, agency), pool.assumed)
     hidden = pool.masked_ratings["abc".index(agency)]
     if hidden is None:
@@ -217,7 +220,10 @@ def _of_group(pool: Pool, test: DealTest, by_name: Floats) -> list[int]:
 
 
 def _suite_industry(pool: Pool, test: DealTest) -> Breakup:
-    """Return an industry of the suites' tests: where no row names one, as the file's table has them."""
+    """Return an industry of the suites' tests.
+
+    Where no row names one, as the file's table has them.
+    """
     printed, place = pool.printed_industries, (test.nth or 1) - 1
     if not printed:
         return _INDUSTRY(pool, test)
@@ -267,7 +273,10 @@ _OF_LOANS: Final[dict[str, Take]] = {
 
 
 def _oc(pool: Pool, test: DealTest) -> Breakup:
-    """Par of the loans, cash, and each step of the calculation: of the loans that it is about where it is their sum."""
+    """Par of the loans, cash, and each step of the calculation.
+
+    Of the loans that it is about where it is their sum.
+    """
     steps = {
         name: -amount if name.endswith("haircut") else amount
         for name, amount in pool.adjustments.items()

@@ -36,7 +36,10 @@ class FigurePart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Room(msgspec.Struct, frozen=True):
-    """Par until the limit of a share, where the denominator stays: one of the two is 0."""
+    """Par until the limit of a share, where the denominator stays.
+
+    One of the two is 0.
+    """
 
     buy: float
     """Par that can, or for a minimum must, be bought of what the test counts until its limit."""

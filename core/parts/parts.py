@@ -1,4 +1,7 @@
-"""The parts of a figure of a run: which they are, that they add up, and what room is left until the limit."""
+"""The parts of a figure of a run.
+
+Which they are, that they add up, and what room is left until the limit.
+"""
 
 from __future__ import annotations
 
@@ -188,7 +191,10 @@ class _Page:
         )
 
     def _room(self) -> Room | None:
-        """Par until the limit at an unchanged denominator: what reaches it from below is to buy, from above to sell."""
+        """Par until the limit at an unchanged denominator.
+
+        What reaches it from below is to buy, from above to sell.
+        """
         result, numerator, denominator = self._result, self._numerator, self._denominator
         if not self._breakup.is_share or result.threshold_type == "exact" or numerator is None or denominator is None:
             return None

@@ -1,4 +1,7 @@
-"""What a look at a file finds: where it is read or shown differently from what was exported."""
+"""What a look at a file finds.
+
+Where it is read or shown differently from what was exported.
+"""
 
 from __future__ import annotations
 

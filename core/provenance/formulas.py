@@ -1,4 +1,6 @@
-"""The normal form of a formula: what programs write differently is gone, and where it stands does not show.
+"""The normal form of a formula.
+
+What programs write differently is gone, and where it stands does not show.
 
 A formula is read by the grammar of `core.formula.language` and written in prefix notation without blanks:
 
@@ -72,7 +74,10 @@ _CONSTANTS: Final[Mapping[str, int]] = {"true()": 1, "false()": 2} | {
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """The formulas of a sheet in normal form; arrays of one item for each formula, in the order of `Formulas`."""
+    """The formulas of a sheet in normal form.
+
+    Arrays of one item for each formula, in the order of `Formulas`.
+    """
 
     codes: NDArray[np.int32]
     """Into `texts`, `constants` and `trees`."""

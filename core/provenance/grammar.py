@@ -69,7 +69,10 @@ ANY: Final = "*"
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """What an element may have; names apart by blanks, `*` for anything of the namespace."""
+    """What an element may have.
+
+    Names apart by blanks, `*` for anything of the namespace.
+    """
 
     attributes: str = ""
     children: str = ""

@@ -1,4 +1,6 @@
-"""The manifest of an export: what was exported and the hash of it, signed, as a custom XML part of the file.
+"""The manifest of an export.
+
+What was exported and the hash of it, signed, as a custom XML part of the file.
 
     <provenance xmlns="urn:cushion:provenance">
       <manifest>{"created_at":"...","data_hash":"..."}</manifest>
@@ -44,7 +46,10 @@ Scope = Literal["foundation", "validated"]
 
 
 class InvalidManifest(ValueError):
-    """The file has a manifest that cannot be one of ours as it was written; the text says why."""
+    """The file has a manifest that cannot be one of ours as it was written.
+
+    The text says why.
+    """
 
 
 class ManifestSheet(Struct, frozen=True):

@@ -40,7 +40,10 @@ def all_names(book: Workbook) -> tuple[str, ...] | None:
 
 
 class NameTable:
-    """What the names of a workbook stand for: its own names, and those of each sheet, without regard to case."""
+    """What the names of a workbook stand for.
+
+    Its own names, and those of each sheet, without regard to case.
+    """
 
     def __init__(self, book: Workbook) -> None:
         self._global = {name.lower(): text for name, text in book.defined_names.items()}

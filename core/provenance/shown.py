@@ -120,8 +120,10 @@ def _fields(letters: str) -> Iterator[str]:
 
 
 class ShownColumn(Struct, frozen=True, array_like=True):
-    """The formats of a column's cells: the first row of each stretch of cells that have the same, and the place of
-    their form in `BookDisplay.forms`."""
+    """The formats of a column's cells.
+
+    The first row of each stretch of cells that have the same, and the place of their form in `BookDisplay.forms`.
+    """
 
     position: int
     starts: bytes
@@ -201,7 +203,10 @@ def _digest(
 
 
 class _Forms:
-    """The places of the forms of a workbook's number formats: for numbers, for texts, for what a formula may give."""
+    """The places of the forms of a workbook's number formats.
+
+    For numbers, for texts, for what a formula may give.
+    """
 
     def __init__(self, book: Workbook, forms: dict[str, int]) -> None:
         # Dates whose own format shows none are written with a plain one.

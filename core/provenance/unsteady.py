@@ -1,4 +1,6 @@
-"""Which formulas' values are not covered: they change although nothing in the file has changed.
+"""Which formulas' values are not covered.
+
+They change although nothing in the file has changed.
 
 Formulas go by runs: those one below the other in a column that have the same normal form. An array formula is a run of
 its own, whose cells are all that it fills. A run is unsteady
@@ -62,7 +64,10 @@ def mark_unsteady(book: Workbook, sheets: Sequence[Sheet], forms: Sequence[Forms
 
 @dataclass(frozen=True, slots=True)
 class _Rectangle:
-    """A range that a formula reads; bounds are distances from its own cell where they are not absolute."""
+    """A range that a formula reads.
+
+    Bounds are distances from its own cell where they are not absolute.
+    """
 
     sheets: tuple[int, ...]
     rows: tuple[tuple[int, bool], tuple[int, bool]]
@@ -161,7 +166,10 @@ def _fix(sheets: tuple[int, ...], top: int, bottom: int, left: int, right: int) 
 
 
 class _Runs:
-    """The runs of all hashed sheets, in arrays: sheet, first and last row, first and last column, form."""
+    """The runs of all hashed sheets, in arrays.
+
+    Sheet, first and last row, first and last column, form.
+    """
 
     def __init__(self, sheets: Sequence[Sheet], forms: Sequence[Forms]) -> None:
         self.sheets = sheets

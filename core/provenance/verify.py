@@ -315,7 +315,10 @@ def _hashes(book: Workbook, names: Sequence[str]) -> dict[str, str]:
 
 
 def _out_of_order(expected: list[str], actual: list[str]) -> list[str]:
-    """Return the sheets that another order took from their place: as few as explain it."""
+    """Return the sheets that another order took from their place.
+
+    As few as explain it.
+    """
     blocks = SequenceMatcher(None, expected, actual, autojunk=False).get_matching_blocks()
     kept = {name for block in blocks for name in expected[block.a : block.a + block.size]}
     return [name for name in expected if name not in kept]

@@ -1,4 +1,7 @@
-"""What comes back of a question: sentences, the figures that they print, and what these rest on."""
+"""What comes back of a question.
+
+Sentences, the figures that they print, and what these rest on.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A question as data: what is measured, of which loans, in what order, on which day, after what."""
+"""A question as data.
+
+What is measured, of which loans, in what order, on which day, after what.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Questions that can be answered over the portfolios at hand: the nearest to one that is refused, and useful ones."""
+"""Questions that can be answered over the portfolios at hand.
+
+The nearest to one that is refused, and useful ones.
+"""
 
 from __future__ import annotations
 

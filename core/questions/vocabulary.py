@@ -1,4 +1,6 @@
-"""What an analyst's words mean: phrases to the quantities, fields, groups, tests and relations of a query.
+"""What an analyst's words mean.
+
+Phrases to the quantities, fields, groups, tests and relations of a query.
 
 `words.tsv` and `quantities.tsv` have the phrases as people write them; they are brought to the stems of `tokens`. Of
 two phrases at a place the longer one counts. A word that is in no table is a name out of the data, or the question is

@@ -1,4 +1,7 @@
-"""A formula over the columns of a sheet: shown for some rows, or written as a column with all that depends on it."""
+"""A formula over the columns of a sheet.
+
+Shown for some rows, or written as a column with all that depends on it.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,10 @@ class CannotApply(BookError):
 
 @dataclass(frozen=True, slots=True)
 class NamedColumns:
-    """A sheet by its columns' names: those of its header, in their order, or else A, B, C."""
+    """A sheet by its columns' names.
+
+    Those of its header, in their order, or else A, B, C.
+    """
 
     sheet: Sheet
     header_row: int | None

@@ -1,4 +1,7 @@
-"""Formulas that a file brought without values: which they are, and what is said of them once they are calculated."""
+"""Formulas that a file brought without values.
+
+Which they are, and what is said of them once they are calculated.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A workbook that calculates: what `cushion.read` gives, and books made of columns without a file."""
+"""A workbook that calculates.
+
+What `cushion.read` gives, and books made of columns without a file.
+"""
 
 from __future__ import annotations
 
@@ -162,7 +165,9 @@ def with_values(
 
 
 class Book(Workbook):
-    """A workbook whose formulas can be calculated, and whose cells can be set. Not shared between threads.
+    """A workbook whose formulas can be calculated, and whose cells can be set.
+
+    Not shared between threads.
 
         book = cushion.read("deal.xlsx")
         book.set("Inputs", "B3", 0.05)

@@ -1,4 +1,7 @@
-"""What a confined child does with a stranger's stored workbook; `core.confined.table` has the row."""
+"""What a confined child does with a stranger's stored workbook.
+
+`core.confined.table` has the row.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +77,10 @@ def calculating(now: str | None, seconds_max: float, folder: Path) -> Iterator[F
 
 
 class _OutOfTime(BaseException):
-    """The time is up, for a function that does not look at it; no Exception, so that none takes it for its own."""
+    """The time is up, for a function that does not look at it.
+
+    No Exception, so that none takes it for its own.
+    """
 
 
 def _ring(*_: object) -> None:

@@ -1,4 +1,6 @@
-"""What-if data tables: each cell is what a formula comes to when other values stand in its input cells.
+"""What-if data tables.
+
+Each cell is what a formula comes to when other values stand in its input cells.
 
 The values are tried in the book itself: they are put into the input cells, the formulas of the table are calculated
 with all that they need, and afterwards every cell gets back what it held. So a table that reads another one follows it,

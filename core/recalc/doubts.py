@@ -1,4 +1,7 @@
-"""What to doubt of calculated values: cells that need each other, and iterations that did not settle."""
+"""What to doubt of calculated values.
+
+Cells that need each other, and iterations that did not settle.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The moving parts of a book: its cells, its regions and their graph, and the edits that reach them."""
+"""The moving parts of a book.
+
+Its cells, its regions and their graph, and the edits that reach them.
+"""
 
 from __future__ import annotations
 

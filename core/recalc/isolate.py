@@ -19,7 +19,10 @@ class RecalculationFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RecalculatedFile:
-    """A recalculated workbook: its manifest, its sheets' files in that order, and what the run came to."""
+    """A recalculated workbook.
+
+    Its manifest, its sheets' files in that order, and what the run came to.
+    """
 
     manifest: WorkbookRecord
     paths: tuple[Path, ...]

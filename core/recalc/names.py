@@ -17,7 +17,10 @@ _NAMES_DEEP_MAX: Final = 24
 
 
 class BookNames:
-    """The defined names and tables of a book, found without case; a name of the formula's own sheet goes first."""
+    """The defined names and tables of a book, found without case.
+
+    A name of the formula's own sheet goes first.
+    """
 
     def __init__(self, book: Workbook) -> None:
         self._global = {name.casefold(): text for name, text in book.defined_names.items()}
@@ -164,7 +167,10 @@ def _wrap(node: Node) -> Node:
 
 
 class _Inner:
-    """The names of a book as another name sees them; "this row" is not fixed for any name."""
+    """The names of a book as another name sees them.
+
+    "this row" is not fixed for any name.
+    """
 
     def __init__(self, names: BookNames, sheet: str) -> None:
         self._names, self._sheet = names, sheet

@@ -1,4 +1,7 @@
-"""Precision as displayed, in a book whose file asks for it: each value rounded as its cell's format shows it."""
+"""Precision as displayed, in a book whose file asks for it.
+
+Each value rounded as its cell's format shows it.
+"""
 
 from __future__ import annotations
 

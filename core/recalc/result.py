@@ -1,4 +1,7 @@
-"""What a calculation of a book came to: the cells that it calculated, beside the values that the file carried."""
+"""What a calculation of a book came to.
+
+The cells that it calculated, beside the values that the file carried.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,10 @@ class CalculationFault:
 
 @dataclass(slots=True)
 class Recalculation:
-    """One calculation. Its rows are read from the book when they are asked for: they show it as it then stands."""
+    """One calculation.
+
+    Its rows are read from the book when they are asked for: they show it as it then stands.
+    """
 
     elapsed_seconds: float
     cell_count: int

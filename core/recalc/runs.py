@@ -1,4 +1,7 @@
-"""The formulas of a sheet, grouped into regions: runs of one column that share one relative formula."""
+"""The formulas of a sheet, grouped into regions.
+
+Runs of one column that share one relative formula.
+"""
 
 from __future__ import annotations
 

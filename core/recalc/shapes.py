@@ -1,4 +1,7 @@
-"""What a shape of formulas needs before it runs: what it reads, its program, and its plan for many rows at once."""
+"""What a shape of formulas needs before it runs.
+
+What it reads, its program, and its plan for many rows at once.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A calculated book as plain sheets again: what the portfolio reader, the codec and the writers take."""
+"""A calculated book as plain sheets again.
+
+What the portfolio reader, the codec and the writers take.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Where the data of a sheet end: totals and notes below them are not filled, and not summed again."""
+"""Where the data of a sheet end.
+
+Totals and notes below them are not filled, and not summed again.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Issues as columns: a million of them cost a few arrays, and become text when they are read."""
+"""Issues as columns.
+
+A million of them cost a few arrays, and become text when they are read.
+"""
 
 from __future__ import annotations
 

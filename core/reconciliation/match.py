@@ -61,7 +61,10 @@ PrintsOf = Callable[[Side], Keys]
 
 @dataclass
 class SharedKeys:
-    """Loans whose key several loans of a side share: rows, and how many have the key on the tape and in the book."""
+    """Loans whose key several loans of a side share.
+
+    Rows, and how many have the key on the tape and in the book.
+    """
 
     tape: list[tuple[Rows, NDArray[np.int64], NDArray[np.int64]]] = field(default_factory=list)
     book: list[tuple[Rows, NDArray[np.int64], NDArray[np.int64]]] = field(default_factory=list)

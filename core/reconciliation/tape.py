@@ -1,4 +1,7 @@
-"""A trustee's tape: its loans, or a message that tells its sender why it has none."""
+"""A trustee's tape.
+
+Its loans, or a message that tells its sender why it has none.
+"""
 
 from __future__ import annotations
 
@@ -74,8 +77,10 @@ def total_par(loans: Portfolio) -> float:
 
 
 def warnings_of(loans: Portfolio) -> list[DataWarning]:
-    """Return what makes the loans of one side of a comparison doubtful: what a run of them says first, and what a tape
-    of them lacks."""
+    """Return what makes the loans of one side of a comparison doubtful.
+
+    What a run of them says first, and what a tape of them lacks.
+    """
     warnings = list(loans.notes.warnings)
     if not any((loans.names[name].codes >= 0).any() for name in IDENTIFIERS if name in loans.names):
         message = "no loan has an identifier: loans are matched by borrower and maturity"

@@ -1,4 +1,7 @@
-"""One column of a sheet: its cells by what they say themselves, by their heading, and by what most of them are."""
+"""One column of a sheet.
+
+Its cells by what they say themselves, by their heading, and by what most of them are.
+"""
 
 from __future__ import annotations
 
@@ -211,7 +214,10 @@ class ColumnPass:
 
 
 def _shape(text: str) -> str:
-    """Return a text with a 9 for each digit and an A for each letter: how it is written."""
+    """Return a text with a 9 for each digit and an A for each letter.
+
+    How it is written.
+    """
     return re.sub(r"[^\W\d_]", "A", re.sub(r"\d", "9", text))
 
 

@@ -1,4 +1,7 @@
-"""Where in a text personal data stands, and of which kind: by shape, check digits and the words before it."""
+"""Where in a text personal data stands, and of which kind.
+
+By shape, check digits and the words before it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A sheet's formulas without some of them: what was filled from a dropped one goes on saying the same."""
+"""A sheet's formulas without some of them.
+
+What was filled from a dropped one goes on saying the same.
+"""
 
 from __future__ import annotations
 

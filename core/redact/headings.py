@@ -1,4 +1,7 @@
-"""Which cells a heading or a label says to be personal data: those below it, or the one beside it."""
+"""Which cells a heading or a label says to be personal data.
+
+Those below it, or the one beside it.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ PAIR_REACH: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Cells of one column that a heading claims for a kind: rows `first` to `last`, inclusive."""
+    """Cells of one column that a heading claims for a kind.
+
+    Rows `first` to `last`, inclusive.
+    """
 
     column: int
     first: int

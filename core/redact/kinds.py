@@ -1,4 +1,7 @@
-"""The kinds of personal data: how secret each is, and which headings and labels say that a cell holds it."""
+"""The kinds of personal data.
+
+How secret each is, and which headings and labels say that a cell holds it.
+"""
 
 from __future__ import annotations
 

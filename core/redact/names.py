@@ -1,4 +1,7 @@
-"""What of a workbook has a name: sheets, defined names, tables, formats. None may tell what the cells no longer do."""
+"""What of a workbook has a name: sheets, defined names, tables, formats.
+
+None may tell what the cells no longer do.
+"""
 
 from __future__ import annotations
 

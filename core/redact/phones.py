@@ -1,4 +1,7 @@
-"""Telephone numbers: what is written as one, and is one of a country that the caller named."""
+"""Telephone numbers.
+
+What is written as one, and is one of a country that the caller named.
+"""
 
 from __future__ import annotations
 
@@ -55,8 +58,10 @@ def phones_in(text: str, regions: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Return whether no longer word, number or formula goes on at either side: "SOFR+3.25", "1-212-555-0123-4",
-    "@+49"."""
+    """Return whether no longer word, number or formula goes on at either side.
+
+    "SOFR+3.25", "1-212-555-0123-4", "@+49".
+    """
     before, after = text[start - 1 : start], text[end : end + 2]
     if before.isalnum() or before in {"_", "-", ".", "/", "*", "$", "%", "#"}:
         return False

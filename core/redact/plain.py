@@ -1,4 +1,7 @@
-"""A text as its reader sees it: entities read, look-alike characters as themselves, invisible ones gone."""
+"""A text as its reader sees it.
+
+Entities read, look-alike characters as themselves, invisible ones gone.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ _INVISIBLE: Final = re.compile("[\u034f\u115f\u1160\u3164\ufe00-\ufe0f]")
 
 
 class Plain(NamedTuple):
-    """A plain text, and where in the original each of its characters begins and ends; None where nothing differs."""
+    """A plain text, and where in the original each of its characters begins and ends.
+
+    None where nothing differs.
+    """
 
     text: str
     starts: list[int] | None

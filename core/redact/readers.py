@@ -1,4 +1,7 @@
-"""Which formulas read redacted cells: calculated again, they would no longer give the value that stands there."""
+"""Which formulas read redacted cells.
+
+Calculated again, they would no longer give the value that stands there.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,9 @@ Hidden = dict[str, dict[int, NDArray[np.int64]]]
 
 
 class Readers:
-    """Asked of each sheet: which of its formulas name a redacted cell, directly, by a defined name or by a table.
+    """Asked of each sheet.
+
+    Which of its formulas name a redacted cell, directly, by a defined name or by a table.
 
     What a formula makes up as it runs (INDIRECT, OFFSET) is not followed.
     """

@@ -1,4 +1,7 @@
-"""What is collected of all sheets while they are redacted: counts, columns, formulas, words that must not show."""
+"""What is collected of all sheets while they are redacted.
+
+Counts, columns, formulas, words that must not show.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Which texts of many can hold personal data: one pass of two patterns over all their bytes."""
+"""Which texts of many can hold personal data.
+
+One pass of two patterns over all their bytes.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +82,10 @@ def headings(text: Text) -> list[int]:
 
 
 class _Piece(NamedTuple):
-    """Some texts end to end, a zero byte after each, which none can hold: no match reaches from one into the next."""
+    """Some texts end to end, a zero byte after each, which none can hold.
+
+    No match reaches from one into the next.
+    """
 
     first: int
     """The code of the first."""

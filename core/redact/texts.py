@@ -1,4 +1,7 @@
-"""The texts of a sheet: what each says of a person, which are labels, and what takes their place."""
+"""The texts of a sheet.
+
+What each says of a person, which are labels, and what takes their place.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ _AROUND: Final = " \t\r\n.,;:<>()[]'\""
 
 
 class SheetTexts:
-    """The texts of a sheet, each looked at once, and those that take their place: its columns share them."""
+    """The texts of a sheet, each looked at once, and those that take their place.
+
+    Its columns share them.
+    """
 
     def __init__(self, sheet: Sheet, workbook: Workbook, policy: Policy, report: Redactions) -> None:
         self.sheet, self.policy, self.report = sheet, policy, report

@@ -1,4 +1,7 @@
-"""The content of a compliance report from a run's results and its portfolio: every figure is one that the run has."""
+"""The content of a compliance report from a run's results and its portfolio.
+
+Every figure is one that the run has.
+"""
 
 from __future__ import annotations
 

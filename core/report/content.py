@@ -1,4 +1,7 @@
-"""What stands in a report on compliance, as plain data: figures in their tests' units, nothing formatted yet."""
+"""What stands in a report on compliance, as plain data.
+
+Figures in their tests' units, nothing formatted yet.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ UNNAMED: Final = "A portfolio without a name"
 
 
 class Origin(Struct, frozen=True, kw_only=True):
-    """Where the figures come from: what only the caller knows. Texts are shown as they are."""
+    """Where the figures come from: what only the caller knows.
+
+    Texts are shown as they are.
+    """
 
     name: str
     """Of the deal, or of the workbook."""
@@ -206,7 +212,10 @@ class Series(Struct, frozen=True, kw_only=True):
 
 
 class LadderStep(Struct, frozen=True):
-    """A line of a sum: `amount` is added to what stands above; a total's is what stands above it."""
+    """A line of a sum: `amount` is added to what stands above.
+
+    A total's is what stands above it.
+    """
 
     label: str
     amount: float
@@ -222,7 +231,10 @@ class Ladder(Struct, frozen=True, kw_only=True):
 
 
 class ClassLine(Struct, frozen=True, kw_only=True):
-    """A class of notes with everything senior to it. Ratio, trigger and cushion in percent."""
+    """A class of notes with everything senior to it.
+
+    Ratio, trigger and cushion in percent.
+    """
 
     name: str
     numerator: float
@@ -238,7 +250,10 @@ class ClassLine(Struct, frozen=True, kw_only=True):
 
 
 class Coverage(Struct, frozen=True, kw_only=True):
-    """Overcollateralisation or interest coverage: the numerator in its steps, and the ratio of each class."""
+    """Overcollateralisation or interest coverage.
+
+    The numerator in its steps, and the ratio of each class.
+    """
 
     title: str
     ladder: Ladder
@@ -247,7 +262,10 @@ class Coverage(Struct, frozen=True, kw_only=True):
 
 
 class NoteLine(Struct, frozen=True, kw_only=True):
-    """A class of the notes. Balances in the deal's currency, the coupon in percent, the spread in basis points."""
+    """A class of the notes.
+
+    Balances in the deal's currency, the coupon in percent, the spread in basis points.
+    """
 
     name: str
     original_balance: float | None

@@ -1,4 +1,7 @@
-"""The notes, and their coverage: numerators in their steps, and each class's ratio, as a run's results explain them."""
+"""The notes, and their coverage.
+
+Numerators in their steps, and each class's ratio, as a run's results explain them.
+"""
 
 from __future__ import annotations
 

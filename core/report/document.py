@@ -1,4 +1,6 @@
-"""A compliance report as a PDF: its content as texts and charts, which `compliance.typ` lays out.
+"""A compliance report as a PDF.
+
+Its content as texts and charts, which `compliance.typ` lays out.
 
 Figures are formatted here and nowhere in the template, and all of it is handed over as data, so that no name is ever
 read as markup.

@@ -1,4 +1,7 @@
-"""Figures as a report prints them: thousands separated, a true minus, more decimals where two hide a difference."""
+"""Figures as a report prints them.
+
+Thousands separated, a true minus, more decimals where two hide a difference.
+"""
 
 from __future__ import annotations
 

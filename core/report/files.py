@@ -27,7 +27,10 @@ _DATES = (date, datetime)
 
 @dataclass(slots=True)
 class Cleaner:
-    """Takes personal data out of contents, and puts labels in the place of names; each text is looked at once."""
+    """Takes personal data out of contents, and puts labels in the place of names.
+
+    Each text is looked at once.
+    """
 
     policy: Policy | None
     """None: nothing is taken out."""

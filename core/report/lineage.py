@@ -1,4 +1,7 @@
-"""How the figures came about: each test's formula and cells, the deal's rules, the file and what was read of it."""
+"""How the figures came about.
+
+Each test's formula and cells, the deal's rules, the file and what was read of it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a portfolio is made of: its largest names, and its par by rating, maturity, price and rank."""
+"""What a portfolio is made of.
+
+Its largest names, and its par by rating, maturity, price and rank.
+"""
 
 from __future__ import annotations
 

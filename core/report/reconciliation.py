@@ -1,4 +1,7 @@
-"""The content of a reconciliation report: what its issues come to, gathered in one pass over them, and its PDF."""
+"""The content of a reconciliation report.
+
+What its issues come to, gathered in one pass over them, and its PDF.
+"""
 
 from __future__ import annotations
 
@@ -163,7 +166,10 @@ class _Row:
 
 
 class Tally:
-    """What issues come to, one after the other: in memory stay those that are listed and the largest."""
+    """What issues come to, one after the other.
+
+    In memory stay those that are listed and the largest.
+    """
 
     def __init__(self, *, listed_max: int = LISTED_MAX) -> None:
         self._listed_max = listed_max

@@ -1,4 +1,7 @@
-"""Reports as spreadsheets: each part a sheet of rows, figures as numbers in full, words as words."""
+"""Reports as spreadsheets.
+
+Each part a sheet of rows, figures as numbers in full, words as words.
+"""
 
 from __future__ import annotations
 

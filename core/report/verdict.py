@@ -1,4 +1,6 @@
-"""A report in two sentences: how many tests fail, what is doubtful of that, and which tests they are.
+"""A report in two sentences.
+
+How many tests fail, what is doubtful of that, and which tests they are.
 
 A test whose status is doubtful is never counted as a plain failure or a plain pass.
 """

@@ -53,7 +53,10 @@ class TradeRoom(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Seen(NamedTuple):
-    """An amount, and the slack of each test that has a figure there: (cushion x divisor), which is linear for most."""
+    """An amount, and the slack of each test that has a figure there.
+
+    (cushion x divisor), which is linear for most.
+    """
 
     amount: float
     slack: dict[str, float]

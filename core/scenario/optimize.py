@@ -68,7 +68,10 @@ Price = Annotated[float, Meta(ge=0, le=PRICE_MAX)]
 
 
 class Constraints(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What proposed trades keep to. Par and cash in the deal's currency, prices in percent of par."""
+    """What proposed trades keep to.
+
+    Par and cash in the deal's currency, prices in percent of par.
+    """
 
     tests: Keep = "pass"
     """pass: every test passes after them; maintain: none fails anew, and one that fails gets no worse; free: any."""
@@ -95,7 +98,10 @@ class Constraints(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
-    """Trades that keep to the constraints, as a simulation confirms; none where none improves the objective."""
+    """Trades that keep to the constraints, as a simulation confirms.
+
+    None where none improves the objective.
+    """
 
     trades: list[Trade]
     simulation: Simulation
@@ -209,7 +215,10 @@ class _Point(NamedTuple):
 
 
 class _Tangents(NamedTuple):
-    """What trades do to tests around a point: `at + slope @ (x - x0)`, of (cushion - floor) x divisor."""
+    """What trades do to tests around a point.
+
+    `at + slope @ (x - x0)`, of (cushion - floor) x divisor.
+    """
 
     tests: NDArray[np.intp]
     constant: NDArray[np.float64]

@@ -86,8 +86,10 @@ class Projected(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NotCompared(msgspec.Struct, frozen=True, kw_only=True):
-    """A test that has no figure on one side, or on both; its status on the other side is reported and counts
-    nowhere."""
+    """A test that has no figure on one side, or on both.
+
+    Its status on the other side is reported and counts nowhere.
+    """
 
     test_id: str
     test_name: str
@@ -374,7 +376,9 @@ def _skipped(before: Results, after: Results, compared_tests: set[str]) -> list[
 def message_of(
     trades: int, counts: Impacts, failures: list[Projected], skipped: list[NotCompared], *, decimals: str = ""
 ) -> str:
-    """One sentence, such as: 2 trades: 5 tests improve, 3 worsen and 12 stay the same; 1 new failure (WARF).
+    """One sentence, such as.
+
+    2 trades: 5 tests improve, 3 worsen and 12 stay the same; 1 new failure (WARF).
 
     `decimals` says to which figures stay the same, where they are counted as they are shown.
     """

@@ -46,7 +46,10 @@ TEXT_MAX: Final = 500
 
 
 class Trade(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A buy or a sell. A sell needs what names the loan; a buy what the tests ask of a loan, too."""
+    """A buy or a sell.
+
+    A sell needs what names the loan; a buy what the tests ask of a loan, too.
+    """
 
     trade_type: TradeType
     par_value: float | None = None

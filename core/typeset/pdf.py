@@ -1,4 +1,7 @@
-"""A Typst template and its data to the bytes of a PDF: tagged, PDF/A-2b, the same bytes for the same arguments."""
+"""A Typst template and its data to the bytes of a PDF.
+
+Tagged, PDF/A-2b, the same bytes for the same arguments.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,10 @@ class CompilerStopped(RuntimeError):
 
 
 class LayoutUnsettled(RuntimeError):
-    """A document whose layout has no end: a template asks where it stands and moves by the answer."""
+    """A document whose layout has no end.
+
+    A template asks where it stands and moves by the answer.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""The measure of growth: its exponent, and what a child tells of its time and of its memory."""
+"""The measure of growth.
+
+Its exponent, and what a child tells of its time and of its memory.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The report of the suite's runs: pages show the kept runs and nothing else, pictures hold what they are given."""
+"""The report of the suite's runs.
+
+Pages show the kept runs and nothing else, pictures hold what they are given.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The suite's frame, by runs of pytest on questions of its own: what is replayed, what fails, the gate."""
+"""The suite's frame, by runs of pytest on questions of its own.
+
+What is replayed, what fails, the gate.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ def given():
 
 
 def ran(folder: Path, body: str, *options: str, ci: bool = False) -> tuple[int, str, list[dict[str, Any]]]:
-    """A run of pytest on a module of questions: its exit code, what it printed, and its rows."""
+    """A run of pytest on a module of questions.
+
+    Its exit code, what it printed, and its rows.
+    """
     (folder / "bench_some.py").write_text(HEAD + body)
     (folder / "conftest.py").write_text("from bench.conftest import *\n")
     kept = {name: value for name, value in os.environ.items() if name != "CI" and not name.startswith("PYTEST")}

@@ -22,7 +22,10 @@ def described() -> dict[str, Any]:
 
 @cache
 def _published() -> bytes:
-    """The document's text: four files of tests want it when they are imported, and making it takes half a second."""
+    """The document's text.
+
+    Four files of tests want it when they are imported, and making it takes half a second.
+    """
     return msgspec.json.encode(app.document())
 
 

@@ -1,4 +1,7 @@
-"""The document's examples as calls; `python -m tests.contract.examples` writes what the service answers to them."""
+"""The document's examples as calls.
+
+`python -m tests.contract.examples` writes what the service answers to them.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,10 @@ SYSTEM_KEY = "svc_system_of_the_examples_0123456789abcdef"
 
 
 def answers(stack: Stack, owner: Member, result: dict[str, str]) -> Iterator[tuple[Route, httpx.Response]]:
-    """Send each row's example, or its least query, and give what comes. `made` are records of the owner's; what would
-    change a caller is asked by somebody new."""
+    """Send each row's example, or its least query, and give what comes.
+
+    `made` are records of the owner's; what would change a caller is asked by somebody new.
+    """
     with (
         stack.another_api(CUSHION_SYSTEM_API_KEY=SYSTEM_KEY) as url,
         httpx.Client(base_url=url, headers={"X-API-Key": SYSTEM_KEY}, timeout=60) as http,
@@ -44,15 +49,20 @@ def answers(stack: Stack, owner: Member, result: dict[str, str]) -> Iterator[tup
 
 
 def _order(row: Route) -> tuple[bool, bool]:
-    """First those that look at records, which are as made then; last what gives the workbook or its deal a mapping
-    that finds no loans there."""
+    """First those that look at records, which are as made then.
+
+    Last what gives the workbook or its deal a mapping that finds no loans there.
+    """
     return row.method != "GET", row.name in ("update_workbook", "update_deal")
 
 
 def _special(
     stack: Stack, owner: Member, row: Route, result: dict[str, str]
 ) -> tuple[Member, dict[str, str], dict[str, Any]]:
-    """Who calls, what the path names, and what an example cannot know: tokens, codes, passwords, who is there."""
+    """Who calls, what the path names, and what an example cannot know.
+
+    Tokens, codes, passwords, who is there.
+    """
     name = row.name
     if name == "accept_invitation":
         invitation = owner.post("/api/v1/admin/users/invite", json=body_of(NAMED["invite_user"], result)).json()
@@ -135,7 +145,10 @@ ITEMS, LETTERS = 2, 600
 
 
 class Recorder:
-    """Makes an answer an example: what differs from one time to the next is always the same there."""
+    """Makes an answer an example.
+
+    What differs from one time to the next is always the same there.
+    """
 
     def __init__(self, result: dict[str, str]) -> None:
         self._known = {value: stand_in(name) for name, value in result.items() if len(value) > 30}

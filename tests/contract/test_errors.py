@@ -213,7 +213,10 @@ def test_one_message_has_one_meaning() -> None:
 
 
 def test_a_refusal_of_what_a_request_says_or_may_do_says_what_would_do() -> None:
-    """Either where it is raised, or by the hint of its class: the limit, the choices, the right that is lacking."""
+    """Either where it is raised, or by the hint of its class.
+
+    The limit, the choices, the right that is lacking.
+    """
     helpful = (400, 403, 413, 422, 429)
     silent = {item.__name__ for item in every_problem() if item.status in helpful and not item.hint}
     bare = []

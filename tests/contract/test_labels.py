@@ -1,4 +1,7 @@
-"""What people read: no name that a field gives a rating agency, nor that of a trustee's tapes."""
+"""What people read.
+
+No name that a field gives a rating agency, nor that of a trustee's tapes.
+"""
 
 from __future__ import annotations
 

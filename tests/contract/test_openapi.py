@@ -1,4 +1,7 @@
-"""The description of the service: valid OpenAPI 3.0, what the contract file says, and readable without the internet."""
+"""The description of the service.
+
+Valid OpenAPI 3.0, what the contract file says, and readable without the internet.
+"""
 
 from __future__ import annotations
 
@@ -155,7 +158,10 @@ def test_every_reference_leads_somewhere_and_every_schema_is_used() -> None:
 
 
 def test_every_body_and_every_answer_has_an_example() -> None:
-    """That they are of the schemas, Redocly's linter says; that they are what is sent and answered, test_routes.py."""
+    """That they are of the schemas, Redocly's linter says.
+
+    That they are what is sent and answered, test_routes.py.
+    """
     lacking, named = [], set()
     for method, path, operation in OPERATIONS:
         success = next(iter(operation["responses"].values())).get("content", {})
@@ -212,7 +218,10 @@ def test_an_operation_says_what_it_does_in_more_than_its_name(place: str, operat
 
 
 def the_words_of(text: str) -> set[str]:
-    """Those that say something, without their plurals' s; a name's are parted by _ or capitals."""
+    """Those that say something, without their plurals' s.
+
+    A name's are parted by _ or capitals.
+    """
     parted = re.sub("([a-z])([A-Z])", r"\1 \2", text).lower().replace("_", " ")
     return {word.rstrip("s") for word in re.findall("[a-z]+", parted)} - THAT_SAY_NOTHING
 
@@ -261,7 +270,10 @@ def test_a_word_for_all_fields_of_a_name_is_said_of_several() -> None:
 
 
 def test_every_operation_that_wants_a_caller_takes_a_sign_in_by_password(stack: Stack) -> None:
-    """By OAuth 2's password grant, as the pages send it: with an empty client's Basic credentials, or in the form."""
+    """By OAuth 2's password grant, as the pages send it.
+
+    With an empty client's Basic credentials, or in the form.
+    """
     schemes = DOCUMENT["components"]["securitySchemes"]
     flow = schemes["password"]["flows"]["password"]
     assert (schemes["password"]["type"], flow) == ("oauth2", {"tokenUrl": "/api/v1/auth/login", "scopes": {}})

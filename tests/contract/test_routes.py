@@ -261,7 +261,10 @@ def fields_with_files(row: Route) -> list[str]:
 
 @each([row for row in ROWS if fields_with_files(row)])
 def test_files_are_taken_as_clients_send_them(shared_owner: Member, resources: dict[str, str], row: Route) -> None:
-    """Names in the extended form, as encoded words, with a folder before them; text around the parts."""
+    """Names in the extended form, as encoded words, with a folder before them.
+
+    Text around the parts.
+    """
     (name,) = fields_with_files(row)
     content = small_book(TAPE if "tapes" in row.path else BOOK)
     texts = b"".join(

@@ -1,4 +1,6 @@
-"""Every published operation under schemathesis: the edges of each parameter, what lies past them, chance, sequences.
+"""Every published operation under schemathesis.
+
+The edges of each parameter, what lies past them, chance, sequences.
 
 The document is the service's own, with the identifiers of real records and with words that the service knows written
 into the requests, so that calls get further than the first refusal. In CI all of it is the same each time.
@@ -241,7 +243,10 @@ def is_also_a_record(path: str) -> bool:
 
 
 def with_words(document: dict[str, Any], words: dict[str, list[Any]], *, alone: bool) -> dict[str, Any]:
-    """The document with values that its requests may hold: beside what it says of them, or alone."""
+    """The document with values that its requests may hold.
+
+    Beside what it says of them, or alone.
+    """
     document = copy.deepcopy(document)
     schemas = document["components"]["schemas"]
     seen: set[str] = set()

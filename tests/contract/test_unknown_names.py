@@ -1,4 +1,7 @@
-"""A misspelt name runs nothing: parameters of queries, fields of bodies and of forms, over the table of routes."""
+"""A misspelt name runs nothing.
+
+Parameters of queries, fields of bodies and of forms, over the table of routes.
+"""
 
 from __future__ import annotations
 

@@ -112,7 +112,10 @@ def is_defaulted(loan: Loan, as_of: float | None) -> bool:
 
 
 def recovered(loan: Loan) -> float:
-    """Percent: the lesser of price and recovery; the recovery that the average takes where the loan has none itself."""
+    """Percent: the lesser of price and recovery.
+
+    The recovery that the average takes where the loan has none itself.
+    """
     recovery = _recovery(loan)
     price = loan["price"]
     return min(100.0, max(0.0, recovery if price is None else min(price, recovery)))
@@ -231,7 +234,10 @@ class Deal:
         return tuple(loan.names.get(name) or "" for name in ("cusip", "loanx_id", "isin", "obligor", "facility_name"))
 
     def income(self) -> float:
-        """Collected and still to be received; what is not known of the two is what the loans bear, but not twice."""
+        """Collected and still to be received.
+
+        What is not known of the two is what the loans bear, but not twice.
+        """
         deal = self.portfolio.deal
         yearly = sum(
             loan.par * (yearly_rate(loan) or 0.0) / 100
@@ -292,7 +298,10 @@ class Deal:
 
 
 def groups(portfolio: Portfolio, fraction: float) -> list[dict[str, Any]]:
-    """Rated notes by rank, senior first, each with the cumulative figures; interest is of a fraction of the year."""
+    """Rated notes by rank, senior first, each with the cumulative figures.
+
+    Interest is of a fraction of the year.
+    """
     notes = portfolio.tranches
     assert notes is not None
     base = finite(portfolio.deal.base_rate)

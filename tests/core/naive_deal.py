@@ -37,7 +37,10 @@ class Unknown(Exception):
 
 
 class Book(naive.Deal):
-    """The loans as a definition sees them; `masked` overrides what a masked rating counts as where that is bounds."""
+    """The loans as a definition sees them.
+
+    `masked` overrides what a masked rating counts as where that is bounds.
+    """
 
     def __init__(self, portfolio: Portfolio, rules: Definition, bound: str = "value") -> None:
         self.rules, self.bound = rules, bound
@@ -64,7 +67,10 @@ class Book(naive.Deal):
     # ---- ratings
 
     def own(self, portfolio: Portfolio, loan: Loan, agency: str) -> tuple[int, bool] | None:
-        """(rank, masked) that the agency's first column with a rating shows; None where the file has none of them."""
+        """(rank, masked) that the agency's first column with a rating shows.
+
+        None where the file has none of them.
+        """
         ratings = getattr(self.rules.ratings, agency)
         fields = [f"rating_agency_{agency}" + ("" if column == "any" else f"_{column}") for column in ratings.columns]
         fields = [item for item in fields if item in portfolio.ranks]
@@ -86,7 +92,10 @@ class Book(naive.Deal):
         return 0, hidden
 
     def rate(self, loan: Loan, shown: dict[str, tuple[int, bool] | None]) -> None:
-        """Each agency's rating: its own, what stands for a masked one, another's notched down."""
+        """Each agency's rating.
+
+        Its own, what stands for a masked one, another's notched down.
+        """
         ladder: dict[str, int | str] = {}
         for agency, own in shown.items():
             if own is None:
@@ -191,7 +200,10 @@ class Book(naive.Deal):
         return rules.discount and bought is not None and 0 <= bought < line and (price is None or price < release)
 
     def category(self, flag: str, limit: float | None, worth: Callable[[Loan], float]) -> dict[int, float]:
-        """Percent of par at which the loans of a category are carried: those above the limit, the cheapest first."""
+        """Percent of par at which the loans of a category are carried.
+
+        Those above the limit, the cheapest first.
+        """
         rows = [loan for loan in self.performing if loan.flags.get(flag) and loan.par > 0]
         left = sum(loan.par for loan in rows) - (0.0 if limit is None else limit / 100 * self.cpa)
         result = {}
@@ -441,7 +453,10 @@ def _country(book: Book, test: DealTest) -> float:
 
 
 def _group(book: Book, test: DealTest) -> dict[str, float]:
-    """Par by the countries of a group: those of its list, or those of its range of ceilings."""
+    """Par by the countries of a group.
+
+    Those of its list, or those of its range of ceilings.
+    """
     group = next(country_group for country_group in book.rules.country_groups if country_group.id == test.group)
     ceilings = {name: rank_of(row.rating) for row in book.rules.country_ceilings for name in row.countries
                 if row.agency == group.agency}  # fmt: skip
@@ -570,7 +585,10 @@ def _below(book: Book, test: DealTest) -> float:
 
 
 def _diversity(book: Book, test: DealTest) -> float:
-    """By the file's own industries, else Moody's: those that a definition takes for its tests do not move it."""
+    """By the file's own industries, else Moody's.
+
+    Those that a definition takes for its tests do not move it.
+    """
     chosen, names = book.rules.classifications.industry, book.portfolio.names
     field = _field(test)
     if field != "industry" or f"industry_{chosen}" not in names:

@@ -63,7 +63,10 @@ ITEMS = {
 
 
 def definition(name: str, location: str, axes: dict[int, str], inside: str) -> str:
-    """A pivot table's part: the fields that stand on an axis, and what comes behind them."""
+    """A pivot table's part.
+
+    The fields that stand on an axis, and what comes behind them.
+    """
     fields = "".join(
         f'<pivotField axis="{axes[at]}" showAll="0">{ITEMS[at]}</pivotField>' if at in axes
         else f'<pivotField {"dataField" if at == 7 else "compact"}="1" showAll="0"/>'

@@ -1,4 +1,7 @@
-"""Amounts as people of the trade write them: each to the cent, and nothing guessed."""
+"""Amounts as people of the trade write them.
+
+Each to the cent, and nothing guessed.
+"""
 
 from __future__ import annotations
 

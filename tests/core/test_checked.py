@@ -1,4 +1,7 @@
-"""Every argument of what the library offers is tried with a thing of no use: one sentence says what would be right."""
+"""Every argument of what the library offers is tried with a thing of no use.
+
+One sentence says what would be right.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Warming: the kernels of this build load and calculate; one that does not is told of, not served with."""
+"""Warming: the kernels of this build load and calculate.
+
+One that does not is told of, not served with.
+"""
 
 import subprocess
 import sys
@@ -35,7 +38,10 @@ def test_a_wrong_kernel_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_long_calculations_are_loaded() -> None:
-    """In a process of its own: a run, a question or a search for trades loads nothing of ours late."""
+    """In a process of its own.
+
+    A run, a question or a search for trades loads nothing of ours late.
+    """
     program = (
         "import sys; from core.warm import warm_calculations; warm_calculations();"
         "print(all(name in sys.modules for name in"

@@ -1,4 +1,7 @@
-"""The page of the interpretation: its figures are those that the reports give today, its choices those of the list."""
+"""The page of the interpretation.
+
+Its figures are those that the reports give today, its choices those of the list.
+"""
 
 from __future__ import annotations
 

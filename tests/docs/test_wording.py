@@ -1,4 +1,7 @@
-"""The words of the documents: short sentences in the guide, short first lines of docstrings."""
+"""The words of the documents.
+
+Short sentences in the guide, short first lines of docstrings.
+"""
 
 from __future__ import annotations
 

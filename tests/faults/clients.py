@@ -1,4 +1,7 @@
-"""Many clients in one process: bare HTTP over asyncio, so that the machine's time is the service's."""
+"""Many clients in one process.
+
+Bare HTTP over asyncio, so that the machine's time is the service's.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What must be so after every fault, however it came: nothing answered is lost, nothing half-done stays."""
+"""What must be so after every fault, however it came.
+
+Nothing answered is lost, nothing half-done stays.
+"""
 
 from __future__ import annotations
 

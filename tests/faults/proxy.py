@@ -1,4 +1,7 @@
-"""What stands between the service and its servers: passes bytes on, late, not at all, or no more."""
+"""What stands between the service and its servers.
+
+Passes bytes on, late, not at all, or no more.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ CHUNK_BYTES: Final = 65_536
 
 
 class Proxy:
-    """A TCP port of this machine in front of a server's Unix socket. Its methods may be called from any thread."""
+    """A TCP port of this machine in front of a server's Unix socket.
+
+    Its methods may be called from any thread.
+    """
 
     def __init__(self, target: Path) -> None:
         self._target = target

@@ -1,4 +1,7 @@
-"""`cushion serve` as a user runs it, on a data folder of its own: its processes are found, killed and started again."""
+"""`cushion serve` as a user runs it, on a data folder of its own.
+
+Its processes are found, killed and started again.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,10 @@ class Service:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start it, and wait until it says that it is ready; a second start is at the same address."""
+        """Start it, and wait until it says that it is ready.
+
+        A second start is at the same address.
+        """
         port = self.url.rpartition(":")[2] or "0"
         begun = self.log.stat().st_size if self.log.exists() else 0
         with self.log.open("ab") as out:
@@ -165,7 +171,10 @@ def send(processes: Iterable[int], number: signal.Signals) -> None:
 
 @contextmanager
 def served(*, folder: Path | None = None, **settings: str) -> Iterator[Service]:
-    """A running service; at the end it is asked to stop and leaves no process, whatever happened to it."""
+    """A running service.
+
+    At the end it is asked to stop and leaves no process, whatever happened to it.
+    """
     place = folder or Path(tempfile.mkdtemp(prefix="cushion-faults-"))
     place.chmod(0o755)  # the account that PostgreSQL runs as must be able to enter
     service = Service(place / "data", **settings)

@@ -1,4 +1,7 @@
-"""Several machines as processes that share nothing: databases over TCP with passwords, files in an S3 store."""
+"""Several machines as processes that share nothing.
+
+Databases over TCP with passwords, files in an S3 store.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,10 @@ def free_port() -> int:
 
 
 class Postgres:
-    """A PostgreSQL server on a TCP port, every login by password; or a streaming copy of another one."""
+    """A PostgreSQL server on a TCP port, every login by password.
+
+    Or a streaming copy of another one.
+    """
 
     def __init__(self, folder: Path, source: Postgres | None = None) -> None:
         self._account = server_account()

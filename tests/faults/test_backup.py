@@ -186,7 +186,10 @@ def test_what_a_killed_backup_left_goes_with_the_next_one(backed: Backed, tmp_pa
 
 
 def test_a_file_that_is_freed_meanwhile_is_in_the_backup(backed: Backed, tmp_path: Path) -> None:
-    """The dump waits for a lock; meanwhile nothing names the file any more that its snapshot does."""
+    """The dump waits for a lock.
+
+    Meanwhile nothing names the file any more that its snapshot does.
+    """
     path = tmp_path / "own.xlsx"
     generate(loans=200, seed=16).write(path)
     book = backed.owner.uploaded(path)
@@ -269,7 +272,10 @@ def test_a_full_disk_leaves_nothing_behind(backed: Backed) -> None:
 
 
 def test_a_missing_file_of_the_service_is_told(backed: Backed) -> None:
-    """A backup without it would be none; the next one is made where the service knows that it is damaged."""
+    """A backup without it would be none.
+
+    The next one is made where the service knows that it is damaged.
+    """
     key = backed.service.sql("SELECT blob_key FROM evidence_sheets LIMIT 1")[0][0]
     path = backed.service.data_dir / "blobs" / key[:2] / key
     away = backed.service.data_dir.parent / "away"  # where no clean-up looks
@@ -286,7 +292,10 @@ def test_a_missing_file_of_the_service_is_told(backed: Backed) -> None:
 
 
 def test_a_mark_alone_leaves_no_file_out(backed: Backed) -> None:
-    """One tenant's row says damaged, the bytes are right: they are in the backup, and the restored row is unmarked."""
+    """One tenant's row says damaged, the bytes are right.
+
+    They are in the backup, and the restored row is unmarked.
+    """
     key = backed.service.sql("SELECT blob_key FROM evidence_sheets LIMIT 1")[0][0]
     (backed.folder / "blobs" / key[:2] / key).unlink()
     backed.service.sql("UPDATE blobs SET damaged_at = now() WHERE key = %s", [key])

@@ -1,4 +1,7 @@
-"""Clocks that are minutes off, or jump: what hosts compare is told by one clock, the database's or Redis's."""
+"""Clocks that are minutes off, or jump.
+
+What hosts compare is told by one clock, the database's or Redis's.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +85,10 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Stack]:
-    """Its worker is stopped: a test starts those that it needs, and the API does no worker's jobs."""
+    """Its worker is stopped.
+
+    A test starts those that it needs, and the API does no worker's jobs.
+    """
     with run_stack(CUSHION_SYNC_FALLBACK="off") as running:
         running.worker.terminate()
         running.worker.wait(30)
@@ -133,7 +139,10 @@ def me(url: str, token: str) -> int:
 
 
 def test_tokens_of_hosts_whose_clocks_differ(service: Stack, library: Path, owner: Member) -> None:
-    """Believed where the clocks differ by little, or the other's is behind; refused where it comes from the future."""
+    """Believed where the clocks differ by little, or the other's is behind.
+
+    Refused where it comes from the future.
+    """
     for off, there, here in [(WITHIN_SECONDS, 200, 200), (-OFF_SECONDS, 200, 200), (OFF_SECONDS, 200, 401)]:
         with api_off(service, library, off) as (url, _):
             theirs = login(url, owner)
@@ -143,8 +152,10 @@ def test_tokens_of_hosts_whose_clocks_differ(service: Stack, library: Path, owne
 
 
 def test_an_api_whose_clock_jumps(service: Stack, library: Path, owner: Member) -> None:
-    """An hour on its tokens have expired, an hour back they come from the future; right again, all is as before. The
-    windows of limits are Redis's, and move with neither."""
+    """An hour on its tokens have expired, an hour back they come from the future.
+
+    Right again, all is as before. The windows of limits are Redis's, and move with neither.
+    """
     with api_off(service, library, 0) as (url, clock):
         token = login(url, owner)
         for seconds, status in [(0, 200), (3600, 401), (0, 200), (-3600, 401), (0, 200)]:
@@ -207,7 +218,10 @@ asyncio.run(main())
 
 
 def hold(service: Stack, worker: subprocess.Popen[bytes]) -> None:
-    """Stop a worker where it stands, but not within a transaction: all would wait for its locks."""
+    """Stop a worker where it stands, but not within a transaction.
+
+    All would wait for its locks.
+    """
     within = (
         "SELECT count(*) FROM pg_stat_activity "
         "WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL"
@@ -224,7 +238,10 @@ def hold(service: Stack, worker: subprocess.Popen[bytes]) -> None:
 
 
 def test_workers_whose_clocks_differ(service: Stack, library: Path, owner: Member) -> None:
-    """Each job is done once and soon, whoever hands it over: leases are the database's, and so is what is due."""
+    """Each job is done once and soon, whoever hands it over.
+
+    Leases are the database's, and so is what is due.
+    """
     ahead, behind = Clock(library, OFF_SECONDS), Clock(library, -OFF_SECONDS)
     with service.another_worker(fresh=True, **behind.environment) as worker:
         first = uploaded(owner, "first")

@@ -52,7 +52,10 @@ class Parts:
         return int(self.stack.sql(sql, [owner.tenant_id])[0][0])
 
     def listeners(self) -> int:
-        """How many processes hear an order now; some seconds after the return of Redis it is all of them."""
+        """How many processes hear an order now.
+
+        Some seconds after the return of Redis it is all of them.
+        """
         with Redis.from_url(self.stack.redis_url) as client:
             return int(client.pubsub_numsub("cushion:resilience")[0][1])
 
@@ -201,7 +204,10 @@ def test_without_postgresql(service: Parts, tmp_path: Path) -> None:
 
 
 def test_without_a_worker(service: Parts, tmp_path: Path) -> None:
-    """Small files are read and exported by the API, once; large ones wait for the worker."""
+    """Small files are read and exported by the API, once.
+
+    Large ones wait for the worker.
+    """
     owner, worker = service.owner, service.stack.worker
     worker.kill()
     worker.wait()
@@ -230,7 +236,10 @@ def test_without_redis_or_a_worker(service: Parts, tmp_path: Path) -> None:
 
 
 def test_processes_that_disagree_and_what_is_ordered_of_all(service: Parts, tmp_path: Path) -> None:
-    """A view has the worst state and every process; a reset and a clear reach the process that was not asked."""
+    """A view has the worst state and every process.
+
+    A reset and a clear reach the process that was not asked.
+    """
     owner, store = service.owner, service.stack.data_dir / "blobs"
     wait_until((store / "deployment").exists, what="the worker's mark in the store")
     with service.stack.another_api() as second:

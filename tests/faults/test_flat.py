@@ -48,7 +48,10 @@ def installed() -> Iterator[Service]:
 
 
 def test_no_process_of_an_idle_service_takes_a_percent_of_a_core(installed: Service) -> None:
-    """Each process by its best window: upkeep has rounds of half a minute, and the machine may do other things."""
+    """Each process by its best window.
+
+    Upkeep has rounds of half a minute, and the machine may do other things.
+    """
     time.sleep(SETTLED_SECONDS)
     least: dict[str, float] = {}
     for _ in range(WINDOWS):
@@ -66,7 +69,10 @@ def test_no_process_of_an_idle_service_takes_a_percent_of_a_core(installed: Serv
 
 
 def seconds_of(service: Service) -> dict[int, float]:
-    """Processor time of each process so far: by the scheduler, since /proc/PID/stat counts hundredths of a second."""
+    """Processor time of each process so far.
+
+    By the scheduler, since /proc/PID/stat counts hundredths of a second.
+    """
     result = {}
     for number in service.processes():
         with suppress(OSError):
@@ -76,7 +82,10 @@ def seconds_of(service: Service) -> dict[int, float]:
 
 
 def test_the_memory_of_the_api_is_flat_over_many_different_requests(service: Service, tmp_path: Path) -> None:
-    """200,000 are sent by `python -m bench load --requests 200000`; what a request leaves shows here, too."""
+    """200,000 are sent by `python -m bench load --requests 200000`.
+
+    What a request leaves shows here, too.
+    """
     current: list[tuple[int, int]] = []
     client = Client(service.url)
     (deal,) = upload([client], [workbook(tmp_path)], 1)

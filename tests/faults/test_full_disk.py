@@ -1,4 +1,7 @@
-"""A data folder on a disk that fills up: refusals, nothing half-written, and all goes on once there is room."""
+"""A data folder on a disk that fills up.
+
+Refusals, nothing half-written, and all goes on once there is room.
+"""
 
 from __future__ import annotations
 
@@ -97,8 +100,10 @@ def refused(answer: httpx.Response) -> None:
 
 
 def test_files_find_no_room(service: Service, owner: Member, ballast: Ballast) -> None:
-    """Uploads are refused and leave nothing; an export ends, and what needs no room is served. A calculation may need
-    some, for its event."""
+    """Uploads are refused and leave nothing.
+
+    An export ends, and what needs no room is served. A calculation may need some, for its event.
+    """
     workbook = upload(owner, 20_000)
     assert owner.parsed(workbook.json()["id"])["status"] == "ready"
     kept = owner.get("/api/v1/workbooks").json()["total"]
@@ -125,7 +130,10 @@ def test_files_find_no_room(service: Service, owner: Member, ballast: Ballast) -
 
 
 def full(service: Service) -> set[str]:
-    """What has no room, as `/health/ready` names it: 503 then, and nothing of folders."""
+    """What has no room, as `/health/ready` names it.
+
+    503 then, and nothing of folders.
+    """
     answer = httpx.get(service.url + "/health/ready", timeout=10)
     check = answer.json()["checks"]["storage"]
     assert (answer.status_code == 503) == (answer.json()["status"] == "not_ready") == (check["status"] == "error")
@@ -138,7 +146,10 @@ def full(service: Service) -> set[str]:
 
 
 def test_postgresql_finds_no_room_for_rows(service: Service, owner: Member) -> None:
-    """On a disk that only it has: the first write that fails tells, and the look that finds room ends it."""
+    """On a disk that only it has.
+
+    The first write that fails tells, and the look that finds room ends it.
+    """
     with small_disk("3m") as small:
         account = (service.data_dir / "postgres").stat()
         place = small / "rows"
@@ -180,7 +191,10 @@ def test_postgresql_finds_no_room_for_rows(service: Service, owner: Member) -> N
 
 
 def test_postgresql_finds_no_room_for_its_log(service: Service, owner: Member, ballast: Ballast) -> None:
-    """It stops rather than lose anything; whoever asks is told to come again, and once there is room it is back."""
+    """It stops rather than lose anything.
+
+    Whoever asks is told to come again, and once there is room it is back.
+    """
     response = owner.post("/api/v1/mappings", json=MAPPING | {"name": "before"})
     assert response.status_code == 201
     ballast.fill()
@@ -206,7 +220,10 @@ def test_postgresql_finds_no_room_for_its_log(service: Service, owner: Member, b
 
 
 def test_redis_finds_no_room_for_its_file(service: Service, ballast: Ballast) -> None:
-    """It refuses what it cannot write down; events go past it, and those that were answered are in the audit log."""
+    """It refuses what it cannot write down.
+
+    Events go past it, and those that were answered are in the audit log.
+    """
     owner = register(service.url)
     ballast.fill()
     asked = {"formula": "=A1", "context": {"A1": "x" * 1000}}

@@ -1,4 +1,7 @@
-"""SIGKILL of any part of the service: what was accepted is done, nothing half-done shows, and it goes on by itself."""
+"""SIGKILL of any part of the service.
+
+What was accepted is done, nothing half-done shows, and it goes on by itself.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,10 @@ def service() -> Iterator[Service]:
 
 @pytest.fixture(scope="module")
 def owners() -> Owners:
-    """Everybody whom the tests of this file registered: what they have is looked at in the end."""
+    """Everybody whom the tests of this file registered.
+
+    What they have is looked at in the end.
+    """
     return []
 
 
@@ -92,7 +98,10 @@ def ended_without_answer(caller: socket.socket) -> bool:
 
 @pytest.mark.parametrize("role", ["api_worker", "api"])
 def test_the_api_in_the_middle_of_an_upload(service: Service, owner: Member, large: Path, role: str) -> None:
-    """The process that serves, or its parent: the caller sees the connection end, and nothing of it stays."""
+    """The process that serves, or its parent.
+
+    The caller sees the connection end, and nothing of it stays.
+    """
     host, _, port = service.url.removeprefix("http://").partition(":")
     content = large.read_bytes()
     head = b'--b\r\nContent-Disposition: form-data; name="file"; filename="large.xlsx"\r\n\r\n'
@@ -207,5 +216,8 @@ def test_everything_at_once(service: Service, owner: Member, large: Path) -> Non
 
 
 def test_what_all_that_left(service: Service, owners: Owners, tmp_path: Path) -> None:
-    """Chains are whole, work has ended, and nothing stands about; not even processes, as the end of the file sees."""
+    """Chains are whole, work has ended, and nothing stands about.
+
+    Not even processes, as the end of the file sees.
+    """
     whole(service, Book(), owners, tmp_path)

@@ -1,4 +1,7 @@
-"""A streaming replica of PostgreSQL: its reads, nobody missing what they wrote, and what happens without it."""
+"""A streaming replica of PostgreSQL.
+
+Its reads, nobody missing what they wrote, and what happens without it.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +71,10 @@ def paused(replica: Postgres) -> Iterator[None]:
 
 
 def answering(who: Member, copied: tuple[Machines, Postgres]) -> None:
-    """Wait until the replica answers: it is asked for a row that only it has still, replaying nothing meanwhile."""
+    """Wait until the replica answers.
+
+    It is asked for a row that only it has still, replaying nothing meanwhile.
+    """
     running, replica = copied
     deal = create(who, "Before")["id"]
 
@@ -130,7 +136,10 @@ def test_row_security_holds_there(copied: tuple[Machines, Postgres], owners: tup
 def test_every_such_route_answers_as_the_primary(
     copied: tuple[Machines, Postgres], owners: tuple[Member, Member]
 ) -> None:
-    """A handler that wrote would be refused by the replica; what is read is the same, to the byte."""
+    """A handler that wrote would be refused by the replica.
+
+    What is read is the same, to the byte.
+    """
     who = owners[0]
     deal = create(who, "One")["id"]
     paths = [route.path.format(deal_id=deal, result_id=deal) for route in routes() if route.lags]
@@ -151,7 +160,10 @@ def test_every_such_route_answers_as_the_primary(
 
 
 def test_without_the_replica_nobody_notices(copied: tuple[Machines, Postgres], owners: tuple[Member, Member]) -> None:
-    """Killed, or hanging: each list is answered, the first after a wait that is bounded."""
+    """Killed, or hanging.
+
+    Each list is answered, the first after a wait that is bounded.
+    """
     replica = copied[1]
     who = owners[0]
     answering(who, copied)

@@ -1,4 +1,7 @@
-"""A rolling restart of every process under load: no request fails, and no job is lost or done twice."""
+"""A rolling restart of every process under load.
+
+No request fails, and no job is lost or done twice.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,9 @@ def four() -> Iterator[Machines]:
 
 
 class Balancer:
-    """What a Service of Kubernetes does: a new connection goes to a process that was ready when it was last asked.
+    """What a Service of Kubernetes does.
+
+    A new connection goes to a process that was ready when it was last asked.
 
     It passes bytes on and repeats nothing: only a connection that is refused, before any byte, is tried elsewhere.
     """

@@ -1,4 +1,7 @@
-"""Two APIs and two workers, each on a machine of its own: what one does the others know, and none needs a neighbour."""
+"""Two APIs and two workers, each on a machine of its own.
+
+What one does the others know, and none needs a neighbour.
+"""
 
 from __future__ import annotations
 
@@ -204,7 +207,10 @@ def test_every_log_is_without_errors(four: Machines) -> None:
 def test_a_backup_is_restored_into_another_database_and_store_and_into_a_folder(
     four: Machines, both: tuple[Member, Member], book: str, tmp_path: Path
 ) -> None:
-    """By an owner who is no superuser, beside the machines; a copy in a data folder has an owner of another name."""
+    """By an owner who is no superuser, beside the machines.
+
+    A copy in a data folder has an owner of another name.
+    """
     run = both[0].post("/api/v1/compliance/run", json={"workbook_id": book})
     assert run.status_code == 200, run.text
     database, backups = four.database, tmp_path / "backups"

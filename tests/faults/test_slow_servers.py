@@ -1,4 +1,7 @@
-"""A database or cache that is slow, hangs or is cut off: answers stay bounded, and all goes on by itself."""
+"""A database or cache that is slow, hangs or is cut off.
+
+Answers stay bounded, and all goes on by itself.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A report by seed: its pages stacked in one of several ways, and what each cell says."""
+"""A report by seed.
+
+Its pages stacked in one of several ways, and what each cell says.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,10 @@ def book_of(seed: int) -> Book:
 
 
 def _tests_pages(rng: Random, style: Style, deal: Deal) -> list[tuple[str, Block]]:
-    """All tests in one table with sections; a page for each group; or the groups stacked or side by side."""
+    """All tests in one table with sections.
+
+    A page for each group; or the groups stacked or side by side.
+    """
     wording = Wording(rng)
     groups = [(rng.choice(WORDS.titles[key]), getattr(deal, key)) for key in ("coverage", "quality", "shares")]
     if (way := rng.randrange(5)) == 0:
@@ -84,7 +90,10 @@ def _stacked(blocks: list[Block], gap: int) -> Block:
 
 
 def _component_pages(rng: Random, style: Style, deal: Deal, words: dict[str, str]) -> list[tuple[str, Block]]:
-    """The parts of both numerators: on a page each, below each other, or side by side."""
+    """The parts of both numerators.
+
+    On a page each, below each other, or side by side.
+    """
     par, interest = par_page(rng, style, deal, words), interest_page(rng, style, deal)
     match rng.randrange(3):
         case 0:
@@ -96,7 +105,10 @@ def _component_pages(rng: Random, style: Style, deal: Deal, words: dict[str, str
 
 
 def _list_pages(rng: Random, style: Style, deal: Deal) -> list[tuple[str, Block]]:
-    """Lists of loans on a page each, or all on one sheet; tables by rating, industry and country below each other."""
+    """Lists of loans on a page each, or all on one sheet.
+
+    Tables by rating, industry and country below each other.
+    """
     heading = rng.choice(WORDS.list_headings)
     kinds = list(lists_of(deal).items())
     rng.shuffle(kinds)

@@ -1,4 +1,7 @@
-"""How one report shows numbers: typed under a number format, or as text; and blocks of cells with what they print."""
+"""How one report shows numbers.
+
+Typed under a number format, or as text; and blocks of cells with what they print.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,10 @@ Line = tuple[str, int, bool]
 
 
 def accounts_page(rng: Random, style: Style, deal: Deal) -> Block:
-    """Balances of the accounts: the principal one holds the deal's cash, the interest one what was collected."""
+    """Balances of the accounts.
+
+    The principal one holds the deal's cash, the interest one what was collected.
+    """
     names = dict(rng.choice(WORDS.account_names))
     order = ["interest", "principal", "payment", "reserve", "unfunded"]
     if rng.random() < 0.5:
@@ -76,7 +79,10 @@ def _split(rng: Random, style: Style, deal: Deal, balances: list[tuple[str, str,
 
 
 def _stacked(rng: Random, style: Style, deal: Deal, balances: list[tuple[str, str, int]]) -> Block:
-    """Headings in rows above each other: native and deal currency, each by trade and by receipt; with subtotals."""
+    """Headings in rows above each other.
+
+    Native and deal currency, each by trade and by receipt; with subtotals.
+    """
     block = Block()
     block.add(None, None, "Native Currency", "Native Currency", "Deal Currency", "Deal Currency")
     block.add("Account Name", "CCY", *["(Trade Date Basis)", "(Received Date Basis)"] * 2)
@@ -167,7 +173,10 @@ def interest_page(rng: Random, style: Style, deal: Deal) -> Block:
 
 
 def _lines(rng: Random, style: Style, lines: list[Line], total: tuple[str, int], title: str = "") -> Block:
-    """Labels and amounts that add up to a total below or above them; sometimes with the month before beside them."""
+    """Labels and amounts that add up to a total below or above them.
+
+    Sometimes with the month before beside them.
+    """
     block = Block()
     has_prior = rng.random() < 0.15
 

@@ -1,4 +1,6 @@
-"""The figures of one invented deal: loans, notes, cash, the parts of its coverage tests, and its tests; by seed.
+"""The figures of one invented deal.
+
+Loans, notes, cash, the parts of its coverage tests, and its tests; by seed.
 
 Money in cents, so that every sum is exact; percentages in points.
 """

@@ -14,7 +14,10 @@ CENT = 0.005
 
 
 def holdings(style: Style, deal: Deal) -> Block:
-    """Every loan, with plain headings: how columns of loans are worded is tried elsewhere."""
+    """Every loan, with plain headings.
+
+    How columns of loans are worded is tried elsewhere.
+    """
     block = Block()
     block.add(
         "Issuer Name",

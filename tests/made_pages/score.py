@@ -157,7 +157,10 @@ def _score_note(score: Score, book: Book, portfolio: Portfolio, expectation: Exp
 
 
 def _score_amounts(score: Score, book: Book, portfolio: Portfolio) -> None:
-    """Principal cash, the parts of interest coverage, and both numerators; each with the identity that doubts it."""
+    """Principal cash, the parts of interest coverage, and both numerators.
+
+    Each with the identity that doubts it.
+    """
     deal, own, facts = portfolio.deal, book.deal, portfolio.facts
     fees = None if deal.senior_fees is None else abs(deal.senior_fees)
     rows = [

@@ -1,4 +1,7 @@
-"""Tables of tests, in the shapes of several trustees: columns, headings, sections, limits and statuses differ."""
+"""Tables of tests, in the shapes of several trustees.
+
+Columns, headings, sections, limits and statuses differ.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,10 @@ from tests.made_pages.words import WORDS
 
 @dataclass(frozen=True)
 class Shape:
-    """The columns of a table of tests, in order, with their headings; `above` are group headings over them."""
+    """The columns of a table of tests, in order, with their headings.
+
+    `above` are group headings over them.
+    """
 
     columns: tuple[tuple[str, str], ...]
     limit: str

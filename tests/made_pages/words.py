@@ -1,4 +1,6 @@
-"""How trustees word what they print: six wordings of each thing or more, of reports of US and European deals.
+"""How trustees word what they print.
+
+Six wordings of each thing or more, of reports of US and European deals.
 
 In `words.json`: {c} is a class or several, {n} and {N} a count in digits and in words, {o} an ordinal, {A} an agency.
 The reader's own words are no source of these.

@@ -1,4 +1,7 @@
-"""Print how well reports of every style are read: python -m tests.made_reports --seeds 300 --mutants 1000 --show 40."""
+"""Print how well reports of every style are read.
+
+Python -m tests.made_reports --seeds 300 --mutants 1000 --show 40.
+"""
 
 from __future__ import annotations
 

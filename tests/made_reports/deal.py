@@ -63,7 +63,10 @@ MARKETS: Final = {
 
 @dataclass
 class Deal:
-    """Loans as columns under the names of items, in standard units: percent, basis points, days, whole currency."""
+    """Loans as columns under the names of items, in standard units.
+
+    Percent, basis points, days, whole currency.
+    """
 
     seed: int
     market: Market
@@ -110,7 +113,10 @@ _RATES: Final = {"EUR": 1.0844, "GBP": 1.2637, "CAD": 0.7391}
 
 
 def make_foreign(rng: Random, deal: Deal) -> None:
-    """Put some loans into another currency: par stays in the deal's, and par_native is in the loan's own."""
+    """Put some loans into another currency.
+
+    Par stays in the deal's, and par_native is in the loan's own.
+    """
     currencies = [rng.choice(tuple(_RATES)) if rng.random() < 0.08 else "USD" for _ in range(deal.size)]
     rates = [_RATES.get(currency, 1.0) for currency in currencies]
     native = [round(par / rate, 2) for par, rate in zip(deal.items["par"], rates, strict=True)]

@@ -1,4 +1,7 @@
-"""Figures of a report: loans, par, the day, and results of tests, beside those of what its pages print."""
+"""Figures of a report.
+
+Loans, par, the day, and results of tests, beside those of what its pages print.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,10 @@ class Figure(NamedTuple):
 
 
 def figures_of(report: Report, truth: Truth, portfolio: Portfolio, general: dict[str, str]) -> Iterator[Figure]:
-    """Compare the figures of a reading; `general` says which item feeds a field that several columns may."""
+    """Compare the figures of a reading.
+
+    `general` says which item feeds a field that several columns may.
+    """
     doubts = Doubts(portfolio)
     loans, par = truth.loan_count, sum(value or 0.0 for value in truth.items["par"])
     read_par = float(portfolio.numbers["par_value"].sum()) if "par_value" in portfolio.numbers else None
@@ -91,8 +97,10 @@ def _truth_portfolio(report: Report, truth: Truth, portfolio: Portfolio, general
 
 
 def _from_other_pages(report: Report, portfolio: Portfolio) -> dict[str, Any]:
-    """What the loans' own columns may leave out: what a list says of defaulted loans; prices, where the reader takes
-    them from market values."""
+    """What the loans' own columns may leave out.
+
+    What a list says of defaulted loans; prices, where the reader takes them from market values.
+    """
     items, columns = report.deal.items, dict[str, Any]()
     if any(name == "Defaulted Obligations" for name, _ in report.others):
         for item in ("price", "default_date"):

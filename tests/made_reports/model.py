@@ -1,4 +1,7 @@
-"""A report before it is printed: pages of columns, lines between loans, and how both become rows of cells."""
+"""A report before it is printed.
+
+Pages of columns, lines between loans, and how both become rows of cells.
+"""
 
 from __future__ import annotations
 
@@ -124,7 +127,10 @@ class Report:
 def make_column(
     deal: Deal, loans: list[int], item: str, heading: str, habits: Habits, *, source: str = "", group: str = ""
 ) -> Column:
-    """Print an item of the page's loans; `source` is the item of the deal where the page calls it by another."""
+    """Print an item of the page's loans.
+
+    `source` is the item of the deal where the page calls it by another.
+    """
     pairs = [print_cell(source or item, deal.items[source or item][at], habits, deal.market.currency) for at in loans]
     cells = [pair.cell for pair in pairs]
     return Column(item, heading, cells, [pair.value for pair in pairs], group, adds=item in ("par", "unfunded"))
@@ -148,7 +154,10 @@ def page_rows(page: Page) -> Rows:
 
 
 def merged_ranges(page: Page) -> list[tuple[int, int, int, int]]:
-    """The merged cells of the first head: titles over the table's width, and words of groups over their columns."""
+    """The merged cells of the first head.
+
+    Titles over the table's width, and words of groups over their columns.
+    """
     if not page.is_merged:
         return []
     last = page.left + len(page.columns) - 1

@@ -14,7 +14,10 @@ _CODES: Final = {
 
 
 def rate_cells(rng: Random, deal: Deal, loans: list[int], *, has_all_in: bool) -> Column:
-    """Make a column with index and spread in one cell; for fixed loans with their coupon, unless it stands beside."""
+    """Make a column with index and spread in one cell.
+
+    For fixed loans with their coupon, unless it stands beside.
+    """
     short, letter, long = _CODES[deal.market.index]
     shape = rng.choice((f"{short}+{{points:.0f}}", f"{letter}+ {{percent:.2f}}%", f"{long} + {{percent:.2f}}%"))
     fixed = (

@@ -1,4 +1,7 @@
-"""How much of a report is read rightly: loans, fields and figures, and what is wrong without a doubt."""
+"""How much of a report is read rightly.
+
+Loans, fields and figures, and what is wrong without a doubt.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,10 @@ class Miss:
 
 @dataclass
 class Score:
-    """Cells by style and field: right, wrong, missing; and every column with a wrong or missing cell."""
+    """Cells by style and field.
+
+    Right, wrong, missing; and every column with a wrong or missing cell.
+    """
 
     counts: dict[tuple[str, str], Count] = field(default_factory=lambda: defaultdict(Counter))
     misses: list[Miss] = field(default_factory=list)
@@ -175,7 +181,10 @@ def fed_by(report: Report, portfolio: Portfolio, column: tuple[str, str]) -> lis
 
 
 def matched_rows(truth: Truth, portfolio: Portfolio) -> list[int | None]:
-    """Row of the portfolio for each loan: by an id, else by names and par, each where only one fits."""
+    """Row of the portfolio for each loan.
+
+    By an id, else by names and par, each where only one fits.
+    """
     rows: list[int | None] = [None] * truth.size
     used: set[int] = set()
     for key in _keys(truth, portfolio):
@@ -218,7 +227,10 @@ _NAMES: Final = (
 
 
 def _read(portfolio: Portfolio, name: str) -> list[Any]:
-    """A field as plain values, None for blank; all None where the portfolio does not have it."""
+    """A field as plain values, None for blank.
+
+    All None where the portfolio does not have it.
+    """
     if name == "lien_type":
         return (
             [None] * portfolio.row_count if portfolio.lien is None else [int(lien) or None for lien in portfolio.lien]
@@ -315,7 +327,10 @@ def _best(item: str, values: list[Any], rows: list[int | None], portfolio: Portf
 def _score_general(
     name: str, items: tuple[str, ...], truth: Truth, rows: list[int | None], portfolio: Portfolio
 ) -> tuple[Outcome, str] | None:
-    """Compare a field that one of several columns may feed: it must be one of them, the same for all loans."""
+    """Compare a field that one of several columns may feed.
+
+    It must be one of them, the same for all loans.
+    """
     carried = [item for item in items if item in truth.items]
     if not carried or name in {own for item in carried for own in FIELDS[item]}:
         return None

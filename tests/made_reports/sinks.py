@@ -1,4 +1,7 @@
-"""Columns that carry no field of a loan: numbers of rows, accrued interest, leverage, comments and their like."""
+"""Columns that carry no field of a loan.
+
+Numbers of rows, accrued interest, leverage, comments and their like.
+"""
 
 from __future__ import annotations
 

@@ -124,7 +124,10 @@ def column_letters(at: int) -> str:
 
 
 def truth_of(report: Report) -> Truth:
-    """Collect what the current pages say; the first page that says an item is believed."""
+    """Collect what the current pages say.
+
+    The first page that says an item is believed.
+    """
     truth = Truth(report.deal.size)
     for page in report.pages:
         if not page.is_current:

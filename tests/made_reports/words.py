@@ -1,4 +1,7 @@
-"""What reports call their columns: phrases by item and register, and those of columns that carry no field."""
+"""What reports call their columns.
+
+Phrases by item and register, and those of columns that carry no field.
+"""
 
 from __future__ import annotations
 

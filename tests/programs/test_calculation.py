@@ -1,4 +1,6 @@
-"""LibreOffice as a second witness: it recalculates a generated workbook, and a book of ours gives the same values.
+"""LibreOffice as a second witness.
+
+It recalculates a generated workbook, and a book of ours gives the same values.
 
 Where Excel and LibreOffice part, tests/core/formula/cases/libreoffice-differs.json says so: a pattern of formulas, why,
 and one of them with both values. Of errors only that there is one is compared: LibreOffice's own kinds are not Excel's.

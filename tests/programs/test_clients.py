@@ -1,4 +1,7 @@
-"""The typed clients as their users get them: built, installed, type-checked, and used as their READMEs say."""
+"""The typed clients as their users get them.
+
+Built, installed, type-checked, and used as their READMEs say.
+"""
 
 from __future__ import annotations
 

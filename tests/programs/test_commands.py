@@ -1,4 +1,7 @@
-"""Every command in every format: the same rows, nothing but the answer on stdout, and an end without a traceback."""
+"""Every command in every format.
+
+The same rows, nothing but the answer on stdout, and an end without a traceback.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The pins of .constraints.txt: uv takes them for all extras, and none is missing or superfluous.
+"""The pins of .constraints.txt.
+
+Uv takes them for all extras, and none is missing or superfluous.
 
 That pip takes them, too, is seen where it installs: .ci/wheel, and the steps of the Dockerfile (test_image.py).
 """
@@ -33,7 +35,10 @@ PINNED = pins(CONSTRAINTS.read_text(encoding="utf-8"))
 
 
 def resolved_by_uv(python: str, *, without: str = "") -> dict[str, str]:
-    """What uv would install of the extras on a version of Python. It reads none of pip's settings."""
+    """What uv would install of the extras on a version of Python.
+
+    It reads none of pip's settings.
+    """
     extras = [f"--extra={name}" for name in PROJECT["optional-dependencies"] if name != without]
     pip = subprocess.run(
         [sys.executable, "-m", "pip", "config", "get", "global.index-url"], capture_output=True, text=True, check=False

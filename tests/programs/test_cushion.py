@@ -1,4 +1,7 @@
-"""`import cushion` and the command where a program has a `core` of its own: both work, in either order."""
+"""`import cushion` and the command where a program has a `core` of its own.
+
+Both work, in either order.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The first page of a report as poppler reads it: what the file itself contradicts is no plain failure there."""
+"""The first page of a report as poppler reads it.
+
+What the file itself contradicts is no plain failure there.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +111,10 @@ def test_a_pass_of_the_file_beside_a_failure_of_ours(tmp_path: Path) -> None:
 
 
 def test_a_plain_failure_is_seen() -> None:
-    """The search itself: in the sentence and in the table, and not where it is said to be doubtful."""
+    """The search itself.
+
+    In the sentence and in the table, and not where it is said to be doubtful.
+    """
     sentence = "8 of 21 tests fail\nFailed: Cov-lite 98.99 against at most 7.50; WARF 8,054 against at most 3,000.\n\n"
     table = " Cov-lite      98.99    ≤ 7.50 %      −91.49     Fail\n"
     assert plain_failures(sentence, ["Cov-lite"]) == ["Failed: ... Cov-lite"]

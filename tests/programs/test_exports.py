@@ -1,4 +1,7 @@
-"""Exports as other programs see them: LibreOffice and openpyxl calculate the zones, poppler reads the pages."""
+"""Exports as other programs see them.
+
+LibreOffice and openpyxl calculate the zones, poppler reads the pages.
+"""
 
 from __future__ import annotations
 

@@ -48,7 +48,10 @@ class Browser:
             self.do(f"{domain}.enable")
 
     def do(self, method: str, **parameters: Any) -> Any:
-        """The answer to one command; what the page complains of meanwhile is kept in `said`."""
+        """The answer to one command.
+
+        What the page complains of meanwhile is kept in `said`.
+        """
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters}
         message |= {"sessionId": self._session} if self._session else {}
@@ -95,7 +98,10 @@ def browser(tmp_path: Path) -> Iterator[Browser]:
 
 
 def test_it_is_built_without_a_network(tmp_path: Path) -> None:
-    """In time, small, and to the bytes that `make docs` made: a page that names its day or order would differ."""
+    """In time, small, and to the bytes that `make docs` made.
+
+    A page that names its day or order would differ.
+    """
     out, started = tmp_path / "guide.zip", time.monotonic()
     command = ["unshare", "--net", "--map-root-user", sys.executable, "-m", "docs", "--out", str(out)]
     built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)

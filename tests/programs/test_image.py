@@ -1,4 +1,6 @@
-"""The image without a container engine: the steps of the Dockerfile are run, and what comes of them is used.
+"""The image without a container engine.
+
+The steps of the Dockerfile are run, and what comes of them is used.
 
 Each stage has a root of its own: a fresh Debian of the base image's release, with the Python of its version that this
 machine has, and what the steps write in a layer above it. A step runs in a mount and process namespace, as its user,
@@ -50,7 +52,10 @@ exec chroot --userspec="$user" "$layer/root" env -i -C "$folder" "$@"
 
 @dataclass
 class Stage:
-    """A stage of the Dockerfile: its layer, and what the instructions so far say of commands."""
+    """A stage of the Dockerfile.
+
+    Its layer, and what the instructions so far say of commands.
+    """
 
     layer: Path
     base: Path
@@ -92,7 +97,10 @@ def instructions(text: str) -> Iterator[tuple[str, str]]:
 
 
 def ignored(path: str) -> bool:
-    """Whether .dockerignore keeps a path of the repository from the build: the last line that matches says."""
+    """Whether .dockerignore keeps a path of the repository from the build.
+
+    The last line that matches says.
+    """
     parts = path.split("/")
     ways = ["/".join(parts[: count + 1]) for count in range(len(parts))]
     verdict = False
@@ -119,7 +127,10 @@ def copy_from_repository(sources: list[str], target: Path) -> None:
 
 
 def interpreters(version: str) -> list[Path]:
-    """The Pythons of a version beside the one that runs here, or itself; no virtual environments."""
+    """The Pythons of a version beside the one that runs here, or itself.
+
+    No virtual environments.
+    """
     result = sorted(Path(sys.base_prefix).parent.glob(f"*/bin/python{version}"))
     return [path for path in result if not (path.parents[1] / "pyvenv.cfg").exists()]
 

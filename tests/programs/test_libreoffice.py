@@ -1,4 +1,7 @@
-"""LibreOffice as a witness: it recalculates and rewrites a generated deal, and the readers see the same cells."""
+"""LibreOffice as a witness.
+
+It recalculates and rewrites a generated deal, and the readers see the same cells.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def convert(path: Path, kind: str, folder: Path, *more: Path, opening: str | None = None) -> Path:
-    """The file as LibreOffice saves it, and more of them with it; `opening` says how it reads them."""
+    """The file as LibreOffice saves it, and more of them with it.
+
+    `opening` says how it reads them.
+    """
     program = shutil.which("soffice") or shutil.which("libreoffice")
     assert program, "these tests want LibreOffice Calc"
     subprocess.run(
@@ -125,7 +131,10 @@ HOSTILE += ["-", "x;-", '&"x"&', "-5.25", "x;-5", "A1", "SUM(A1)", "sep=;"]
 
 
 def test_no_delimited_text_is_calculated(tmp_path: Path) -> None:
-    """Whichever delimiter a file has, and whichever LibreOffice takes; it does calculate the same texts unguarded."""
+    """Whichever delimiter a file has, and whichever LibreOffice takes.
+
+    It does calculate the same texts unguarded.
+    """
     rows = [[first, second, -5.25] for first in HOSTILE for second in ("x", *HOSTILE)]
     paths = []
     for name, delimiter in {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "tilde": "~"}.items():

@@ -1,4 +1,7 @@
-"""The documentation pages in a real browser: they draw every operation, and ask no other host for anything."""
+"""The documentation pages in a real browser.
+
+They draw every operation, and ask no other host for anything.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,10 @@ CLICK = """(text, within) => {
 
 
 def test_a_person_signs_in_with_e_mail_and_password(stack: Stack, tmp_path: Path) -> None:
-    """In the dialog of Swagger UI; then a call that needs a user is answered, and the policy was not in the way."""
+    """In the dialog of Swagger UI.
+
+    Then a call that needs a user is answered, and the policy was not in the way.
+    """
     member = register(stack.url)
     browser = Browser(tmp_path)
 

@@ -1,4 +1,7 @@
-"""LibreOffice between an export and its verdict: what it saves unchanged is the original, and no change is missed."""
+"""LibreOffice between an export and its verdict.
+
+What it saves unchanged is the original, and no change is missed.
+"""
 
 from __future__ import annotations
 
@@ -154,7 +157,10 @@ def test_the_1904_system_is_kept(tmp_path: Path) -> None:
 
 
 def test_what_was_changed_before_it_was_saved_is_told(tmp_path: Path) -> None:
-    """A number, a text, a date, a formula and a cell that came: each by its cell, and no other."""
+    """A number, a text, a date, a formula and a cell that came.
+
+    Each by its cell, and no other.
+    """
     rows: list[list[Any]] = [["Id", "Par", "Maturity", "Share"]]
     rows += [[f"L{at}", at / 7, date(2030, 1, 1 + at), Formula(f"B{at + 2}/SUM(B$2:B$9)", at / 28)] for at in range(8)]
     plain = tmp_path / "plain.xlsx"

@@ -1,4 +1,7 @@
-"""Each kind of document as poppler reads it: the numbers of its pages, its contents, and what runs at their heads."""
+"""Each kind of document as poppler reads it.
+
+The numbers of its pages, its contents, and what runs at their heads.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The written tours, literally: every shell and Python block of a page is run, in order, against a fresh service.
+"""The written tours, literally.
+
+Every shell and Python block of a page is run, in order, against a fresh service.
 
 A page is run in one shell, in a folder that has what the repository has, so what a block sets the next one knows. A
 block that starts the service goes on in the background; a Python block has the names of those before it. Where a page
@@ -54,7 +56,10 @@ def blocks_of(page: str) -> list[Block]:
 
 
 def script_of(blocks: list[Block]) -> str:
-    """The page as one script: it stops at the first line that fails, and tells where each block ended."""
+    """The page as one script.
+
+    It stops at the first line that fails, and tells where each block ended.
+    """
     lines, python = ["set -euo pipefail"], ""
     for number, block in enumerate(blocks):
         if block.kind == "python":
@@ -70,7 +75,10 @@ def script_of(blocks: list[Block]) -> str:
 
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder with what the repository has, and nothing that was made in it; PostgreSQL's account may enter it."""
+    """A folder with what the repository has, and nothing that was made in it.
+
+    PostgreSQL's account may enter it.
+    """
     place = Path(tempfile.mkdtemp(prefix="cushion-tour-"))
     place.chmod(0o755)
     for entry in ROOT.iterdir():

@@ -1,4 +1,7 @@
-"""The console's libraries are those that `make vendor` fetched: no byte was changed since."""
+"""The console's libraries are those that `make vendor` fetched.
+
+No byte was changed since.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Print the scoreboard: `python -m tests.real_reports [file ...] [--columns] [--definitions] [--all]`."""
+"""Print the scoreboard.
+
+`python -m tests.real_reports [file ...] [--columns] [--definitions] [--all]`.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,10 @@ def _print_definitions(names: list[str], *, is_long: bool) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Print what the arguments ask for; without any, all files and the counts of their columns."""
+    """Print what the arguments ask for.
+
+    Without any, all files and the counts of their columns.
+    """
     names = [argument for argument in arguments if not argument.startswith("--")]
     is_long = "--all" in arguments
     if "--definitions" in arguments:

@@ -1,4 +1,6 @@
-"""Read each file as delivered and set its printed figures beside ours: right, wrong, doubtful, not computed.
+"""Read each file as delivered and set its printed figures beside ours.
+
+Right, wrong, doubtful, not computed.
 
 Without a definition, under the deal's own, or under any other.
 """
@@ -97,8 +99,10 @@ def suite_rows(name: str, definition: Definition | None) -> dict[str, Result]:
 
 @cache
 def rows(name: str, definition: Definition | None = None) -> dict[str, Result]:
-    """The results of the standard tests, and those of the definition; without one, those that only the ready-made
-    definition of the market has."""
+    """The results of the standard tests, and those of the definition.
+
+    Without one, those that only the ready-made definition of the market has.
+    """
     standard = suite_rows(name, definition)
     own = {result.test_id: result for result in deal_run(name, definition or READY[FILES[name][2]])}
     return own | standard if definition is None else standard | own
@@ -106,7 +110,10 @@ def rows(name: str, definition: Definition | None = None) -> dict[str, Result]:
 
 @cache
 def printed(name: str) -> list[dict[str, Any]]:
-    """What a file prints: `id`, `value`, `tolerance`, and `numerator` and `denominator` where they are printed."""
+    """What a file prints.
+
+    `id`, `value`, `tolerance`, and `numerator` and `denominator` where they are printed.
+    """
     document = json.loads((DATA / FILES[name][1]).read_text("utf-8"))
     return document["figures"] if isinstance(document, dict) else document
 

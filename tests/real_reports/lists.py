@@ -1,4 +1,7 @@
-"""Files of loans that print no figures: what their own cells add up to, and which column feeds which field."""
+"""Files of loans that print no figures.
+
+What their own cells add up to, and which column feeds which field.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Where the product gives each of the figures that a file prints: the test, and the figure in its breakdown."""
+"""Where the product gives each of the figures that a file prints.
+
+The test, and the figure in its breakdown.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,10 @@ def nth(things: str, rank: int) -> Callable[[Result], Own | None]:
 
 
 def of_class(letter: str, key: str = "ratio") -> Callable[[Result], Own | None]:
-    """The ratio or the trigger of a class, whose name ends with its letter: Class A Notes/Class B-1 Notes."""
+    """The ratio or the trigger of a class, whose name ends with its letter.
+
+    Class A Notes/Class B-1 Notes.
+    """
 
     def find(result: Result) -> Own | None:
         for entry in breakdown(result).get("classes", []):

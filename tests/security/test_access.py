@@ -1,4 +1,7 @@
-"""Who may call what: every endpoint with every role, every scope, the system key and operators, by a table."""
+"""Who may call what.
+
+Every endpoint with every role, every scope, the system key and operators, by a table.
+"""
 
 from __future__ import annotations
 
@@ -254,7 +257,10 @@ if SPECIFIED.exists():
 
 
 def called(caller: Member, row: Route) -> httpx.Response:
-    """The answer to a call that names nothing: whoever may call is told 404 or 422 at worst."""
+    """The answer to a call that names nothing.
+
+    Whoever may call is told 404 or 422 at worst.
+    """
     answer = caller.http.request(row.method, path_of(row))
     assert answer.status_code not in (401, 429, 500, 503), answer.text
     return answer
@@ -375,7 +381,10 @@ def test_what_a_caller_sends_is_not_looked_at_before_who_they_are(
 
 
 def test_nobody_becomes_an_operator_by_a_name(stack: Stack, shared_owner: Member) -> None:
-    """Registration is open, and a slug is made of a name: one that the deployment listed goes to nobody who asks."""
+    """Registration is open, and a slug is made of a name.
+
+    One that the deployment listed goes to nobody who asks.
+    """
     with stack.another_api(CUSHION_OPERATOR_TENANTS="night-operations, the-staff") as url:
         for name in ("Night Operations", "night-operations", " NIGHT  OPERATIONS ", "Night & Operations", "The Staff"):
             usurper = register(url, organization=name)

@@ -1,4 +1,7 @@
-"""Guessing passwords, codes, keys and tokens: where the tries end, and that nothing a client says begins them anew."""
+"""Guessing passwords, codes, keys and tokens.
+
+Where the tries end, and that nothing a client says begins them anew.
+"""
 
 from __future__ import annotations
 
@@ -179,7 +182,10 @@ def test_the_places_of_a_user_are_the_last_few(stack: Stack, behind: Door, owner
 def test_the_second_factor_leads_past_used_up_tries_and_tells_nothing(
     stack: Stack, behind: Door, owner: Member
 ) -> None:
-    """Password and code together, from anywhere; whoever lacks one of them reads what everybody reads."""
+    """Password and code together, from anywhere.
+
+    Whoever lacks one of them reads what everybody reads.
+    """
     secret = enrolled(owner)
     plain, nobody = register(stack.url), f"nobody-{uuid4().hex}@example.com"
     for email in (owner.email, plain.email, nobody):
@@ -202,7 +208,10 @@ def test_the_second_factor_leads_past_used_up_tries_and_tells_nothing(
 
 
 def test_codes_end_where_tries_are_used_up_too(behind: Door, owner: Member) -> None:
-    """Who knows the password tries no more codes for it; who does not uses up none of the user's."""
+    """Who knows the password tries no more codes for it.
+
+    Who does not uses up none of the user's.
+    """
     secret = enrolled(owner)
     use_up(behind, owner.email)
     for _ in range(CODES + 2):
@@ -245,7 +254,10 @@ def test_no_header_makes_another_address_where_no_proxy_is_trusted(open_door: Do
     ["{}, {mine}", "{},10.0.0.7,{mine}", "{}, {mine}, 10.9.9.9", "x, {}, {mine}", "{}, {mine}, 127.0.0.1"],
 )
 def test_what_stands_before_the_trusted_proxies_is_not_believed(behind: Door, address: str, spoofed: str) -> None:
-    """A proxy adds the address that it sees at the end; what its client wrote stands in front of that."""
+    """A proxy adds the address that it sees at the end.
+
+    What its client wrote stands in front of that.
+    """
     answers = [
         behind.login(f"{uuid4().hex}@example.com", WRONG, spoofed.format(next(_addresses), mine=address))
         for _ in range(LOGINS + 2)
@@ -316,7 +328,10 @@ def enrolled(owner: Member) -> str:
 
 
 def test_codes_end_wherever_they_come_from(behind: Door, owner: Member) -> None:
-    """Ten thousandths of all codes fit at any time: without an end, a few hours of tries would find one."""
+    """Ten thousandths of all codes fit at any time.
+
+    Without an end, a few hours of tries would find one.
+    """
     secret = enrolled(owner)
     wrong = [code for code in map("{:06}".format, range(10)) if not pyotp.TOTP(secret).verify(code, valid_window=3)]
     ended = 0
@@ -343,7 +358,10 @@ def test_codes_tell_nothing_before_the_password(behind: Door, owner: Member) -> 
 
 
 def test_a_key_is_right_or_wrong_and_nothing_between(stack: Stack, owner: Member) -> None:
-    """Unknown, cut, altered, revoked, expired: the same words, so that no part of a key can be found alone."""
+    """Unknown, cut, altered, revoked, expired.
+
+    The same words, so that no part of a key can be found alone.
+    """
     key = owner.key("workbooks:read").http.headers["X-API-Key"]
     revoked = owner.post("/api/v1/admin/api-keys", json={"name": "k", "permissions": ["workbooks:read"]}).json()
     assert owner.delete(f"/api/v1/admin/api-keys/{revoked['id']}").status_code == 204

@@ -1,4 +1,7 @@
-"""Damaged files of every kind: whatever is cut off or changed, a file is read or refused; no fault is the machine's."""
+"""Damaged files of every kind.
+
+Whatever is cut off or changed, a file is read or refused; no fault is the machine's.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +84,10 @@ FILES: dict[str, Callable[[], bytes]] = {
 
 
 def spoiled(data: bytes, random: Random) -> Iterator[bytes]:
-    """Copies that are cut off, have other bytes, lack some, or have some twice; of archives, parts of them likewise."""
+    """Copies that are cut off, have other bytes, lack some, or have some twice.
+
+    Of archives, parts of them likewise.
+    """
     for _ in range(CHANGES // 4 if data[:1] != OLE else CHANGES // 12):
         at, size = random.randrange(len(data)), random.randrange(1, 40)
         yield data[:at]
@@ -102,8 +108,11 @@ def spoiled(data: bytes, random: Random) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("kind", list(FILES))
 def test_a_damaged_file_is_read_or_refused(tmp_path: Path, kind: str) -> None:
-    """By the functions that the child runs: what else they raise reads as a refusal, but an OSError as the machine's
-    fault, which is tried again and ends as a dead letter."""
+    """By the functions that the child runs.
+
+    What else they raise reads as a refusal, but an OSError as the machine's fault, which is tried again and ends as
+    a dead letter.
+    """
     path, folder = tmp_path / "a", tmp_path / "out"
     folder.mkdir()
     data = FILES[kind]()

@@ -119,7 +119,10 @@ def test_the_migration_gives_the_role_its_password(stack: Stack, owners_url: str
 
 
 def test_the_owners_url_is_told_to_the_migration_alone() -> None:
-    """In the deployment that is shown: by its files, and whatever the environment of `cushion serve` holds."""
+    """In the deployment that is shown.
+
+    By its files, and whatever the environment of `cushion serve` holds.
+    """
     from service.host.supervisor import Plan, child_environment
 
     blocks = (ROOT / "compose.yaml").read_text(encoding="utf-8").split("\n\n")

@@ -1,4 +1,7 @@
-"""Nobody grants a scope that they lack: not by a role, not by an invitation, not by a key, not by a chain of these."""
+"""Nobody grants a scope that they lack.
+
+Not by a role, not by an invitation, not by a key, not by a chain of these.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +95,10 @@ def test_no_key_gives_a_role_that_has_more_than_itself(
 
 
 def test_taking_gives_nothing_and_needs_no_more_than_users(owner: Member) -> None:
-    """A key that may do nothing else still shuts a user out, as whoever runs it must; it lets nobody back in."""
+    """A key that may do nothing else still shuts a user out, as whoever runs it must.
+
+    It lets nobody back in.
+    """
     by, analyst = owner.key("admin:users"), owner.invite("analyst")
     path = f"{ADMIN}/users/{analyst.user_id}"
     assert by.patch(path, json={"full_name": "Renamed"}).status_code == 200
@@ -122,7 +128,10 @@ def test_no_key_makes_or_rotates_a_key_that_has_more_than_itself(owner: Member) 
 
 
 def reached(stack: Stack, by: Member) -> list[tuple[frozenset[str], Member]]:
-    """Whoever a caller can make, with the scopes that came along: users who joined and logged in, and keys."""
+    """Whoever a caller can make, with the scopes that came along.
+
+    Users who joined and logged in, and keys.
+    """
     result: list[tuple[frozenset[str], Member]] = []
     for role in ROLES:
         answer = invitation(by, role)

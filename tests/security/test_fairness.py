@@ -1,4 +1,6 @@
-"""One tenant works the service as hard as it can; what another asks for meanwhile is served almost as if it were alone.
+"""One tenant works the service as hard as it can.
+
+What another asks for meanwhile is served almost as if it were alone.
 
 Each endpoint whose work can be long (`heavy` in its row) is driven by a crowd, while a quiet tenant lists, evaluates,
 runs a small suite and reads a sheet. The figures stand in a table at the end. They are those of a machine that does
@@ -75,7 +77,10 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def slow(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Cells in two corners of twelve million: five kilobytes that take two seconds to be looked at, and are refused."""
+    """Cells in two corners of twelve million.
+
+    Five kilobytes that take two seconds to be looked at, and are refused.
+    """
     path = tmp_path_factory.mktemp("fair") / "slow.xls"
     out = xlwt.Workbook()
     page = out.add_sheet("A")
@@ -127,7 +132,10 @@ def seconds(ask: Callable[[], httpx.Response], times: int) -> float:
 
 @contextmanager
 def attack(member: Member, times: int, path: str, **request: object) -> Iterator[list[Future[int]]]:
-    """So many of a tenant's requests at once; the other's begin when these have begun."""
+    """So many of a tenant's requests at once.
+
+    The other's begin when these have begun.
+    """
 
     def send() -> int:
         with httpx.Client(base_url=member.http.base_url, headers=member.http.headers, timeout=120) as client:
@@ -150,7 +158,10 @@ def still(running: list[Future[int]]) -> int:
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Stack]:
-    """A service of this module's own, as the product runs; nothing but work limits a tenant."""
+    """A service of this module's own, as the product runs.
+
+    Nothing but work limits a tenant.
+    """
     settings = {
         APPLICATION: "service.app:create",
         "CUSHION_DEFAULT_TIER": "enterprise",
@@ -226,7 +237,10 @@ def part_of(samples: list[float], part: float) -> float:
 
 @dataclass
 class Row:
-    """A line of the table: a case, how busy it was, and for each work p50 and p99, alone and beside it."""
+    """A line of the table.
+
+    A case, how busy it was, and for each work p50 and p99, alone and beside it.
+    """
 
     case: Case
     answers: Counter[str]

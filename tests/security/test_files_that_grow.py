@@ -1,4 +1,7 @@
-"""A small file stays small: what is stored of it, and what a calculation writes, goes by cells, not by distance."""
+"""A small file stays small.
+
+What is stored of it, and what a calculation writes, goes by cells, not by distance.
+"""
 
 from __future__ import annotations
 
@@ -59,8 +62,10 @@ def test_two_cells_a_million_rows_apart_are_stored_as_two_cells(stack: Stack, ow
 
 
 def test_the_children_that_read_and_calculate_it_stay_small(tmp_path: Path) -> None:
-    """Of address space, libraries included: dense, its columns are 700 MiB in the reader and three times that in the
-    calculation."""
+    """Of address space, libraries included.
+
+    Dense, its columns are 700 MiB in the reader and three times that in the calculation.
+    """
     for name in ("read", "calculated"):
         (tmp_path / name).mkdir()
     path = far_file(tmp_path / "far.xlsx")

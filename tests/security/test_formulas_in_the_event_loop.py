@@ -21,7 +21,10 @@ TEXTS = {f"A{row}": "Jan 31 24" for row in range(1, 201)}
 
 
 def tree_of(port: str) -> list[Path]:
-    """The processes of the API that listens there: the one that was started, and all below it."""
+    """The processes of the API that listens there.
+
+    The one that was started, and all below it.
+    """
     paths = [path for path in Path("/proc").glob("[0-9]*") if _is_api(path, port)]
     for process in paths:  # which grows on the way
         for task in process.glob("task/*/children"):
@@ -61,7 +64,10 @@ def attacker(stack: Stack) -> Iterator[Member]:
 
 @contextmanager
 def work_for_evaluators(by: Member) -> Iterator[None]:
-    """Of its seconds, next to none are the API's: while that computes, nobody else is served."""
+    """Of its seconds, next to none are the API's.
+
+    While that computes, nobody else is served.
+    """
     port = str(by.http.base_url.port)
     own, evaluators = processor_seconds(tree_of(port))
     yield

@@ -1,4 +1,7 @@
-"""Texts in cells are data: whatever they say, what is found and answered is that of the same deal with plain texts."""
+"""Texts in cells are data.
+
+Whatever they say, what is found and answered is that of the same deal with plain texts.
+"""
 
 from __future__ import annotations
 
@@ -124,7 +127,10 @@ def test_answers_are_those_of_plain_texts_or_say_what_is_ambiguous() -> None:
 
 
 def sentences(answer: Any) -> Iterator[str]:
-    """What an answer says to people; records of the file, among its supporting data, stay as they are."""
+    """What an answer says to people.
+
+    Records of the file, among its supporting data, stay as they are.
+    """
     if isinstance(answer, str):
         yield answer
     for name, value in answer.items() if isinstance(answer, dict) else ():
@@ -135,7 +141,10 @@ def sentences(answer: Any) -> Iterator[str]:
 
 
 def test_over_http(owner: Member, write_book: WriteBook) -> None:  # noqa: F811 - the fixture of that name
-    """From the cells of an uploaded file: what is generated, asked and chatted has no markup."""
+    """From the cells of an uploaded file.
+
+    What is generated, asked and chatted has no markup.
+    """
     texts = [re.sub(r"[\x00-\x08\x0b-\x1f]", "", text) for text in HOSTILE]
     rows = [[f"LX1{i:05d}", text, *G1_LOANS[i % 12][2:]] for i, text in enumerate(texts)]
     book = owner.uploaded(write_book("hostile", Holdings=[HEADER, *rows], Tranches=G1_NOTES, Deal=G1_DEAL))

@@ -1,4 +1,7 @@
-"""A hostile file costs its command one line and exit code 2: no abort, no traceback, no end in sight, no memory."""
+"""A hostile file costs its command one line and exit code 2.
+
+No abort, no traceback, no end in sight, no memory.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,10 @@ FAR = struct.pack("<H", 0xFFFF)
 
 
 def old_workbook(path: Path, *, row: bytes = b"\1\0", column: bytes = b"\0\0") -> Path:
-    """An .xls with two numbers, the second one's place altered: a file of 5 kB that can ask for 137 GB."""
+    """An .xls with two numbers, the second one's place altered.
+
+    A file of 5 kB that can ask for 137 GB.
+    """
     book = xlwt.Workbook()
     sheet = book.add_sheet("Loans")
     sheet.write(0, 0, 1 / 3)

@@ -108,7 +108,10 @@ def only_our_headers(answer: httpx.Response) -> None:
 
 
 def timed(call: Any, *arguments: Any, **options: Any) -> httpx.Response:
-    """What is asked, unharmed. A machine that stalls does so once, an injected sleep each time."""
+    """What is asked, unharmed.
+
+    A machine that stalls does so once, an injected sleep each time.
+    """
     for _ in range(2):
         started = time.monotonic()
         answer: httpx.Response = call(*arguments, **options)
@@ -140,7 +143,10 @@ def test_texts_in_a_query(target: Member, records: dict[str, str], row: Route) -
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where a body holds texts: values, and the keys of objects, which may be names that the caller chose."""
+    """Where a body holds texts.
+
+    Values, and the keys of objects, which may be names that the caller chose.
+    """
     if isinstance(value, str):
         yield path
     elif isinstance(value, dict):

@@ -128,7 +128,10 @@ def everything(stack: Stack, tenant_id: str) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def own(attacker: Member) -> dict[str, str]:
-    """The attacker's own records: what a call must name besides the one that is not theirs."""
+    """The attacker's own records.
+
+    What a call must name besides the one that is not theirs.
+    """
     return records_of(attacker)
 
 
@@ -237,7 +240,10 @@ def test_a_key_of_another_tenant_reaches_no_further_than_its_owner(attacker: Mem
 
 @pytest.mark.usefixtures("untouched")
 def test_the_same_bytes_are_not_the_same_file(stack: Stack, resources: dict[str, str]) -> None:
-    """Blobs are named by their content; who uploads what another tenant has learns nothing of it."""
+    """Blobs are named by their content.
+
+    Who uploads what another tenant has learns nothing of it.
+    """
     stranger = register(stack.url)
     uploaded = stranger.post("/api/v1/workbooks/upload", files={"file": ("same.xlsx", small_book(BOOK))})
     assert uploaded.status_code == 201
@@ -259,7 +265,10 @@ def test_names_are_free_in_each_tenant(attacker: Member, resources: dict[str, st
 def test_it_is_there_for_its_own_tenant(
     stack: Stack, resources: dict[str, str], shared_owner: Member, row: Route
 ) -> None:
-    """Else the test above would prove nothing; what removes a record proves it elsewhere."""
+    """Else the test above would prove nothing.
+
+    What removes a record proves it elsewhere.
+    """
     if row.method == "DELETE":
         assert stack.sql("SELECT 1 FROM tenants WHERE id = %s", [shared_owner.tenant_id])
         return

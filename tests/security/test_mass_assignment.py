@@ -1,4 +1,7 @@
-"""Fields that a request has no business with: sent along with every body, form and query, they change nothing."""
+"""Fields that a request has no business with.
+
+Sent along with every body, form and query, they change nothing.
+"""
 
 from __future__ import annotations
 

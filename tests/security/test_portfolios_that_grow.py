@@ -34,7 +34,10 @@ BODY_MB = 110
 
 
 def loans(salt: int, stray: int | None, *, count: int = 300) -> bytes:
-    """A workbook of loans; with one more cell in the last row of column `stray` (1-based)."""
+    """A workbook of loans.
+
+    With one more cell in the last row of column `stray` (1-based).
+    """
     book = openpyxl.Workbook()
     sheet = book.active
     assert sheet is not None
@@ -74,7 +77,10 @@ def caller(member: Member, url: str) -> Iterator[httpx.Client]:
 
 
 def own_mb(url: str) -> int:
-    """The memory that the process behind a port has for itself alone; of granian's two that of the one that works."""
+    """The memory that the process behind a port has for itself alone.
+
+    Of granian's two that of the one that works.
+    """
     port = int(url.rpartition(":")[2])
     own = os.getpid()
     result = []

@@ -1,4 +1,7 @@
-"""Idempotency-Key in the wrong hands: an answer is given again to its caller for its request alone."""
+"""Idempotency-Key in the wrong hands.
+
+An answer is given again to its caller for its request alone.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Requests as no decent client writes them: headers twice or huge, methods in disguise, paths with tricks."""
+"""Requests as no decent client writes them.
+
+Headers twice or huge, methods in disguise, paths with tricks.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +84,10 @@ def test_two_tenants_are_none(stack: Stack, shared_owner: Member, attacker: Memb
 
 
 def test_a_token_and_a_key(stack: Stack, shared_owner: Member, attacker: Member, keys: dict[str, Member]) -> None:
-    """The token counts, whatever the key is: a call is never let in, or in as somebody else, by the other one."""
+    """The token counts, whatever the key is.
+
+    A call is never let in, or in as somebody else, by the other one.
+    """
     key = keys["workbooks:read"].http.headers["X-API-Key"]
 
     def call(authorization: str, key: str, path: str = ME) -> httpx.Response:
@@ -263,7 +269,10 @@ TRICKS = [
 
 @pytest.mark.parametrize("path", TRICKS)
 def test_a_path_is_what_it_is(stack: Stack, shared_owner: Member, path: str) -> None:
-    """Nothing is normalised: a wall in front of the service and the service see the same path."""
+    """Nothing is normalised.
+
+    A wall in front of the service and the service see the same path.
+    """
     request = asked(f"Authorization: {bearer(shared_owner)}").replace(ME.encode(), path.encode(), 1)
     status, headers, body = spoken(stack, request)
     assert status in (400, 404), body
@@ -308,7 +317,10 @@ def test_the_host_is_not_told_back(stack: Stack, shared_owner: Member, host: str
 def test_a_parameter_that_is_given_twice_is_refused(
     shared_owner: Member, resources: dict[str, str], row: Route
 ) -> None:
-    """A filter in front of the service may have read the other one. Lists may be given so."""
+    """A filter in front of the service may have read the other one.
+
+    Lists may be given so.
+    """
     path = path_of(row, **quoted(resources)) + asked_of(row)
     for field in msgspec.structs.fields(row.query):
         if "list[" in str(field.type):
@@ -394,7 +406,10 @@ def test_no_page_of_another_origin_reads_answers(stack: Stack, shared_owner: Mem
 
 
 def test_who_is_refused_unread_gets_an_answer_each_time(stack: Stack) -> None:
-    """On one connection, bodies and all: what is refused before its body is read does not break off."""
+    """On one connection, bodies and all.
+
+    What is refused before its body is read does not break off.
+    """
     with httpx.Client(base_url=stack.url, timeout=60) as client:
         answers = [client.post("/api/v1/mappings", content=b"x" * 60_000) for _ in range(200)]
     assert {answer.status_code for answer in answers} == {401}

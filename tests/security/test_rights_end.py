@@ -1,4 +1,6 @@
-"""Rights that end while a request is under way: it is refused, whichever endpoint it is for, and leaves nothing.
+"""Rights that end while a request is under way.
+
+It is refused, whichever endpoint it is for, and leaves nothing.
 
 A body that comes slowly keeps a request open past the gate. And what is quick may still be overtaken by its COMMIT.
 """
@@ -357,7 +359,10 @@ def test_no_key_commits_after_its_end(stack: Stack, owner: Member, sql: str, sta
 
 
 def test_whoever_ends_rights_waits_for_those_who_commit(stack: Stack, owner: Member) -> None:
-    """What rests on rights commits before they end, or not at all: a removal is answered after it."""
+    """What rests on rights commits before they end, or not at all.
+
+    A removal is answered after it.
+    """
     admin = owner.invite("admin")
     with ThreadPoolExecutor(2) as pool, psycopg.connect(stack.database_url) as holding:
         holding.execute("SELECT FROM audit_heads WHERE tenant_id = %s FOR UPDATE", [owner.tenant_id])

@@ -1,4 +1,7 @@
-"""Secrets that answers give out once: nothing of them stands in the database, in Redis or in the log."""
+"""Secrets that answers give out once.
+
+Nothing of them stands in the database, in Redis or in the log.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Connections that are opened to be held: silent, trickling, or announcing what never comes. Others are served."""
+"""Connections that are opened to be held.
+
+Silent, trickling, or announcing what never comes. Others are served.
+"""
 
 from __future__ import annotations
 
@@ -197,7 +200,9 @@ def too_slow(answer: bytes, *, upload: bool = False) -> bool:
 
 @contextmanager
 def late_bodies(url: str, member: Member) -> Iterator[list[socket.socket]]:
-    """Connections whose bodies stay away: where nothing comes, where a little comes at first, and where very much does.
+    """Connections whose bodies stay away.
+
+    Where nothing comes, where a little comes at first, and where very much does.
 
     Others are refused while they wait: what the process holds of them grows old, and is not collected at once.
     """
@@ -273,7 +278,10 @@ def test_a_slow_but_honest_upload_succeeds(strict: str, uploader: Member) -> Non
 
 
 def test_behind_a_trusted_proxy_the_share_is_the_clients(strict: str) -> None:
-    """The proxy itself may hold as many connections as it likes: also more than the start allowed files."""
+    """The proxy itself may hold as many connections as it likes.
+
+    Also more than the start allowed files.
+    """
     mine, second = (LIVE + b"X-Forwarded-For: 192.0.2.%d\r\n" % number for number in (1, 2))
     waiting = JSON + b"X-Forwarded-For: 192.0.2.1\r\nContent-Length: 100\r\n\r\n"
     with ExitStack() as several:

@@ -1,4 +1,7 @@
-"""Storage is what is stored: a small file cannot fill the disk uncounted, and what nobody needs any more is freed."""
+"""Storage is what is stored.
+
+A small file cannot fill the disk uncounted, and what nobody needs any more is freed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What shuts a caller out shuts them out of every endpoint: before the body is read, whatever the role or scope."""
+"""What shuts a caller out shuts them out of every endpoint.
+
+Before the body is read, whatever the role or scope.
+"""
 
 from __future__ import annotations
 

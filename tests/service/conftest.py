@@ -1,4 +1,6 @@
-"""The command as a user runs it: a process of its own, its two streams, and a terminal.
+"""The command as a user runs it.
+
+A process of its own, its two streams, and a terminal.
 
 Where neither the environment nor the streams are what a test is about, the process is forked off one that has imported
 the command; importing takes longer than most command lines do.
@@ -79,7 +81,10 @@ def cushion() -> Callable[..., Answer]:
 
 @pytest.fixture(scope="session")
 def refused() -> Callable[..., str]:
-    """The one line that a refused command says; nothing else is printed, and the exit code is 2."""
+    """The one line that a refused command says.
+
+    Nothing else is printed, and the exit code is 2.
+    """
     return _refused
 
 

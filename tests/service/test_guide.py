@@ -1,4 +1,7 @@
-"""The guide as the service shows it: files of one archive and nothing else, their types and tags."""
+"""The guide as the service shows it.
+
+Files of one archive and nothing else, their types and tags.
+"""
 
 from __future__ import annotations
 

@@ -56,7 +56,10 @@ def running(module: str) -> list[int]:
 
 @contextmanager
 def killing(module: str, *, most: int) -> Iterator[list[int]]:
-    """Ends the first children that run a module, each as soon as it is there; who was ended."""
+    """Ends the first children that run a module, each as soon as it is there.
+
+    Who was ended.
+    """
     ended: list[int] = []
     stop = threading.Event()
 
@@ -119,7 +122,10 @@ def test_a_parse_that_is_killed_each_time_ends_in_error(stack: Stack, owner: Mem
 
 
 def test_a_recalculation_that_is_killed_can_be_asked_for_again(stack: Stack, owner: Member, book: Path) -> None:
-    """Killed each time: the workbook is in error, its last good columns are served. Once: it is done again."""
+    """Killed each time: the workbook is in error, its last good columns are served.
+
+    Once: it is done again.
+    """
     path = f"/api/v1/workbooks/{owner.uploaded(book)['id']}"
 
     def recalculated(**killed: int) -> dict[str, Any]:
@@ -168,7 +174,10 @@ def test_a_tape_whose_reader_is_killed_is_read_again(stack: Stack, owner: Member
 def test_an_upload_whose_probe_is_killed_is_not_called_damaged(
     stack: Stack, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The file is right, so its sender is told to come again; the log tells why and where."""
+    """The file is right, so its sender is told to come again.
+
+    The log tells why and where.
+    """
     workbook = xlwt.Workbook()
     workbook.add_sheet("S").write(0, 0, 1.0)
     path = tmp_path / "book.xls"

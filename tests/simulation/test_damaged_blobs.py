@@ -1,4 +1,7 @@
-"""A disk that loses or alters stored bytes: everyone is told, and no figure ever comes of them."""
+"""A disk that loses or alters stored bytes.
+
+Everyone is told, and no figure ever comes of them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a killed process leaves: bytes that nobody names and folders that nobody works in go, and no others."""
+"""What a killed process leaves.
+
+Bytes that nobody names and folders that nobody works in go, and no others.
+"""
 
 from __future__ import annotations
 
@@ -138,7 +141,10 @@ def test_what_a_writer_of_the_store_left_half_done_goes(stack: Stack) -> None:
 
 
 def test_nothing_is_removed_from_a_store_of_another_deployment(stack: Stack, owner: Member, tmp_path: Path) -> None:
-    """As when two databases are given one bucket: each finds bytes that none of its own records names."""
+    """As when two databases are given one bucket.
+
+    Each finds bytes that none of its own records names.
+    """
     mark = stack.data_dir / "blobs" / "deployment"
     own = mark.read_text()
     mark.write_text(str(uuid4()))

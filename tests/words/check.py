@@ -33,7 +33,10 @@ def _is_binary_dunder(node: ast.AST) -> bool:
 
 
 def _names(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Yield (line, name) of whatever a file names: functions, parameters, variables and attributes that it sets."""
+    """Yield (line, name) of whatever a file names.
+
+    Functions, parameters, variables and attributes that it sets.
+    """
     operands = {id(node.args.args[1]) for node in ast.walk(tree) if _is_binary_dunder(node)}
     for node in ast.walk(tree):
         match node:

@@ -198,7 +198,10 @@ def _shared_names(drafted: Iterable[DraftTest]) -> set[str]:
 
 
 def _name(fact: Fact, test_id: str, shared: set[str]) -> str:
-    """Return the label; one that others have, too, with what its table is called or the id."""
+    """Return the label.
+
+    One that others have, too, with what its table is called or the id.
+    """
     label = one_line(fact.label, TEXT_MAX) or test_id
     if key(fact.label) not in shared:
         return label
@@ -368,7 +371,10 @@ def _open_blocks(unmeasured: Sequence[UnmeasuredTest], sections: Sections) -> li
 
 
 def _head(portfolio: Portfolio, name: str | None, ties: DraftTies, decide: Sequence[Decision]) -> list[str]:
-    """Return the lines above the document: what it is, how much of it ties, and what must be decided."""
+    """Return the lines above the document.
+
+    What it is, how much of it ties, and what must be decided.
+    """
     day = day_of(portfolio.deal.as_of)
     lines = [
         f"Draft of the definition of {one_line(name or 'a deal', TEXT_MAX)}, from its file"

@@ -1,4 +1,7 @@
-"""What a draft is made of: its text, its document, what must be decided, and how its lines say where they come from."""
+"""What a draft is made of.
+
+Its text, its document, what must be decided, and how its lines say where they come from.
+"""
 
 from __future__ import annotations
 

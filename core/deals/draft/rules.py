@@ -1,4 +1,7 @@
-"""The rules of a draft: what the file prints of the deal, what its figures tie by, and what stays open."""
+"""The rules of a draft.
+
+What the file prints of the deal, what its figures tie by, and what stays open.
+"""
 
 from __future__ import annotations
 
@@ -132,7 +135,10 @@ def cash_correction(sections: Sections, portfolio: Portfolio, interpretation: In
 
 
 def _leave_open(sections: Sections, choice: Choice, option: Option | None, words: str) -> None:
-    """Add a choice that no figure decides: what is used stays what the market or the reading has."""
+    """Add a choice that no figure decides.
+
+    What is used stays what the market or the reading has.
+    """
     why = f"no figure of the file decides {words}; {choice.reading.words} until something does"
     settings = _settings(option)
     for setting in settings:

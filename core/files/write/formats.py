@@ -1,4 +1,7 @@
-"""The formats that a workbook is exported to: what a list of them tells, and what names a file of one."""
+"""The formats that a workbook is exported to.
+
+What a list of them tells, and what names a file of one.
+"""
 
 from __future__ import annotations
 

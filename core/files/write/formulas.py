@@ -1,4 +1,7 @@
-"""What is written of each formula of a sheet: its text, its place in a shared group, an array's range, or nothing."""
+"""What is written of each formula of a sheet.
+
+Its text, its place in a shared group, an array's range, or nothing.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,10 @@ NO_FORMULA: Final = "are none that a spreadsheet can hold"
 
 @dataclass(frozen=True, slots=True)
 class KnownNames:
-    """What the formulas of a workbook can read: the names of its sheets, and of its tables without case."""
+    """What the formulas of a workbook can read.
+
+    The names of its sheets, and of its tables without case.
+    """
 
     sheets: Collection[str]
     tables: Collection[str]

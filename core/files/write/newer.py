@@ -1,4 +1,7 @@
-"""Functions that are younger than the file format: a file has them under a prefix, and a person writes them without."""
+"""Functions that are younger than the file format.
+
+A file has them under a prefix, and a person writes them without.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The small parts of an .xlsx file: what it consists of, the workbook, names, tables, properties, metadata."""
+"""The small parts of an .xlsx file.
+
+What it consists of, the workbook, names, tables, properties, metadata.
+"""
 
 from __future__ import annotations
 

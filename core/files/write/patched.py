@@ -1,4 +1,6 @@
-"""A copy of an .xlsx or .xlsm file with other values in some of its cells; everything else of it is kept.
+"""A copy of an .xlsx or .xlsm file with other values in some of its cells.
+
+Everything else of it is kept.
 
 A sheet without such cells, and every part that is no sheet (styles, charts, pivot tables, macros, pictures), goes over
 as it is packed. A sheet with some is unpacked, copied byte for byte but for those cells, and packed again.

@@ -33,8 +33,10 @@ _INFINITE: Final = "a cell cannot hold an infinite number"
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A formula cell to be written: its text with or without the leading '=', and the value that it last gave (an
-    error as its text)."""
+    """A formula cell to be written.
+
+    Its text with or without the leading '=', and the value that it last gave (an error as its text).
+    """
 
     text: str
     value: float | str | bool | None = None
@@ -62,7 +64,10 @@ Writable = Value | FormattedValue
 
 
 class Formats:
-    """A workbook's number formats, which grows: codes by index, the first one General."""
+    """A workbook's number formats, which grows.
+
+    Codes by index, the first one General.
+    """
 
     def __init__(self, codes: Iterable[str] = ("General",)) -> None:
         self._codes = list(codes)
@@ -161,7 +166,10 @@ class _ColumnCells:
 
 
 class _Cells:
-    """Cells as they come, some rows at a time and of these column by column: most columns hold one kind of value."""
+    """Cells as they come, some rows at a time and of these column by column.
+
+    Most columns hold one kind of value.
+    """
 
     def __init__(self, formats: Formats, columns: Sequence[str | None], *, date_1904: bool) -> None:
         self.known = formats

@@ -1,4 +1,7 @@
-"""What writing a sheet as text shares, delimited or JSON: pieces in bounded memory, within a limit."""
+"""What writing a sheet as text shares, delimited or JSON.
+
+Pieces in bounded memory, within a limit.
+"""
 
 from __future__ import annotations
 

@@ -57,7 +57,10 @@ from core.values import ERROR_CODE, Kind
 
 @dataclass(frozen=True, slots=True)
 class SheetPage:
-    """A sheet as it is to look; rows and columns are 0-based, the corners of a range inclusive."""
+    """A sheet as it is to look.
+
+    Rows and columns are 0-based, the corners of a range inclusive.
+    """
 
     name: str
     sheet: Sheet
@@ -477,7 +480,10 @@ def _pane(rows: int, columns: int) -> str:
 
 
 class _Lines(NamedTuple):
-    """Rows that are not like others: which are hidden, which are higher, and how high in points."""
+    """Rows that are not like others.
+
+    Which are hidden, which are higher, and how high in points.
+    """
 
     hidden: NDArray[np.int32]
     tall: NDArray[np.int32]

@@ -108,7 +108,10 @@ def place_of_port(port: str) -> tuple[tuple[int, int | str], ...]:
 
 
 class _Checker:
-    """One look at a graph: what it finds is kept by the place of a node among the graph's nodes."""
+    """One look at a graph.
+
+    What it finds is kept by the place of a node among the graph's nodes.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph

@@ -1,4 +1,7 @@
-"""The formula of an expression block: its names are input ports, all else in it means the same in every row."""
+"""The formula of an expression block.
+
+Its names are input ports, all else in it means the same in every row.
+"""
 
 from __future__ import annotations
 

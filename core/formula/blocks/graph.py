@@ -1,4 +1,7 @@
-"""A formula as a graph of blocks: nodes, the edges between their ports, and what may be wrong with one."""
+"""A formula as a graph of blocks.
+
+Nodes, the edges between their ports, and what may be wrong with one.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +41,11 @@ class GraphPort(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class GraphNode(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A block. `params` by type: column (column_ref), value (constant), default (lookup_exact), operator (compare),
-    formula (expression)."""
+    """A block.
+
+    `params` by type: column (column_ref), value (constant), default (lookup_exact), operator (compare), formula
+    (expression).
+    """
 
     id: str
     """Name of the node within its graph."""
@@ -66,7 +72,10 @@ class GraphEdge(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Graph(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A formula's graph, as its JSON says it. The one node that nothing follows gives the result."""
+    """A formula's graph, as its JSON says it.
+
+    The one node that nothing follows gives the result.
+    """
 
     version: str = "1"
     """Version of the graph's own format."""

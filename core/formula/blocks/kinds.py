@@ -1,4 +1,7 @@
-"""What kind of value a block gives, as far as it can be told: from constants, declared columns and formulas."""
+"""What kind of value a block gives, as far as it can be told.
+
+From constants, declared columns and formulas.
+"""
 
 from __future__ import annotations
 

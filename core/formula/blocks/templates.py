@@ -14,7 +14,10 @@ from core.formula.blocks.graph import Graph
 
 @dataclass(frozen=True, slots=True)
 class TemplateInput:
-    """A column that a template reads; the column_ref of the same id names the sheet's own."""
+    """A column that a template reads.
+
+    The column_ref of the same id names the sheet's own.
+    """
 
     node_id: str
     column: str

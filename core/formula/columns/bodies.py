@@ -1,4 +1,6 @@
-"""Lookups and conditional sums for a whole column of rows at once: what a filled-down formula runs on.
+"""Lookups and conditional sums for a whole column of rows at once.
+
+What a filled-down formula runs on.
 
 A body here takes the environment and its arguments as they stand: a single value, an Array that is the same for all
 rows, or a Span of values that differ by row. It returns the Span of the answers, or None where it has no way for such

@@ -1,4 +1,7 @@
-"""A formula beside whole columns that are given by letter or by name: its names as the cells that they mean."""
+"""A formula beside whole columns that are given by letter or by name.
+
+Its names as the cells that they mean.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Every function as a row: name, category, arguments, help, examples and the body that computes it."""
+"""Every function as a row.
+
+Name, category, arguments, help, examples and the body that computes it.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,10 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """How much work a function's body makes at most, in nanoseconds: what `core.formula.work` adds up."""
+    """How much work a function's body makes at most, in nanoseconds.
+
+    What `core.formula.work` adds up.
+    """
 
     call: float
     """A call with single values."""

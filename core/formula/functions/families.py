@@ -1,4 +1,7 @@
-"""The bodies of the functions, a family a file; importing this module fills the catalogue."""
+"""The bodies of the functions, a family a file.
+
+Importing this module fills the catalogue.
+"""
 
 from core.formula.functions import dates as dates
 from core.formula.functions import information as information

@@ -1,4 +1,7 @@
-"""Conditions, choices, names and lambdas. All but NOT decide themselves what they evaluate: the machine knows them."""
+"""Conditions, choices, names and lambdas.
+
+All but NOT decide themselves what they evaluate: the machine knows them.
+"""
 
 from __future__ import annotations
 

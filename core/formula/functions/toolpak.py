@@ -1,4 +1,7 @@
-"""Arguments of the functions of Excel's Analysis ToolPak: booleans are refused, days are whole, cells are one cell."""
+"""Arguments of the functions of Excel's Analysis ToolPak.
+
+Booleans are refused, days are whole, cells are one cell.
+"""
 
 from __future__ import annotations
 

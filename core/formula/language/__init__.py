@@ -1,4 +1,7 @@
-"""The formula language: text to tree, tree to text, a tree's shape, and the faults of a formula."""
+"""The formula language.
+
+Text to tree, tree to text, a tree's shape, and the faults of a formula.
+"""
 
 from core.formula.language.errors import ContextError, FormulaError, LimitExceeded, MissingContext
 from core.formula.language.parser import functions, parse, references, render

@@ -1,4 +1,7 @@
-"""What can be wrong with a formula before or beyond its value: syntax, names, context, limits."""
+"""What can be wrong with a formula before or beyond its value.
+
+Syntax, names, context, limits.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,10 @@ class EvaluationError(FormulaError):
 
 
 class BodyFault(FormulaError):
-    """A function broke down over arguments that it should have taken: the engine's fault, told as the formula's."""
+    """A function broke down over arguments that it should have taken.
+
+    The engine's fault, told as the formula's.
+    """
 
     def __init__(self, name: str, error: Exception) -> None:
         super().__init__(f"{name} cannot be calculated with these arguments")

@@ -1,4 +1,7 @@
-"""Where a formula meets arrays, told from its tree: one whose value is an array spills where nobody says otherwise."""
+"""Where a formula meets arrays, told from its tree.
+
+One whose value is an array spills where nobody says otherwise.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The loops of this process: which formulas have run down enough rows to be worth one, and those that are compiled."""
+"""The loops of this process.
+
+Which formulas have run down enough rows to be worth one, and those that are compiled.
+"""
 
 from __future__ import annotations
 

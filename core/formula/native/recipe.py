@@ -1,4 +1,7 @@
-"""What one loop does: the last instructions of a plan, as values, and the kinds of columns that they are right for."""
+"""What one loop does.
+
+The last instructions of a plan, as values, and the kinds of columns that they are right for.
+"""
 
 from __future__ import annotations
 

@@ -107,7 +107,10 @@ _SUM, _PRODUCT, _SIGNED, _ATOM = 3, 4, 5, 9
 
 
 class _Code(str):
-    """A piece of source with its form: "value", or an array as "row", "column" or "grid"."""
+    """A piece of source with its form.
+
+    "value", or an array as "row", "column" or "grid".
+    """
 
     form: str
     level: int

@@ -1,4 +1,7 @@
-"""What each function becomes in Python and NumPy source: rows of templates, and the helpers that they call."""
+"""What each function becomes in Python and NumPy source.
+
+Rows of templates, and the helpers that they call.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,11 @@ from typing import Final, NamedTuple
 
 
 class ScalarSource(NamedTuple):
-    """A function of single values. In a template {0} is the first argument, {0:p} the same in parentheses where it
-    needs them, {0:i} the same
-    as an int, {0:t} as a text; each argument stands once, so that nested calls stay short."""
+    """A function of single values.
+
+    In a template {0} is the first argument, {0:p} the same in parentheses where it needs them, {0:i} the same as an
+    int, {0:t} as a text; each argument stands once, so that nested calls stay short.
+    """
 
     python: str
     numpy: str = ""

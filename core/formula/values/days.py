@@ -1,4 +1,6 @@
-"""The calendar of serials in whole numbers: a day's year, month and day, month ends, and how finance counts days.
+"""The calendar of serials in whole numbers.
+
+A day's year, month and day, month ends, and how finance counts days.
 
 Serials here are those of the 1900 system, with 29 February 1900 (serial 60) that Excel believes in.
 """
@@ -172,7 +174,10 @@ def days_360_european(start: int, end: int) -> int:
 
 
 def days_between(start: int, end: int, basis: int) -> int:
-    """Return days from start to end: 30/360 for basis 0 and 4, true days for 1, 2 and 3."""
+    """Return days from start to end.
+
+    30/360 for basis 0 and 4, true days for 1, 2 and 3.
+    """
     if basis == 0:
         return days_360(start, end)
     if basis == 4:

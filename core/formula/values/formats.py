@@ -1,4 +1,7 @@
-"""Excel's number formats: a value as text under a format code, both as the locale of the calculation has them."""
+"""Excel's number formats.
+
+A value as text under a format code, both as the locale of the calculation has them.
+"""
 
 from __future__ import annotations
 
@@ -246,7 +249,9 @@ def _check_section(section: str, kinds: set[str], tokens: list[Token]) -> None:
 
 
 def _date_tokens(tokens: list[Token]) -> list[Token]:
-    """Return the tokens of a date: minutes apart from months, fractions of a second from literals.
+    """Return the tokens of a date.
+
+    Minutes apart from months, fractions of a second from literals.
 
     Other digits have no place in a date.
     """
@@ -612,8 +617,10 @@ def _near_fraction(number: float, largest: int) -> tuple[int, int]:
 
 
 def _pad(marks: str, text: str, *, left: bool) -> str:
-    """Return a part of a fraction filled up to its places: 0 with zeros before it, ? with blanks (those not `left`
-    behind)."""
+    """Return a part of a fraction filled up to its places.
+
+    0 with zeros before it, ? with blanks (those not `left` behind).
+    """
     missing = marks[: max(len(marks) - len(text), 0)]
     zeros, blanks = "0" * missing.count("0"), " " * missing.count("?")
     return blanks + zeros + text if left else zeros + text + blanks
@@ -716,7 +723,10 @@ _SHOWN: Final[dict[str, Callable[[Section, float, bool], str]]] = {
 
 
 def general_display(number: float) -> str:
-    """Return a number under General, which has eleven places beside the sign: 0.333333333, 1.23457E+11."""
+    """Return a number under General, which has eleven places beside the sign.
+
+    0.333333333, 1.23457E+11.
+    """
     digits, point = digits_of(abs(number))
     sign = "-" if number < 0 else ""
     if -9 < point <= _GENERAL_WIDTH:

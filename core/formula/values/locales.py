@@ -1,4 +1,6 @@
-"""How dates and numbers are written, by locale: the table from which texts are read and made.
+"""How dates and numbers are written, by locale.
+
+The table from which texts are read and made.
 
 Excel takes this from the regional settings of the computer that calculates. Separators, orders and the names of months
 and days are those of the CLDR (version 42), in the short forms of Windows where these differ (Mrz, Sep); the letters of

@@ -80,7 +80,10 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class ColumnEvidence:
-    """What speaks for the role of a column, by weight; what is above 0 in sum speaks for it."""
+    """What speaks for the role of a column, by weight.
+
+    What is above 0 in sum speaks for it.
+    """
 
     words: float = 0.0
     """What its heading says, less what a role needs: 12 is a heading that the mapping lists."""

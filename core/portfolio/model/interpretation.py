@@ -66,7 +66,10 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HoldOut(msgspec.Struct, frozen=True, kw_only=True):
-    """The honest accuracy of a reading: each printed figure left out once, and inferred from the rest."""
+    """The honest accuracy of a reading.
+
+    Each printed figure left out once, and inferred from the rest.
+    """
 
     figures: int
     """Printed figures that tie, each left out once."""

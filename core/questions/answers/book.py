@@ -1,4 +1,7 @@
-"""A portfolio's loans as a query asks for them: which fulfil its conditions, their groups, what they come to."""
+"""A portfolio's loans as a query asks for them.
+
+Which fulfil its conditions, their groups, what they come to.
+"""
 
 from __future__ import annotations
 

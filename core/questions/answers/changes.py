@@ -1,4 +1,7 @@
-"""Two months beside each other: quantities of loans, and the loans that came, went or moved."""
+"""Two months beside each other.
+
+Quantities of loans, and the loans that came, went or moved.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Tests in two months and over more of them: how they moved, and what moved them; a month at a glance."""
+"""Tests in two months and over more of them.
+
+How they moved, and what moved them; a month at a glance.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Quantities of loans: their units, words and operations, as figures of a statement."""
+"""Quantities of loans.
+
+Their units, words and operations, as figures of a statement.
+"""
 
 from __future__ import annotations
 

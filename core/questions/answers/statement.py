@@ -1,4 +1,7 @@
-"""What is stated of one portfolio: sentences, figures with what they rest on, names, warnings."""
+"""What is stated of one portfolio.
+
+Sentences, figures with what they rest on, names, warnings.
+"""
 
 from __future__ import annotations
 

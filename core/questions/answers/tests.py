@@ -1,4 +1,7 @@
-"""Questions on tests: figures, limits, cushions, statuses, what moved them, their history and what they still bear."""
+"""Questions on tests.
+
+Figures, limits, cushions, statuses, what moved them, their history and what they still bear.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What phrases make together: ratings, flags, names, comparisons and days to conditions of loans, groups and tests."""
+"""What phrases make together.
+
+Ratings, flags, names, comparisons and days to conditions of loans, groups and tests.
+"""
 
 from __future__ import annotations
 

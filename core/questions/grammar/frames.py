@@ -1,4 +1,7 @@
-"""The kinds of queries: which phrases each takes, in the order in which they are tried."""
+"""The kinds of queries.
+
+Which phrases each takes, in the order in which they are tried.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Queries on tests, on what the file says, on moves and on loans: what their phrases make of their fields."""
+"""Queries on tests, on what the file says, on moves and on loans.
+
+What their phrases make of their fields.
+"""
 
 from __future__ import annotations
 

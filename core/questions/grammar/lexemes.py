@@ -1,4 +1,7 @@
-"""The words of a question in phrases: what each can mean, by the vocabulary, by the data or by its form."""
+"""The words of a question in phrases.
+
+What each can mean, by the vocabulary, by the data or by its form.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Names out of the data in a question: obligors, industries, countries, identifiers, tests and portfolios, by value."""
+"""Names out of the data in a question.
+
+Obligors, industries, countries, identifiers, tests and portfolios, by value.
+"""
 
 from __future__ import annotations
 

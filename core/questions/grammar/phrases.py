@@ -1,4 +1,7 @@
-"""The rows of the grammar: which phrases make conditions, rankings, groups, periods, tests and trades."""
+"""The rows of the grammar.
+
+Which phrases make conditions, rankings, groups, periods, tests and trades.
+"""
 
 from __future__ import annotations
 

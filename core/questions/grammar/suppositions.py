@@ -1,4 +1,7 @@
-"""Queries that suppose something: what is done to which loans, and which tests are asked after it."""
+"""Queries that suppose something.
+
+What is done to which loans, and which tests are asked after it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A verdict says what the figures say: compared, for how long, changed by how much; and nothing of what is unknown."""
+"""A verdict says what the figures say.
+
+Compared, for how long, changed by how much; and nothing of what is unknown.
+"""
 
 from __future__ import annotations
 

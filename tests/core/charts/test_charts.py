@@ -1,4 +1,7 @@
-"""Charts say what their tables say: on the right side of the limit, in proportion, and inside their frames."""
+"""Charts say what their tables say.
+
+On the right side of the limit, in proportion, and inside their frames.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Colours that are apart on paper: for most eyes, for those without red or green receptors, and from white."""
+"""Colours that are apart on paper.
+
+For most eyes, for those without red or green receptors, and from white.
+"""
 
 from __future__ import annotations
 

@@ -79,7 +79,10 @@ def tranches_of(
     rank: Sequence[int] | None = None,
     **more: Sequence[float | None],
 ) -> Tranches:
-    """Notes from (class, balance), most senior first; those named Sub are income notes."""
+    """Notes from (class, balance), most senior first.
+
+    Those named Sub are income notes.
+    """
     blank = [None] * len(notes)
 
     def numbers(values: Sequence[float | None] | None) -> Any:

@@ -1,4 +1,7 @@
-"""A printed figure beside ours: to the cent above and below the line, else to half a unit of the last printed digit."""
+"""A printed figure beside ours.
+
+To the cent above and below the line, else to half a unit of the last printed digit.
+"""
 
 from __future__ import annotations
 

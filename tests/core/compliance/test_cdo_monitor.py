@@ -16,7 +16,10 @@ from core.compliance.cdo_monitor import (
 
 
 def test_the_scenario_default_rate_of_a_report() -> None:
-    """A trustee's own six measures and its own rate; the report's inputs have five to seven digits."""
+    """A trustee's own six measures and its own rate.
+
+    The report's inputs have five to seven digits.
+    """
     seen = Monitor(1.0, 1.0, 2728.55199, 659.90538, 141.2186, 17.16394, 1.21400, 4.33655)
     assert seen.scenario_default_rate == pytest.approx(60.247776, abs=5e-6)
 

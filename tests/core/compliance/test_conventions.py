@@ -48,7 +48,10 @@ def test_a_definition_that_says_nothing_changes_nothing(portfolio: Portfolio) ->
 
 
 def test_a_masked_rating_is_no_ccc_and_no_unrated_one() -> None:
-    """Loans of 60 B2, 20 masked by both, 20 rated by nobody: the last alone is in the buckets, at Caa3's factor."""
+    """Loans of 60 B2, 20 masked by both, 20 rated by nobody.
+
+    The last alone is in the buckets, at Caa3's factor.
+    """
     loans = portfolio_of(
         {
             "par_value": [60 * M, 20 * M, 20 * M],
@@ -91,7 +94,10 @@ def test_the_ladder_of_moodys(document: dict[str, Any], factors: list[float]) ->
 
 
 def test_a_rating_on_watch_moves_and_a_derived_one_has_moved() -> None:
-    """B2 on watch down is B3, on watch up B1; the derived column stands as it is, and comes first."""
+    """B2 on watch down is B3, on watch up B1.
+
+    The derived column stands as it is, and comes first.
+    """
     columns = {"par_value": [M] * 3, "rating_agency_a": ["B2 *-", "B2", "B2"], "watch_a": [None, "Watch Pos", None]}
     rules: dict[str, Any] = {"ratings": {"a": {"watch_negative": 1, "watch_positive": 1}}}
     assert figure(portfolio_of(columns), "average_rating_factor", **rules) == close((3490 + 2220 + 2720) / 3)
@@ -100,7 +106,10 @@ def test_a_rating_on_watch_moves_and_a_derived_one_has_moved() -> None:
 
 
 def test_loans_that_nobody_rates_are_no_ccc_where_most_are_such() -> None:
-    """Private credit: three of four say NR. A definition that says what unrated loans count as outranks that."""
+    """Private credit: three of four say NR.
+
+    A definition that says what unrated loans count as outranks that.
+    """
     columns = {
         "par_value": [M] * 4,
         "rating_agency_a": ["NR", "NR", "B2", "NR"],
@@ -158,9 +167,11 @@ def test_bounds_give_a_status_only_where_both_ends_agree(kind: str, shown_as: st
 
 
 def test_what_a_rating_table_says_of_masked_ratings_is_no_range() -> None:
-    """70 of B2, 5 of Caa1, 25 masked: of these the table has 4 as Caa, so that the bucket is 9 of 100 whatever masks
-    hide. An excess of 9 - 3 = 6 takes off: the shown 5 at 80, and 1 that is not shown, at nothing, at 70 or, with all
-    25 in the bucket, 6 at 40."""
+    """70 of B2, 5 of Caa1, 25 masked.
+
+    Of these the table has 4 as Caa, so that the bucket is 9 of 100 whatever masks hide. An excess of 9 - 3 = 6
+    takes off: the shown 5 at 80, and 1 that is not shown, at nothing, at 70 or, with all 25 in the bucket, 6 at 40.
+    """
     loans = portfolio_of(
         {"par_value": [70 * M, 5 * M, 10 * M, 15 * M], "rating_agency_a": ["B2", "Caa1", "*", "*"],
          "price": [99.0, 80.0, 90.0, 40.0]},
@@ -198,7 +209,10 @@ def test_what_a_rating_table_says_of_masked_ratings_is_no_range() -> None:
 
 
 def test_of_a_loan_that_another_agency_rates_the_bucket_is_known() -> None:
-    """Moody's does not rate 20 that S&P rates CCC: no Caa bucket has them, and Moody's factor is open."""
+    """Moody's does not rate 20 that S&P rates CCC.
+
+    No Caa bucket has them, and Moody's factor is open.
+    """
     loans = portfolio_of(
         {"par_value": [80 * M, 20 * M], "rating_agency_a": ["B2", "NR"], "rating_agency_b": ["B", "CCC"]}
     )
@@ -228,7 +242,10 @@ INDUSTRIES = {
 
 
 def of_columns(*names: str, **cells: str) -> Portfolio:
-    """The loans with the par, the obligors and these columns of industries; `cells` are those of the source."""
+    """The loans with the par, the obligors and these columns of industries.
+
+    `cells` are those of the source.
+    """
     columns = {name: values for name, values in INDUSTRIES.items() if not name.startswith("industry") or name in names}
     return replace(portfolio_of(columns), source_cells=cells)
 
@@ -366,7 +383,10 @@ def test_one_currency_decides_on_the_standard(
 
 
 def test_a_defaulted_loan_is_carried_by_the_recovery_of_the_right_agency() -> None:
-    """Price 58.78, S&P's recovery 20, Fitch's 35: carried at 20, by Fitch alone at 35, at the market 58.78."""
+    """Price 58.78, S&P's recovery 20, Fitch's 35.
+
+    Carried at 20, by Fitch alone at 35, at the market 58.78.
+    """
     columns = {
         "par_value": [9 * M, M], "is_defaulted": [0, 1], "price": [99.0, 58.78], "recovery_rate": [None, 40.0],
         "recovery_rate_b": [45.0, 20.0], "recovery_rate_c": [60.0, 35.0],
@@ -489,7 +509,10 @@ def test_a_bond_is_senior_secured_unless_said_otherwise() -> None:
 
 
 def test_the_ccc_rule_is_that_of_the_definition() -> None:
-    """G1 holds 45 of Caa on 400: at 7.5 % an excess of 15 costs 6; by S&P alone with a limit of 10 %, 5 at 55: 2.25."""
+    """G1 holds 45 of Caa on 400.
+
+    At 7.5 % an excess of 15 costs 6; by S&P alone with a limit of 10 %, 5 at 55: 2.25.
+    """
     loans = portfolio_of(
         g1_columns(), tranches=tranches_of(G1_NOTES, oc={"E": 104.2}), deal=Deal(principal_cash=5e6, base_rate=4.3)
     )

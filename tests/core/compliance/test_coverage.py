@@ -26,7 +26,10 @@ def test_triggers_name_the_tested_classes() -> None:
 
 
 def test_without_triggers_all_rated_classes_are_tested() -> None:
-    """A stands together with B, and so does X; usual triggers are shown by letter, and none reaches the test."""
+    """A stands together with B, and so does X.
+
+    Usual triggers are shown by letter, and none reaches the test.
+    """
     assert roles("X", "Class A-1", "B", "C", "Sub notes") == [("X/B", 3.0), ("C", 4.0)]
     built = structure(tranches_of(G1_NOTES), nan, 0.25)
     assert [(test.name, test.trigger) for test in built.oc] == [
@@ -96,7 +99,10 @@ def test_one_rank_is_one_group() -> None:
 
 
 def test_interest_due() -> None:
-    """As given, else by coupon, else by base rate and spread; unknown for a class with a balance and none of them."""
+    """As given, else by coupon, else by base rate and spread.
+
+    Unknown for a class with a balance and none of them.
+    """
     notes = tranches_of(
         (("A", 100.0), ("B", 100.0), ("C", 100.0), ("D", 0.0), ("E", 100.0)),
         interest_due=[1.5, None, None, None, None],
@@ -153,7 +159,10 @@ AS_OF, NEXT_PAYMENT = 20_073.0, 20_109.0
     ],
 )
 def test_interest_is_counted_once(rules: dict[str, float], available: float) -> None:
-    """Collected and receivable as the file says; only what it does not say is estimated."""
+    """Collected and receivable as the file says.
+
+    Only what it does not say is estimated.
+    """
     result = income(Deal(**rules), yearly=28.8e6, as_of=AS_OF, bases={"cpa": 400e6})
     assert result["available"] == pytest.approx(available)
     assert ("estimated" in result["interest_basis"]) == (rules != REPORTED)
@@ -167,7 +176,10 @@ def test_senior_fees_are_taken_off_once(fees: float) -> None:
 
 
 def test_other_items_of_the_files_own_numerator() -> None:
-    """Contego's numerator: financed accrued interest is taken off beside the senior items."""
+    """Contego's numerator.
+
+    Financed accrued interest is taken off beside the senior items.
+    """
     deal = Deal(
         interest_collected=4_517_056.36, interest_receivable=2_434_314.84, senior_fees=264_524.65,
         interest_other=-5_416.67,

@@ -96,7 +96,10 @@ def test_figures(test: dict[str, Any], value: float) -> None:
 
 
 def test_a_blank_leaves_a_loan_open_and_the_coverage_says_so() -> None:
-    """Loans of 60 at 90, 30 at 99, 10 without a price: neither below nor not below; a flag decides an OR."""
+    """Loans of 60 at 90, 30 at 99, 10 without a price.
+
+    Neither below nor not below; a flag decides an OR.
+    """
     loans = portfolio_of(
         {"par_value": [60 * M, 30 * M, 10 * M], "price": [90.0, 99.0, None], "is_dip": [0, 0, 1],
          "country": ["US", None, "CA"]}
@@ -137,7 +140,10 @@ def test_what_the_file_lacks_is_skipped_by_name(test: dict[str, Any], words: str
 
 
 def test_tests_read_one_another_in_whatever_order_they_stand() -> None:
-    """What needs an unmeasurable figure is unmeasurable; what has no limit is a figure and no result."""
+    """What needs an unmeasurable figure is unmeasurable.
+
+    What has no limit is a figure and no result.
+    """
     definition = deal(
         {"id": "third", "value": "=second*2+first", "max": 100},
         {"id": "second", "value": "=first+1"},
@@ -213,7 +219,10 @@ def test_rounding_before_the_comparison() -> None:
 
 
 def test_who_sets_the_limit() -> None:
-    """Request, workbook, deal, definition, sheet, tenant, suite; a market's standard comes after the tenant."""
+    """Request, workbook, deal, definition, sheet, tenant, suite.
+
+    A market's standard comes after the tenant.
+    """
 
     def at(value: float) -> dict[str, Threshold]:
         return {"oc_ratio": Threshold(test_id="oc_ratio", threshold_value=value)}
@@ -275,7 +284,10 @@ def test_limits_step_with_the_days() -> None:
     [(3.0, 50, 2500), (4.0, 60, 2900), (3.5, 55, 2700), (3.25, 60, 2675), (2.0, 10, 2500), (9.0, 99, 2900)],
 )
 def test_a_matrix_gives_the_limit_between_its_rows_and_columns(was: float, score: float, limit: float) -> None:
-    """On the line between neighbours, at the edge beyond it; and 30 for each point of recovery above 43, at most 17."""
+    """On the line between neighbours, at the edge beyond it.
+
+    And 30 for each point of recovery above 43, at most 17.
+    """
     matrix = {"id": "grid", "rows": [3, 4], "columns": [50, 60], "values": [[2500, 2600], [2800, 2900]],
               "row": "=a_was", "column": "=a_score", "modifier": "=MAX(0,MIN(a_warr,60)-43)*30"}  # fmt: skip
     for interpolation, expected in (("linear", limit), ("none", None)):
@@ -298,7 +310,10 @@ def test_tests_of_a_definition_come_after_what_they_need() -> None:
 
 
 def test_a_ready_made_definition_tests_the_classes_that_the_file_has() -> None:
-    """By the file's own triggers; a class without one, and a file without notes, with the reason."""
+    """By the file's own triggers.
+
+    A class without one, and a file without notes, with the reason.
+    """
     loans = g1()
     ran = {item.test_id: item for item in run_suite(loans, "deal", definition=READY["us_bsl"])}
     ratios = {"oc_class_ab": (129.883333, 121.5), "oc_class_e": (106.753425, 104.2), "ic_class_ab": (161.822785, 120.0),
@@ -353,7 +368,10 @@ def is_printed(figure: float | None, published: float) -> bool:
 
 @pytest.mark.parametrize("file", [CAIRN / "report-2024-12-16.xlsx"] if CAIRN.exists() else [])
 def test_the_rules_of_a_real_report(file: Path) -> None:
-    """As delivered, with its definition: 20 of 22 figures to the digit; the two that no page gives are warned of."""
+    """As delivered, with its definition.
+
+    20 of 22 figures to the digit; the two that no page gives are warned of.
+    """
     definition = parse_toml((EXAMPLES / "cairn_xvii.toml").read_text(encoding="utf-8"))
     ran = run_suite(Portfolio.from_workbook(read(file)), "deal", definition=definition)
     assert {name for name in PRINTED if not is_printed(ran.figures.get(name), PRINTED[name])} == BEYOND_THE_PAGES
@@ -364,7 +382,10 @@ def test_the_rules_of_a_real_report(file: Path) -> None:
 
 @pytest.mark.parametrize("file", [CAIRN / "report-2024-12-16.xlsx"] if CAIRN.exists() else [])
 def test_a_real_report_without_a_definition(file: Path) -> None:
-    """As delivered: 15 of 22 figures to the digit by the European standard; what is not has its warning."""
+    """As delivered: 15 of 22 figures to the digit by the European standard.
+
+    What is not has its warning.
+    """
     ran = run_suite(Portfolio.from_workbook(read(file)), "enhanced")
     by_test_id = {item.test_id: item.details.breakdown for item in ran if item.details is not None}
     figures = {item.test_id: item.current_value for item in ran}
@@ -603,7 +624,10 @@ def spoken(pool: Portfolio, definition: Definition, bound: str = "value") -> dic
 @settings(max_examples=30, deadline=None)
 @given(books(), rules())
 def test_every_measure_is_what_the_plain_twin_says(loans: Portfolio, document: dict[str, Any]) -> None:
-    """Whatever the rules; and a test without a figure has one in the twin only where the coverage is too small."""
+    """Whatever the rules.
+
+    And a test without a figure has one in the twin only where the coverage is too small.
+    """
     definition = parse(document)
     plain = Book(loans, definition)
     if plain.par <= 0 or min(plain.cpa, plain.denominator()) <= 0:
@@ -647,8 +671,10 @@ def test_rounding_and_bounds_are_what_the_plain_twin_says(
     loans: Portfolio, document: dict[str, Any], agency: str, decimals: int | None, off: float,
     kinds: tuple[str, ...], value: dict[str, str],
 ) -> None:  # fmt: skip
-    """A limit at the figure as it is printed, or a part of a digit beside it; ratings that are masked or missing at
-    both of their ends."""
+    """A limit at the figure as it is printed, or a part of a digit beside it.
+
+    Ratings that are masked or missing at both of their ends.
+    """
     ends = {"": "bounds", "_best": "BB", "_worst": "CCC-", **value}
     bounds = {f"{kind}{name}": end for name, end in ends.items() for kind in kinds}
     ratings = document["ratings"] | {agency: document["ratings"][agency] | bounds}
@@ -685,7 +711,10 @@ def test_rounding_and_bounds_are_what_the_plain_twin_says(
 def test_whatever_the_numbers_are_a_run_ends_with_figures_or_reasons(
     loans: Portfolio, document: dict[str, Any], chance: Any
 ) -> None:
-    """The largest and the smallest numbers, infinities and blanks in every column; columns that are not there."""
+    """The largest and the smallest numbers, infinities and blanks in every column.
+
+    Columns that are not there.
+    """
     extremes = [1e308, -1e308, 1e200, 5e-324, 0.0, np.inf, -np.inf, np.nan, -1.0]
 
     def wild(values: Any) -> Any:

@@ -1,4 +1,7 @@
-"""Doubts of results: what the inputs lack, what warnings, printed sums and the trustee's own figures say."""
+"""Doubts of results.
+
+What the inputs lack, what warnings, printed sums and the trustee's own figures say.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,10 @@ def fact(measure: str, value: float | None, **more: Any) -> Fact:
 
 def book(*facts: Fact, identity: Identity | None = None, deal: Deal | None = None, notes: Notes | None = None,
          cells: dict[str, str] | None = None, **columns: Any) -> Portfolio:  # fmt: skip
-    """The thirteen loans of the compliance tests with whatever a test adds; a column None is left out."""
+    """The thirteen loans of the compliance tests with whatever a test adds.
+
+    A column None is left out.
+    """
     more: dict[str, Any] = {
         "cov_lite": [1, *[0] * 12], "lien_type": [1] * 13, "country": ["US"] * 13, "maturity_date": [22_000.0] * 13,
         "price": [99.0] * 13, "rating_agency_b": ["B"] * 13,
@@ -270,7 +276,10 @@ def test_what_is_sure_is_what_nothing_is_found_against(
 
 
 def test_a_summary_looks_through_no_doubts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It counts by the ends of the figures; of those that nothing makes doubtful, not even these are worked out."""
+    """It counts by the ends of the figures.
+
+    Of those that nothing makes doubtful, not even these are worked out.
+    """
     ran = run_suite(book(country=[None, *["US"] * 12]), "enhanced", test_ids=[LITE, "foreign_country_concentration"])
     looked: list[str] = []
     verdict = Doubter.verdict
@@ -437,7 +446,10 @@ def test_the_trustees_numerator_of_one_class_is_a_doubt_of_the_others() -> None:
 
 
 def test_a_fail_for_ratings_that_nobody_gives_is_doubtful() -> None:
-    """Loans without a rating count as CCC: without the haircut of the excess the test passes."""
+    """Loans without a rating count as CCC.
+
+    Without the haircut of the excess the test passes.
+    """
     loans = book(rating_agency_a=None, rating_agency_b=[15, *[0] * 12], price=[50.0] * 13)
     result = result_of_test(loans, "oc_ratio")
     assert (result.status, result.doubtful) == ("fail", True)

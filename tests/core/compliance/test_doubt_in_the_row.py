@@ -1,4 +1,6 @@
-"""Five files as delivered, without a definition: what is wrong is doubted in its own row, and what ties is not.
+"""Five files as delivered, without a definition.
+
+What is wrong is doubted in its own row, and what ties is not.
 
 The printed figures are those of `figures.json` (two real reports) and of `NAME.json` (three layouts), with where the
 product gives each of them.
@@ -75,7 +77,10 @@ def test_what_is_wrong_is_doubted_in_its_own_row(name: str) -> None:
 
 @by_file
 def test_what_ties_is_not_said_to_differ(name: str) -> None:
-    """Doubts about inputs may stay; none says that the trustee has another figure, or that pages disagree."""
+    """Doubts about inputs may stay.
+
+    None says that the trustee has another figure, or that pages disagree.
+    """
     tied: dict[str, list[Figure]] = {}
     for figure in figures(name):
         tied.setdefault(figure.row.test_id, []).append(figure)
@@ -112,7 +117,10 @@ def test_cash_of_a_real_report_is_right_to_the_cent(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in ("contego-xi",) if name in NAMES])
 def test_coverage_of_all_classes_to_the_printed_digit(name: str) -> None:
-    """Contego XI without a definition: numerators and denominators to the cent, ratios to the digit."""
+    """Contego XI without a definition.
+
+    Numerators and denominators to the cent, ratios to the digit.
+    """
     words = {entry["id"]: entry for entry in printed(name)}
     for figure, (test_id, find) in CONTEGO.items():
         if not figure.startswith("oc_") and figure != "reinvestment_oc":

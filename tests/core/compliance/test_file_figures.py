@@ -1,4 +1,7 @@
-"""What a file's own calculation decides under a definition: by what it says, and by what its loans can say."""
+"""What a file's own calculation decides under a definition.
+
+By what it says, and by what its loans can say.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +110,10 @@ def test_a_rating_table_counts_of_the_ratings_that_it_is_of(ratings: dict[str, A
 def test_the_rating_factor_of_masked_loans_is_that_of_their_rating_table(
     ratings: dict[str, Any], value: float, codes: list[str]
 ) -> None:
-    """60 of B, and 40 masked, of which the table has 25 of B- and 15 of CCC+: known, and no range."""
+    """60 of B, and 40 masked, of which the table has 25 of B- and 15 of CCC+.
+
+    Known, and no range.
+    """
     deal = Deal(masked_ccc_c=15.0, masked_ratings_c=((16, 25.0), (17, 15.0)))
     portfolio = portfolio_of({"par_value": [60.0, 40.0], "rating_agency_c": ["B", "***"]}, deal=deal)
     tests = [{"id": "factor", "name": "F", "measure": "warf", "agency": "c", "max": 30}]

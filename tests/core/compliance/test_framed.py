@@ -153,7 +153,10 @@ def test_lines_have_the_trustees_figure_the_difference_and_the_doubt() -> None:
 
 
 def test_how_the_file_was_read_is_said_once(results: Results) -> None:
-    """A count in a line of text, the words in a notebook and a frame; nothing where no figure decided."""
+    """A count in a line of text, the words in a notebook and a frame.
+
+    Nothing where no figure decided.
+    """
     plain = repr(results)
     assert "reading" not in plain
     assert "read_as" not in results.frame().attrs

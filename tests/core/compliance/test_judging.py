@@ -56,7 +56,10 @@ def test_a_rounding_error_is_no_breach() -> None:
 
 
 def test_only_the_recovery_test_needs_rates_of_its_limits_agency() -> None:
-    """S&P's rates are not held to the suites' limit, which is Moody's; all else runs as it does without them."""
+    """S&P's rates are not held to the suites' limit, which is Moody's.
+
+    All else runs as it does without them.
+    """
     columns = {"par_value": [60.0, 40.0], "cov_lite": [0, 1], "rating_agency_a": [A["B2"], A["B3"]]}
     ids = ["cov_lite_concentration", "average_rating_factor", "weighted_average_recovery_rate"]
     plain = run_suite(portfolio_of(columns), "enhanced", test_ids=ids)

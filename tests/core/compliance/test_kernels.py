@@ -100,7 +100,10 @@ def test_many_obligors_have_room() -> None:
 
 
 def test_an_excess_can_be_filled_again() -> None:
-    """Filling one bucket leaves the others, and itself, as they were; three rows of one price go by their names."""
+    """Filling one bucket leaves the others, and itself, as they were.
+
+    Three rows of one price go by their names.
+    """
     ranks = {
         "rating_agency_a": np.array([17, 17, 17, 15, 17], np.uint8),
         "rating_agency_b": np.array([15, 17, 17, 17, 17], np.uint8),
@@ -132,7 +135,10 @@ def test_the_diversity_table_is_checked() -> None:
 
 
 def test_schedules_are_checked() -> None:
-    """Rows must be there and arrays equally long; payments that are made, blank or negative count for nothing."""
+    """Rows must be there and arrays equally long.
+
+    Payments that are made, blank or negative count for nothing.
+    """
     par, due = np.array([100.0, 100.0]), np.array([nan, 365.25])
     zeros = np.zeros(1)
     with pytest.raises(ValueError, match="names a row that is not there"):

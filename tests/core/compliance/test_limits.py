@@ -43,7 +43,10 @@ def test_who_sets_the_threshold(g1: Build) -> None:
 
 
 def test_the_sheets_triggers_reach_their_tests(g1: Build) -> None:
-    """Junior and senior, OC and IC; interest diversion stands half a point above the junior OC trigger."""
+    """Junior and senior, OC and IC.
+
+    Interest diversion stands half a point above the junior OC trigger.
+    """
     ran = {result.test_id: result.threshold_value for result in run_suite(g1(), "enhanced")}
     assert ran["oc_ratio"] == 104.2
     assert ran["oc_ratio_senior"] == 121.5

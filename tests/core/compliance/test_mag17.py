@@ -1,4 +1,7 @@
-"""The real deal, where its file is at hand: what the standard profile makes of MAG17."""
+"""The real deal, where its file is at hand.
+
+What the standard profile makes of MAG17.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,10 @@ def test_mag17(file: Path) -> None:
 
 @pytest.mark.parametrize("file", [FILE] if FILE.exists() else [])
 def test_mag17_publishes_nothing(file: Path) -> None:
-    """Limits stand beside its classes, but no result of the trustee's: no row has a figure to stand beside."""
+    """Limits stand beside its classes, but no result of the trustee's.
+
+    No row has a figure to stand beside.
+    """
     portfolio = Portfolio.from_workbook(read(file))
     assert portfolio.facts.figures == ()
     ran = run_suite(portfolio, "enhanced")

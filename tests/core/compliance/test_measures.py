@@ -105,7 +105,10 @@ def test_g4b_excess_coupon_counts_where_the_deal_has_a_reference() -> None:
 
 
 def test_g5_average_life() -> None:
-    """Actual days over 365.25; a matured loan has none left; a schedule counts payment by payment."""
+    """Actual days over 365.25.
+
+    A matured loan has none left; a schedule counts payment by payment.
+    """
     maturities = [days(text) for text in ("2030-03-31", "2031-09-30", "2028-12-31", "2026-03-01")]
     as_of = Deal(as_of=days("2026-03-31"))
     bullets = portfolio_of({"par_value": [10e6, 20e6, 5e6, 5e6], "maturity_date": maturities}, deal=as_of)
@@ -167,7 +170,10 @@ def test_g11_one_row_one_category(g1: Build) -> None:
 
 
 def test_g12_recovery_and_prices() -> None:
-    """Exactly 80 and 90 are not below; a loan without a price is in neither part of the fraction."""
+    """Exactly 80 and 90 are not below.
+
+    A loan without a price is in neither part of the fraction.
+    """
     recovery = portfolio_of({"par_value": [40e6, 40e6, 20e6], "recovery_rate": [45.0, 50.0, 35.0]})
     assert figure(recovery, "weighted_average_recovery_rate") == close(45.0)
     columns = {"par_value": [10e6, 10e6, 10e6, 5e6, 5e6, 10e6], "price": [99.0, 89.99, 90.0, 79.5, 80.0, None]}
@@ -179,7 +185,10 @@ def test_g12_recovery_and_prices() -> None:
 
 
 def test_strict_inequalities() -> None:
-    """Exactly 30 days is not past due; 90 is defaulted; facilities of exactly the size are not small."""
+    """Exactly 30 days is not past due.
+
+    90 is defaulted; facilities of exactly the size are not small.
+    """
     late = portfolio_of({"par_value": [1e6] * 4, "days_past_due": [30, 30.5, 89, 90]})
     assert figure(late, "delinquency_pct") == close(75.0)
     assert Pool(late).par == 3e6
@@ -195,7 +204,10 @@ def test_strict_inequalities() -> None:
 
 
 def test_what_is_defaulted() -> None:
-    """Each sign of default takes the loan out of performing par; Ca alone does not, and current pay does not."""
+    """Each sign of default takes the loan out of performing par.
+
+    Ca alone does not, and current pay does not.
+    """
     columns = {
         "par_value": [1e6] * 9,
         "is_defaulted": [1, 0, 0, 0, 0, 0, 0, 0, 1],
@@ -214,13 +226,19 @@ def test_what_is_defaulted() -> None:
 
 
 def test_an_old_default_is_worth_nothing() -> None:
-    """More than three years after the default date nothing is carried; before, the assumed recovery of 45."""
+    """More than three years after the default date nothing is carried.
+
+    Before, the assumed recovery of 45.
+    """
     columns = {"par_value": [1e6] * 3, "is_defaulted": [1, 1, 0], "default_date": [0, 365, None], "price": [50, 50, 99]}
     assert Pool(portfolio_of(columns, deal=Deal(as_of=1096.0))).tally.defaulted_carried == close(0.45e6)
 
 
 def test_a_short_position_nets_but_raises_nothing() -> None:
-    """Negative par is taken off its obligor; an obligor or industry that is net short counts as none."""
+    """Negative par is taken off its obligor.
+
+    An obligor or industry that is net short counts as none.
+    """
     columns = {
         "par_value": [10e6, -4e6, -2e6, 6e6],
         "obligor": ["One", "One", "Two", "Three"],
@@ -384,7 +402,10 @@ def portfolios(draw: st.DrawFn) -> Portfolio:
 @settings(max_examples=150, deadline=None)
 @given(portfolios())
 def test_every_measure_is_what_the_plain_twin_says(portfolio: Portfolio) -> None:
-    """Same figure for every test that runs; a test that is skipped for its sums has nothing to divide by."""
+    """Same figure for every test that runs.
+
+    A test that is skipped for its sums has nothing to divide by.
+    """
     for result in run_suite(portfolio, "enhanced", details=False):
         expected = naive.measure(portfolio, result.test_id)
         assert result.current_value == pytest.approx(expected, rel=1e-9, abs=1e-6), result.test_id
@@ -464,7 +485,10 @@ DISCOUNTED = {"par_value": [10e6, 90e6, 4e6], "purchase_price": [70.0, 100.0, 10
     ({"discount_haircut": nan}, 97e6 + 1.6e6),
 ])  # fmt: skip
 def test_the_parts_of_the_oc_numerator_that_a_file_prints(printed: dict[str, float], adjusted: float) -> None:
-    """They count in place of those of the loans; a definition of the deal's own outranks those of which it says how."""
+    """They count in place of those of the loans.
+
+    A definition of the deal's own outranks those of which it says how.
+    """
     portfolio = portfolio_of(DISCOUNTED, deal=Deal(**printed))
     assert Pool(portfolio).adjustments["adjusted"] == close(adjusted)
     assert Pool(portfolio, Definition(standard=True)).adjustments["adjusted"] == close(adjusted)
@@ -483,8 +507,10 @@ def test_the_parts_of_the_oc_numerator_that_a_file_prints(printed: dict[str, flo
     ({"defaulted": "none"}, 99e6 + 10.0),
 ])  # fmt: skip
 def test_a_definition_leaves_to_the_file_what_it_says_nothing_of(rules: dict[str, Any], adjusted: float) -> None:
-    """A printed discount haircut of 1 and another item of 10; no loan has accrued interest, so that only the file says
-    how much it is."""
+    """A printed discount haircut of 1 and another item of 10.
+
+    No loan has accrued interest, so that only the file says how much it is.
+    """
     portfolio = portfolio_of(DISCOUNTED, deal=Deal(discount_haircut=1e6, par_value_other=10.0))
     assert Pool(portfolio, parse({"par_value": rules})).adjustments["adjusted"] == close(adjusted)
 
@@ -534,7 +560,10 @@ def test_printed_defaults_and_ccc_where_no_row_shows_them() -> None:
 
 @every("more", [0.0, 30.0])
 def test_ccc_by_the_rating_table_alone(more: float) -> None:
-    """No row has a rating: the table decides, and a loan without one is not CCC for the lack of it."""
+    """No row has a rating.
+
+    The table decides, and a loan without one is not CCC for the lack of it.
+    """
     for columns in ({"par_value": [60.0, 40.0]}, {"par_value": [60.0, 40.0], "rating_agency_b": ["", ""]}):
         portfolio = portfolio_of(columns, deal=Deal(masked_ccc_b=more))
         (result,) = run_suite(portfolio, test_ids=["ccc_bucket_pct"])

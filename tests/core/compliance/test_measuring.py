@@ -46,7 +46,10 @@ def test_missing_columns_are_named() -> None:
 
 
 def test_empty_columns_have_no_values() -> None:
-    """A column that is blank on every performing row skips its test; a blank flag means no."""
+    """A column that is blank on every performing row skips its test.
+
+    A blank flag means no.
+    """
     blank: list[Any] = [None, None, 5.0]
     columns: dict[str, list[Any]] = {
         "par_value": [1.0, 2.0, 3.0],
@@ -101,7 +104,10 @@ def test_days_past_due_without_values() -> None:
 
 @pytest.mark.parametrize("cash", [-100.0, -250.0])
 def test_nothing_to_divide_by(cash: float) -> None:
-    """Principal cash may eat the collateral up; shares of it are then skipped, averages over par are not."""
+    """Principal cash may eat the collateral up.
+
+    Shares of it are then skipped, averages over par are not.
+    """
     columns = {"par_value": [100.0], "obligor": ["Acme"], "rating_agency_a": [15]}
     ran = run_suite(portfolio_of(columns, deal=Deal(principal_cash=cash)))
     assert [result.test_id for result in ran] == ["average_rating_factor"]
@@ -110,7 +116,10 @@ def test_nothing_to_divide_by(cash: float) -> None:
 
 
 def test_long_and_short_cancel() -> None:
-    """Performing par of exactly nothing beside cash: shares are of the cash, averages have nothing to stand on."""
+    """Performing par of exactly nothing beside cash.
+
+    Shares are of the cash, averages have nothing to stand on.
+    """
     columns = {
         "par_value": [5.0, -5.0],
         "obligor": ["Acme", "Beta"],

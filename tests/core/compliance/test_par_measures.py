@@ -31,7 +31,10 @@ GROUPS: dict[str, Any] = {
 
 
 def loans(**columns: Any) -> Portfolio:
-    """Par of 90 and cash of 10: Ash 30 + 20 (second lien), Birch 25, Cedar 15 (unsecured)."""
+    """Par of 90 and cash of 10.
+
+    Ash 30 + 20 (second lien), Birch 25, Cedar 15 (unsecured).
+    """
     return portfolio_of(
         {
             "par_value": [30 * M, 20 * M, 25 * M, 15 * M], "obligor": ["Ash", "Ash", "Birch", "Cedar"],
@@ -106,7 +109,10 @@ def test_figures(test: dict[str, Any], value: float) -> None:
 
 
 def test_what_is_not_known_to_count_is_not_covered() -> None:
-    """The loan without a price, of 25 in 90; one without a country, and one of a country without a ceiling."""
+    """The loan without a price, of 25 in 90.
+
+    One without a country, and one of a country without a ceiling.
+    """
 
     def covered(test: dict[str, Any], **columns: Any) -> float:
         return float(ran(test, loans(**columns))[0].details.breakdown["coverage_pct"])

@@ -1,4 +1,7 @@
-"""Published limits: taken where name, class, agency, unit and side are certain, and told where figures differ."""
+"""Published limits.
+
+Taken where name, class, agency, unit and side are certain, and told where figures differ.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +87,10 @@ SURE = [
 def test_a_limit_is_the_sheets_where_it_is_certain(
     name: str, sentence: dict[str, Any], trigger: float, unit: Any, test_id: str
 ) -> None:
-    """After the definition's own, before a market's and the tenant's; and only that test's."""
+    """After the definition's own, before a market's and the tenant's.
+
+    And only that test's.
+    """
     loans = book(printed(name, trigger, unit, **sentence), recovery_rate_a=[45.0] * 13)
     plain = {
         item.test_id: (item.threshold_value, item.threshold_source)

@@ -35,7 +35,10 @@ def test_unknown_names_are_refused(g1: Build) -> None:
 
 
 def test_chosen_tests_come_in_catalogue_order(g1: Build) -> None:
-    """Asked for twice and backwards, once and forwards they run; none asked for is all."""
+    """Asked for twice and backwards, once and forwards they run.
+
+    None asked for is all.
+    """
     ran = run_suite(g1(), test_ids=["was", "average_rating_factor", "was"])
     assert [result.test_id for result in ran] == ["average_rating_factor", "was"]
     assert run_suite(g1(), test_ids=[]).summary.total == 15
@@ -100,7 +103,10 @@ def test_a_run_says_its_day_and_what_to_know_before_trusting_it() -> None:
 def test_fields_that_are_made_when_read_are_those_of_a_run_that_makes_them_at_once(
     g1: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whichever way a result is read first: by a field, as a whole, compared, copied, pickled or encoded."""
+    """Whichever way a result is read first.
+
+    By a field, as a whole, compared, copied, pickled or encoded.
+    """
     portfolio = g1()
     limits = {"wal": Threshold(test_id="wal", threshold_value=9.0)}
 
@@ -149,7 +155,10 @@ def test_a_definition_and_a_mapping_go_by_their_names() -> None:
 
 
 def test_only_the_recovery_test_needs_rates_of_its_limits_agency() -> None:
-    """S&P's rates are not held to the suites' limit, which is Moody's; all else runs as it does without them."""
+    """S&P's rates are not held to the suites' limit, which is Moody's.
+
+    All else runs as it does without them.
+    """
     columns = {"par_value": [60.0, 40.0], "cov_lite": [0, 1], "rating_agency_a": [A["B2"], A["B3"]]}
     ids = ["cov_lite_concentration", "average_rating_factor", "weighted_average_recovery_rate"]
     plain = run_suite(portfolio_of(columns), "enhanced", test_ids=ids)

@@ -44,7 +44,10 @@ def test_an_average_lies_between_what_the_missing_part_may_be() -> None:
 
 
 def test_recovery_rates_that_are_assumed_lie_within_their_table() -> None:
-    """40 of 100 is assumed by the kind of loan; rates of a named agency may be anything."""
+    """40 of 100 is assumed by the kind of loan.
+
+    Rates of a named agency may be anything.
+    """
     assumed = case(45.0, 60.0, recovery_rate=[45.0, None])
     low, high = RECOVERY.min(), RECOVERY.max()
     assert span("warr", assumed) == (pytest.approx(27.0 + 0.4 * low), pytest.approx(27.0 + 0.4 * high))

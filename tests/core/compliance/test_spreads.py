@@ -75,7 +75,10 @@ def test_an_excess_coupon_counts_as_the_conventions_say(rule: str, coupon: float
 
 
 def test_the_limit_that_a_run_has_decides() -> None:
-    """Of the suites, of a request, or of the definition; where there is none, the minimum of the conventions."""
+    """Of the suites, of a request, or of the definition.
+
+    Where there is none, the minimum of the conventions.
+    """
     definition = deal(None, excess_coupon="while_spread_fails")
     ran = run_suite(loans(), definition=definition, test_ids=["was"])
     assert (ran[0].current_value, ran[0].threshold_value) == (3.833333, 3.25)
@@ -145,7 +148,10 @@ def test_a_rule_that_nothing_decides_is_refused() -> None:
 def test_the_file_says_whether_coupons_below_their_reference_take_off(
     printed: float | None, rules: dict[str, Any], value: float
 ) -> None:
-    """Of what the definition says nothing; a percentage that is ours both ways, or neither way, decides nothing."""
+    """Of what the definition says nothing.
+
+    A percentage that is ours both ways, or neither way, decides nothing.
+    """
     facts = () if printed is None else (
         Fact(
             kind="test", label="Spread", subject=FactSubject(measure="was"), value=printed, place="'T'!B2", decimals=2
@@ -171,7 +177,10 @@ def test_figures_of_something_else_say_nothing_of_the_spread(subject: FactSubjec
 
 
 def test_what_the_file_said_of_the_spread_stays_when_loans_change() -> None:
-    """A printed average is that of the loans before: after a sale it ties with nothing, and no rule turns for that."""
+    """A printed average is that of the loans before.
+
+    After a sale it ties with nothing, and no rule turns for that.
+    """
     printed = Fact(kind="test", label="S", subject=FactSubject(measure="was"), value=3.83, place="'T'!B2", decimals=2)
     named = replace(loans(4.3), names={"borrower_name": Names(np.arange(3, dtype=np.int32), ("Ash", "Birch", "Cedar"))})
     floored = replace(named, facts=Facts(all=(printed,)))

@@ -1,4 +1,7 @@
-"""What a definition states of a file: amounts, corrections and levels of indexes, and what a row says of them."""
+"""What a definition states of a file.
+
+Amounts, corrections and levels of indexes, and what a row says of them.
+"""
 
 from __future__ import annotations
 
@@ -131,7 +134,10 @@ def test_an_amount_stands_in_where_the_file_has_none() -> None:
 
 
 def test_an_amount_never_replaces_the_files() -> None:
-    """Where the two differ the file's counts, and the rows say so; where they are one nothing is to be said."""
+    """Where the two differ the file's counts, and the rows say so.
+
+    Where they are one nothing is to be said.
+    """
     second = parse({"amounts": {"principal_cash": 7e6}})
     ran = run_suite(loans(Deal(principal_cash=5e6, base_rate=4.3)), definition=second)
     assert row(ran, "oc_ratio").current_value == pytest.approx(106.753425)
@@ -180,7 +186,10 @@ def test_the_days_own_correction_goes_before_that_of_every_day() -> None:
 
 
 def test_a_figure_of_a_class_is_corrected() -> None:
-    """G1 with class B at 49 and not 50: class E's OC is over 364; interest due on D without a coupon's misprint."""
+    """G1 with class B at 49 and not 50.
+
+    Class E's OC is over 364; interest due on D without a coupon's misprint.
+    """
     balance = {"figure": "current_balance", "class": "B", "amount": 49e6, "note": "paid down"}
     due = {"figure": "interest_due", "class": "Class D", "amount": 1.0, "note": "no such class"}
     ran = run_suite(loans(Deal(principal_cash=5e6, base_rate=4.3)), definition=parse({"corrections": [balance, due]}))
@@ -286,7 +295,10 @@ def test_an_index_without_a_tenor_is_that_of_three_months() -> None:
 
 
 def test_collected_interest_never_replaces_a_printed_sum() -> None:
-    """A file that prints the numerator of interest coverage alone keeps it; a correction of its parts is asked for."""
+    """A file that prints the numerator of interest coverage alone keeps it.
+
+    A correction of its parts is asked for.
+    """
     printed = Deal(principal_cash=5e6, interest_available=7_000_000.0)
     stated = parse({"amounts": {"interest_collected": 1.0}})
     ran = run_suite(loans(printed), definition=stated)

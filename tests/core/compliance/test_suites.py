@@ -1,4 +1,7 @@
-"""The catalogue, written out a second time: ids, order, types, limits, categories."""
+"""The catalogue, written out a second time.
+
+Ids, order, types, limits, categories.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,10 @@ def test_the_suites() -> None:
 
 
 def test_every_row_reads() -> None:
-    """A name, a sentence, a formula for each; every column is one that can be looked for."""
+    """A name, a sentence, a formula for each.
+
+    Every column is one that can be looked for.
+    """
     ran = run_suite(portfolio_of({"par_value": [1.0]}), "enhanced")
     assert [skip.test_name for skip in ran.skipped] == [test.name for test in CATALOGUE]
     for test in CATALOGUE:

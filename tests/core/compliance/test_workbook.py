@@ -1,4 +1,7 @@
-"""From the cells of a workbook to results: what the mapping reads, loses and assumes must show in what is said."""
+"""From the cells of a workbook to results.
+
+What the mapping reads, loses and assumes must show in what is said.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,10 @@ def breakdown(result: TestResult) -> dict[str, Any]:
 
 
 def test_a_facility_rating_beside_the_default_probability_rating(run: Run) -> None:
-    """B2 and a facility at Ba3, two notches better: 60 for a first lien; without the second column 45."""
+    """B2 and a facility at Ba3, two notches better.
+
+    60 for a first lien; without the second column 45.
+    """
     rows = [
         ["Issuer", "Par Amount", "Moody's Rating", "Moody's Facility Rating", "Lien Type"],
         ["Acme", 1e6, "B2", "Ba3", "First Lien"],
@@ -49,7 +55,10 @@ def test_a_facility_rating_beside_the_default_probability_rating(run: Run) -> No
 
 
 def test_blank_liens_are_told(run: Run) -> None:
-    """They count as first liens: 10 of 40 performing is second lien, and 25 % of par did not say; a default is none."""
+    """They count as first liens.
+
+    10 of 40 performing is second lien, and 25 % of par did not say; a default is none.
+    """
     rows = [
         ["Issuer", "Par Amount", "Lien Type", "Default Obligation"],
         ["Acme", 20e6, "First Lien", "N"],
@@ -102,7 +111,10 @@ def test_nothing_lost_is_not_told(run: Run) -> None:
 
 
 def test_loans_without_quotes_count_as_unquoted(run: Run) -> None:
-    """A blank depth is a depth of 0 where the column stands: 50 % of par is quoted, all of it is covered."""
+    """A blank depth is a depth of 0 where the column stands.
+
+    50 % of par is quoted, all of it is covered.
+    """
     rows = [
         ["Issuer", "Par Amount", "Price", "Quote Depth"], ["Acme", 10e6, 99, 2], ["Bolt", 10e6, 99, None]
     ]  # fmt: skip
@@ -113,7 +125,10 @@ def test_loans_without_quotes_count_as_unquoted(run: Run) -> None:
 
 
 def test_a_small_facility_of_a_blank_country(run: Run) -> None:
-    """It is held to the line of the US: 200m is large there, and small in France; the breakdown says so."""
+    """It is held to the line of the US.
+
+    200m is large there, and small in France; the breakdown says so.
+    """
     rows = [
         ["Issuer", "Par Amount", "Facility Size", "Country"],
         ["Acme", 10e6, 200e6, "USA"],

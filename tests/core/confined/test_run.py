@@ -1,4 +1,7 @@
-"""Children with limits: one that does a piece of work and ends, and one that stays and answers order after order."""
+"""Children with limits.
+
+One that does a piece of work and ends, and one that stays and answers order after order.
+"""
 
 from __future__ import annotations
 

@@ -34,7 +34,10 @@ def rows_of(columns: Columns, rows: np.ndarray) -> Columns:
 
 
 def joined(first: Columns, second: Columns) -> Columns:
-    """The rows of both; coded columns of both books have the same values but for the names of companies."""
+    """The rows of both.
+
+    Coded columns of both books have the same values but for the names of companies.
+    """
     both = {}
     for target, values in first.items():
         another = second[target]
@@ -184,7 +187,10 @@ def test_a_test_that_one_day_cannot_measure_has_no_parts(story: Story) -> None:
 
 
 def test_a_test_that_masked_ratings_leave_open_is_told_with_its_ends() -> None:
-    """40 of 100 masked between B1 and Caa2: open against 3000 on the first day; a month later most are repaid."""
+    """40 of 100 masked between B1 and Caa2.
+
+    Open against 3000 on the first day; a month later most are repaid.
+    """
     ratings = {"a": {"masked": "bounds", "masked_best": "B1", "masked_worst": "Caa2", "masked_value": "B3"}}
     test = {"id": "factor", "name": "Factor", "measure": "warf", "agency": "a", "max": 3000}
     run = partial(run_suite, suite="deal", definition=parse({"ratings": ratings, "tests": [test]}), details=False)
@@ -199,7 +205,10 @@ def test_a_test_that_masked_ratings_leave_open_is_told_with_its_ends() -> None:
 
 
 def test_the_steps_are_held_to_what_the_file_publishes() -> None:
-    """By Fitch's rates, for which alone there is a limit: at every step, and not S&P's between them."""
+    """By Fitch's rates, for which alone there is a limit.
+
+    At every step, and not S&P's between them.
+    """
     printed = Fact(
         kind="test", label="Fitch WA Recovery Rate", subject=FactSubject(measure="warr", agency="c"), value=None,
         trigger=60.0, unit="percent", place="",
@@ -215,7 +224,10 @@ def test_the_steps_are_held_to_what_the_file_publishes() -> None:
 
 
 def test_a_correction_of_one_month_holds_at_every_step() -> None:
-    """Cash of 9 by the first file is 5; of 7 by the second, 6: the change of cash is 1, and in its own part."""
+    """Cash of 9 by the first file is 5; of 7 by the second, 6.
+
+    The change of cash is 1, and in its own part.
+    """
     corrections = [
         {"figure": "principal_cash", "amount": amount, "note": "n", "as_of": day}
         for amount, day in ((5.0, "2026-03-31"), (6.0, "2026-04-30"))

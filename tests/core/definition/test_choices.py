@@ -1,4 +1,7 @@
-"""The closed list of choices: names, options that a definition may say, and what they move."""
+"""The closed list of choices.
+
+Names, options that a definition may say, and what they move.
+"""
 
 from __future__ import annotations
 

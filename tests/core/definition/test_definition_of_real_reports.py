@@ -55,7 +55,10 @@ def test_printed_figures_come_out_under_the_definition_of_the_deal(name: str) ->
 
 @by_file
 def test_what_the_file_holds_a_test_to_is_the_definitions_limit(name: str) -> None:
-    """In all rows beside which a limit is printed; and nothing says that the deal is another."""
+    """In all rows beside which a limit is printed.
+
+    And nothing says that the deal is another.
+    """
     ran = deal_run(name, own_definition(name))
     printed_limits = [row for row in ran if row.published is not None and row.published.trigger is not None]
     assert len(printed_limits) >= 8
@@ -106,7 +109,10 @@ SECTIONS = ("base", "conventions", "ratings", "classifications", "par_value", "i
 @by_file
 @pytest.mark.parametrize("section", SECTIONS)
 def test_a_definition_without_one_of_its_sections(name: str, section: str) -> None:
-    """What it no longer says is read from the file, or the market's: no figure is lost but those that need it."""
+    """What it no longer says is read from the file, or the market's.
+
+    No figure is lost but those that need it.
+    """
     document = tomllib.loads(DEFINITIONS[name].read_text("utf-8"))
     less = parse({key: value for key, value in document.items() if key != section})
     wrong = {score.id for score in scores(name, less) if score.verdict != "right"}
@@ -142,7 +148,10 @@ def test_nothing_is_wrong_without_a_doubt_under_any_definition(name: str) -> Non
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_have_no_figure_of_the_month_but_what_no_page_gives(name: str) -> None:
-    """Contego XI has none at all; Cairn XVII two amounts of its interest coverage page, which its file lacks."""
+    """Contego XI has none at all.
+
+    Cairn XVII two amounts of its interest coverage page, which its file lacks.
+    """
     rules = own_definition(name)
     amounts = {
         key for key in rules.stated
@@ -155,7 +164,10 @@ def test_examples_have_no_figure_of_the_month_but_what_no_page_gives(name: str) 
 @by_file
 @pytest.mark.parametrize("incremental", [True, False])
 def test_a_trade_of_one_unit_moves_no_figure(name: str, incremental: bool) -> None:
-    """What the file decided of its loans stays decided when they change: no figure jumps."""
+    """What the file decided of its loans stays decided when they change.
+
+    No figure jumps.
+    """
     loans, definition = portfolio(name), own_definition(name)
     at = int(loans["par_value"].argmax())
     field = next(item for item in ("cusip", "loanx_id", "borrower_name") if _text(loans, item, at))

@@ -1,4 +1,7 @@
-"""A definition is read as a whole: every fault with its place, a round trip, limits on what a stranger sends."""
+"""A definition is read as a whole.
+
+Every fault with its place, a round trip, limits on what a stranger sends.
+"""
 
 from __future__ import annotations
 

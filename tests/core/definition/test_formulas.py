@@ -1,4 +1,7 @@
-"""A definition's formulas: the names that they read, and a share's formula in the parts that run down the columns."""
+"""A definition's formulas.
+
+The names that they read, and a share's formula in the parts that run down the columns.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +95,10 @@ def test_a_blank_leaves_open_what_does_not_ask_for_it(
 
 
 def test_a_list_is_compared_with_one_field_of_few_values() -> None:
-    """A text or rating of the loans, or a field of a mapping's own: each of its values is asked once."""
+    """A text or rating of the loans, or a field of a mapping's own.
+
+    Each of its values is asked once.
+    """
     for field in ("industry", "rank_a", "desk_rating"):
         share = share_of(f"=OR({field}={{1,2}})")
         assert isinstance(share, Atom)

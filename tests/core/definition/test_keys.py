@@ -1,4 +1,7 @@
-"""A key holds what its row says: a value of another kind is a fault, and a value comes back as it was written."""
+"""A key holds what its row says.
+
+A value of another kind is a fault, and a value comes back as it was written.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the subjects of printed figures mean: the fields of a definition's test, or why no test of ours measures it."""
+"""What the subjects of printed figures mean.
+
+The fields of a definition's test, or why no test of ours measures it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A document as TOML with comments: whatever its texts hold, the text holds the same document."""
+"""A document as TOML with comments.
+
+Whatever its texts hold, the text holds the same document.
+"""
 
 from __future__ import annotations
 

@@ -72,7 +72,10 @@ def test_figures_and_sheets_of_any_size_are_exported(tmp_path: Path) -> None:
 
 
 def labelled(sheet: Sheet, value_column: int = 1) -> dict[str, object]:
-    """What stands beside each label of the first column; the first of those with one name."""
+    """What stands beside each label of the first column.
+
+    The first of those with one name.
+    """
     result: dict[str, object] = {}
     for row in range(sheet.row_count):
         label = sheet.value(row, 0)
@@ -208,7 +211,10 @@ def test_a_file_is_verified_as_it_was_exported(deal: Workbook, tmp_path: Path, o
 
 
 def test_formulas_that_the_writer_leaves_out_are_not_hashed(tmp_path: Path) -> None:
-    """Of tables, filters, other files, newer functions: the file is verified, and what was dropped is told once."""
+    """Of tables, filters, other files, newer functions.
+
+    The file is verified, and what was dropped is told once.
+    """
     table = Table("Loans", "S", 0, 0, 2, 1, ("Id", "Par"))
     cells = [
         "=SUM(Loans[Par])", "=Loans[[#This Row],[Par]]*2", "=SUBTOTAL(109,B2:B3)", "=LET(x,2,x*2)",
@@ -230,7 +236,10 @@ def test_formulas_that_the_writer_leaves_out_are_not_hashed(tmp_path: Path) -> N
 
 
 def test_formulas_that_were_never_calculated_are_told(tmp_path: Path) -> None:
-    """No count is promised that a spreadsheet changes as it opens the file: Control says CHECK before and after."""
+    """No count is promised that a spreadsheet changes as it opens the file.
+
+    Control says CHECK before and after.
+    """
     path = tmp_path / "in.xlsx"
     rows = [["Id", "Par", "Twice"], *([f"LX{at}", at * 1e6, Formula(f"B{at + 1}*2")] for at in range(1, 5))]
     write_workbook_rows(path, {"Raw": rows, "Fine": [["a", Formula("1+1", 2.0)]]})
@@ -285,7 +294,10 @@ def test_personal_data_is_in_no_byte(tmp_path: Path, file_format: str) -> None:
 
 @pytest.mark.parametrize("file_format", ["xlsx", "csv", "json"])
 def test_what_a_sheet_left_out_says_of_a_value_counts(tmp_path: Path, file_format: str) -> None:
-    """A name is known as personal by its heading on a sheet that is not exported; only the exported one is told of."""
+    """A name is known as personal by its heading on a sheet that is not exported.
+
+    Only the exported one is told of.
+    """
     cells = {"Contacts": {"A": ["Issuer", "Acme"], "B": ["Contact", "Jane Doe"]},
              "Sums": {"A": ["Note", "=Contacts!B2"], "B": ["x", PERSONAL]}}  # fmt: skip
     result = Book.from_columns(cells)
@@ -360,7 +372,10 @@ def test_names_that_are_taken_and_sheets_without_loans(tmp_path: Path) -> None:
 
 
 def test_par_that_holds_more_than_loans_is_told(tmp_path: Path) -> None:
-    """Two sections with totals between them: the column adds up to more than the loans, and the Workspace says so."""
+    """Two sections with totals between them.
+
+    The column adds up to more than the loans, and the Workspace says so.
+    """
     head = ["Issuer Name", "LoanX ID", "Par Amount", "Maturity Date", "Spread"]
     loans = [[f"Obligor {at}", f"LX00000{at}", 1_000_000.0 * at, date(2030, 1, at), 350.0] for at in range(1, 7)]
     rows = [head, *loans[:3], ["Total", None, 6_000_000.0, None, None], *loans[3:], ["Total", None, 15e6, None, None]]
@@ -416,7 +431,10 @@ def test_formulas_without_their_sheets_keep_their_values(tmp_path: Path) -> None
 
 
 def test_settings_of_the_calculation_and_data_tables_leave_values_alone(tmp_path: Path) -> None:
-    """Whoever opens the export sees the figures that were exported: nothing in it calculates them otherwise."""
+    """Whoever opens the export sees the figures that were exported.
+
+    Nothing in it calculates them otherwise.
+    """
     cells: dict[str, Any] = {
         "A1": 2.0, "B1": ("=A1/3", "0.00"), "B3": "=B1", "A4": 5.0, "A5": 7.0,
         "B4": data_table("B4:B5", column_input="A1"), "B5": 0.0,

@@ -1,4 +1,7 @@
-"""Seals, asked of pyHanko's own validator: whole, by the certificate that was given, and broken by any change."""
+"""Seals, asked of pyHanko's own validator.
+
+Whole, by the certificate that was given, and broken by any change.
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,10 @@ FREE, LAST, TABLE = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
 
 
 def compound(streams: dict[str, bytes], *, small: bool = False) -> bytes:
-    """A compound file of 512-byte sectors: table, directory, then the streams, in the root's small sectors or not."""
+    """A compound file of 512-byte sectors.
+
+    Table, directory, then the streams, in the root's small sectors or not.
+    """
     sectors: list[bytes] = [b"", b""]
     table = [TABLE, LAST]
     entries = []

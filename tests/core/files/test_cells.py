@@ -1,4 +1,7 @@
-"""Every way in which a cell can be written, one small sheet each; then the scanner against any cut of its input."""
+"""Every way in which a cell can be written, one small sheet each.
+
+Then the scanner against any cut of its input.
+"""
 
 from __future__ import annotations
 
@@ -343,7 +346,10 @@ def test_numbers_read_as_python_reads_them(number: float, digits: int) -> None:
 
 @given(st.integers(0, 10**19), st.integers(-40, 40))
 def test_long_numbers_read_as_python_reads_them(digits: int, power: int) -> None:
-    """Nineteen digits and the powers around them: the border between the quick roads and the slow one."""
+    """Nineteen digits and the powers around them.
+
+    The border between the quick roads and the slow one.
+    """
     text = f"{digits}e{power}"
     scan = scanner()
     scan.feed(f"<worksheet><sheetData><row><c><v>{text}</v></c></row></sheetData></worksheet>".encode())
@@ -396,7 +402,10 @@ def test_the_cut_of_the_input_does_not_matter(size: int) -> None:
 @settings(max_examples=300)
 @given(st.data())
 def test_spoiled_input_is_read_or_refused_never_worse(data: st.DataObject) -> None:
-    """Bytes changed, dropped and doubled anywhere: the answer is columns or ParseFailed."""
+    """Bytes changed, dropped and doubled anywhere.
+
+    The answer is columns or ParseFailed.
+    """
     spoiled = bytearray(WHOLE)
     for _ in range(data.draw(st.integers(1, 6))):
         at = data.draw(st.integers(0, len(spoiled) - 1))
@@ -432,7 +441,10 @@ def test_a_piece_past_the_limit_is_refused() -> None:
 
 
 def test_rows_in_falling_order_cost_linear_time() -> None:
-    """200,000 rows from the last to the first: growing downwards by one row at a time would move 300 GB."""
+    """200,000 rows from the last to the first.
+
+    Growing downwards by one row at a time would move 300 GB.
+    """
     scan = scanner(slots_max=1_000_000)
     rows = "".join(f'<c r="A{row}"><v>{row}</v></c>' for row in range(200_000, 0, -1))
     scan.feed(f"<worksheet><sheetData>{rows}</sheetData></worksheet>".encode())

@@ -1,4 +1,7 @@
-"""Delimited text as the market writes it: encoding, delimiter and decimal sign are found, identifiers stay whole."""
+"""Delimited text as the market writes it.
+
+Encoding, delimiter and decimal sign are found, identifiers stay whole.
+"""
 
 from __future__ import annotations
 
@@ -146,7 +149,10 @@ def test_what_is_no_table_is_refused_with_its_reason(data: bytes, kind: type[Fil
     st.sampled_from(",;|\t"),
 )
 def test_any_text_comes_back_from_quotes(rows: list[list[str]], delimiter: str) -> None:
-    """Whatever stands in quoted fields is the field, cell for cell; numbers are the numbers that were written."""
+    """Whatever stands in quoted fields is the field, cell for cell.
+
+    Numbers are the numbers that were written.
+    """
     lines = [["x", "y"], ["v", "w"], *rows]
     text = "sep=" + delimiter + "\n" + "\n".join(
         delimiter.join('"' + field.replace('"', '""') + '"' for field in line) for line in lines

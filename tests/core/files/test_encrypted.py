@@ -97,7 +97,10 @@ def old_book() -> bytes:
 
 
 def protected(file_pass: bytes, keys: Callable[[int], bytes]) -> bytes:
-    """[MS-XLS] 2.2.10: a record that says how, behind the first; then all but headers and some records encrypted."""
+    """[MS-XLS] 2.2.10: a record that says how, behind the first.
+
+    Then all but headers and some records encrypted.
+    """
     stream, at = old_book(), 0
     record = struct.pack("<2H", 0x2F, len(file_pass)) + file_pass
     plain, masks = b"", b""

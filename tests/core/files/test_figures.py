@@ -1,4 +1,7 @@
-"""What texts of cells are: figures as the market writes them, days that leave no doubt, and text."""
+"""What texts of cells are.
+
+Figures as the market writes them, days that leave no doubt, and text.
+"""
 
 from __future__ import annotations
 

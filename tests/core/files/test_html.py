@@ -1,4 +1,7 @@
-"""Web pages by the name of .xls: tables as Excel lays them out, values as it takes them, and pages made to harm."""
+"""Web pages by the name of .xls.
+
+Tables as Excel lays them out, values as it takes them, and pages made to harm.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A stranger's file is read in a child: its answer is a stored workbook or a refusal, and nothing else stays."""
+"""A stranger's file is read in a child.
+
+Its answer is a stored workbook or a refusal, and nothing else stays.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +89,10 @@ def test_refusals_come_through_with_their_class(tmp_path: Path, folder: Path) ->
 
 
 def test_a_file_that_needs_too_much_memory(slow: Path, folder: Path) -> None:
-    """Three million cells take a hundred megabytes; the child may have 128 MiB, its libraries included."""
+    """Three million cells take a hundred megabytes.
+
+    The child may have 128 MiB, its libraries included.
+    """
     with pytest.raises(ParseFailed, match="more memory to be read than the limit of 134,217,728"):
         parse_isolated(slow, folder, memory_bytes_max=128 * 1024**2)
     assert list(folder.iterdir()) == []
@@ -115,7 +121,10 @@ def test_a_child_that_crashes(slow: Path, folder: Path) -> None:
 
 
 def children_of(process: int) -> list[int]:
-    """The readers that this process's threads started; it may have other children, the servers of other tests."""
+    """The readers that this process's threads started.
+
+    It may have other children, the servers of other tests.
+    """
     lists = Path(f"/proc/{process}/task").glob("*/children")
     numbers = [int(number) for result in lists for number in result.read_text().split()]
     return [number for number in numbers if is_reader(number)]
@@ -185,7 +194,10 @@ parse_isolated(Path(sys.argv[1]), Path(sys.argv[2]))
 
 
 def test_the_child_dies_with_its_parent(slow: Path, folder: Path) -> None:
-    """A child that is stopped in the middle of the file cannot end by itself: what ends it is its parent's death."""
+    """A child that is stopped in the middle of the file cannot end by itself.
+
+    What ends it is its parent's death.
+    """
     with subprocess.Popen([sys.executable, "-c", PARENT, str(slow), str(folder)], cwd=ROOT) as parent:
         while not (children := [number for number in children_of(parent.pid) if has_open(number, slow)]):
             assert parent.poll() is None

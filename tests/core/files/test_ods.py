@@ -1,4 +1,7 @@
-"""OpenDocument spreadsheets: every kind of value, what is repeated, and files made to exhaust their reader."""
+"""OpenDocument spreadsheets.
+
+Every kind of value, what is repeated, and files made to exhaust their reader.
+"""
 
 from __future__ import annotations
 
@@ -185,7 +188,10 @@ def test_hostile_and_broken_files_are_refused(ods_path: Callable[..., Path], tex
 
 
 def test_a_thousand_bytes_cost_no_more_than_their_repetitions_may(ods_path: Callable[..., Path]) -> None:
-    """The most that pass, and the least that do not, in a second or two; 120 s were spent on less than a kilobyte."""
+    """The most that pass, and the least that do not, in a second or two.
+
+    120 s were spent on less than a kilobyte.
+    """
     path = ods_path(content(row(*[cell("string", "", "abc")] * 5, repeated=1_000_000)))
     assert path.stat().st_size < 1_000
     started = time.perf_counter()

@@ -1,4 +1,7 @@
-"""The parts of pivot tables: which rows of figures there are to ask for, and what is refused."""
+"""The parts of pivot tables.
+
+Which rows of figures there are to ask for, and what is refused.
+"""
 
 from __future__ import annotations
 

@@ -285,7 +285,10 @@ def test_a_sheet_listed_twice(zipped: Zipped, parts_of: PartsOf) -> None:
 
 
 def test_the_sheet_that_kills_other_readers(zipped: Zipped, parts_of: PartsOf, xml_of: Callable[..., str]) -> None:
-    """A1 and XFD1000000: 16 billion cells for a reader of rectangles, two for a reader of spans."""
+    """A1 and XFD1000000.
+
+    16 billion cells for a reader of rectangles, two for a reader of spans.
+    """
     path = zipped(parts_of([xml_of('<row><c r="A1"><v>1</v></c><c r="XFD1000000"><v>2</v></c></row>')]))
     (sheet,) = probe(path, file_name="killer.xlsx").sheets
     assert (sheet.row_count, sheet.column_count) == (1_000_000, 16_384)
@@ -323,7 +326,10 @@ def archive_of(path: Path, **files: bytes) -> Path:
 
 
 def test_a_folder_an_archive_and_a_list_of_files_are_one_workbook(tmp_path: Path) -> None:
-    """Sheets by their files' names, numbered where a name is taken; formats and dates keep their meaning."""
+    """Sheets by their files' names, numbered where a name is taken.
+
+    Formats and dates keep their meaning.
+    """
     folder = tmp_path / "report"
     folder.mkdir()
     old = {"strings_to_formulas": False, "default_date_format": "dd/mm/yyyy"}

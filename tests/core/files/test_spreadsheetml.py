@@ -1,4 +1,7 @@
-"""SpreadsheetML 2003: every type of cell, gaps, merged ranges, formats by style, formulas, and files made to harm."""
+"""SpreadsheetML 2003.
+
+Every type of cell, gaps, merged ranges, formats by style, formulas, and files made to harm.
+"""
 
 from __future__ import annotations
 

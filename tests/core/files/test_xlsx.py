@@ -214,7 +214,10 @@ def test_errors_that_are_younger_than_the_format(
     xml_of: Callable[..., str],
     spoiled: str | None,
 ) -> None:
-    """Such a cell says #VALUE!, and its `vm` leads to the true error; parts that cannot be read leave it at that."""
+    """Such a cell says #VALUE!, and its `vm` leads to the true error.
+
+    Parts that cannot be read leave it at that.
+    """
     cells = "".join(f'<c t="e" vm="{vm}"><v>#VALUE!</v></c>' for vm in (1, 2, 3, 4, 5, 6, 7, 8, 0, "x"))
     parts = parts_of([xml_of(f'<row>{cells}<c vm="1"><v>5</v></c><c t="e"><v>#REF!</v></c></row>')]) | RICH
     kinds = ("officeDocument/2006/relationships/sheetMetadata", "rdRichValue", "rdRichValueStructure")

@@ -39,7 +39,10 @@ def values_of(span: Span, pool: TextPool) -> list[Any]:
 
 
 class Sheet(Environment):
-    """Columns A, B, C ... given as lists; arrays come as spans, or as lists of cells where `listed`."""
+    """Columns A, B, C ... given as lists.
+
+    Arrays come as spans, or as lists of cells where `listed`.
+    """
 
     def __init__(
         self, *columns: list[Any], listed: bool = False, formulas: dict[tuple[int, int], str] | None = None

@@ -1,4 +1,7 @@
-"""A small book in memory for the tests of the formula engine: cells by sheet and name, names, tables, spills."""
+"""A small book in memory for the tests of the formula engine.
+
+Cells by sheet and name, names, tables, spills.
+"""
 
 from __future__ import annotations
 

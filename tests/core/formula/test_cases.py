@@ -1,4 +1,6 @@
-"""Formulas and the values that Excel gives them, table by table (cases/*.json): computed over a book, and in its cells.
+"""Formulas and the values that Excel gives them, table by table (cases/*.json).
+
+Computed over a book, and in its cells.
 
 A table is a list of groups: where the values come from, the cells that the formulas read (rows of values by the place
 of their first), and formula -> value. `decimals` says how far the source shows its numbers. A table is named by family.
@@ -89,7 +91,10 @@ def test_value(group: Group) -> None:
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_value_in_a_cell(group: Group) -> None:
-    """As formulas of cells (the first of those that they fill): through shapes, plans and the order of calculation."""
+    """As formulas of cells (the first of those that they fill).
+
+    Through shapes, plans and the order of calculation.
+    """
     book = group.book()
     places = {text: cell_name(ROWS_APART * (at + 2), 60) for at, text in enumerate(group.cases)}
     for text, place in places.items():

@@ -1,4 +1,7 @@
-"""The library's face: contexts, answers, refusals, batches and columns. Values by hand."""
+"""The library's face: contexts, answers, refusals, batches and columns.
+
+Values by hand.
+"""
 
 from __future__ import annotations
 
@@ -168,7 +171,10 @@ def test_context_keys(context: dict[str, Any]) -> None:
     ("#GETTING_DATA", 8), ("#SPILL!", 9), ("#CALC!", 14), ("#n/a", 7),
 ])  # fmt: skip
 def test_an_errors_text_is_that_error(text: str, number: int) -> None:
-    """In a cell, a name, a range and beside one; numbers are those of Excel's ERROR.TYPE."""
+    """In a cell, a name, a range and beside one.
+
+    Numbers are those of Excel's ERROR.TYPE.
+    """
     for key, formula in (("A1", "A1"), ("par", "par"), ("A1:B1", "INDEX(A1:B1,2)"), ("Sheet1!$A$1", "Sheet1!A1")):
         context = {key: [["x", text]] if ":" in key else text}
         result = evaluate(f"=IF(ISERROR({formula}),ERROR.TYPE({formula}))", context)
@@ -257,7 +263,10 @@ def test_the_context_may_change_between_evaluations() -> None:
 
 
 def test_a_book_behind_the_context() -> None:
-    """Absent cells come from the book, blank where it has none; given ones hide the book's."""
+    """Absent cells come from the book, blank where it has none.
+
+    Given ones hide the book's.
+    """
     assert evaluate("=SUM(A1:A3)", {"A2": 1000}, behind=Place(), sheet="Sheet1").value == 1040.0
     assert evaluate("=A1+Z50+Other!A1", behind=Place(), sheet="Sheet1").value == 11.0
     assert evaluate("=A1", behind=Place(), sheet="Other").value == 1.0
@@ -370,7 +379,10 @@ def test_batches_keep_their_order_and_failures_to_themselves() -> None:
 
 
 def test_a_batch_filled_down_is_the_formulas_one_by_one() -> None:
-    """Texts of one shape are one program: the answers are those of each formula alone, missing cells included."""
+    """Texts of one shape are one program.
+
+    The answers are those of each formula alone, missing cells included.
+    """
     context: dict[str, Any] = {f"A{row}": row for row in range(1, 60)} | {"C1": 10, "B7": "x", "rate": 2, "Other!A3": 5}
     texts = [f"=A{row}*$C$1+rate" for row in range(1, 64)] + [f"=SUM(A{row}:B{row + 2})" for row in range(1, 70)]
     texts += [f"=Other!A{row}&ROW()&ROW(A{row})" for row in range(1, 12)] + [f"={row}+NOPE(A1)" for row in range(20)]
@@ -420,7 +432,10 @@ def test_map_fills_a_formula_down_columns() -> None:
 
 
 def test_map_takes_formulas_that_are_not_columnwise() -> None:
-    """A LET with a lambda, and a reference that is calculated: cell by cell, with the same answers."""
+    """A LET with a lambda, and a reference that is calculated.
+
+    Cell by cell, with the same answers.
+    """
     columns = {"A": np.array([1.0, 2.0, 3.0])}
     assert core.compile("=LET(f,LAMBDA(x,x*2),f(A1))").map(columns).tolist() == [2.0, 4.0, 6.0]
     assert core.compile("=SUM(OFFSET(A1,0,0,2,1))").map(columns).tolist() == [3.0, 5.0, 3.0]

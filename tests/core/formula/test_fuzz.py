@@ -1,4 +1,7 @@
-"""Whatever formula is written over whatever values: a value or a FormulaError comes back, in time and in bounds."""
+"""Whatever formula is written over whatever values.
+
+A value or a FormulaError comes back, in time and in bounds.
+"""
 
 from __future__ import annotations
 

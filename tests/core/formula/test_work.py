@@ -1,4 +1,7 @@
-"""The bound on a formula's work is one: random formulas over hostile values take no longer than it says."""
+"""The bound on a formula's work is one.
+
+Random formulas over hostile values take no longer than it says.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,10 @@ LITERALS = (
 
 
 class Writer:
-    """A random formula over random given cells: forty lines of ten columns or two hundred of one."""
+    """A random formula over random given cells.
+
+    Forty lines of ten columns or two hundred of one.
+    """
 
     def __init__(self, chance: Random) -> None:
         self.chance = chance

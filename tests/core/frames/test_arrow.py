@@ -1,4 +1,7 @@
-"""The Arrow streams: what other libraries read of them, and that each release gives back what it held."""
+"""The Arrow streams.
+
+What other libraries read of them, and that each release gives back what it held.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +89,10 @@ def test_a_strided_column_is_made_whole() -> None:
 
 
 def test_every_release_gives_back_what_was_held() -> None:
-    """In whichever order: a capsule that nobody reads, a stream read to its end, a child that outlives its parent."""
+    """In whichever order.
+
+    A capsule that nobody reads, a stream read to its end, a child that outlives its parent.
+    """
     values = np.arange(1000.0)
     frame = Frame({"a": FrameColumn(values), "b": text_column(["x"] * 1000)}, 1000)
     frame.stream()

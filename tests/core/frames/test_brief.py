@@ -1,4 +1,7 @@
-"""What every object says of itself: in one line, without fail, in no time; and names that are not there."""
+"""What every object says of itself.
+
+In one line, without fail, in no time; and names that are not there.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +94,10 @@ def made_of(portfolio: Portfolio, book: Book) -> Iterator[Any]:
 
 
 def reached(roots: Iterator[Any]) -> Iterator[Any]:
-    """Objects of the library by their public fields, properties and items: a few of each type."""
+    """Objects of the library by their public fields, properties and items.
+
+    A few of each type.
+    """
     waiting, seen = list(roots), dict[type, int]()
     while waiting:
         item = waiting.pop()

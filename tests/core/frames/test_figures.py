@@ -1,4 +1,7 @@
-"""Figures as people are shown them: two decimals, more where two hide a difference."""
+"""Figures as people are shown them.
+
+Two decimals, more where two hide a difference.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,10 @@ from tests.rows import every
     [(7.5, 7.5, 2), (7.500001, 7.5, 6), (7.504, 7.5, 3), (7.51, 7.5, 2), (7.5, 7.50000000001, 6), (104.2, 104.196, 3)],
 )
 def test_a_difference_is_seen(value: float, second: float, decimals: int) -> None:
-    """A breach of 0.000001 is printed as one: with two decimals it would look like a pass that is called a failure."""
+    """A breach of 0.000001 is printed as one.
+
+    With two decimals it would look like a pass that is called a failure.
+    """
     assert decimals_apart(value, second) == decimals
 
 

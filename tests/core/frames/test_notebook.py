@@ -1,4 +1,7 @@
-"""Tables for notebooks: what a cell holds stays text, and nothing is fetched or run."""
+"""Tables for notebooks.
+
+What a cell holds stays text, and nothing is fetched or run.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,10 @@ def test_nothing_is_fetched_and_nothing_runs() -> None:
 
 
 def test_a_table_says_its_colours_in_every_cell() -> None:
-    """A dark notebook colours rows and cells by a sheet of its own; only what stands in the element wins."""
+    """A dark notebook colours rows and cells by a sheet of its own.
+
+    Only what stands in the element wins.
+    """
     html = table(["a", "b"], [[1, "x"], [2, "y"]])
     cells = re.findall(r"<t[hdr] style=\"([^\"]*)\"", html)
     assert len(cells) == 9

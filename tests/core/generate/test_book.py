@@ -60,7 +60,10 @@ def loans_of(deal: GeneratedDeal) -> list[dict[str, Any]]:
 
 
 def diversity_score(units: float) -> float:
-    """The score of one industry: the lower neighbour in the table of 0.05, 0.15, ... 19.95."""
+    """The score of one industry.
+
+    The lower neighbour in the table of 0.05, 0.15, ... 19.95.
+    """
     step = 0
     while step < 200 and 0.1 * (step + 1) - 0.05 <= units + 1e-12:
         step += 1
@@ -74,7 +77,10 @@ def diversity_score(units: float) -> float:
 
 
 def figures_of(deal: GeneratedDeal) -> dict[str, float]:
-    """The figures of the calibration, with its definitions: no discount and no deferring loans in the coverage."""
+    """The figures of the calibration, with its definitions.
+
+    No discount and no deferring loans in the coverage.
+    """
     loans = loans_of(deal)
     performing = [loan for loan in loans if not loan["is_defaulted"]]
     total = deal.book.target_par
@@ -144,7 +150,10 @@ def figures_of(deal: GeneratedDeal) -> dict[str, float]:
 
 
 def test_the_figures_are_those_of_the_calibration() -> None:
-    """On average inside the calibrated range; single books, drawn with other streams of chance, near it."""
+    """On average inside the calibrated range.
+
+    Single books, drawn with other streams of chance, near it.
+    """
     by_seed = [figures_of(generate(300, seed)) for seed in SEEDS]
     for figure, (low, high) in CALIBRATION.items():
         values = [figures[figure] for figures in by_seed]

@@ -1,4 +1,7 @@
-"""Quotas, identifiers and names: what the draws promise, on small counts and on the largest book."""
+"""Quotas, identifiers and names.
+
+What the draws promise, on small counts and on the largest book.
+"""
 
 from __future__ import annotations
 

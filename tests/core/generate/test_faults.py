@@ -1,4 +1,7 @@
-"""Fault modes: each breaks what it names and nothing else; a clean book breaks nothing."""
+"""Fault modes: each breaks what it names and nothing else.
+
+A clean book breaks nothing.
+"""
 
 from __future__ import annotations
 

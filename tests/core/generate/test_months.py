@@ -1,4 +1,7 @@
-"""The months of a generated deal: one book on its way, whose last month is the deal itself."""
+"""The months of a generated deal.
+
+One book on its way, whose last month is the deal itself.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,10 @@ def test_loans_are_bought_repay_and_move() -> None:
     ],
 )
 def test_a_fault_builds_up(fault: str, test_id: str, rises: bool) -> None:
-    """The first month passes; the figure moves towards its limit and is past it, or warned of, in the last."""
+    """The first month passes.
+
+    The figure moves towards its limit and is past it, or warned of, in the last.
+    """
     statuses, values = [], []
     for month in generate_months(seed=7, faults=[fault]):
         deal = core.Portfolio.from_columns(month.portfolio_columns(), tranches=month.tranches, deal=month.deal)

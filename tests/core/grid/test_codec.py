@@ -1,4 +1,7 @@
-"""A sheet comes back from its file as it went in, without a copy; a damaged file is a CodecError."""
+"""A sheet comes back from its file as it went in, without a copy.
+
+A damaged file is a CodecError.
+"""
 
 from __future__ import annotations
 
@@ -320,7 +323,10 @@ def test_headers_that_cannot_be(tmp_path: Path, spoil: Any) -> None:
 
 
 def test_any_damage_is_a_codec_error_or_harmless(tmp_path: Path) -> None:
-    """Cut anywhere, or any bytes changed: CodecError, or a sheet of which every cell can be read."""
+    """Cut anywhere, or any bytes changed.
+
+    CodecError, or a sheet of which every cell can be read.
+    """
     path = tmp_path / "s"
     write_sheet(sample(), path)
     data = path.read_bytes()

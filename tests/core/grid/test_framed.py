@@ -1,4 +1,7 @@
-"""A sheet as columns: each cell against what the sheet itself says of it, and what is said of those that are null."""
+"""A sheet as columns.
+
+Each cell against what the sheet itself says of it, and what is said of those that are null.
+"""
 
 from __future__ import annotations
 

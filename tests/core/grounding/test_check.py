@@ -1,4 +1,7 @@
-"""A figure of a text is known by its value, unit, rounding and day; whatever facts do not have is marked."""
+"""A figure of a text is known by its value, unit, rounding and day.
+
+Whatever facts do not have is marked.
+"""
 
 from __future__ import annotations
 
@@ -169,7 +172,10 @@ def test_a_verdict_on_all_tests_needs_one_in_the_facts() -> None:
 
 
 def test_whatever_is_written_is_read_in_time() -> None:
-    """Pieces of numbers and words in any order: the text is the same but for the marks, and nothing takes long."""
+    """Pieces of numbers and words in any order.
+
+    The text is the same but for the marks, and nothing takes long.
+    """
     chance = random.Random(15)
     pieces = [
         *BORNE,
@@ -226,7 +232,10 @@ def test_figures_behind_the_last_that_is_looked_up_are_unknown() -> None:
 
 
 def test_a_figure_is_borne_exactly_where_it_rounds_to_what_is_said() -> None:
-    """Against plain arithmetic: the value as it is printed is borne, and of the printed ones around it no other."""
+    """Against plain arithmetic.
+
+    The value as it is printed is borne, and of the printed ones around it no other.
+    """
     chance = random.Random(15)
     for _ in range(300):
         value = round(chance.uniform(20, 9_000), 4)
@@ -243,8 +252,10 @@ def test_a_figure_is_borne_exactly_where_it_rounds_to_what_is_said() -> None:
 
 
 def test_every_sentence_of_the_analyst_is_borne_and_none_with_another_figure() -> None:
-    """By the figures' own values alone where a sentence prints no symbol of a rating; a changed figure may chance upon
-    another fact of its sentence, which 3 in 100 do at most."""
+    """By the figures' own values alone where a sentence prints no symbol of a rating.
+
+    A changed figure may chance upon another fact of its sentence, which 3 in 100 do at most.
+    """
     march, april = list(portfolios().items())[:2]
     subject = Subject(name="Harbor", portfolio=april[1], previous=Subject(name="Harbor", portfolio=march[1]))
     tried = result = 0

@@ -1,4 +1,7 @@
-"""Whatever a stranger writes comes out as plain text: nothing that a page, a terminal or a reader could be led by."""
+"""Whatever a stranger writes comes out as plain text.
+
+Nothing that a page, a terminal or a reader could be led by.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,10 @@ def test_markup_goes_and_text_stays(text: str, plain: str) -> None:
 
 
 def test_whatever_is_put_together_is_no_markup() -> None:
-    """Pieces of markup in any order, one within the other: no tag, link or sign that is not seen comes out."""
+    """Pieces of markup in any order, one within the other.
+
+    No tag, link or sign that is not seen comes out.
+    """
     chance = random.Random(15)
     pieces = [text for text, _ in ROWS]
     pieces += ["<", ">", "&lt;", "&#60;", "&#x3c;script&gt;", "</", "](", "![", "https", "://", "\x1b["]

@@ -1,4 +1,7 @@
-"""A deal of two months, with a history, breaks, blanks and odd prices: enough for every finder to speak."""
+"""A deal of two months, with a history, breaks, blanks and odd prices.
+
+Enough for every finder to speak.
+"""
 
 from __future__ import annotations
 

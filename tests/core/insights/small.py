@@ -20,7 +20,10 @@ AS_OF = 20_454.0
 def small(
     columns: Mapping[str, Sequence[Any]], *, tranches: Tranches | None = None, tests: Any = None, **deal: Any
 ) -> Subject:
-    """Return a subject of these loans; with `tests`, those of a definition are the whole suite."""
+    """Return a subject of these loans.
+
+    With `tests`, those of a definition are the whole suite.
+    """
     portfolio = portfolio_of(columns, tranches=tranches, deal=Deal(as_of=AS_OF, **deal))
     if tests is None:
         return Subject(name="Small", portfolio=portfolio)

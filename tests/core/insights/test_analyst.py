@@ -1,4 +1,7 @@
-"""Every figure of every insight is worked out again from the columns; no sentence has one without a recipe."""
+"""Every figure of every insight is worked out again from the columns.
+
+No sentence has one without a recipe.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +91,10 @@ def test_every_figure_is_what_its_recipe_gives(demo: Subject, faults: tuple[str,
 
 
 def test_figures_that_no_sum_gives(demo: Subject) -> None:
-    """Parts of movements are those of the full split; the room to buy ends where the named tests begin to fail."""
+    """Parts of movements are those of the full split.
+
+    The room to buy ends where the named tests begin to fail.
+    """
     assert demo.previous is not None
     split = {movement.test_id: movement for movement in movements(demo.previous.portfolio, demo.portfolio, demo.run)}
     twin, tried = Twin(demo), {"movement": 0, "headroom": 0}
@@ -235,7 +241,10 @@ SUMS = ("count", "sum", "share", "average", "weighted")
 @settings(max_examples=8, deadline=None)
 @given(portfolios(), portfolios())
 def test_wild_portfolios_are_looked_at_all_the_same(newest: Portfolio, before: Portfolio) -> None:
-    """Blanks, infinities, short positions, absent columns: nothing is raised, and every sum is the plain twin's."""
+    """Blanks, infinities, short positions, absent columns.
+
+    Nothing is raised, and every sum is the plain twin's.
+    """
     subject = Subject(name="Wild", portfolio=newest, previous=Subject(name="Wild", portfolio=before))
     twin = Twin(replace(subject, previous=None))
     for insight in analyse([subject], stakeholder="operations", most=EVERYTHING):

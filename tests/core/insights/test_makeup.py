@@ -1,4 +1,7 @@
-"""What a few loans consist of, worked out by hand: names, ratings, kinds, spreads, maturities."""
+"""What a few loans consist of, worked out by hand.
+
+Names, ratings, kinds, spreads, maturities.
+"""
 
 from __future__ import annotations
 

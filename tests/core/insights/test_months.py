@@ -22,7 +22,10 @@ def trend(subject: Subject, *values: float, test_id: str = CCC, every: int = 30)
 
 
 def test_a_line_meets_the_limit_where_arithmetic_says(demo: Subject) -> None:
-    """A fifth of a point each 30 days: the cushion of today is used up in so many times 150 days as it has points."""
+    """A fifth of a point each 30 days.
+
+    The cushion of today is used up in so many times 150 days as it has points.
+    """
     (own,) = (result for result in demo.results if result.test_id == CCC)
     assert own.cushion is not None
     answer = trend(demo, *(own.current_value - 0.2 * at for at in range(5, -1, -1)))

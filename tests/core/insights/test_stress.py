@@ -110,7 +110,10 @@ def test_room_for_a_purchase(most: int, title: str, priority: int) -> None:
 
 
 def test_room_ends_where_a_share_meets_its_limit() -> None:
-    """Of 100 of par 10 are covenant-lite, and 8 percent of it must be: 25 of other loans may be bought."""
+    """Of 100 of par 10 are covenant-lite, and 8 percent of it must be.
+
+    25 of other loans may be bought.
+    """
     cov_lite = {"id": "cov_lite", "name": "Cov-lite", "share": "=cov_lite", "of": "par", "min": 8}
     columns = RATED | {"cov_lite": [0, 0, 1], "par_value": [60e6, 30e6, 10e6], "price": [99.0] * 3}
     subject = small(columns, tests=[cov_lite], principal_cash=50e6)

@@ -1,4 +1,7 @@
-"""What finders ask for: the other month, what a test measures, figures that loans do not give."""
+"""What finders ask for.
+
+The other month, what a test measures, figures that loans do not give.
+"""
 
 from __future__ import annotations
 

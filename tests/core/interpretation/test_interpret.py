@@ -27,7 +27,10 @@ from tests.real_reports import board
 
 
 class Case(NamedTuple):
-    """A convention, and what a file prints under it; `is_bare` prints percentages alone."""
+    """A convention, and what a file prints under it.
+
+    `is_bare` prints percentages alone.
+    """
 
     choice: str
     option: str
@@ -176,7 +179,10 @@ def test_one_number_is_one_figure_however_often_it_is_printed() -> None:
 
 
 def test_shares_of_different_loans_are_figures_of_their_own() -> None:
-    """Two shares with other numerators divide by one amount: two tests of the file tie by it."""
+    """Two shares with other numerators divide by one amount.
+
+    Two tests of the file tie by it.
+    """
     wide = P + CASH + by_hand.carried()
     (choice,) = interpret(portfolio(by_hand.cov_lite(wide), by_hand.share("senior_secured", P, wide))).changed
     assert (choice.name, choice.state) == ("denominator", "taken")
@@ -204,7 +210,10 @@ def test_a_round_amount_proposes_nothing() -> None:
 
 
 def test_nothing_that_ties_may_stop() -> None:
-    """The facility's ratings give the CCC bucket and lose S&P's other figure: neither is taken."""
+    """The facility's ratings give the CCC bucket and lose S&P's other figure.
+
+    Neither is taken.
+    """
     bucket = ccc(by_hand.SP_FACILITY)(False)
     factor = [by_hand.share("ccc", sum(PAR[at] for at in by_hand.ccc_rows(by_hand.SP_DERIVED)), None, agency="b")]
     result = interpret(portfolio(*bucket, *factor, **by_hand.FURTHER_RATINGS))
@@ -224,7 +233,10 @@ COLUMN_B = [f"Sector {letter}" for letter in by_hand.INDUSTRIES["_b"]]
 
 
 def test_ratios_of_all_classes_leave_one_numerator() -> None:
-    """Printed to eight decimals, three ratios leave less room than chance fills; to two, they leave too much."""
+    """Printed to eight decimals, three ratios leave less room than chance fills.
+
+    To two, they leave too much.
+    """
     numerator = by_hand.adjusted(carried=by_hand.carried("market_value"))
     ratios = [
         with_digits(fact, numerator / by_hand.BALANCES[fact.subject.classes[0]] * 100)

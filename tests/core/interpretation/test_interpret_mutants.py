@@ -1,4 +1,7 @@
-"""Altered figures never lead to a wrong reading: they show as differences, and the readings stay or are doubted."""
+"""Altered figures never lead to a wrong reading.
+
+They show as differences, and the readings stay or are doubted.
+"""
 
 from __future__ import annotations
 

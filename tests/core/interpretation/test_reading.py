@@ -1,4 +1,7 @@
-"""Loans read by a known interpretation: as the search itself reads them, whoever sends or keeps the record."""
+"""Loans read by a known interpretation.
+
+As the search itself reads them, whoever sends or keeps the record.
+"""
 
 from __future__ import annotations
 

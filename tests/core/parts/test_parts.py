@@ -39,7 +39,10 @@ def every(
 
 
 def apart(actual_figure_parts: FigureParts) -> bool:
-    """Whether parts do not make the numerator: each by itself, or as they are added up."""
+    """Whether parts do not make the numerator.
+
+    Each by itself, or as they are added up.
+    """
     own = sum(item.amount for item in actual_figure_parts.items)
     off = abs(own - (actual_figure_parts.numerator or 0.0))
     return (

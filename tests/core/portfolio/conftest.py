@@ -43,7 +43,10 @@ def sheet_from_rows(
     order: Callable[[list[str]], list[str]] = list,
     date_1904: bool = False,
 ) -> Sheet:
-    """A sheet: strings, numbers, booleans, dates and error texts by their type; `order` arranges the text pool."""
+    """A sheet: strings, numbers, booleans, dates and error texts by their type.
+
+    `order` arranges the text pool.
+    """
     formats = ["General"] if formats is None else formats
     width = max((len(row) for row in rows), default=0)
     texts = [value for row in rows for value in row if isinstance(value, str) and value not in ERROR_CODE]

@@ -115,7 +115,10 @@ def plain(page: Page, column: Column) -> str:
 
 @pytest.mark.parametrize("style", ["us_bank", "virtus", "wso", "euro"])
 def test_what_a_report_says_is_what_plain_headings_say(style: str) -> None:
-    """The truth of the score is right: under plain headings on one sheet all is read, and every figure agrees."""
+    """The truth of the score is right.
+
+    Under plain headings on one sheet all is read, and every figure agrees.
+    """
     score = Score()
     for seed in range(4):
         report = report_of(seed, style)
@@ -154,7 +157,10 @@ def test_every_style_names_its_source() -> None:
 
 
 def test_a_phrase_says_one_item() -> None:
-    """Two readers could differ over a phrase that says two; below a group it is the group that tells them apart."""
+    """Two readers could differ over a phrase that says two.
+
+    Below a group it is the group that tells them apart.
+    """
     items = defaultdict(set)
     for item, registers in PHRASES.items():
         for register, phrases in registers.items():

@@ -1,4 +1,7 @@
-"""Real files and layouts as delivered, without a definition: how many printed figures and columns are right."""
+"""Real files and layouts as delivered, without a definition.
+
+How many printed figures and columns are right.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Exports as files: sheets of rows with a signed manifest, and what others make of them."""
+"""Exports as files.
+
+Sheets of rows with a signed manifest, and what others make of them.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +105,10 @@ def book_of(
     arrays: Mapping[tuple[str, str], str] | None = None,
     names: Mapping[str, str] | None = None,
 ) -> Workbook:
-    """A workbook of sheet -> A1 name -> what the cell holds; the formulas of `arrays` fill these ranges."""
+    """A workbook of sheet -> A1 name -> what the cell holds.
+
+    The formulas of `arrays` fill these ranges.
+    """
     formats = Formats()
     sheets = []
     for index, (name, current) in enumerate(cells.items()):

@@ -1,5 +1,7 @@
 # ruff: noqa: E501 - a row of the table is a line
-"""A forger's table: what was done to a true export, and the verdict and the place that it must give.
+"""A forger's table.
+
+What was done to a true export, and the verdict and the place that it must give.
 
 Whatever programs read differently is `invalid_provenance`; whatever shows something else than was exported is
 `modified`. No row may be `original`, but for the last tables: what Excel and LibreOffice do to a file that they save.
@@ -831,8 +833,11 @@ NAMESPACES = (
 
 
 def as_excel_saves_it(parts: Parts) -> None:
-    """What Excel for Microsoft 365 adds: revisions, paths, spans, descents, a theme, the order of calculation, how the
-    printer is set, phonetic properties, currency formats under their own numbers, rests of an earlier save."""
+    """What Excel for Microsoft 365 adds.
+
+    Revisions, paths, spans, descents, a theme, the order of calculation, how the printer is set, phonetic
+    properties, currency formats under their own numbers, rests of an earlier save.
+    """
     for part in (SHEET, NOTES):
         put(part, "<worksheet ", f"<worksheet{NAMESPACES} ")(parts)
         put(part, "<sheetViews>", '<dimension ref="A1:G11"/><sheetViews>')(parts)
@@ -893,7 +898,10 @@ def test_what_excel_saves_is_the_original(export: Export, tmp_path: Path) -> Non
 
 
 def test_a_workspace_may_have_whatever_its_user_likes(export: Export, tmp_path: Path) -> None:
-    """Charts, notes, formats by rule, links outwards, what-if tables: it says that it is not covered."""
+    """Charts, notes, formats by rule, links outwards, what-if tables.
+
+    It says that it is not covered.
+    """
     parts = dict(export.parts)
     put(WORKSPACE, "</worksheet>",
         '<conditionalFormatting sqref="A1"/><hyperlinks/><drawing r:id="rId1"/><extLst><ext uri="{1}"/></extLst></worksheet>')(parts)  # fmt: skip
@@ -914,7 +922,10 @@ def test_a_workspace_may_have_whatever_its_user_likes(export: Export, tmp_path: 
 
 
 def test_an_older_export_says_nothing_of_formats(export: Export, tmp_path: Path) -> None:
-    """Its manifest and record do not have them: other formats are not told then, and the sentence says so."""
+    """Its manifest and record do not have them.
+
+    Other formats are not told then, and the sentence says so.
+    """
     parts = dict(export.parts)
     part = next(
         name for name, data in parts.items() if b"urn:cushion:provenance" in data and name.endswith("item1.xml")

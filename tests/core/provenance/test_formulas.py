@@ -1,4 +1,7 @@
-"""The normal form of formulas: what programs write differently has one, what means something else has another."""
+"""The normal form of formulas.
+
+What programs write differently has one, what means something else has another.
+"""
 
 from __future__ import annotations
 

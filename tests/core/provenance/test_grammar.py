@@ -1,4 +1,7 @@
-"""A part is held against its list: what each element may have is taken, and all else is a finding."""
+"""A part is held against its list.
+
+What each element may have is taken, and all else is a finding.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A manifest in a file: written and read back, told from everything that a stranger may put in its place."""
+"""A manifest in a file.
+
+Written and read back, told from everything that a stranger may put in its place.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The strict readers of cells and strings: however the bytes are cut, the same fault at the same place."""
+"""The strict readers of cells and strings.
+
+However the bytes are cut, the same fault at the same place.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Which formulas' values are not covered: volatile ones, and whatever reads them, in every way that formulas read."""
+"""Which formulas' values are not covered.
+
+Volatile ones, and whatever reads them, in every way that formulas read.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A verdict is what was done to the file: every kind of change is one row, with the differences that it must give."""
+"""A verdict is what was done to the file.
+
+Every kind of change is one row, with the differences that it must give.
+"""
 
 from __future__ import annotations
 

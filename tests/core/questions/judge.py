@@ -1,4 +1,7 @@
-"""Whether an answer says what the oracle says: right, open (refused, or a warning of what is left out), or wrong."""
+"""Whether an answer says what the oracle says.
+
+Right, open (refused, or a warning of what is left out), or wrong.
+"""
 
 from __future__ import annotations
 

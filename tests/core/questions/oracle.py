@@ -21,7 +21,10 @@ from tests.core.questions.books import EPOCH, portfolios
 
 @dataclass
 class Expected:
-    """Each figure is a list of what it may rightly be: (value, unit), the usual reading first."""
+    """Each figure is a list of what it may rightly be.
+
+    (value, unit), the usual reading first.
+    """
 
     figures: list[list[tuple[float, str]]] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
@@ -52,7 +55,10 @@ def figure(unit: str, *values: float) -> Expected:
 
 
 class LoanRow(dict[str, Any]):
-    """A loan's columns by name for an expression: a blank number is NaN, so that no comparison holds."""
+    """A loan's columns by name for an expression.
+
+    A blank number is NaN, so that no comparison holds.
+    """
 
     def __missing__(self, name: str) -> Any:
         raise NameError(name)
@@ -111,7 +117,10 @@ COUNTRIES: Final = {
 
 
 class World:
-    """One question's subjects; the functions of the expressions. A condition is Python over a loan's columns."""
+    """One question's subjects; the functions of the expressions.
+
+    A condition is Python over a loan's columns.
+    """
 
     def __init__(self, names: list[str]) -> None:
         self.names = names

@@ -50,7 +50,10 @@ Step = Callable[[Book], Book]
 
 
 class Suppositions(World):
-    """The functions that look at more than one book. A step is what `sell`, `buy`, `cut`, ... give."""
+    """The functions that look at more than one book.
+
+    A step is what `sell`, `buy`, `cut`, ... give.
+    """
 
     # -- last month
 

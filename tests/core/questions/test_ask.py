@@ -1,4 +1,7 @@
-"""What an answer says whatever the data hold: cells that instruct, names that are words, gaps, several portfolios."""
+"""What an answer says whatever the data hold.
+
+Cells that instruct, names that are words, gaps, several portfolios.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Questions as analysts ask them: most are answered rightly, and none wrongly without a word."""
+"""Questions as analysts ask them.
+
+Most are answered rightly, and none wrongly without a word.
+"""
 
 from __future__ import annotations
 

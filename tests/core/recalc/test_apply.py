@@ -1,4 +1,7 @@
-"""A formula written as a column: values and formulas filled down, what depends on it, and what is refused."""
+"""A formula written as a column.
+
+Values and formulas filled down, what depends on it, and what is refused.
+"""
 
 from __future__ import annotations
 

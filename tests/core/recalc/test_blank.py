@@ -33,7 +33,10 @@ SheetOf = Callable[..., Path]
 
 @pytest.fixture
 def sheet_of(tmp_path: Path) -> SheetOf:
-    """Writes a workbook of a program that does not calculate; it has 1, 2 and 3 in A1:A3."""
+    """Writes a workbook of a program that does not calculate.
+
+    It has 1, 2 and 3 in A1:A3.
+    """
 
     def write(cells: dict[str, Any], name: str = "a.xlsx") -> Path:
         book = openpyxl.Workbook()

@@ -1,4 +1,7 @@
-"""A book from a file or from columns: what it calculates, what its cells may be set to, what it gives back."""
+"""A book from a file or from columns.
+
+What it calculates, what its cells may be set to, what it gives back.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What-if data tables follow their model. Right values: the model's own formula for each input, worked out by hand."""
+"""What-if data tables follow their model.
+
+Right values: the model's own formula for each input, worked out by hand.
+"""
 
 from __future__ import annotations
 
@@ -138,7 +141,10 @@ def test_a_table_over_the_limit_keeps_its_values_and_says_so(tmp_path: Path) -> 
 
 
 def test_a_try_that_does_not_converge_or_needs_its_own_result_is_told(tmp_path: Path) -> None:
-    """The model itself settles, or reads no cell twice; only with another input it does not."""
+    """The model itself settles, or reads no cell twice.
+
+    Only with another input it does not.
+    """
     cells: dict[str, Cell] = {
         "A1": 0.0, "B1": "=B1*0+A1*(B1+1)", "C1": "=B1", "D2": 2.0, "E1": "=C1",
         "E2": data_table("E2:E2", column_input="A1"),
@@ -151,7 +157,10 @@ def test_a_try_that_does_not_converge_or_needs_its_own_result_is_told(tmp_path: 
 
 
 def test_random_numbers_are_drawn_for_each_try_and_the_model_keeps_its_own(tmp_path: Path) -> None:
-    """The input cell is a blank one, as simulations have it; it is no cell of the sheet afterwards."""
+    """The input cell is a blank one, as simulations have it.
+
+    It is no cell of the sheet afterwards.
+    """
     cells: dict[str, Cell] = {
         "B1": "=RAND()", "B2": "=B1", "A3": 1.0, "A4": 2.0,
         "B3": data_table("B3:B4", column_input="Z99"), "B4": 0.0, "B5": "=B1-B2",

@@ -1,4 +1,7 @@
-"""The moving parts of a book: edits that are refused whole, formulas of columns, chains that are long."""
+"""The moving parts of a book.
+
+Edits that are refused whole, formulas of columns, chains that are long.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What an edit touches, and in which order: a book that was edited step by step holds what a fresh one calculates."""
+"""What an edit touches, and in which order.
+
+A book that was edited step by step holds what a fresh one calculates.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ def column_of(sheet: str, own: str, letter: str) -> str:
 
 @st.composite
 def formulas(draw: st.DrawFn, earlier: list[tuple[str, str]], sheet: str, letter: str, row: int) -> str:
-    """A formula that reads only columns that come earlier, or cells above in its own: no cycle can arise."""
+    """A formula that reads only columns that come earlier, or cells above in its own.
+
+    No cycle can arise.
+    """
     choices = [column_of(*pair_own) for pair_own in ((s, sheet, name) for s, name in earlier)]
     column = draw(st.sampled_from(choices)) if choices else None
     second = draw(st.sampled_from(choices)) if choices else None
@@ -400,8 +406,10 @@ def random_formula(random: Random, row: int) -> Formula:
 
 
 def pulled(formulas: Mapping[Place, Formula], values: dict[Place, float]) -> set[Place]:
-    """Calculate each formula once the first cell that it waits for is there. The cells that come back to themselves,
-    which are given back, are 0."""
+    """Calculate each formula once the first cell that it waits for is there.
+
+    The cells that come back to themselves, which are given back, are 0.
+    """
 
     class Waits(Exception):
         pass

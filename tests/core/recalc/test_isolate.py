@@ -1,4 +1,7 @@
-"""A stranger's workbook is recalculated in a child: its answer is a stored workbook or what stopped it."""
+"""A stranger's workbook is recalculated in a child.
+
+Its answer is a stored workbook or what stopped it.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ ENDLESS = "=SUM(NETWORKDAYS(1,SEQUENCE(1000000),SEQUENCE(100000)))"
 
 @pytest.fixture
 def stored(tmp_path: Path) -> Callable[[dict[str, str]], tuple[Any, tuple[Path, ...]]]:
-    """Stores a workbook of some numbers and the given formulas, which carry 0: its manifest and its sheets' files."""
+    """Stores a workbook of some numbers and the given formulas, which carry 0.
+
+    Its manifest and its sheets' files.
+    """
 
     def book_of(formulas: dict[str, str]) -> tuple[Any, tuple[Path, ...]]:
         path, folder = tmp_path / "a.xlsx", tmp_path / "stored"
@@ -100,7 +106,10 @@ def test_a_workbook_that_needs_too_much_memory(stored: Callable[..., Any], folde
 
 
 def test_a_formula_that_needs_too_much_memory_is_a_fault_of_its_cell(stored: Callable[..., Any], folder: Path) -> None:
-    """Three gigabytes of text under a limit of a half; the other formulas are calculated."""
+    """Three gigabytes of text under a limit of a half.
+
+    The other formulas are calculated.
+    """
     manifest, paths = stored({"B1": '=SUM(LEN(REPT("a",SEQUENCE(100000,1,32000,0))))', "B2": "=SUM(A1:A3)"})
     recalculated = recalculate_isolated(manifest, paths, folder, **{**LIMITS, "memory_bytes_max": 512 * 1024**2})
     assert (cells(recalculated)["B2"], recalculated.answer.fault_count) == (6, 1)

@@ -1,4 +1,7 @@
-"""Precision as displayed: what a workbook with that setting holds is what its cells show."""
+"""Precision as displayed.
+
+What a workbook with that setting holds is what its cells show.
+"""
 
 from __future__ import annotations
 

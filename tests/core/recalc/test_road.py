@@ -1,4 +1,6 @@
-"""From a file to its values: a workbook as Excel writes one, its carried values Excel's, calculated without a mismatch.
+"""From a file to its values.
+
+A workbook as Excel writes one, its carried values Excel's, calculated without a mismatch.
 
 Names of one sheet, tables, hidden rows, references over sheets, prefixes of newer functions, implicit intersection,
 array formulas of the old kind and the new, and what FORMULATEXT shows of them.

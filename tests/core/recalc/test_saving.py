@@ -1,4 +1,7 @@
-"""A book is saved as a copy of its file: the new values in it, every other byte as it was."""
+"""A book is saved as a copy of its file.
+
+The new values in it, every other byte as it was.
+"""
 
 from __future__ import annotations
 

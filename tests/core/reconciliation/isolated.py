@@ -1,4 +1,7 @@
-"""What the tests of work in a child share: a seeded tape in a folder, a folder for the answer, and limits."""
+"""What the tests of work in a child share.
+
+A seeded tape in a folder, a folder for the answer, and limits.
+"""
 
 from __future__ import annotations
 

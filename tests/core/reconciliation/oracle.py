@@ -1,4 +1,7 @@
-"""Two portfolios compared in plain Python, from the rules of the market: slow, and with no kernel in it."""
+"""Two portfolios compared in plain Python, from the rules of the market.
+
+Slow, and with no kernel in it.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ LOOSE = {"HOLDINGS", "HOLDCO", "BIDCO", "INTERMEDIATE"}
 
 
 def portfolio_of(**columns: Any) -> Portfolio:
-    """A portfolio with what the tests leave out: a borrower for each loan, a par of two million."""
+    """A portfolio with what the tests leave out.
+
+    A borrower for each loan, a par of two million.
+    """
     height = len(next(iter(columns.values())))
     columns.setdefault("borrower_name", [f"Borrower {row}" for row in range(height)])
     columns.setdefault("par_value", [2_000_000.0] * height)
@@ -127,7 +133,10 @@ def content(loan: Loan) -> tuple[Any, ...]:
 
 
 def match(tape: list[Loan], book: list[Loan]) -> tuple[dict[int, tuple[int, str]], set[int], set[int]]:
-    """Row of the tape -> row of the book and stage; rows of either side that were paired in doubt."""
+    """Row of the tape -> row of the book and stage.
+
+    Rows of either side that were paired in doubt.
+    """
     pairs: dict[int, tuple[int, str]] = {}
     taken: set[int] = set()
     doubt: tuple[set[int], set[int]] = set(), set()

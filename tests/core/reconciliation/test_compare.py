@@ -1,4 +1,7 @@
-"""Every row of the table of rules: boundaries of the tolerances, severities, and what is no difference."""
+"""Every row of the table of rules.
+
+Boundaries of the tolerances, severities, and what is no difference.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +70,10 @@ def test_par_is_a_percentage_of_the_trustees_figure() -> None:
 
 @pytest.mark.parametrize(("percent", "within", "beyond"), [(1, "error", "info"), (5, "error", "critical")])
 def test_par_apart_by_exactly_a_bound(percent: int, within: str, beyond: str) -> None:
-    """In cents, where the percentage is no binary number; a cent more or less is on the other side of the bound."""
+    """In cents, where the percentage is no binary number.
+
+    A cent more or less is on the other side of the bound.
+    """
     cents = [100_000_000 + 1_234_500 * number for number in range(500)]
     away = 1 if percent == 5 else -1
     for extra, expected in ((0, within), (away, beyond)):

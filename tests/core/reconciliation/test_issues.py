@@ -1,4 +1,7 @@
-"""Issues as columns: chunks, slices and single ones say the same; counts; a hundred thousand are read in a moment."""
+"""Issues as columns.
+
+Chunks, slices and single ones say the same; counts; a hundred thousand are read in a moment.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What loans are called: unique and stable keys whatever the texts, in an order that no row number shows in."""
+"""What loans are called.
+
+Unique and stable keys whatever the texts, in an order that no row number shows in.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,10 @@ def test_a_text_that_looks_like_a_numbered_key_is_another_key() -> None:
 
 
 def test_a_pairs_key_does_not_hang_on_the_loans_that_are_missing() -> None:
-    """What is asked for decides whether these have an issue; the issues of a pair are the same ones each time."""
+    """What is asked for decides whether these have an issue.
+
+    The issues of a pair are the same ones each time.
+    """
     tape = portfolio_of(cusip=["123456789"], loanx_id=["LX131555"], borrower_name=["Acme"], par_value=[5e6])
     book = portfolio_of(
         cusip=[CUSIP, "123456789"], loanx_id=["LX131555", None], borrower_name=["Acme", "Zed"], par_value=[5e6, 4e6]
@@ -96,7 +102,10 @@ def test_a_key_stays_short_enough_for_an_index() -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.text("A# 2", max_size=6), min_size=1, max_size=8), st.randoms(use_true_random=False))
 def test_keys_are_unique_whatever_the_identifiers(texts: list[str], random: object) -> None:
-    """Identifiers made by hand, alike or not, in the place of one another; the numbering's own sign among them."""
+    """Identifiers made by hand, alike or not, in the place of one another.
+
+    The numbering's own sign among them.
+    """
     distinct = sorted(set(texts))
     codes = np.array([distinct.index(text) for text in texts], np.int32)
     names = {"cusip": Names(codes, tuple(distinct)), "loanx_id": Names(codes[::-1].copy(), tuple(distinct))}

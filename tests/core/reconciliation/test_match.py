@@ -171,7 +171,10 @@ def test_joins_of_many_keys(part_count: int) -> None:
 
 
 def test_a_million_rows_of_one_key_are_no_trouble() -> None:
-    """Each part has a table of its own size: one that is large enough for all would be cleared 512 times."""
+    """Each part has a table of its own size.
+
+    One that is large enough for all would be cleared 512 times.
+    """
     keys = np.full(1_000_000, 5, np.uint64)
     pairs = np.full(1_000_000, -1, np.int32), np.full(1_000_000, -1, np.int32)
     parts = parted(keys, _match.parts_of(len(keys)))
@@ -223,7 +226,10 @@ def test_rows_without_a_partner() -> None:
 @settings(max_examples=300)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 40), st.booleans())))
 def test_the_nearest_are_paired_first(rows: list[tuple[int, int, bool]]) -> None:
-    """Each pair is the closest of what is left at its turn; where distances are equal, the first in the list."""
+    """Each pair is the closest of what is left at its turn.
+
+    Where distances are equal, the first in the list.
+    """
     rows = sorted(rows)
     groups, par, sides = (np.array(column) for column in zip(*rows, strict=True)) if rows else (np.zeros(0),) * 3
     partner = _match.pair_nearest(groups.astype(np.int64), par.astype(np.float64), sides.astype(np.uint8)).tolist()
@@ -429,7 +435,10 @@ def test_which_of_two_equal_loans_has_no_partner_does_not_hang_on_their_rows(ids
 
 
 def test_a_cusip_that_two_loans_have_by_their_isins_is_doubtful() -> None:
-    """One by its own CUSIP, one by its ISIN alone: lots are told by their own identifiers."""
+    """One by its own CUSIP, one by its ISIN alone.
+
+    Lots are told by their own identifiers.
+    """
     tape = portfolio_of(cusip=[CUSIP, None], isin=[None, US], par_value=[1e6, 3e6])
     book = portfolio_of(cusip=[CUSIP], par_value=[3.1e6])
     result = reconcile(tape, book)

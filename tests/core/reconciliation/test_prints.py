@@ -31,7 +31,10 @@ def test_they_tell_columns_rows_and_signs_apart() -> None:
 
 @pytest.mark.parametrize("number_count", range(5))
 def test_every_number_counts_in_its_place(number_count: int) -> None:
-    """A row of noughts, and rows that have a one in one column; ratings stand beside the last number or alone."""
+    """A row of noughts, and rows that have a one in one column.
+
+    Ratings stand beside the last number or alone.
+    """
     rows = number_count + 1
     numbers = [(np.arange(rows) == column).astype(np.float64) for column in range(number_count)]
     states = [np.zeros(rows, np.uint8)]

@@ -1,4 +1,7 @@
-"""The rows of the rules: the nine of the specification with their tolerances, and what may be asked for."""
+"""The rows of the rules.
+
+The nine of the specification with their tolerances, and what may be asked for.
+"""
 
 from __future__ import annotations
 

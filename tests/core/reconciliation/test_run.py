@@ -1,4 +1,7 @@
-"""Whole comparisons: against the oracle, with itself, shuffled, empty, in other units, and refused."""
+"""Whole comparisons.
+
+Against the oracle, with itself, shuffled, empty, in other units, and refused.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ AS_OF = oracle.day("2026-03-31")
 
 @st.composite
 def books(draw: st.DrawFn) -> dict[str, list[Any]]:
-    """Columns of a small book: few names, identifiers and maturities, so that they meet; par that tells loans apart."""
+    """Columns of a small book.
+
+    Few names, identifiers and maturities, so that they meet; par that tells loans apart.
+    """
     count = draw(st.integers(0, 7))
 
     def some(options: list[Any]) -> list[Any]:
@@ -176,7 +182,10 @@ def test_a_generated_book_with_itself() -> None:
 
 
 def test_a_loan_is_matched_at_most_once_and_nothing_is_lost() -> None:
-    """A hundred loans of one borrower without identifiers against sixty: pairs are one to one, the rest is missing."""
+    """A hundred loans of one borrower without identifiers against sixty.
+
+    Pairs are one to one, the rest is missing.
+    """
     chance = np.random.default_rng(5)
     tape = portfolio_of(
         borrower_name=["Acme"] * 100, par_value=chance.uniform(1e6, 2e6, 100), maturity_date=[20_000.0] * 100
@@ -338,7 +347,10 @@ def test_par_in_thousands_is_told_whatever_is_asked_for() -> None:
 
 
 def test_what_hides_nothing_in_units_hides_nothing_in_thousands() -> None:
-    """Lots that conflict alike, and loans of one borrower and maturity: equal once par is in units."""
+    """Lots that conflict alike, and loans of one borrower and maturity.
+
+    Equal once par is in units.
+    """
     columns: dict[str, Any] = {
         "cusip": [*CUSIPS, CUSIPS[0], None, None, None], "borrower_name": ["A", "B", "C", "D", "A", "X", "X", "X"],
         "rating_agency_a": ["B2", "B2", "B2", "B2", "B3", "B1", "B2", "B3"], "maturity_date": [20_000.0] * 8,

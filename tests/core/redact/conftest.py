@@ -1,4 +1,7 @@
-"""Workbooks made from rows, with formulas: a cell that is a pair is a formula and the value that it had."""
+"""Workbooks made from rows, with formulas.
+
+A cell that is a pair is a formula and the value that it had.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ CASES = [Policy(threshold="public"), Policy(threshold="public", strategy="hash",
 
 
 def sheet_of(name: str, rows: Sequence[Sequence[Any]], index: int = 0, formats: list[str] | None = None) -> Sheet:
-    """A sheet of values; (formula, value) is a formula, (formula, value, origin) one that was filled from a cell."""
+    """A sheet of values.
+
+    (formula, value) is a formula, (formula, value, origin) one that was filled from a cell.
+    """
     plain = [[cell[1] if isinstance(cell, tuple) else cell for cell in row] for row in rows]
     result = [
         (row, column, *cell[:1], *cell[2:])

@@ -246,7 +246,10 @@ def test_pivot_tables_are_plain_cells_afterwards() -> None:
 
 
 def test_readers_of_readers_and_of_filled_formulas() -> None:
-    """A chain of formulas, one of them filled down: each cell is judged by what it reads itself."""
+    """A chain of formulas, one of them filled down.
+
+    Each cell is judged by what it reads itself.
+    """
     rows: list[list[Any]] = [
         ["Issuer", "Analyst", "Name", "Greeting", "Twice"],
         ["Acme", "Jane Doe", ("=B2", "Jane Doe"), ('="Dear "&C2', "Dear Jane Doe"), ("=E9*2", 0.0)],
@@ -288,7 +291,10 @@ def test_what_only_seems_personal_is_kept(rows: list[list[Any]]) -> None:
 
 
 def test_cards_as_numbers() -> None:
-    """In a column of cards each goes; under a heading those too whose last digit a spreadsheet lost."""
+    """In a column of cards each goes.
+
+    Under a heading those too whose last digit a spreadsheet lost.
+    """
     result = redacted(S=[["x", "Card number"], [CARD, 4111111111111110.0], [378282246310005.0, None]])
     assert cells(result.workbook)[1:] == [["**** **** **** 1111", "**** **** **** 1110"], ["**** **** **** 0005", None]]
 

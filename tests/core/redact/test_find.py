@@ -1,4 +1,7 @@
-"""What is found in single texts: precision and recall over a list of lines, linear time, what the sieve lets by."""
+"""What is found in single texts.
+
+Precision and recall over a list of lines, linear time, what the sieve lets by.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,10 @@ LINES = lines()
 
 
 def test_precision_and_recall() -> None:
-    """Of 300 and more lines: every span that is marked is found to the character, and nothing else is."""
+    """Of 300 and more lines.
+
+    Every span that is marked is found to the character, and nothing else is.
+    """
     assert len(LINES) >= 300
     wrong, missed, right = [], [], Counter[str]()
     for text, expected in LINES:
@@ -77,7 +83,10 @@ def test_what_was_redacted_is_found_no_more(policy: Policy) -> None:
 
 @pytest.mark.parametrize("size", [32_767])
 def test_time_is_linear_in_texts_made_to_take_long(size: int) -> None:
-    """Pieces that patterns try again and again; each text is as long as a cell permits."""
+    """Pieces that patterns try again and again.
+
+    Each text is as long as a cell permits.
+    """
     pieces = [
         *(
             "a@b.",

@@ -1,4 +1,7 @@
-"""Which formulas read redacted cells: by a table, by names that stand for one another, as an array."""
+"""Which formulas read redacted cells.
+
+By a table, by names that stand for one another, as an array.
+"""
 
 from __future__ import annotations
 

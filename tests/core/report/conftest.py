@@ -67,7 +67,10 @@ def skipped_of(count: int) -> list[Skipped]:
 
 
 def doubted(test_id: str, status: Any, value: float, threshold: float, printed: Any = None, **more: Any) -> TestResult:
-    """A test whose status is doubtful; `printed` is the figure and the status that the file prints, if any."""
+    """A test whose status is doubtful.
+
+    `printed` is the figure and the status that the file prints, if any.
+    """
     published = None if printed is None else published_of(value, *printed)
     doubt = [Doubt("differs", f"the file prints another figure of {test_id}", ["'Tests'!C7"])]
     input_value = {"published": published, "doubt": doubt, "doubtful": True}

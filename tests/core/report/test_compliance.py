@@ -1,4 +1,7 @@
-"""A run as the content of a report: what stands first, what changed, what is left out and said."""
+"""A run as the content of a report.
+
+What stands first, what changed, what is left out and said.
+"""
 
 from __future__ import annotations
 
@@ -128,7 +131,10 @@ def test_content_is_plain_data(g1: Build) -> None:
 
 
 def test_changes_with_a_new_status_come_first() -> None:
-    """Then the greatest part of the limit; what did not move is counted, and a test without a figure has no change."""
+    """Then the greatest part of the limit.
+
+    What did not move is counted, and a test without a figure has no change.
+    """
     then = {"same": 5.0, "small": 5.0, "large": 5.0, "newly": 9.8, "gone": 1.0, "healed": 10.1}
     now = {"same": 5.0, "small": 5.1, "large": 4.0, "newly": 10.1, "healed": 9.9, "fresh": 2.0}
     before, after = (

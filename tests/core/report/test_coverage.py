@@ -1,4 +1,7 @@
-"""Coverage step by step: the worked pool's numerators, sums that add up, and triggers that somebody set."""
+"""Coverage step by step.
+
+The worked pool's numerators, sums that add up, and triggers that somebody set.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ def adds_up(coverage: Coverage) -> None:
 
 
 def test_the_worked_pool_step_by_step(g1: Build) -> None:
-    """By hand: 395 of par and 5 of cash; 15 of Caa too much cost 6; 30 bought at 78 cost 6.6; a default counts 2.25."""
+    """By hand: 395 of par and 5 of cash.
+
+    15 of Caa too much cost 6; 30 bought at 78 cost 6.6; a default counts 2.25.
+    """
     oc, ic = reported(g1()).coverage
     for item in (oc, ic):
         adds_up(item)
@@ -64,7 +70,10 @@ def test_the_worked_pool_step_by_step(g1: Build) -> None:
 
 
 def test_a_class_stands_as_its_test_was_judged(g1: Build) -> None:
-    """A limit from elsewhere than the file shows in the class's line: 107 for E is a breach, and says what cures it."""
+    """A limit from elsewhere than the file shows in the class's line.
+
+    107 for E is a breach, and says what cures it.
+    """
     limits = {"oc_ratio": Threshold(test_id="oc_ratio", threshold_value=107.0)}
     results = run_suite(g1(), "enhanced", request_thresholds=limits)
     oc = reported(g1(), results, suite="enhanced").coverage[0]
@@ -85,7 +94,10 @@ def test_the_diversions_mark_is_not_the_classes(g1: Build) -> None:
 
 
 def test_a_trigger_that_nobody_set_is_not_shown() -> None:
-    """Without triggers in the file the two tests have the suite's; the classes between them have none."""
+    """Without triggers in the file the two tests have the suite's.
+
+    The classes between them have none.
+    """
     portfolio = portfolio_of(g1_columns(), tranches=tranches_of(G1_NOTES))
     oc = reported(portfolio).coverage[0]
     by_name = {
@@ -97,7 +109,10 @@ def test_a_trigger_that_nobody_set_is_not_shown() -> None:
 
 
 def test_two_tests_of_one_class_are_two_lines() -> None:
-    """Of 395 without cash: Caa above 29.625 costs 6.1125; 395 - 6.1125 - 6.6 + 2.25 over 250."""
+    """Of 395 without cash.
+
+    Caa above 29.625 costs 6.1125; 395 - 6.1125 - 6.6 + 2.25 over 250.
+    """
     portfolio = portfolio_of(g1_columns(), tranches=tranches_of([("A", 250e6)]))
     oc = reported(portfolio).coverage[0]
     assert sorted((note_class.trigger, note_class.ratio) for note_class in oc.classes) == [

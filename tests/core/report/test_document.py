@@ -97,7 +97,10 @@ def test_it_is_tagged_titled_marked_and_of_its_standard(g1: Build) -> None:
 
 
 def test_what_readers_with_a_screen_reader_need_is_there(g1: Build) -> None:
-    """The checks of PDF/UA that the compiler makes: a title, words for each picture, headings that skip no level."""
+    """The checks of PDF/UA that the compiler makes.
+
+    A title, words for each picture, headings that skip no level.
+    """
     report = reported(g1(), earlier=run_suite(g1()), history=history(3))
     assert typeset(TEMPLATE, _view(report), created=WHEN, standard="ua-1").data
 
@@ -156,7 +159,10 @@ def test_contents_that_the_cover_has_no_room_for_are_no_page_of_their_own(g1: Bu
 
 
 def test_names_are_never_markup(g1: Build) -> None:
-    """Nothing of a hostile report runs or becomes a heading; the title is there letter by letter."""
+    """Nothing of a hostile report runs or becomes a heading.
+
+    The title is there letter by letter.
+    """
     data = compliance_pdf(hostile(g1))
     pdf = opened(data)
     assert bookmarks(pdf)[0].replace("\u200b", "") == HOSTILE[0]
@@ -176,8 +182,10 @@ def test_letters_that_no_font_has_are_told_on_the_first_page(g1: Build) -> None:
 
 
 def test_letters_at_which_the_compiler_stops_are_replaced(g1: Build) -> None:
-    """Marks after a place where a line may break are a panic of Typst 0.15: ours never stand there, and a document
-    whose data have them is made without them."""
+    """Marks after a place where a line may break are a panic of Typst 0.15.
+
+    Ours never stand there, and a document whose data have them is made without them.
+    """
     assigned = [item for item in map(chr, range(0x500, 0x5C8)) if unicodedata.category(item) != "Cn"]
     strange = "".join(assigned)
     view = _view(reported(None, Results([result_of("one", "pass", 1.0, 3.0)], [])))
@@ -344,7 +352,10 @@ def test_a_file_that_publishes_nothing_has_no_columns_of_the_trustee() -> None:
 
 
 def test_the_cover_says_how_the_file_was_read(g1: Build) -> None:
-    """However long, and whatever a file calls its accounts; nothing where its figures decided nothing."""
+    """However long, and whatever a file calls its accounts.
+
+    Nothing where its figures decided nothing.
+    """
     assert _view(reported(g1()))["read_as"] == ""
     words = f"principal cash is another balance of the file: {HOSTILE[0]}"
     read = replace(g1(), interpretation=interpretation_of(*[("taken", True, words)] * 40))

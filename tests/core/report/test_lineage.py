@@ -1,4 +1,7 @@
-"""Where figures come from: the file, what was read of it, and the deal's own rules in words."""
+"""Where figures come from.
+
+The file, what was read of it, and the deal's own rules in words.
+"""
 
 from __future__ import annotations
 

@@ -43,7 +43,10 @@ def summed(names: Iterable[str | None], par: Iterable[float]) -> dict[str | None
 
 
 def test_the_largest_come_first_and_the_rest_together() -> None:
-    """Sums over rows by name; a defaulted loan is in none, and loans without a name are told apart."""
+    """Sums over rows by name.
+
+    A defaulted loan is in none, and loans without a name are told apart.
+    """
     count = 40
     par = [float((at * 37) % 23 + 1) * 1e6 for at in range(count)]
     names = [None if at % 9 == 5 else f"Obligor {at % 17}" for at in range(count)]
@@ -97,7 +100,10 @@ def test_countries_stay_themselves_where_the_rules_make_them_one_home(g1: Build)
 
 
 def test_an_obligor_is_shown_as_the_file_writes_it(g1: Build) -> None:
-    """Its key is for the tests; where the rules make several obligors one, the family's name stands."""
+    """Its key is for the tests.
+
+    Where the rules make several obligors one, the family's name stands.
+    """
     names = [f"{name} S.à r.l." for name in g1_columns()["obligor"]]
     plain = of(reported(g1(borrower_name=names)), "Obligors")
     assert plain.rows[0].name == "Alpha S.à r.l."

@@ -1,4 +1,7 @@
-"""What issues come to: counts and par by plain sums over the same issues, the verdict, and the pages of any of them."""
+"""What issues come to.
+
+Counts and par by plain sums over the same issues, the verdict, and the pages of any of them.
+"""
 
 from __future__ import annotations
 

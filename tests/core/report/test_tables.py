@@ -1,4 +1,7 @@
-"""Reports as spreadsheets: the run's figures in full, every issue once, headings that stay, good and bad flagged."""
+"""Reports as spreadsheets.
+
+The run's figures in full, every issue once, headings that stay, good and bad flagged.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Sums after trades from those before: the figures of a full pass, whatever is bought and sold."""
+"""Sums after trades from those before.
+
+The figures of a full pass, whatever is bought and sold.
+"""
 
 from __future__ import annotations
 
@@ -184,7 +187,10 @@ def test_loans_that_nobody_rates_are_in_a_bucket_by_their_share_after_the_trades
 
 @pytest.mark.parametrize("incremental", [True, False])
 def test_of_a_portfolio_that_is_sold_each_test_says_that_there_are_no_loans(incremental: bool) -> None:
-    """As many tests as before: a figure without a limit is none, also where it cannot be worked out any more."""
+    """As many tests as before.
+
+    A figure without a limit is none, also where it cannot be worked out any more.
+    """
     base = portfolio_of({"par_value": [6e6, 4e6], "obligor": ["One", "Two"], "rating_agency_a": ["B2", "B1"]})
     tests = [{"id": "warf", "name": "WARF", "measure": "warf", "agency": "a", "max": 3000.0},
              {"id": "loan_figure", "name": "Loans", "value": "=obligors+loans"}]  # fmt: skip

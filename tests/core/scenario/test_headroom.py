@@ -1,4 +1,7 @@
-"""Headroom against simulations at its edge: up to it the test holds, a unit further it does not."""
+"""Headroom against simulations at its edge.
+
+Up to it the test holds, a unit further it does not.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,10 @@ def test_a_test_holds_up_to_its_headroom_and_no_further(g1: Build, trade: Trade)
 
 
 def test_a_share_binds_where_the_arithmetic_says(g1: Build) -> None:
-    """Nova's h of 400m, which its price moves by a hundredth of it: h / (400m + h - 0.99 h) = 15 %."""
+    """Nova's h of 400m, which its price moves by a hundredth of it.
+
+    H / (400m + h - 0.99 h) = 15 %.
+    """
     own = {OBLIGOR: Threshold(test_id=OBLIGOR, threshold_value=15.0)}
     simulator = core.Simulator(g1(), "standard", details=False, workbook_thresholds=own)
     row = next(row for row in headroom(simulator, BUY).tests if row.test_id == OBLIGOR)

@@ -90,7 +90,10 @@ def assert_kept(proposal: Proposal, rules: Constraints, cash: float) -> None:
 
 @every("objective", list(LIMITS))
 def test_nothing_that_could_be_chosen_is_better(base: Simulator, universe: list[Trade], objective: str) -> None:
-    """Of few loans every choice is tried: the oracle knows nothing of programs and tangents."""
+    """Of few loans every choice is tried.
+
+    The oracle knows nothing of programs and tangents.
+    """
     few = priced(base.holdings.portfolio, range(20, 24))
     sold, bought = sales(few), universe[5:9]
     simulator = core.Simulator(few, "enhanced", details=False)
@@ -184,7 +187,10 @@ def test_time_that_ends_before_every_loan_is_measured_is_not_lost(
 
 
 def test_a_figure_that_a_definition_rounds_stays_on_the_side_of_its_limit() -> None:
-    """6.678 % of 150m would be within 6.678, were it not compared as 6.68; below 6.675 % it is 6.67."""
+    """6.678 % of 150m would be within 6.678, were it not compared as 6.68.
+
+    Below 6.675 % it is 6.67.
+    """
     names = [f"Tree {at}" for at in range(10)]
     columns = {"par_value": [10e6] * 10, "obligor": names, "price": [100.0] * 10, "spread": [300.0] * 10}
     tests = [

@@ -1,4 +1,7 @@
-"""Tests before and after trades: the worked example, what counts and what is told."""
+"""Tests before and after trades.
+
+The worked example, what counts and what is told.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +87,10 @@ MADE = st.tuples(
 @settings(max_examples=60, deadline=None)
 @given(st.lists(MADE, min_size=1, max_size=6))
 def test_random_trades_are_what_a_plain_reading_of_the_rules_gives(simulate_trades: list[Any]) -> None:
-    """Rows of plain lists: a sell takes par off pro rata and brings cash, a buy adds a row and costs it."""
+    """Rows of plain lists.
+
+    A sell takes par off pro rata and brings cash, a buy adds a row and costs it.
+    """
     columns = g1_columns()
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     cash, trades = 5e6, []

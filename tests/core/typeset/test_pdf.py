@@ -1,4 +1,7 @@
-"""Documents that are set: deterministic, tagged, of a standard, and never made of markup that came with the data."""
+"""Documents that are set.
+
+Deterministic, tagged, of a standard, and never made of markup that came with the data.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,10 @@ def test_what_no_font_shows_is_told_and_the_rest_stays() -> None:
 
 
 def test_data_is_never_markup() -> None:
-    """Every row becomes text: one that ran would read a file, stop the compilation, or open a package."""
+    """Every row becomes text.
+
+    One that ran would read a file, stop the compilation, or open a package.
+    """
     rows = ["#panic()", '#read("/typeset/pdf.py")', "= head", "$x$", '#import "@preview/x:0.1.0"', "*b* _i_ `c` <l> @r"]
     new_typeset = typeset(PLAIN, {"title": "*", "rows": rows}, created=CREATED)
     with pikepdf.open(io.BytesIO(new_typeset.data)) as opened:

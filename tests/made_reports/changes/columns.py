@@ -1,4 +1,7 @@
-"""Changes of a page's columns: other words, another order, merged cells, columns that carry nothing, blank headings."""
+"""Changes of a page's columns.
+
+Other words, another order, merged cells, columns that carry nothing, blank headings.
+"""
 
 from __future__ import annotations
 

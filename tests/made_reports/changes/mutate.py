@@ -55,7 +55,10 @@ def has_blank_headings(seed: int) -> bool:
 
 
 def mutate(report: Report, seed: int, *, blank_headings: bool = False) -> Report:
-    """Change a report at random, by seed, in place; `blank_headings` takes a fifth of the headings away as well."""
+    """Change a report at random, by seed, in place.
+
+    `blank_headings` takes a fifth of the headings away as well.
+    """
     rng = Random(f"mutant {seed}")
     sample = rng.sample(CHANGES, rng.randrange(2, 7))
     functions = [change for _, change in sorted(sample, key=lambda pair: (pair[0], CHANGES.index(pair)))]

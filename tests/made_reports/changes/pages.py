@@ -1,4 +1,7 @@
-"""Changes of a report's pages: split, merged, stacked, grouped, with heads again, with older and template copies."""
+"""Changes of a report's pages.
+
+Split, merged, stacked, grouped, with heads again, with older and template copies.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,10 @@ def split(rng: Random, report: Report) -> bool:
 
 
 def _key_of(page: Page) -> tuple[str, ...]:
-    """The columns by which the loans of a page are told apart; none where a loan has several rows."""
+    """The columns by which the loans of a page are told apart.
+
+    None where a loan has several rows.
+    """
     if len(set(page.loans)) < len(page.loans) or is_carried_down(page):
         return ()
     for items in _KEYS:

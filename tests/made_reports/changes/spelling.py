@@ -1,4 +1,7 @@
-"""Other spellings of a heading: abbreviations, case, underscores, footnote marks, words without vowels."""
+"""Other spellings of a heading.
+
+Abbreviations, case, underscores, footnote marks, words without vowels.
+"""
 
 from __future__ import annotations
 

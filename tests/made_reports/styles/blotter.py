@@ -1,4 +1,6 @@
-"""A manager's blotter: lots of one loan on lines of their own, par in thousands, comments and prior marks beside.
+"""A manager's blotter.
+
+Lots of one loan on lines of their own, par in thousands, comments and prior marks beside.
 
 Layout known from the workbooks that managers keep by hand and from exports of order systems.
 """

@@ -1,4 +1,6 @@
-"""Sections of a European trustee in the way of BNY Mellon: assets by one name of issuer and facility.
+"""Sections of a European trustee in the way of BNY Mellon.
+
+Assets by one name of issuer and facility.
 
 Layout known from published reports of BNY Mellon on European deals: pages "Asset Information", the name as "Issuer -
 Facility", identifiers on the first page, ratings and recovery rates of S&P and Fitch, totals below.

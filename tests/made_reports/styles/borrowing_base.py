@@ -1,4 +1,6 @@
-"""A lender's loan list for a borrowing base: long headings with (Y/N), fractions, EBITDA and leverage, NR for unrated.
+"""A lender's loan list for a borrowing base.
+
+Long headings with (Y/N), fractions, EBITDA and leverage, NR for unrated.
 
 Layout known from borrowing base certificates of US middle-market facilities, which are filed with credit agreements.
 """
@@ -65,7 +67,10 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
 
 
 def commitment(rng: Random, page: Page, *, only: bool) -> None:
-    """Put the commitment before the par, or in its place: par is then the commitment less what is undrawn."""
+    """Put the commitment before the par, or in its place.
+
+    Par is then the commitment less what is undrawn.
+    """
     par, unfunded = page.column("par"), page.column("unfunded")
     assert par is not None
     assert unfunded is not None

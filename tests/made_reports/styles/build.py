@@ -1,4 +1,7 @@
-"""What the styles share: pages of items in drawn words, pages of the deal, and how often something is there."""
+"""What the styles share.
+
+Pages of items in drawn words, pages of the deal, and how often something is there.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,10 @@ class Build:
         return make_column(self.deal, loans, item, words, self.habits, group=group)
 
     def page(self, name: str, titles: list[str], items: list[str], loans: list[int], **options: Any) -> Page:
-        """Make a page of these items; `groups` puts the ratings of an agency under its name."""
+        """Make a page of these items.
+
+        `groups` puts the ratings of an agency under its name.
+        """
         is_grouped = options.pop("groups", False)
         columns = []
         for item in items:

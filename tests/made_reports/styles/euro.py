@@ -1,4 +1,6 @@
-"""A European administrator's export: semicolons, decimal commas, days with dots, margins in basis points.
+"""A European administrator's export.
+
+Semicolons, decimal commas, days with dots, margins in basis points.
 
 Layout known from exports of European administrators and from the fields of ESMA's loan-level templates.
 """

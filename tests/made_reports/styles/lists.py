@@ -1,4 +1,7 @@
-"""Pages beside the loans that hold loans' names or amounts and are none: trades, lists, largest obligors, strata."""
+"""Pages beside the loans that hold loans' names or amounts and are none.
+
+Trades, lists, largest obligors, strata.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A schedule of investments of private credit: groups by industry, SF+525, maturities as months, footnotes, subtotals.
+"""A schedule of investments of private credit.
+
+Groups by industry, SF+525, maturities as months, footnotes, subtotals.
 
 Layout known from schedules of investments in Form 10-K of business development companies (Form N-2, item 8.6).
 """

@@ -1,4 +1,6 @@
-"""Pages of a US trustee in the way of U.S. Bank: the schedule of investments in parts, each in another order.
+"""Pages of a US trustee in the way of U.S.
+
+Bank: the schedule of investments in parts, each in another order.
 
 Layout known from monthly reports of U.S. Bank: a part for descriptions, one for interest, one for ratings under the
 names of the agencies, one for classifications; titles and head stand again on each printed page.

@@ -1,4 +1,6 @@
-"""One wide sheet in the way of Virtus and State Street: every field of an asset on one line, headings cut short.
+"""One wide sheet in the way of Virtus and State Street.
+
+Every field of an asset on one line, headings cut short.
 
 Layout known from flat collateral files of Virtus Partners and State Street: 40 to 70 columns, abbreviated headings
 that are broken over two or three lines, percentages as numbers.

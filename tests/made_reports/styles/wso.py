@@ -1,4 +1,6 @@
-"""A database extract in the way of Wall Street Office: names of columns as in SQL, NULL, bits, days as 20180531.
+"""A database extract in the way of Wall Street Office.
+
+Names of columns as in SQL, NULL, bits, days as 20180531.
 
 Layout known from queries that managers publish on the tables of Wall Street Office, and from exports of Everest: one
 row for each asset, no titles, columns in no order that a reader would choose, many that carry no field.

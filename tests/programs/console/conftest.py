@@ -136,7 +136,10 @@ Visits = Callable[..., Visit]
 
 @pytest.fixture
 def visits(browser: Browser, service: Stack, tmp_path: Path) -> Iterator[Visits]:
-    """Open pages, each with cookies of its own or, by `beside`, with another's; all are clean at the end."""
+    """Open pages, each with cookies of its own or, by `beside`, with another's.
+
+    All are clean at the end.
+    """
     opened: list[Visit] = []
 
     def visit(size: dict[str, int] | None = None, *, beside: Visit | None = None, scheme: str = "light") -> Visit:

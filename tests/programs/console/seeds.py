@@ -1,4 +1,7 @@
-"""Deals with months, for the screens to show; made once, uploaded by each test that wants them."""
+"""Deals with months, for the screens to show.
+
+Made once, uploaded by each test that wants them.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,10 @@ def parsed(member: Member, workbook_id: str) -> dict[str, Any]:
 
 
 def deal_with_months(member: Member, name: str = "Example CLO VIII", months: int = 2, seed: int = 7) -> dict[str, Any]:
-    """A deal with its newest months, each run; {"id", "workbooks": [ids, the oldest first]}."""
+    """A deal with its newest months, each run; {"id", "workbooks".
+
+    [ids, the oldest first]}.
+    """
     response = member.post("/api/v1/deals", json={"name": name})
     assert response.status_code == 201, response.text
     deal = response.json()["id"]

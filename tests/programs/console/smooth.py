@@ -32,7 +32,9 @@ _SCROLL: Final = """async ([selector, from, to]) => {
 
 
 def check_smooth(page: Page, what: str, selector: str = "", ways: Sequence[tuple[int, int]] = WHOLE) -> None:
-    """Scroll the page, or a box of it, to its end five times: half of the runs have no task over 50 ms.
+    """Scroll the page, or a box of it, to its end five times.
+
+    Half of the runs have no task over 50 ms.
 
     Other programs stretch the tasks of a machine that is shared. So where more wants to run than there are
     processors, the longest task is measured by the time that its thread had a processor.

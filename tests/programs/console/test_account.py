@@ -1,4 +1,7 @@
-"""The screen of one's own account: two-factor login by a picture, the password, sessions."""
+"""The screen of one's own account.
+
+Two-factor login by a picture, the password, sessions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The administration's screens: people, API keys, settings, audit log, activity, dead letters."""
+"""The administration's screens.
+
+People, API keys, settings, audit log, activity, dead letters.
+"""
 
 from __future__ import annotations
 

@@ -176,7 +176,10 @@ def _set_a_limit(page: Page, owner: Member, deal_id: str) -> None:
 
 
 def test_a_month_is_run_and_made_a_document(owner: Member, visits: Visits) -> None:
-    """From a deal without a file to the PDF: doubtful figures and the trustee's beside ours at 390 pixels."""
+    """From a deal without a file to the PDF.
+
+    Doubtful figures and the trustee's beside ours at 390 pixels.
+    """
     result = checked(owner.post("/api/v1/deals", json={"name": "New deal"}))["id"]
     visit = visits(NARROW)
     page = visit.page

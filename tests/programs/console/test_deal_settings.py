@@ -1,4 +1,7 @@
-"""The settings of a deal: its record, its definition with faults at their lines, its versions, its end."""
+"""The settings of a deal.
+
+Its record, its definition with faults at their lines, its versions, its end.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The screen of all deals: their order and figures, a new one, a file dropped anywhere, five hundred of them."""
+"""The screen of all deals.
+
+Their order and figures, a new one, a file dropped anywhere, five hundred of them.
+"""
 
 from __future__ import annotations
 

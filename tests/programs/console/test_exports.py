@@ -1,4 +1,7 @@
-"""Exports and reports: made, watched, downloaded, deleted; a file that comes back is verified."""
+"""Exports and reports.
+
+Made, watched, downloaded, deleted; a file that comes back is verified.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A formula that is typed, tried and applied as a column; a stored one's graph, versions and runs."""
+"""A formula that is typed, tried and applied as a column.
+
+A stored one's graph, versions and runs.
+"""
 
 from __future__ import annotations
 

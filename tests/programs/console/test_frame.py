@@ -1,4 +1,7 @@
-"""The frame around the screens: one session in several tabs, tokens that end, a service that is away."""
+"""The frame around the screens.
+
+One session in several tabs, tokens that end, a service that is away.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,10 @@ def ended(service: Stack, member: Member) -> list[bool]:
 
 
 def test_two_tabs_refresh_at_once_when_their_token_ends(visits: Visits, service: Stack, owner: Member) -> None:
-    """Tokens live for two seconds: both tabs ask after theirs has ended, at the same moment."""
+    """Tokens live for two seconds.
+
+    Both tabs ask after theirs has ended, at the same moment.
+    """
     with service.another_api(**SETTINGS, CUSHION_ACCESS_TOKEN_SECONDS=str(TOKEN_SECONDS)) as url:
         first = visits()
         first.url = url

@@ -1,4 +1,7 @@
-"""Three people's work: an analyst from the registration to the sign-out, a viewer, an admin."""
+"""Three people's work.
+
+An analyst from the registration to the sign-out, a viewer, an admin.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,9 @@ def trustee_report() -> bytes:
 
 @contextmanager
 def step(visit: Visit, what: str, *lines: str) -> Iterator[None]:
-    """One step of a journey, and what the browser prints in it: these lines and no other.
+    """One step of a journey, and what the browser prints in it.
+
+    These lines and no other.
 
     The screen that it ends with is accessible and has room at 390 pixels, and nothing was refused for being too much.
     """
@@ -317,7 +322,10 @@ def _sign_out(desk: Visit) -> None:
 
 @pytest.mark.parametrize("kind", ["flat", *(["real"] if REAL.exists() else [])])
 def test_another_report_is_dropped_and_drilled(visits: Visits, owner: Member, tmp_path: Path, kind: str) -> None:
-    """Files of other trustees: an archive of delimited texts, and a real one where it is at hand."""
+    """Files of other trustees.
+
+    An archive of delimited texts, and a real one where it is at hand.
+    """
     file = REAL
     if kind == "flat":
         file = tmp_path / "Example CLO IX 2026-03-31.zip"
@@ -397,7 +405,10 @@ def _open(visit: Visit, address: str) -> None:
 
 
 def _press_all(visit: Visit, address: str) -> list[str]:
-    """Press each button of a screen once, of those with the same words the first. Gives their words."""
+    """Press each button of a screen once, of those with the same words the first.
+
+    Gives their words.
+    """
     page = visit.page
     _open(visit, address)
     names = dict.fromkeys(" ".join(text.split()) for text in page.locator(BUTTONS).all_inner_texts())
@@ -415,7 +426,10 @@ def _press_all(visit: Visit, address: str) -> list[str]:
 
 
 def test_a_viewer_sees_everything_and_no_button_that_fails(visits: Visits, owner: Member) -> None:
-    """Every button of every screen is pressed; the service refuses nothing, and nothing is changed but one's own."""
+    """Every button of every screen is pressed.
+
+    The service refuses nothing, and nothing is changed but one's own.
+    """
     on_enterprise(owner)
     tenant = full_tenant(owner)
     visit = visits()

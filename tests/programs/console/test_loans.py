@@ -1,4 +1,7 @@
-"""The loans of a workbook: conditions, order, columns, copies and files; a hundred thousand of them without a halt."""
+"""The loans of a workbook.
+
+Conditions, order, columns, copies and files; a hundred thousand of them without a halt.
+"""
 
 from __future__ import annotations
 

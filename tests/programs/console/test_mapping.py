@@ -1,4 +1,7 @@
-"""The mapping of a deal: the sheet as a picture, a column corrected, what it changes, saved and taken back."""
+"""The mapping of a deal.
+
+The sheet as a picture, a column corrected, what it changes, saved and taken back.
+"""
 
 from __future__ import annotations
 

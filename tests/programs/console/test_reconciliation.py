@@ -149,7 +149,10 @@ def _side_by_side(owner: Member, visit: Visit, result: list[dict[str, Any]]) -> 
 
 
 def _one_by_one(owner: Member, page: Page, result: list[dict[str, Any]]) -> None:
-    """Twenty issues as fast as keys are pressed, each for the one in sight; the last one is undone."""
+    """Twenty issues as fast as keys are pressed, each for the one in sight.
+
+    The last one is undone.
+    """
     press(page, "j", *["a"] * 12, *["r"] * 5, *["f"] * 3)
     expect_count(page, "Open", len(result) - 20)
     left = {"open": len(result) - 20, "acknowledged": 12, "resolved": 5, "false_positive": 3}

@@ -1,4 +1,7 @@
-"""The list of pictures: every screen has one, and those of the guide are there and small."""
+"""The list of pictures.
+
+Every screen has one, and those of the guide are there and small.
+"""
 
 from __future__ import annotations
 

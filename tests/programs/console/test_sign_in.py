@@ -1,4 +1,7 @@
-"""The screens before a session: sign in, register, accept an invitation, reset a password."""
+"""The screens before a session.
+
+Sign in, register, accept an invitation, reset a password.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How soon something is seen: the first paint of the page, and the next screen after a click."""
+"""How soon something is seen.
+
+The first paint of the page, and the next screen after a click.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The trustee's figures beside ours: agreed, differing and why, not matched, and a file that publishes nothing."""
+"""The trustee's figures beside ours.
+
+Agreed, differing and why, not matched, and a file that publishes nothing.
+"""
 
 from __future__ import annotations
 

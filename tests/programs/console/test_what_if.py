@@ -93,7 +93,10 @@ def _sell(owner: Member, page: Page, book: str) -> dict[str, Any]:
 
 
 def _buy(owner: Member, page: Page, book: str, sold: dict[str, Any]) -> None:
-    """A loan is described; tests whose status turns come first, with the figures of the service."""
+    """A loan is described.
+
+    Tests whose status turns come first, with the figures of the service.
+    """
     bought = {"trade_type": "buy", "borrower_name": "New Borrower LLC", "par_value": LARGE, "rating_agency_a": "Caa1"}
     page.get_by_role("button", name="Add a purchase").click()
     form = trade(page, 2)

@@ -1,4 +1,7 @@
-"""Without Redis: what need not bite is changed all the same; what must is refused, and nothing of it is kept."""
+"""Without Redis: what need not bite is changed all the same.
+
+What must is refused, and nothing of it is kept.
+"""
 
 from __future__ import annotations
 

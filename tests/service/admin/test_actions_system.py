@@ -1,4 +1,7 @@
-"""The deployment's own key and its operators in other people's tenants: what they may set there, and what not."""
+"""The deployment's own key and its operators in other people's tenants.
+
+What they may set there, and what not.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Users: listed, invited, changed; a new role or status bites at once, and owners are safe from all but owners."""
+"""Users: listed, invited, changed.
+
+A new role or status bites at once, and owners are safe from all but owners.
+"""
 
 from __future__ import annotations
 
@@ -365,7 +368,10 @@ def test_an_invitation_comes_by_mail_unless_it_shall_not(stack: Stack, owner: Me
 
 
 def test_who_has_an_account_elsewhere_is_told_so_and_nobody_else(stack: Stack, owner: Member, stranger: Member) -> None:
-    """The inviter sees what is seen of any invitation; whoever reads the mailbox sees that it cannot be accepted."""
+    """The inviter sees what is seen of any invitation.
+
+    Whoever reads the mailbox sees that it cannot be accepted.
+    """
     free, taken = invite(owner), invite(owner, email=stranger.email.upper())
     assert free.status_code == taken.status_code == 201
     assert set(free.json()) == set(taken.json())
@@ -384,7 +390,10 @@ def test_who_has_an_account_elsewhere_is_told_so_and_nobody_else(stack: Stack, o
 
 
 def test_whoever_joins_first_has_the_email(stack: Stack, owner: Member, stranger: Member) -> None:
-    """Two tenants ask the same person, who may also found one of their own: one e-mail has one account."""
+    """Two tenants ask the same person, who may also found one of their own.
+
+    One e-mail has one account.
+    """
     email = f"n-{uuid4().hex}@example.com"
     tokens = [invite(by, email=email).json()["invitation_token"] for by in (owner, stranger)]
     with ThreadPoolExecutor(2) as pool:
@@ -608,7 +617,10 @@ def test_two_owners_who_would_be_rid_of_each_other(stack: Stack, owner: Member) 
 
 
 def test_a_guest_joins_or_is_removed(stack: Stack, owner: Member) -> None:
-    """Whichever of the two comes first: neither waits for the other in vain, and a removed user has no session."""
+    """Whichever of the two comes first.
+
+    Neither waits for the other in vain, and a removed user has no session.
+    """
     for _ in range(4):
         email = f"n-{uuid4().hex}@example.com"
         token = invite(owner, email=email).json()["invitation_token"]

@@ -35,7 +35,10 @@ TEXTS = {
 
 
 def everywhere(stack: Stack, text: str) -> list[str]:
-    """The tables that hold a text: each row of the whole database as text, and the bytes of its binary columns."""
+    """The tables that hold a text.
+
+    Each row of the whole database as text, and the bytes of its binary columns.
+    """
     result = []
     with psycopg.connect(stack.database_url, autocommit=True) as owner:
         tables = owner.execute(

@@ -1,4 +1,7 @@
-"""Tenants by the deployment's own key, and ownership that passes on: whole, at once, audited, or not at all."""
+"""Tenants by the deployment's own key, and ownership that passes on.
+
+Whole, at once, audited, or not at all.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The assistant over HTTP: answers with their data, whatever a language model says; whose data, how many a day."""
+"""The assistant over HTTP.
+
+Answers with their data, whatever a language model says; whose data, how many a day.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,10 @@ def ask(who: Member, query: str = QUESTION, workbook_id: str | None = None) -> d
 
 
 def test_a_message_has_its_figures_and_what_they_rest_on(analyst: Member, own_g1: dict[str, Any]) -> None:
-    """Over the workbook in its context as over the nominated one: 395m of performing loans, 5m of a defaulted one."""
+    """Over the workbook in its context as over the nominated one.
+
+    395m of performing loans, 5m of a defaulted one.
+    """
     for workbook_id in (own_g1["id"], None):
         message = ask(analyst, workbook_id=workbook_id)
         assert list(message) == ["id", "role", "content", "timestamp", "metadata"]
@@ -142,7 +148,10 @@ def test_questions_to_both_are_counted_together(stack: Stack, analyst: Member) -
 
 
 def test_a_model_words_the_answer_and_no_more(stack: Stack, analyst: Member, says: ModelServer) -> None:
-    """Its figures are held against the data, its markup goes; what was assumed stays in front of what it says."""
+    """Its figures are held against the data, its markup goes.
+
+    What was assumed stays in front of what it says.
+    """
     built_in = ask(analyst, NOTED)
     with stack.another_api(
         CUSHION_LLM_URL=says.url("switch"), CUSHION_LLM_MODEL="small-1", CUSHION_LLM_API_KEY="sk-test"

@@ -1,4 +1,7 @@
-"""Channels over HTTP: what each must have, and that nothing secret of them is read again."""
+"""Channels over HTTP.
+
+What each must have, and that nothing secret of them is read again.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Deliveries of alerts: each channel is told what each trigger says, in order, and none waits for another."""
+"""Deliveries of alerts.
+
+Each channel is told what each trigger says, in order, and none waits for another.
+"""
 
 from __future__ import annotations
 
@@ -131,8 +134,11 @@ def test_a_letter_goes_again_to_those_alone_who_have_not_got_it(office: Office) 
 
 
 def test_what_a_delivery_finds_changed(office: Office, receiver: Receiver) -> None:  # noqa: F811
-    """Between trigger and delivery: a channel taken off or given another address, an alert disabled, secrets sealed
-    with another key, everything deleted; a worker that died behind the last attempt, a record that cannot be read."""
+    """Between trigger and delivery.
+
+    A channel taken off or given another address, an alert disabled, secrets sealed with another key, everything
+    deleted; a worker that died behind the last attempt, a record that cannot be read.
+    """
     hook = ("webhook", {"url": receiver.url()})
     alerts = [office.alert(hook, hook) for _ in range(7)]
     kept, off, disabled, resealed, deleted, spent, broken = alerts

@@ -1,4 +1,7 @@
-"""Alerts over HTTP with the real worker: a run raises those that it concerns, once, and leaves what it was about."""
+"""Alerts over HTTP with the real worker.
+
+A run raises those that it concerns, once, and leaves what it was about.
+"""
 
 from __future__ import annotations
 
@@ -206,7 +209,10 @@ def test_a_duration_is_told_by_the_runs_and_by_the_clock(
     owner: Member,
     own_g1: dict[str, Any],
 ) -> None:
-    """It holds by earlier runs; without any it comes true by itself; and a run that says otherwise ends it."""
+    """It holds by earlier runs.
+
+    Without any it comes true by itself; and a run that says otherwise ends it.
+    """
     run(owner, own_g1)
     age(stack, owner, 45)
     half, hour = (watched(owner, own_g1, CCC | {"duration_minutes": minutes}) for minutes in (30, 60))

@@ -1,4 +1,7 @@
-"""Alerts from a run to whoever is told, through the running service: a figure over its limit, a report that is due."""
+"""Alerts from a run to whoever is told, through the running service.
+
+A figure over its limit, a report that is due.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Messages of alerts: what each channel is told, and that a stranger's text stays text there."""
+"""Messages of alerts.
+
+What each channel is told, and that a stranger's text stays text there.
+"""
 
 from __future__ import annotations
 

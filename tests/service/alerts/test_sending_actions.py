@@ -1,4 +1,7 @@
-"""Tests of an alert's channels over HTTP: each is sent to at once, and what came of it is told truly."""
+"""Tests of an alert's channels over HTTP.
+
+Each is sent to at once, and what came of it is told truly.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,10 @@ def tried(who: Member, alert: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def test_every_answer_is_told(shared_owner: Member, receiver: Receiver) -> None:  # noqa: F811
-    """Of webhooks and chats, all at once: the slow one takes no longer for there being others."""
+    """Of webhooks and chats, all at once.
+
+    The slow one takes no longer for there being others.
+    """
     channels = [{"type": "webhook", "config": {"url": receiver.url(path), "retry_count": 5}} for path, *_ in ANSWERS]
     chats = [{"type": "chat_webhook", "config": {"webhook_url": receiver.url(f"{path}?chat")}} for path, *_ in ANSWERS]
     for kind, listed in (("webhook", channels), ("chat_webhook", chats[:-1])):

@@ -1,4 +1,7 @@
-"""GET /admin/audit-logs and its export: who may, what comes, in which order, and that nothing else does."""
+"""GET /admin/audit-logs and its export.
+
+Who may, what comes, in which order, and that nothing else does.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the tests of identity ask of the service, and what it leaves behind: rows, letters, codes."""
+"""What the tests of identity ask of the service, and what it leaves behind.
+
+Rows, letters, codes.
+"""
 
 from __future__ import annotations
 
@@ -105,7 +108,10 @@ def token_of(letter: EmailMessage) -> str:
 
 
 class Authenticator:
-    """What a user has in the hand: codes by RFC 6238, each step's once, and good for half a minute at least."""
+    """What a user has in the hand.
+
+    Codes by RFC 6238, each step's once, and good for half a minute at least.
+    """
 
     def __init__(self, secret: str) -> None:
         self.totp = pyotp.TOTP(secret)

@@ -1,4 +1,7 @@
-"""Registration that is not open: the first tenant of a deployment, and whoever has the system key."""
+"""Registration that is not open.
+
+The first tenant of a deployment, and whoever has the system key.
+"""
 
 from __future__ import annotations
 

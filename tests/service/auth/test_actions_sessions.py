@@ -219,7 +219,10 @@ def test_a_login_that_failed_is_recorded(stack: Stack, owner: Member) -> None:
 
 
 def test_a_login_takes_as_long_for_who_does_not_exist(stack: Stack) -> None:
-    """A hash that is skipped would take nearly all of the time with it; a busy machine slows both alike."""
+    """A hash that is skipped would take nearly all of the time with it.
+
+    A busy machine slows both alike.
+    """
     known, unknown = [], []
     with stack.hashing() as hashing:
         email = register(hashing.url).email
@@ -233,7 +236,10 @@ def test_a_login_takes_as_long_for_who_does_not_exist(stack: Stack) -> None:
 
 @pytest.fixture(scope="module")
 def strict(stack: Stack) -> Iterator[str]:
-    """An API that takes three wrong passwords an hour; callers tell their addresses by X-Forwarded-For."""
+    """An API that takes three wrong passwords an hour.
+
+    Callers tell their addresses by X-Forwarded-For.
+    """
     with stack.another_api(CUSHION_FAILED_LOGINS_PER_HOUR="3", CUSHION_TRUSTED_PROXIES="127.0.0.1/32") as url:
         yield url
 
@@ -283,7 +289,10 @@ def test_of_many_wrong_passwords_at_once_not_one_too_many_counts(stack: Stack, o
 
 
 def test_a_login_that_a_demotion_overtakes_gets_the_new_role(stack: Stack, owner: Member) -> None:
-    """The login read the user before it hashed the password; its tokens must not carry what it read then."""
+    """The login read the user before it hashed the password.
+
+    Its tokens must not carry what it read then.
+    """
     admin = owner.invite("admin")
     with ThreadPoolExecutor(1) as pool, psycopg.connect(stack.database_url) as changing:
         changing.execute("SELECT FROM users WHERE id = %s FOR UPDATE", [admin.user_id])

@@ -1,4 +1,7 @@
-"""Forged tokens: other algorithms, other keys, changed claims, other times; each is 401 INVALID_TOKEN."""
+"""Forged tokens: other algorithms, other keys, changed claims, other times.
+
+Each is 401 INVALID_TOKEN.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Passwords: changed by who knows them, reset by who reads the account's mail; and what ends with them."""
+"""Passwords: changed by who knows them, reset by who reads the account's mail.
+
+And what ends with them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Limits as they stand by default: by address, by user, by tier; and the headers that tell of them."""
+"""Limits as they stand by default.
+
+By address, by user, by tier; and the headers that tell of them.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ LOCAL = {"CUSHION_TRUSTED_PROXIES": "127.0.0.1/32"}
 
 @pytest.fixture(scope="module")
 def usual(stack: Stack) -> Iterator[str]:
-    """An API with the limits of the specification; callers tell their addresses by X-Forwarded-For."""
+    """An API with the limits of the specification.
+
+    Callers tell their addresses by X-Forwarded-For.
+    """
     with stack.another_api(**DEFAULTS, **LOCAL, CUSHION_DEFAULT_TIER="free") as url:
         yield url
 

@@ -1,4 +1,7 @@
-"""Sessions of browsers: the refresh token is a cookie, tabs may refresh at once, and a thief is still found out."""
+"""Sessions of browsers.
+
+The refresh token is a cookie, tabs may refresh at once, and a thief is still found out.
+"""
 
 from __future__ import annotations
 
@@ -251,7 +254,10 @@ def test_the_end_of_a_bodys_session_leaves_cookies_alone(owner: Member) -> None:
 
 
 def test_a_new_password_brings_the_browser_a_new_token(stack: Stack, owner: Member, browser: httpx.Client) -> None:
-    """The browser's own session goes on; a copy of its token that somebody took does not."""
+    """The browser's own session goes on.
+
+    A copy of its token that somebody took does not.
+    """
     before = browser.cookies[COOKIE]
     second = cookie_of(login(stack, owner.email, headers=BROWSER))[0]
     body = {"current_password": PASSWORD, "new_password": FRESH}

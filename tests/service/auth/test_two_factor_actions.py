@@ -1,4 +1,7 @@
-"""Two-factor login: enrolment, codes that are good once, recovery codes, and tenants that require it."""
+"""Two-factor login.
+
+Enrolment, codes that are good once, recovery codes, and tenants that require it.
+"""
 
 from __future__ import annotations
 
@@ -264,7 +267,10 @@ def test_turning_it_off_by_a_recovery_code_and_on_again(stack: Stack, owner: Mem
 
 @pytest.fixture(scope="module")
 def strict(stack: Stack) -> Iterator[str]:
-    """An API that takes three codes of each kind an hour; callers tell their addresses by X-Forwarded-For."""
+    """An API that takes three codes of each kind an hour.
+
+    Callers tell their addresses by X-Forwarded-For.
+    """
     figures = dict.fromkeys(("CUSHION_TWO_FACTOR_CODES_PER_HOUR", "CUSHION_RECOVERY_CODES_PER_HOUR"), "3")
     with stack.another_api(**figures, CUSHION_TRUSTED_PROXIES="127.0.0.1/32") as url:
         yield url

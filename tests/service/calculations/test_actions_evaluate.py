@@ -1,4 +1,7 @@
-"""POST /calculations/evaluate and /batch: values, types, error modes, refusals, limits, over HTTP."""
+"""POST /calculations/evaluate and /batch.
+
+Values, types, error modes, refusals, limits, over HTTP.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +102,10 @@ def test_an_error_that_is_thrown_names_itself_and_its_place(shared_owner: Member
 
 
 def test_null_stands_for_what_is_not_given(shared_owner: Member) -> None:
-    """As error_handling it is the word null; as options or a context, also a batch's, it says that there are none."""
+    """As error_handling it is the word null.
+
+    As options or a context, also a batch's, it says that there are none.
+    """
     bare = {"formula": "=1+1", "context": None, "options": None}
     assert shared_owner.post(EVALUATE, json=bare).json()["value"] == 2
     answer = evaluated(shared_owner, "=1/A1", {"A1": 0}, error_handling=None)
@@ -116,7 +122,10 @@ def test_an_errors_text_in_a_context_is_that_error(shared_owner: Member) -> None
 
 
 def test_texts_are_read_and_written_by_the_locale(shared_owner: Member) -> None:
-    """On either way to a value, and in a batch; the answer tells of one that is not en-US."""
+    """On either way to a value, and in a batch.
+
+    The answer tells of one that is not en-US.
+    """
     for formula in ('="31.1.2024"+A1', '=CHOOSE(1,"31.1.2024"+A1,SEQUENCE(1))'):
         answer = evaluated(shared_owner, formula, {"A1": 0.5}, locale="de-DE")
         assert (answer["value"], answer["locale"]) == (45_322.5, "de-DE")
@@ -164,7 +173,10 @@ def test_now_is_the_services(shared_owner: Member) -> None:
 
 
 def test_now_is_that_of_the_tenants_clocks(owner: Member) -> None:
-    """At once when the time zone changes, for keys and batches too; moments of the answer stay in UTC."""
+    """At once when the time zone changes, for keys and batches too.
+
+    Moments of the answer stay in UTC.
+    """
     for caller in (owner, owner.key("calculations:execute")):
         evaluated(caller, "=NOW()")
         for zone, hours in (("Pacific/Kiritimati", 14), ("Pacific/Pago_Pago", -11)):

@@ -1,4 +1,7 @@
-"""The evaluating children: started on demand, replaced when they end, bounded, gone when the process closes."""
+"""The evaluating children.
+
+Started on demand, replaced when they end, bounded, gone when the process closes.
+"""
 
 from __future__ import annotations
 
@@ -126,7 +129,9 @@ def test_one_that_ended_meanwhile_is_not_asked(evaluators: Evaluators) -> None:
 
 
 def killer(times: int) -> Callable[[], None]:
-    """Ends that many children, each once it works: a formula that holds the processor for long.
+    """Ends that many children, each once it works.
+
+    A formula that holds the processor for long.
 
     A machine that is too busy for any to work so long fails the test: a thread without an end would hold up its loop.
     """

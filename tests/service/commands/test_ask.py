@@ -1,4 +1,7 @@
-"""The ask command, run as a user runs it: sentences, JSON, two months, what is not answered, the exit codes."""
+"""The ask command, run as a user runs it.
+
+Sentences, JSON, two months, what is not answered, the exit codes.
+"""
 
 from __future__ import annotations
 

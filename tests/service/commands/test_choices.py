@@ -1,4 +1,7 @@
-"""How a file's open choices were read, on a page: what ties, the runner-up, what nothing decides, the honest count."""
+"""How a file's open choices were read, on a page.
+
+What ties, the runner-up, what nothing decides, the honest count.
+"""
 
 from __future__ import annotations
 

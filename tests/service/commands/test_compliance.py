@@ -1,4 +1,7 @@
-"""The compliance command, run as a user runs it: real files, broken files, and a reader who leaves."""
+"""The compliance command, run as a user runs it.
+
+Real files, broken files, and a reader who leaves.
+"""
 
 from __future__ import annotations
 
@@ -167,7 +170,10 @@ def test_what_makes_figures_doubtful_stands_above_them(cushion: Cushion, tmp_pat
 
 
 def test_a_doubtful_test_ends_with_1_where_that_is_asked_for(cushion: Cushion, tmp_path: Path) -> None:
-    """The file prints a fail where ours passes; a failing test counts for both, doubtful or not."""
+    """The file prints a fail where ours passes.
+
+    A failing test counts for both, doubtful or not.
+    """
     book = openpyxl.Workbook()
     for row in [["Issuer Name", "Par Amount", "LoanX ID", "Cov-Lite"], ["Acme", 1e6, "LX100001", "Yes"]]:
         book.active.append(row)

@@ -144,7 +144,10 @@ Class A/B Par Value Ratio,7037035.92,4000000.00,175.93,120,Pass
 
 
 def test_how_the_file_was_read_stands_below_and_above(write: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    """The second loan, bought at 70, is no discount obligation: the printed numerator is all par."""
+    """The second loan, bought at 70, is no discount obligation.
+
+    The printed numerator is all par.
+    """
     files = write("loans.csv", DISCOUNTED), write("notes.csv", NOTES), write("printed.csv", PRINTED)
     words = "discount obligations count at par"
     code, answer, _ = run_command(capsys, "tie-out", *files)

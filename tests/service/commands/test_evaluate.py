@@ -1,4 +1,7 @@
-"""The evaluate command: formulas over values that are typed, over a document, and over a workbook's cells."""
+"""The evaluate command.
+
+Formulas over values that are typed, over a document, and over a workbook's cells.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""evaluate --book and recalc over workbooks with loops: iterated where they say so, else never stale without a word."""
+"""evaluate --book and recalc over workbooks with loops.
+
+Iterated where they say so, else never stale without a word.
+"""
 
 from __future__ import annotations
 

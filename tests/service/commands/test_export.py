@@ -1,4 +1,7 @@
-"""The export command, run as a user runs it: what it writes, what it redacts and says, how it ends."""
+"""The export command, run as a user runs it.
+
+What it writes, what it redacts and says, how it ends.
+"""
 
 from __future__ import annotations
 

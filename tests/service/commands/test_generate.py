@@ -1,4 +1,7 @@
-"""The generate command, run as a user runs it: what it writes, what it refuses, and that nothing is left half done."""
+"""The generate command, run as a user runs it.
+
+What it writes, what it refuses, and that nothing is left half done.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The map command, run as a user runs it: what it says of good files, broken ones, and mappings of one's own."""
+"""The map command, run as a user runs it.
+
+What it says of good files, broken ones, and mappings of one's own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The one way out of the commands: the same rows in every format, and nothing in a file that a reader obeys."""
+"""The one way out of the commands.
+
+The same rows in every format, and nothing in a file that a reader obeys.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The recalc command, run as a user runs it: what it prints, what it writes, how it ends."""
+"""The recalc command, run as a user runs it.
+
+What it prints, what it writes, how it ends.
+"""
 
 from __future__ import annotations
 

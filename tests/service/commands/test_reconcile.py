@@ -1,4 +1,7 @@
-"""The reconcile command, run as a user runs it: real tapes, broken files, swapped files, pipes and a terminal."""
+"""The reconcile command, run as a user runs it.
+
+Real tapes, broken files, swapped files, pipes and a terminal.
+"""
 
 from __future__ import annotations
 

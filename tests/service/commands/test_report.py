@@ -1,4 +1,7 @@
-"""The report command, run as a user runs it: a file to hand on, of a run or of a comparison, and what is refused."""
+"""The report command, run as a user runs it.
+
+A file to hand on, of a run or of a comparison, and what is refused.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The simulate command, run as a user runs it: trades as words and as a table, what is refused, the exit codes."""
+"""The simulate command, run as a user runs it.
+
+Trades as words and as a table, what is refused, the exit codes.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +78,10 @@ def test_amounts_as_people_write_them(capsys: pytest.CaptureFixture[str], deal: 
 def test_the_change_is_a_column_and_the_last_line_counts_what_is_shown(
     capsys: pytest.CaptureFixture[str], deal: Path
 ) -> None:
-    """A small trade moves nearly every figure a little: those that look the same are not called better."""
+    """A small trade moves nearly every figure a little.
+
+    Those that look the same are not called better.
+    """
     line = ["simulate", str(deal), "--trade", "buy 10k BORROWER Nova Inc at 99 rating_agency_a=B2"]
     assert run([*line, "--json"]) == 0
     exact = json.loads(capsys.readouterr().out)["impact_summary"]

@@ -1,4 +1,7 @@
-"""The table of results: what a person reads, in colour on a terminal and plain in a pipe."""
+"""The table of results.
+
+What a person reads, in colour on a terminal and plain in a pipe.
+"""
 
 from __future__ import annotations
 

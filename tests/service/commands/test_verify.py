@@ -1,4 +1,7 @@
-"""The verify command on exports: what it says, with a key and without, and its exit code."""
+"""The verify command on exports.
+
+What it says, with a key and without, and its exit code.
+"""
 
 from __future__ import annotations
 

@@ -54,7 +54,10 @@ WriteBook = Callable[..., Path]
 
 @pytest.fixture(scope="session")
 def write_book(tmp_path_factory: pytest.TempPathFactory) -> WriteBook:
-    """Write sheets of rows to an xlsx file: `write_book("name", Holdings=[...], Tranches=[...])`."""
+    """Write sheets of rows to an xlsx file.
+
+    `write_book("name", Holdings=[...], Tranches=[...])`.
+    """
     folder = tmp_path_factory.mktemp("books")
 
     def write(name: str, **sheets: Rows) -> Path:
@@ -73,7 +76,10 @@ def write_book(tmp_path_factory: pytest.TempPathFactory) -> WriteBook:
 
 @pytest.fixture(scope="session")
 def g1_file(write_book: WriteBook) -> Path:
-    """A pool worked by hand: 12 performing loans of 395m, a defaulted one, five classes, 5m of cash."""
+    """A pool worked by hand.
+
+    12 performing loans of 395m, a defaulted one, five classes, 5m of cash.
+    """
     return write_book("g1", Holdings=[HEADER, *G1_LOANS], Tranches=G1_NOTES, Deal=G1_DEAL)
 
 

@@ -1,4 +1,7 @@
-"""A file that contradicts our figures: answers have its own figure beside ours, and say what to doubt."""
+"""A file that contradicts our figures.
+
+Answers have its own figure beside ours, and say what to doubt.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A file whose own figures say how it is read: runs, whatever rests on them, and their evidence."""
+"""A file whose own figures say how it is read.
+
+Runs, whatever rests on them, and their evidence.
+"""
 
 from __future__ import annotations
 

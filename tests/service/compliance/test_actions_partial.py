@@ -103,7 +103,10 @@ def test_a_deal_shows_its_newest_full_run(owner: Member, g1_file: Any) -> None:
 
 
 def test_a_partial_run_moves_no_workbook_to_the_front(owner: Member, write_book: Any) -> None:
-    """A day that its request named is not the workbook's; what the file says is, as long as no full run says it."""
+    """A day that its request named is not the workbook's.
+
+    What the file says is, as long as no full run says it.
+    """
     from tests.service.compliance.conftest import G1_DEAL, G1_LOANS, G1_NOTES, HEADER
 
     deal = owner.post(DEALS, json={"name": "Cairn"}).json()

@@ -1,4 +1,7 @@
-"""GET /compliance/results/{result_id} and /compliance/history: what was run, narrowed, paged, kept to its tenant."""
+"""GET /compliance/results/{result_id} and /compliance/history.
+
+What was run, narrowed, paged, kept to its tenant.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +110,10 @@ def test_results_outlive_their_workbook(owner: Any, own_g1: dict[str, Any]) -> N
 
 @pytest.fixture(scope="module")
 def past(stack: Any, shared_owner: Any, g1: dict[str, Any]) -> list[dict[str, Any]]:
-    """Seven runs of one workbook on seven days from 2020-03-01, 12:00 UTC; the suites in turn. Newest first."""
+    """Seven runs of one workbook on seven days from 2020-03-01, 12:00 UTC.
+
+    The suites in turn. Newest first.
+    """
     runs = []
     for day in range(7):
         suite = ("standard", "enhanced")[day % 2]

@@ -1,4 +1,7 @@
-"""POST /compliance/run: the golden deal over HTTP, every option, refusal and piece of evidence."""
+"""POST /compliance/run.
+
+The golden deal over HTTP, every option, refusal and piece of evidence.
+"""
 
 from __future__ import annotations
 
@@ -356,13 +359,19 @@ def test_a_workbook_that_is_not_ready(stack: Any, owner: Any, own_g1: dict[str, 
 
 
 def test_a_mapping_that_is_gone(stack: Any, owner: Any, own_g1: dict[str, Any]) -> None:
-    """A built-in one that another version of the service had; a stored one cannot go while a workbook names it."""
+    """A built-in one that another version of the service had.
+
+    A stored one cannot go while a workbook names it.
+    """
     stack.sql("UPDATE workbooks SET mapping_id = 'standard_gone' WHERE id = %s", [own_g1["id"]])
     refused(owner.post(RUN, json={"workbook_id": own_g1["id"]}), 404, "Mapping not found")
 
 
 def test_one_run_of_a_workbook_at_a_time(stack: Any, owner: Any, own_g1: dict[str, Any], g1_file: Path) -> None:
-    """Whoever holds the lock runs; a second caller is refused, another workbook is not, and a crash frees the lock."""
+    """Whoever holds the lock runs.
+
+    A second caller is refused, another workbook is not, and a crash frees the lock.
+    """
     lock = lock_of(UUID(owner.tenant_id), UUID(own_g1["id"]))
     second = owner.uploaded(g1_file)
     with psycopg.connect(stack.database_url) as runner:
@@ -501,7 +510,10 @@ def test_a_changed_mapping_is_used_at_once(owner: Any, own_g1: dict[str, Any]) -
 def test_a_run_says_its_day_who_said_it_and_what_makes_it_doubtful(
     stack: Any, owner: Any, own_g1: dict[str, Any]
 ) -> None:
-    """The caller's day before the record's before the file's; what was said is kept with the run and its history."""
+    """The caller's day before the record's before the file's.
+
+    What was said is kept with the run and its history.
+    """
     of_file = run(owner, own_g1)
     assert of_file["as_of_source"] == "file"
     assert all(set(warning) <= {"code", "message", "rows"} for warning in of_file["warnings"])

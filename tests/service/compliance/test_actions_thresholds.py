@@ -1,4 +1,7 @@
-"""POST and GET /compliance/thresholds: limits of a tenant and of a workbook, replaced, listed, refused."""
+"""POST and GET /compliance/thresholds.
+
+Limits of a tenant and of a workbook, replaced, listed, refused.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The look back over HTTP: which events, what each was decided by, and that a changed past is told."""
+"""The look back over HTTP.
+
+Which events, what each was decided by, and that a changed past is told.
+"""
 
 from __future__ import annotations
 
@@ -119,7 +122,10 @@ def test_a_run_is_told_with_all_that_it_was(stack: Stack, owner: Member, run: di
 
 @contextmanager
 def _tampered(stack: Stack, *statements: tuple[str, list[Any]]) -> Iterator[None]:
-    """What somebody does who owns the database; tables are as they were in the end, but for their rows."""
+    """What somebody does who owns the database.
+
+    Tables are as they were in the end, but for their rows.
+    """
     with psycopg.connect(stack.database_url) as connection:
         for name in ("audit_log", "audit_log_before", "audit_log_rest"):
             connection.execute(f"ALTER TABLE {name} DISABLE TRIGGER audit_log_keep")  # type: ignore[call-overload]

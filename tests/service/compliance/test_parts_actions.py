@@ -1,4 +1,7 @@
-"""What is behind a figure, over HTTP: the same a year later, by pages and as CSV, and who may ask for it."""
+"""What is behind a figure, over HTTP.
+
+The same a year later, by pages and as CSV, and who may ask for it.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +99,10 @@ def test_parts_come_by_pages(shared_owner: Any, run: dict[str, Any]) -> None:
 
 
 def test_all_parts_come_as_csv(shared_owner: Any, write_book: Any) -> None:
-    """Whatever the page; a name that a spreadsheet would run has an apostrophe before it."""
+    """Whatever the page.
+
+    A name that a spreadsheet would run has an apostrophe before it.
+    """
     loans = [(f"LX{at:06d}", f"@CMD {at}", "Retail", 1e6, 99.0, "B2", "B", 400, 0.5, None, None) for at in range(150)]
     book = shared_owner.uploaded(write_book("signs", Holdings=[HEADER, *loans]))
     run = ran(shared_owner, book)

@@ -71,7 +71,10 @@ def parse_answer(
 def test_a_decision_is_rebuilt_whatever_became_of_what_it_was_made_by(
     stack: Stack, owner: Member, verify: Verify, write_book: Callable[..., Path], g1_file: Path
 ) -> None:
-    """Each kind of run; then every one of its inputs is changed, written over or deleted."""
+    """Each kind of run.
+
+    Then every one of its inputs is changed, written over or deleted.
+    """
     plain = owner.uploaded(g1_file, stream_key=KEY)["id"]
     limits = [{"test_id": "ccc_bucket_pct", "threshold_value": 1.0, "warning_threshold": 0.5}]
     threshold = {"workbook_id": plain, "test_id": "single_obligor_concentration", "threshold_value": 9.5}
@@ -151,7 +154,10 @@ def test_a_decision_is_rebuilt_whatever_became_of_what_it_was_made_by(
 
 @contextmanager
 def changed(stack: Stack, table: str, column: str, value: str, where: str, of: str) -> Iterator[None]:
-    """Somebody who owns the database writes over a column of one row; afterwards it is as it was."""
+    """Somebody who owns the database writes over a column of one row.
+
+    Afterwards it is as it was.
+    """
     with psycopg.connect(stack.database_url, autocommit=True) as connection:
         kind = connection.execute(
             "SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = %s::regclass AND attname = %s",

@@ -34,7 +34,10 @@ def test_a_run_by_own_rules_ends_with_its_time(stack: Stack, owner: Member, own_
 
 
 def test_a_run_goes_by_a_ready_made_definition_of_a_name(owner: Member, own_g1: dict[str, Any]) -> None:
-    """As by its document; of a name that is none the answer lists those that there are."""
+    """As by its document.
+
+    Of a name that is none the answer lists those that there are.
+    """
     answers = [owner.post(RUN, json=by(item, own_g1)).json() for item in ("euro", {"base": "euro", "standard": True})]
     shown = [[(result["test_id"], result["current_value"]) for result in answer["results"]] for answer in answers]
     assert shown[0] == shown[1] != []

@@ -1,4 +1,7 @@
-"""Stream profiles over HTTP: which are sound, until when they keep the evidence, and what becomes of the bytes."""
+"""Stream profiles over HTTP.
+
+Which are sound, until when they keep the evidence, and what becomes of the bytes.
+"""
 
 from __future__ import annotations
 
@@ -147,7 +150,10 @@ def test_a_deployment_has_its_own_floors(stack: Stack, owner: Member) -> None:
 def test_bytes_that_evidence_needs_stay_until_the_retention_ends(
     stack: Stack, owner: Member, g1_file: Path, tmp_path: Path
 ) -> None:
-    """A deleted workbook's bytes: with a retention that lasts, after it was cut short, and where no profile says so."""
+    """A deleted workbook's bytes.
+
+    With a retention that lasts, after it was cut short, and where no profile says so.
+    """
     book, second = tmp_path / "book.xlsx", tmp_path / "other.xlsx"
     for path, note in ((book, b"1"), (second, b"2")):  # what follows a zip file's end is no matter to its reader
         path.write_bytes(g1_file.read_bytes() + owner.tenant_id.encode() + note)

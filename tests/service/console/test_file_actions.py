@@ -1,4 +1,7 @@
-"""The console's files: one address for all of them, and limits on what a browser has to load."""
+"""The console's files.
+
+One address for all of them, and limits on what a browser has to load.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Modules become two files: all of each stands in one of them, in the order in which a browser would run it."""
+"""Modules become two files.
+
+All of each stands in one of them, in the order in which a browser would run it.
+"""
 
 from __future__ import annotations
 
@@ -143,7 +146,10 @@ def names_of(text: str) -> list[str]:
 
 
 def test_each_module_imports_what_there_is_and_what_it_calls() -> None:
-    """A browser would say so only where the part is drawn: no module is compiled before that."""
+    """A browser would say so only where the part is drawn.
+
+    No module is compiled before that.
+    """
     modules = {path.relative_to(FOLDER).as_posix(): path.read_text() for path in FOLDER.rglob("*.js")}
     exported = {path: set(names_of(text)) for path, text in modules.items()}
     exported["parts/html.js"] |= exported["vendor/preact.js"]

@@ -1,4 +1,7 @@
-"""The console's first screen over HTTP: every deal, its newest figures, its last six months, and what that costs."""
+"""The console's first screen over HTTP.
+
+Every deal, its newest figures, its last six months, and what that costs.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,10 @@ def test_a_deal_without_a_workbook_and_one_without_a_run_come_last(owner: Member
 
 
 def test_the_thinnest_cushion_comes_first_here_and_in_the_list_of_deals(owner: Member, g1_file: Path) -> None:
-    """By the part of the limit: a fail of a limit of 0, which has no such part, comes before every other."""
+    """By the part of the limit.
+
+    A fail of a limit of 0, which has no such part, comes before every other.
+    """
     limits = {"wide": ("min", 1.0), "failing": ("max", 0.01), "zero limit": ("exact", 0.0)}
     for name, (way, limit) in limits.items():
         deal = create_deal(owner, name=name)
@@ -102,8 +108,11 @@ DEALS, MONTHS = 500, 6
 
 
 def test_five_hundred_deals_take_about_as_long_as_their_list(stack: Stack, owner: Member, g1_file: Path) -> None:
-    """Both as a caller sees them, in turn, the best of several: a busy machine slows both. On an idle one the overview
-    takes 40 ms, of which PostgreSQL takes 24; the list says nothing of the months."""
+    """Both as a caller sees them, in turn, the best of several.
+
+    A busy machine slows both. On an idle one the overview takes 40 ms, of which PostgreSQL takes 24; the list says
+    nothing of the months.
+    """
     deal = create_deal(owner, name="First")
     book = owner.uploaded(g1_file, deal_id=deal["id"], as_of="2026-03-31")
     run = ran(owner, book, test_suite="enhanced")

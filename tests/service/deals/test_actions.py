@@ -410,7 +410,10 @@ def test_the_history_has_a_series_for_each_test_and_the_deal_its_latest(
 def test_figures_of_a_release_before_have_the_suites_names(
     stack: Stack, owner: Member, deal: dict[str, Any], g1_file: Path
 ) -> None:
-    """Runs that were stored without names, units and decimals; a test of no suite is called by its id."""
+    """Runs that were stored without names, units and decimals.
+
+    A test of no suite is called by its id.
+    """
     run = ran(owner, owner.uploaded(g1_file, deal_id=deal["id"], as_of="2026-03-31"))
 
     def forget(names: str) -> None:
@@ -464,7 +467,10 @@ def limit_of(run: dict[str, Any], test_id: str = "ccc_bucket_pct") -> tuple[Any,
 
 
 def test_who_sets_a_limit_first(owner: Member, deal: dict[str, Any], g1_file: Path) -> None:
-    """From the last to the first: each comes before those above it. The file has a trigger of 104.2 for OC."""
+    """From the last to the first: each comes before those above it.
+
+    The file has a trigger of 104.2 for OC.
+    """
     book, bare = owner.uploaded(g1_file, deal_id=deal["id"]), owner.uploaded(g1_file)
     assert [limit_of(ran(owner, item))[1] for item in (book, bare)] == ["suite", "suite"]
     input_value: list[tuple[str, dict[str, Any] | None]] = [
@@ -498,7 +504,10 @@ def test_who_sets_a_limit_first(owner: Member, deal: dict[str, Any], g1_file: Pa
 def test_a_definition_reads_the_fields_of_a_mapping_s_own(
     stack: Stack, owner: Member, deal: dict[str, Any], write_book: Any
 ) -> None:
-    """A text, a number, a flag and a day beside the standard fields; a name that no mapping gives is a fault."""
+    """A text, a number, a flag and a day beside the standard fields.
+
+    A name that no mapping gives is a fault.
+    """
     from tests.service.compliance.conftest import G1_LOANS, HEADER
 
     sponsors, days = ("KKR", "CVC", None), (date(2024, 1, 31), date(2025, 1, 31), None)
@@ -728,8 +737,10 @@ def test_a_file_that_prints_nothing_gives_a_draft_that_says_so(owner: Member, de
 
 
 def test_a_published_report_ties_out(owner: Member, deal: dict[str, Any], tmp_path: Path) -> None:
-    """Its figures are made without haircuts and without what is defaulted: so they are ours by rules that say so, and
-    are explained by a run where one rule says otherwise."""
+    """Its figures are made without haircuts and without what is defaulted.
+
+    So they are ours by rules that say so, and are explained by a run where one rule says otherwise.
+    """
     report = generate_report(generate(200, 5), "flat", 5)
     report.write(path := tmp_path / "march.zip")
     added(owner, deal, (path.name, path.read_bytes()))

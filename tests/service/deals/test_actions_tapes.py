@@ -1,4 +1,7 @@
-"""A tape among the files of a deal, over HTTP: in any format, by whom, and what is refused."""
+"""A tape among the files of a deal, over HTTP.
+
+In any format, by whom, and what is refused.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Dead letters over HTTP: what is told of them, to whom, and that a real worker does what is given back."""
+"""Dead letters over HTTP.
+
+What is told of them, to whom, and that a real worker does what is given back.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,10 @@ def events(stack: Stack, member: Member) -> list[tuple[Any, ...]]:
 
 
 def test_work_that_was_given_up_is_given_back_and_done(idle: Stack) -> None:
-    """Of each kind of job the workers died till it was given up; the record says so, and a retry has it done."""
+    """Of each kind of job the workers died till it was given up.
+
+    The record says so, and a retry has it done.
+    """
     owner = register(idle.url)
 
     def create(path: str, **how: Any) -> dict[str, Any]:
@@ -310,7 +316,10 @@ def test_health_goes_by_what_waits(stack: Stack, owner: Member) -> None:
 
 
 def test_who_sees_which(stack: Stack, owner: Member, stranger: Member) -> None:
-    """A tenant's admins their own; who runs the deployment all, and acts in the tenant whose entry it is."""
+    """A tenant's admins their own.
+
+    Who runs the deployment all, and acts in the tenant whose entry it is.
+    """
     operator = register(stack.url)
     slug = operator.get("/api/v1/admin/tenant").json()["slug"]
     mine, theirs, home = (buried(stack, who) for who in (owner, stranger, operator))

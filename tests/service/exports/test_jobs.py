@@ -1,4 +1,7 @@
-"""Making an export: one winner where it is cancelled, its source whole until it is made, a reason where it fails."""
+"""Making an export.
+
+One winner where it is cancelled, its source whole until it is made, a reason where it fails.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +84,10 @@ def test_of_a_cancellation_and_the_completion_one_wins(
 
 
 def test_what_is_done_to_the_workbook_meanwhile_changes_nothing(stack: Stack, owner: Member, book_id: str) -> None:
-    """Not even its deletion: what the export reads stays until it has ended, and then goes."""
+    """Not even its deletion.
+
+    What the export reads stays until it has ended, and then goes.
+    """
     with stopped(stack):
         export = asked(owner, book_id, "json").json()
         assert owner.delete(f"/api/v1/workbooks/{book_id}").status_code == 204

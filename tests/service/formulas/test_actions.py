@@ -131,7 +131,10 @@ UNFINISHED = SHARE | {"edges": SHARE["edges"][:1]}
 
 
 def test_a_draft_may_be_unfinished_and_never_wrong(owner: Member) -> None:
-    """What is missing stands in the way once it is to be active; what is wrong is not even kept."""
+    """What is missing stands in the way once it is to be active.
+
+    What is wrong is not even kept.
+    """
     draft = create_config(owner, graph={"nodes": [], "edges": []})
     path = f"{URL}/{draft['id']}"
     for graph in (CYCLE, SHARE | {"nodes": [node("x", "pivot")]}):

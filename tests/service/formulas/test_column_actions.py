@@ -24,7 +24,10 @@ def previewed(member: Member, workbook_id: str, graph: dict[str, Any], **fields:
 
 
 def test_a_preview_shows_what_each_row_reads_and_comes_to(owner: Member, workbook: dict[str, Any]) -> None:
-    """By the sheet's own rows; one that comes to an error says so, and the others have their values."""
+    """By the sheet's own rows.
+
+    One that comes to an error says so, and the others have their values.
+    """
     answer = previewed(owner, workbook["id"], SHARE)
     assert answer.status_code == 200, answer.text
     assert answer.json() == {

@@ -1,4 +1,7 @@
-"""Applying a formula: the column appears at once with all that depends on it, or the workbook is as it was."""
+"""Applying a formula.
+
+The column appears at once with all that depends on it, or the workbook is as it was.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Who calls in the tests of switches: users, keys, operators, the system key; embedded and not."""
+"""Who calls in the tests of switches.
+
+Users, keys, operators, the system key; embedded and not.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ SCOPES = ("workbooks:read", "workbooks:write", "admin:users", "admin:api-keys")
 
 @dataclass
 class Operated:
-    """Two APIs of one deployment: the embedded default, and one with a database of its own and an operator tenant."""
+    """Two APIs of one deployment.
+
+    The embedded default, and one with a database of its own and an operator tenant.
+    """
 
     embedded: str
     external: str

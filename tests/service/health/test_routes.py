@@ -97,7 +97,10 @@ VIEWS = [row for row in routes() if row.path.startswith("/health") and row.metho
 
 @every("row", VIEWS, ids=lambda row: row.path)
 def test_no_tenant_and_no_secret_shows(stack: Stack, shared_owner: Member, row: Route) -> None:
-    """Nor a host, a folder, a URL or a process's environment; to nobody, who has no credentials at all."""
+    """Nor a host, a folder, a URL or a process's environment.
+
+    To nobody, who has no credentials at all.
+    """
     answer = httpx.get(stack.url + path_of(row, service="database"), timeout=60)
     assert answer.status_code == 200, answer.text
     text = answer.text.lower().replace("postgresql does not answer", "")

@@ -1,4 +1,7 @@
-"""Maintenance and feature flags over HTTP: who switches what, whom it stops, who goes on, and what is left of it."""
+"""Maintenance and feature flags over HTTP.
+
+Who switches what, whom it stops, who goes on, and what is left of it.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,10 @@ def test_who_may_give_orders(operated: Operated, caller: str, embedded: int, ext
 
 @every("host", ["0.0.0.0", "::", "192.0.2.1", "example.com"])
 def test_who_may_give_orders_where_others_reach_the_service(operated: Operated, host: str) -> None:
-    """On the embedded default, too, nobody does who is not listed: anybody may have registered."""
+    """On the embedded default, too, nobody does who is not listed.
+
+    Anybody may have registered.
+    """
     slug = operated.slugs["operator"]
     settings = {"CUSHION_HOST": host, "CUSHION_OPERATOR_TENANTS": slug, "CUSHION_SYSTEM_API_KEY": SYSTEM_KEY}
     with operated.stack.another_api(**settings) as url:
@@ -190,7 +196,10 @@ def test_a_change_is_seen_at_once_where_the_gate_is_asked_and_in_a_second_elsewh
 
 
 def test_maintenance_outlives_redis(operated: Operated, stack: Stack) -> None:
-    """A flush, a Redis that goes, and one that never knew; and it can be ended while Redis is away."""
+    """A flush, a Redis that goes, and one that never knew.
+
+    And it can be ended while Redis is away.
+    """
     from redis import Redis
 
     with redis_server() as own, stack.another_api(CUSHION_REDIS_URL=own.url + "?socket_timeout=1") as url:
@@ -284,7 +293,10 @@ def test_every_flag_gates_something() -> None:
 
 
 def test_a_tenants_override_stops_every_route_of_a_flag_for_it_alone(operated: Operated) -> None:
-    """For its users and keys, before anything is looked at; a flag that is off for all can be on for one."""
+    """For its users and keys, before anything is looked at.
+
+    A flag that is off for all can be on for one.
+    """
     own, second = operated.slugs["operator"], operated.members["owner"]
     named = {row.flag for row in FLAGGED if row.access != "public"}
     with operated.flagged(**{flag: {"tenants": {own: False}} for flag in named}):
@@ -308,7 +320,10 @@ def test_a_tenants_override_stops_every_route_of_a_flag_for_it_alone(operated: O
 
 
 def test_what_is_seen_of_flags(operated: Operated) -> None:
-    """By everybody what holds for all; by who runs the deployment every override, by an owner the own one."""
+    """By everybody what holds for all.
+
+    By who runs the deployment every override, by an owner the own one.
+    """
     own, second = operated.members["owner"], operated.members["operator"]
     with operated.flagged(
         exports={"enabled": False, "tenants": {own.tenant_id: True, operated.slugs["operator"]: False}}

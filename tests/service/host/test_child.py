@@ -36,7 +36,10 @@ def test_a_missing_program_is_named() -> None:
 
 
 def test_the_death_of_the_parent_sends_the_signal(tmp_path: Path) -> None:
-    """SIGKILL leaves the parent no chance to tell its child; the kernel does, also where a shell had it ignored."""
+    """SIGKILL leaves the parent no chance to tell its child.
+
+    The kernel does, also where a shell had it ignored.
+    """
     words = tmp_path / "said"
     shell = f"trap 'echo interrupted >{words}; exit' INT; echo up; while :; do sleep 0.05; done"
     code = f"""

@@ -41,7 +41,10 @@ PACKAGES = sysconfig.get_paths()["purelib"]
 
 
 def interpreters_for(account: RunAccount) -> list[str]:
-    """An interpreter that the account can run the service with; none where all of them are root's own."""
+    """An interpreter that the account can run the service with.
+
+    None where all of them are root's own.
+    """
     result = []
     for path in (sys.executable, f"/usr/bin/python3.{sys.version_info.minor}"):
         try:
@@ -74,7 +77,10 @@ def marked_folder() -> Iterator[Path]:
 
 @pytest.fixture
 def data_dir(folder: Path, marked_folder: Path) -> Path:
-    """A data folder of its own, used once before: a copy, which takes a tenth of the time of a first start."""
+    """A data folder of its own, used once before.
+
+    A copy, which takes a tenth of the time of a first start.
+    """
     subprocess.run(["/bin/cp", "-a", f"{marked_folder}/.", str(folder)], check=True)
     return folder
 
@@ -228,7 +234,10 @@ def test_sigkill_of_everything_at_once_loses_nothing(data_dir: Path) -> None:
 
 
 def test_servers_that_a_crash_left_running_are_ended_first(data_dir: Path) -> None:
-    """Their own parent lives on here, so only the new start can end them; cleanly, as their exit codes tell."""
+    """Their own parent lives on here, so only the new start can end them.
+
+    Cleanly, as their exit codes tell.
+    """
     with Embedded(data_dir) as servers:
         remember(servers, "kept")
     account = data_folder.server_account()
@@ -315,7 +324,10 @@ def test_folders_and_sockets_are_closed_to_others(folder: Path) -> None:
 
 @pytest.mark.parametrize("stranger", STRANGERS)
 def test_another_local_user_cannot_connect(data_dir: Path, stranger: RunAccount) -> None:
-    """Neither with every door closed nor, to PostgreSQL, with all doors open: it asks the kernel who calls."""
+    """Neither with every door closed nor, to PostgreSQL, with all doors open.
+
+    It asks the kernel who calls.
+    """
     psql = find_programs(stranger).initdb.with_name("psql")
     with Embedded(data_dir) as servers:
         argv = bound([str(psql), "-c", "SELECT 1", servers.database_url], death_signal=15, account=stranger)
@@ -495,7 +507,10 @@ def stand_in(folder: Path, name: str, answer: str) -> Path:
 
 @pytest.fixture
 def system(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine of its own: an empty folder as its whole path, and one for Debian's versions of PostgreSQL."""
+    """A machine of its own.
+
+    An empty folder as its whole path, and one for Debian's versions of PostgreSQL.
+    """
     folder.chmod(0o755)
     monkeypatch.setenv("PATH", str(folder / "bin"))
     monkeypatch.setattr(data_folder, "POSTGRES_FOLDERS", folder / "postgresql")

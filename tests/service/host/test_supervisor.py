@@ -410,7 +410,10 @@ def create():
 
 
 def test_granian_takes_the_options_and_drains(folder: Path) -> None:
-    """The real server with a small application: the one line of it that the service changes is the target."""
+    """The real server with a small application.
+
+    The one line of it that the service changes is the target.
+    """
     (folder / "stand_in.py").write_text(APPLICATION)
     folder.chmod(0o755)  # the service's user lists it to import from it
     code = f"""

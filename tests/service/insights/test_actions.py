@@ -1,4 +1,7 @@
-"""Nominations and sessions over HTTP: what is analysed, for whom, how often, and who sees it."""
+"""Nominations and sessions over HTTP.
+
+What is analysed, for whom, how often, and who sees it.
+"""
 
 from __future__ import annotations
 

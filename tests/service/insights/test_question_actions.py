@@ -1,4 +1,7 @@
-"""Questions over HTTP: which are refused, what comes of the others, who finds them again."""
+"""Questions over HTTP.
+
+Which are refused, what comes of the others, who finds them again.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,10 @@ from tests.service.insights.conftest import analyst as analyst  # a fixture
 
 
 def test_what_is_no_question(analyst: Member) -> None:
-    """By its length in characters, before any insight is looked for; and none of them is kept."""
+    """By its length in characters, before any insight is looked for.
+
+    And none of them is kept.
+    """
     insight_id = generated(analyst)["insights"][0]["id"]
     for path in (f"{URL}/ask", f"{URL}/{insight_id}/ask"):
         for text in ("", "   ", "\n\t", "w" * 1001, "é" * 1001):

@@ -1,4 +1,7 @@
-"""What is analysed of a workbook, and who words it: runs, months, comparisons, a language model beside it."""
+"""What is analysed of a workbook, and who words it.
+
+Runs, months, comparisons, a language model beside it.
+"""
 
 from __future__ import annotations
 
@@ -105,7 +108,10 @@ def test_figures_that_no_stored_run_has_are_told(owner: Member, own_g1: dict[str
 
 
 def test_a_language_model_words_what_was_worked_out(stack: Stack, g1_file: Path) -> None:
-    """Its name stands beside its words; what it invents is marked in an answer, and never becomes an insight."""
+    """Its name stands beside its words.
+
+    What it invents is marked in an answer, and never becomes an insight.
+    """
     with (
         model_server() as server,
         stack.another_api(CUSHION_LLM_URL=server.url("switch"), CUSHION_LLM_MODEL="small") as api,

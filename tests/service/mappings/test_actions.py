@@ -1,4 +1,7 @@
-"""Mappings over HTTP: creating, reading, listing, changing and deleting them, and every refusal on the way."""
+"""Mappings over HTTP.
+
+Creating, reading, listing, changing and deleting them, and every refusal on the way.
+"""
 
 from __future__ import annotations
 

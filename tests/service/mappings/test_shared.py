@@ -1,4 +1,7 @@
-"""Stored mappings at work: workbooks that name them, and compliance runs that read by them."""
+"""Stored mappings at work.
+
+Workbooks that name them, and compliance runs that read by them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""POST /mappings/{id}/validate: what comes of sample rows, every transform and rule over HTTP, and the limits."""
+"""POST /mappings/{id}/validate.
+
+What comes of sample rows, every transform and rule over HTTP, and the limits.
+"""
 
 from __future__ import annotations
 
@@ -350,7 +353,10 @@ HOSTILE = [
 
 @pytest.mark.parametrize("pattern", HOSTILE)
 def test_no_pattern_takes_long(owner: Member, make: Make, pattern: str) -> None:
-    """Each would take a backtracking engine longer than the universe has; others are answered meanwhile."""
+    """Each would take a backtracking engine longer than the universe has.
+
+    Others are answered meanwhile.
+    """
     mapping = make(
         owner,
         mappings={"In": column("out"), "Other": column("other")},
@@ -372,7 +378,10 @@ def test_no_pattern_takes_long(owner: Member, make: Make, pattern: str) -> None:
 
 
 def growing(fields: int) -> dict[str, Any]:
-    """A mapping whose steps make much of a short text, and read that again and again: RE2 alone does not end it."""
+    """A mapping whose steps make much of a short text, and read that again and again.
+
+    RE2 alone does not end it.
+    """
     steps = [("^", "x" * 200), ("x", "yyyy"), *[("y", "y")] * 8]
     return {
         "mappings": {f"C{at}": column(f"field_{at}") for at in range(fields)},

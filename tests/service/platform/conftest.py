@@ -118,7 +118,10 @@ def nowhere() -> str:
 
 
 def act(apart: Apart, what: Callable[[Resources, ArqRedis], Awaitable[Any]], **settings: Any) -> Any:
-    """Run what hands jobs over and works on them, with a queue; a failed job is tried again at once."""
+    """Run what hands jobs over and works on them, with a queue.
+
+    A failed job is tried again at once.
+    """
 
     async def main(shared: Resources) -> Any:
         assert apart.settings.redis_url is not None

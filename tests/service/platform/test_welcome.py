@@ -1,4 +1,7 @@
-"""What a terminal shows first: the URL in the first line, which other programs read, then the console."""
+"""What a terminal shows first.
+
+The URL in the first line, which other programs read, then the console.
+"""
 
 from __future__ import annotations
 

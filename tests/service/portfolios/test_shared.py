@@ -1,4 +1,7 @@
-"""Portfolios of stored workbooks: mapped once for whoever asks, anew for another mapping or another day."""
+"""Portfolios of stored workbooks.
+
+Mapped once for whoever asks, anew for another mapping or another day.
+"""
 
 from __future__ import annotations
 

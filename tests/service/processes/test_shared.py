@@ -1,4 +1,7 @@
-"""Functions of ours in confined children: what arrives, what comes back, and what does not."""
+"""Functions of ours in confined children.
+
+What arrives, what comes back, and what does not.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +99,10 @@ def test_a_refusal_of_the_function_is_the_caller_s(calculators: Calculators) -> 
 
 
 def test_only_our_refusals_are_believed(calculators: Calculators, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A child that was taken over may name anything; nothing is loaded or called because of it."""
+    """A child that was taken over may name anything.
+
+    Nothing is loaded or called because of it.
+    """
     for name in ("os.system", "service.host.backup.restore", "builtins.SystemExit"):
         answer = msgspec.msgpack.encode(WorkDone(refused=(name, [])))
         monkeypatch.setattr(calculators, "ask", lambda *_, answer=answer: answer)
@@ -146,7 +152,10 @@ def test_a_child_reads_no_secret_and_reaches_nobody(calculators: Calculators, tm
 
 
 def test_a_calculator_that_cannot_start_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By readiness, which the fault is for, and with what the child said in the log; until one starts."""
+    """By readiness, which the fault is for, and with what the child said in the log.
+
+    Until one starts.
+    """
     faults: dict[str, str] = {}
     pool = Calculators(processes=1, queue=4, memory_bytes_max=512 * MEGABYTE, blobs=tmp_path, faults=faults)
     try:

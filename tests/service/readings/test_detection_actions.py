@@ -1,4 +1,7 @@
-"""A mapping tried on a workbook over HTTP: what is detected, which results change, and that nothing is stored."""
+"""A mapping tried on a workbook over HTTP.
+
+What is detected, which results change, and that nothing is stored.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The loans of a workbook over HTTP: fields, conditions, order, parts, and what is refused."""
+"""The loans of a workbook over HTTP.
+
+Fields, conditions, order, parts, and what is refused.
+"""
 
 from __future__ import annotations
 

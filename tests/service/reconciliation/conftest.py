@@ -1,4 +1,7 @@
-"""A small tape and the book it is of, with every discrepancy known; and what a caller does with them."""
+"""A small tape and the book it is of, with every discrepancy known.
+
+And what a caller does with them.
+"""
 
 from __future__ import annotations
 

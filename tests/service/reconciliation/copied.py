@@ -8,7 +8,10 @@ UNESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\"}
 
 
 def parsed(text: str) -> list[dict[str, str]]:
-    """The format's rules, as PostgreSQL's manual states them: lines, tabs, a backslash before what would mislead."""
+    """The format's rules, as PostgreSQL's manual states them.
+
+    Lines, tabs, a backslash before what would mislead.
+    """
     assert text == "" or text.endswith("\n")
     rows = []
     for line in text.split("\n")[:-1]:

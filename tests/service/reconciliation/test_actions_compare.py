@@ -1,4 +1,7 @@
-"""Comparisons over HTTP: what may be compared, what it finds, and what is told of it."""
+"""Comparisons over HTTP.
+
+What may be compared, what it finds, and what is told of it.
+"""
 
 from __future__ import annotations
 

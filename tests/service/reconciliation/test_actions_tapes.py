@@ -1,4 +1,7 @@
-"""Trustees' tapes over HTTP: taken in, read, listed, paged, and refused with a word why."""
+"""Trustees' tapes over HTTP.
+
+Taken in, read, listed, paged, and refused with a word why.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A comparison is made in a child: its answer is a file of issues and what is known of them, or what stopped it."""
+"""A comparison is made in a child.
+
+Its answer is a file of issues and what is known of them, or what stopped it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Issues in COPY's text format: PostgreSQL's own rules read back what was written, whatever a cell holds."""
+"""Issues in COPY's text format.
+
+PostgreSQL's own rules read back what was written, whatever a cell holds.
+"""
 
 from __future__ import annotations
 

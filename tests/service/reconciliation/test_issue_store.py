@@ -1,4 +1,7 @@
-"""Issues over HTTP: listed, counted, reviewed, and brought up to date by the next comparison."""
+"""Issues over HTTP.
+
+Listed, counted, reviewed, and brought up to date by the next comparison.
+"""
 
 from __future__ import annotations
 
@@ -263,7 +266,10 @@ def test_reviews_during_comparisons_keep_the_counts(pair: Pair) -> None:
 
 
 def test_a_review_does_not_wait_for_a_long_merge(stack: Stack, pair: Pair) -> None:
-    """It would hold a connection of the service's few; lists go on meanwhile, and so does the merge that waits."""
+    """It would hold a connection of the service's few.
+
+    Lists go on meanwhile, and so does the merge that waits.
+    """
     pair.compare()
     path = f"{BASE}/issues/{pair.issue('spread')['id']}"
     with psycopg.connect(stack.database_url) as merging:

@@ -1,4 +1,7 @@
-"""Work on tapes that goes wrong: a killed worker, a file that is gone; nothing stays in processing for ever."""
+"""Work on tapes that goes wrong.
+
+A killed worker, a file that is gone; nothing stays in processing for ever.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ LOANS = 3_000
 
 @pytest.fixture(scope="module")
 def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a tape and a book; a lock keeps work on them from its end, so it can be killed in the middle."""
+    """A folder with a tape and a book.
+
+    A lock keeps work on them from its end, so it can be killed in the middle.
+    """
     folder = tmp_path_factory.mktemp("long")
     tape = generate_tape(generate(loans=LOANS, seed=1), "trustee_b", 1)
     tape.write(folder / "tape.xlsx")
@@ -44,7 +50,10 @@ def lose(stack: Stack, key: str) -> None:
 
 
 def test_a_worker_killed_while_it_reads_and_compares(idle: Stack, long: Path) -> None:
-    """SIGKILL in the middle of each; the next worker does it again, once, and leaves nothing of the first run."""
+    """SIGKILL in the middle of each.
+
+    The next worker does it again, once, and leaves nothing of the first run.
+    """
     member = register(idle.url)
     answer = send(member, long / "tape.xlsx", trustee_name="trustee_b")
     tape_id = answer.json()["tape_id"]
@@ -81,7 +90,10 @@ def test_a_worker_killed_while_it_reads_and_compares(idle: Stack, long: Path) ->
 
 
 def test_work_that_is_given_up_leaves_nothing(idle: Stack, tmp_path: Path) -> None:
-    """Each of its runs was killed: the last one's folder is there, and nobody runs it again."""
+    """Each of its runs was killed.
+
+    The last one's folder is there, and nobody runs it again.
+    """
     with idle.another_worker():
         pair: Pair = paired(register(idle.url), Files(tmp_path))
         job_id = pair.compare()["job_id"]

@@ -1,4 +1,7 @@
-"""Reviews of many issues in one call: which ones, what they get, what is refused, and how it is undone."""
+"""Reviews of many issues in one call.
+
+Which ones, what they get, what is refused, and how it is undone.
+"""
 
 from __future__ import annotations
 
@@ -133,7 +136,10 @@ def test_notes_that_are_not_given_stay(stack: Stack, pair: Pair) -> None:
 
 
 def test_what_a_comparison_resolved_counts_as_reviewed(stack: Stack, pair: Pair) -> None:
-    """As by a review of one: a status of its own ends that it is gone; the same status leaves it gone."""
+    """As by a review of one.
+
+    A status of its own ends that it is gone; the same status leaves it gone.
+    """
     pair.compare()
     stack.sql("UPDATE reconciliation_issues SET gone = true, status = 'resolved' WHERE tape_id = %s", [pair.tape_id])
     ids = list(statuses(pair))

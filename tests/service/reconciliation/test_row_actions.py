@@ -1,4 +1,7 @@
-"""Both rows of an issue over HTTP: which row of which file, all of its columns, and why a side has none."""
+"""Both rows of an issue over HTTP.
+
+Which row of which file, all of its columns, and why a side has none.
+"""
 
 from __future__ import annotations
 
@@ -72,8 +75,10 @@ def create_pair(pair_of: Member, files: Files, book: Sequence[Sequence[Any]], ta
 
 
 def test_titles_lots_dates_and_columns_that_feed_nothing(owner: Member, files: Files) -> None:
-    """The header stands below a title; of two lots the row of the largest is told; a column without a header counts
-    where it holds something."""
+    """The header stands below a title.
+
+    Of two lots the row of the largest is told; a column without a header counts where it holds something.
+    """
     title: list[Sequence[Any]] = [("Acme CLO",), ()]
     book = [
         *title,

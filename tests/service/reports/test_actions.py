@@ -1,4 +1,7 @@
-"""Reports over HTTP: what they show, their states, every refusal, their names, and who gets them."""
+"""Reports over HTTP.
+
+What they show, their states, every refusal, their names, and who gets them.
+"""
 
 from __future__ import annotations
 
@@ -279,7 +282,10 @@ def test_a_report_is_its_tenants(stranger: Member, shared_owner: Member, g1: dic
 def test_figures_that_the_loans_do_not_give_again_are_shown_without_them(
     stack: Stack, owner: Member, own_g1: dict[str, Any]
 ) -> None:
-    """A stored figure that is another one than ours, as after a change of the engine: it is shown as it was stored."""
+    """A stored figure that is another one than ours, as after a change of the engine.
+
+    It is shown as it was stored.
+    """
     run = run_of(owner, own_g1)
     (oc,) = (result for result in run["results"] if result["test_id"] == "oc_ratio")
     stack.sql(
@@ -310,7 +316,10 @@ def test_the_loans_are_read_on_the_day_of_the_run(pair: Pair) -> None:
 
 
 def test_what_the_file_contradicts_is_no_plain_failure(owner: Member, contradicted_file: Path) -> None:
-    """The trustee's figure stands in the row, and so do the doubts; the first page counts neither pass nor fail."""
+    """The trustee's figure stands in the row, and so do the doubts.
+
+    The first page counts neither pass nor fail.
+    """
     book = owner.uploaded(contradicted_file)
     run = run_of(owner, book)
     sheets = sheets_of(owner, create_report(owner, "compliance", workbook_id=book["id"], format="xlsx"))

@@ -1,4 +1,7 @@
-"""What becomes of reports whose making goes wrong: damaged bytes, a child that ends, a report deleted meanwhile."""
+"""What becomes of reports whose making goes wrong.
+
+Damaged bytes, a child that ends, a report deleted meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,10 @@ def _damage(path: Path) -> None:
 
 
 def test_a_report_that_cannot_be_made_is_told(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:
-    """The stored run is spoiled, as no run of ours is: its report says that it failed, and the worker goes on."""
+    """The stored run is spoiled, as no run of ours is.
+
+    Its report says that it failed, and the worker goes on.
+    """
     run = run_of(owner, own_g1)
     stack.sql("UPDATE compliance_runs SET mapping = '[]' WHERE id = %s", [run["id"]])
     failed = ended(owner, ordered(owner, "compliance", workbook_id=own_g1["id"]))

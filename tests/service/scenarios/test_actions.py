@@ -1,4 +1,7 @@
-"""Scenarios over HTTP: the record, its trades, its states, and what comes of a simulation."""
+"""Scenarios over HTTP.
+
+The record, its trades, its states, and what comes of a simulation.
+"""
 
 from __future__ import annotations
 

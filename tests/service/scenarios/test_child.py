@@ -1,4 +1,7 @@
-"""What a child keeps between simulations: the run before the trades, by all that it is made from."""
+"""What a child keeps between simulations.
+
+The run before the trades, by all that it is made from.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Receivers of webhooks on this machine: honest, refusing, slow, redirecting, endless."""
+"""Receivers of webhooks on this machine.
+
+Honest, refusing, slow, redirecting, endless.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +44,10 @@ class Message(NamedTuple):
 
 
 class Receiver(ThreadingHTTPServer):
-    """Answers by the path: /200 with that status, /slow late, /huge without an end, /elsewhere with a redirection,
-    /closing not at all, /word with a refusal in one.
+    """Answers by the path.
+
+    /200 with that status, /slow late, /huge without an end, /elsewhere with a redirection, /closing not at all,
+    /word with a refusal in one.
 
     `refusals` of a path are statuses that come first. While `free` is not set, nobody is answered.
     """
@@ -127,7 +132,10 @@ def hooked(who: Member, url: str, *events: str, **body: Any) -> dict[str, Any]:
 
 
 def evaluated(who: Member, formula: str = "=1+1") -> None:
-    """An event of its own, calculation.completed: of a caller who calculates nothing else."""
+    """An event of its own, calculation.completed.
+
+    Of a caller who calculates nothing else.
+    """
     answer = who.key("calculations:execute").post("/api/v1/calculations/evaluate", json={"formula": formula})
     assert answer.status_code == 200, answer.text
 

@@ -1,4 +1,7 @@
-"""Facts in a model's words: it sees no names and no personal data, and what it says beyond the facts is marked."""
+"""Facts in a model's words.
+
+It sees no names and no personal data, and what it says beyond the facts is marked.
+"""
 
 from __future__ import annotations
 

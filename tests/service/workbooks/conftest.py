@@ -30,7 +30,10 @@ LOANS: Sequence[Sequence[Any]] = (
 
 @pytest.fixture(scope="session")
 def loans(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sheet of loans under a title, with a formula column; a hidden sheet; a sheet without a header; an empty one."""
+    """A sheet of loans under a title, with a formula column.
+
+    A hidden sheet; a sheet without a header; an empty one.
+    """
     path = tmp_path_factory.mktemp("loans") / "loans.xlsx"
     with xlsxwriter.Workbook(path) as book:
         day = book.add_format({"num_format": "yyyy-mm-dd"})

@@ -1,4 +1,7 @@
-"""What may be uploaded, changed and deleted; what is refused leaves nothing behind."""
+"""What may be uploaded, changed and deleted.
+
+What is refused leaves nothing behind.
+"""
 
 from __future__ import annotations
 
@@ -254,7 +257,10 @@ GOOD_FILES: dict[str, Callable[[PackFile], bytes]] = {
 
 @pytest.mark.parametrize("kind", GOOD_FILES)
 def test_what_a_file_is_its_content_says(owner: Member, tmp_path: Path, pack: PackFile, kind: str) -> None:
-    """Portals send all of these by the name of .xls; the sheets that the upload tells are those that are stored."""
+    """Portals send all of these by the name of .xls.
+
+    The sheets that the upload tells are those that are stored.
+    """
     path = tmp_path / "portal.xls"
     path.write_bytes(GOOD_FILES[kind](pack))
     answer = owner.upload(path)
@@ -363,7 +369,10 @@ def test_a_tenants_own_lower_limit(stack: Stack, owner: Member, pack: PackFile) 
 
 
 def test_one_place_is_taken_once(tight: str, pack: PackFile) -> None:
-    """Two uploads at once for the last workbook of a tenant: one is refused, and its file goes."""
+    """Two uploads at once for the last workbook of a tenant.
+
+    One is refused, and its file goes.
+    """
     member = register(tight)
     paths = [pack([sheet_xml(f'<row r="1"><c r="A1"><v>{at}</v></c></row>')], name=f"{at}.xlsx") for at in (1, 2)]
     with ThreadPoolExecutor(2) as pool:
@@ -418,7 +427,10 @@ def given_out(member: Member, workbook_id: str, *, headers: dict[str, str] | Non
 
 
 def test_the_original_is_given_out(stack: Stack, owner: Member, stranger: Member, loans: Path, tmp_path: Path) -> None:
-    """To the byte, under its name, in parts too, in an audited event; to nobody else, and not of a deleted workbook."""
+    """To the byte, under its name, in parts too, in an audited event.
+
+    To nobody else, and not of a deleted workbook.
+    """
     named = tmp_path / "Q1; März 100%.xlsx"
     named.write_bytes(loans.read_bytes())
     workbook = owner.uploaded(named, name="Another name")
@@ -500,7 +512,10 @@ def test_a_rolled_back_upload_takes_its_blob_along(
 
 
 def processes_of_apis() -> set[int]:
-    """The API servers that this process started, and their workers: whoever is in a session that one of them leads."""
+    """The API servers that this process started, and their workers.
+
+    Whoever is in a session that one of them leads.
+    """
     sessions: dict[int, int] = {}
     servers = set()
     for entry in Path("/proc").glob("[0-9]*"):

@@ -1,4 +1,7 @@
-"""How a stored workbook wants to be calculated, over HTTP: iteration, data tables, precision as displayed."""
+"""How a stored workbook wants to be calculated, over HTTP.
+
+Iteration, data tables, precision as displayed.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,10 @@ def values(member: Member, book_id: str, *cells: str) -> list[Any]:
 
 
 def warnings(member: Member, book_id: str) -> dict[str, str]:
-    """Those of the sheet's data, by their code; an evaluation over the workbook has the same."""
+    """Those of the sheet's data, by their code.
+
+    An evaluation over the workbook has the same.
+    """
     data = member.get(f"/api/v1/workbooks/{book_id}/sheets/S/data").json()
     body = {"formula": "=S!A1", "workbook_id": book_id}
     evaluated = member.post("/api/v1/calculations/evaluate", json=body).json()

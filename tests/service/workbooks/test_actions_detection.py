@@ -1,4 +1,7 @@
-"""How a workbook's loans are read, asked over HTTP: by which mapping, which sheet, who may, and how much is told."""
+"""How a workbook's loans are read, asked over HTTP.
+
+By which mapping, which sheet, who may, and how much is told.
+"""
 
 from __future__ import annotations
 

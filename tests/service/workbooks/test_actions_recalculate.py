@@ -1,4 +1,7 @@
-"""POST /workbooks/{id}/recalculate: ready -> recalculating -> ready or error, and what is seen of it."""
+"""POST /workbooks/{id}/recalculate.
+
+Ready -> recalculating -> ready or error, and what is seen of it.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +102,10 @@ def test_days_are_those_of_the_tenants_clocks(stack: Stack, owner: Member, tmp_p
 def test_texts_are_read_by_the_locale_that_is_asked_for(
     stack: Stack, shared_owner: Member, uploaded: Callable[..., str]
 ) -> None:
-    """Without one by that of the file; the audit log says by which. An unknown one is refused and starts nothing."""
+    """Without one by that of the file; the audit log says by which.
+
+    An unknown one is refused and starts nothing.
+    """
 
     def fill(sheet: Page) -> None:
         sheet.write_formula("A1", '="1/2/2024"+0', None, 0)

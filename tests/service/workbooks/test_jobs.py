@@ -1,4 +1,7 @@
-"""Parsing in the worker: what a bad file ends as, and that a second run does no harm."""
+"""Parsing in the worker.
+
+What a bad file ends as, and that a second run does no harm.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,10 @@ def test_what_the_parser_finds_wrong_is_told(stack: Stack, owner: Member, pack: 
 
 
 def test_a_damaged_binary_workbook_is_in_error_at_once(stack: Stack, owner: Member) -> None:
-    """What calamine calls an OSError is the file's fault: no retry, no dead letter, no fault of the service."""
+    """What calamine calls an OSError is the file's fault.
+
+    No retry, no dead letter, no fault of the service.
+    """
     deal = owner.post("/api/v1/deals", json={"name": "Cairn"}).json()
     parts = binary_parts(binary_sheet({0: {0: "Name", 1: 1.5}}))
     for at, (name, change) in enumerate(
@@ -123,7 +129,10 @@ def test_the_job_of_an_unknown_workbook_ends(stack: Stack, owner: Member) -> Non
 
 
 def test_a_fault_of_the_service_ends_in_error_and_in_a_dead_letter(stack: Stack, owner: Member, loans: Path) -> None:
-    """The stored file is gone: no retry helps. The workbook says so readably, the dead letter says what happened."""
+    """The stored file is gone: no retry helps.
+
+    The workbook says so readably, the dead letter says what happened.
+    """
     result = owner.uploaded(loans)
     stack.sql("UPDATE workbooks SET status = 'processing', content_hash = %s WHERE id = %s", ["0" * 64, result["id"]])
     stack.sql(

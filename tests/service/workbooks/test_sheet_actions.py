@@ -1,4 +1,7 @@
-"""Sheet data and single cells: names, types, values, ranges, formulas, CSV, and the limits of one answer."""
+"""Sheet data and single cells.
+
+Names, types, values, ranges, formulas, CSV, and the limits of one answer.
+"""
 
 from __future__ import annotations
 
@@ -186,7 +189,10 @@ def test_formulas(shared_owner: Member, workbook: dict[str, Any]) -> None:
 
 
 def test_csv(shared_owner: Member, workbook: dict[str, Any]) -> None:
-    """RFC 4180, the values as they are: nothing is put before text that looks like a formula."""
+    """RFC 4180, the values as they are.
+
+    Nothing is put before text that looks like a formula.
+    """
     place = f"/api/v1/workbooks/{workbook['id']}/sheets/Loans/data"
     answer = shared_owner.get(place, params={"format": "csv"})
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"

@@ -1,4 +1,7 @@
-"""What assets lose in value: straight, by the sum of digits, declining, and the two of French accounting."""
+"""What assets lose in value.
+
+Straight, by the sum of digits, declining, and the two of French accounting.
+"""
 
 from __future__ import annotations
 

@@ -179,7 +179,10 @@ def oddfyield(  # noqa: PLR0913 - Excel's own signature
 
 
 class _OddLast:
-    """The periods of ODDLPRICE and ODDLYIELD, in coupons: all, those accrued at settlement, those after it."""
+    """The periods of ODDLPRICE and ODDLYIELD, in coupons.
+
+    All, those accrued at settlement, those after it.
+    """
 
     def __init__(
         self, environment: Environment, settlement: Any, maturity: Any, last_interest: Any, frequency: Any, basis: Any

@@ -1,4 +1,7 @@
-"""SUBTOTAL and AGGREGATE: one of the summaries over cells, hidden rows, errors or other subtotals left out."""
+"""SUBTOTAL and AGGREGATE.
+
+One of the summaries over cells, hidden rows, errors or other subtotals left out.
+"""
 
 from __future__ import annotations
 

@@ -127,7 +127,10 @@ def _upward(x: float, order: int, first: float, second: float, sign: float) -> f
 
 
 def _miller_start(order: int) -> int:
-    """Return the even order from which the way down begins: 40 for single precision, as in Numerical Recipes."""
+    """Return the even order from which the way down begins.
+
+    40 for single precision, as in Numerical Recipes.
+    """
     return 2 * ((order + int(math.sqrt(40 * order))) // 2)
 
 

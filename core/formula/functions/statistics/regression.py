@@ -1,4 +1,7 @@
-"""Pairs of numbers: correlation, and straight and exponential lines through points."""
+"""Pairs of numbers.
+
+Correlation, and straight and exponential lines through points.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Forecasts of evenly spaced series by exponential smoothing: error, trend and season are added up (ETS AAA).
+"""Forecasts of evenly spaced series by exponential smoothing.
+
+Error, trend and season are added up (ETS AAA).
 
 Excel does not publish its algorithm, so this is one that its few published answers bear out, no more. Without a season
 the first value is met, the trend begins with the slope of the straight line through all values, and the weights are
@@ -178,7 +180,10 @@ def _trend_line(values: Vector) -> Vector:
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """A smoothed series: its weights, and where its level, trend and season stand behind the last value."""
+    """A smoothed series.
+
+    Its weights, and where its level, trend and season stand behind the last value.
+    """
 
     alpha: float
     beta: float

@@ -1,4 +1,7 @@
-"""The database functions: a table with headings, and criteria as a second table (rows are alternatives)."""
+"""The database functions.
+
+A table with headings, and criteria as a second table (rows are alternatives).
+"""
 
 from __future__ import annotations
 

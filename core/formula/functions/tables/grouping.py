@@ -30,7 +30,10 @@ class Aggregation:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row or column of the result: its labels, the data it covers, and the data of the group it belongs to."""
+    """One row or column of the result.
+
+    Its labels, the data it covers, and the data of the group it belongs to.
+    """
 
     labels: list[Any]
     rows: Rows
@@ -115,8 +118,10 @@ class Data:
         return self.value(aggregates[aggregate], column, rows, every)
 
     def blocks(self) -> list[tuple[list[Any], list[Aggregation]]]:
-        """Return the rows of the result that one group takes: (name of the function, where it is shown; the
-        functions)."""
+        """Return the rows of the result that one group takes.
+
+        (name of the function, where it is shown; the functions).
+        """
         if not self.several or self.across:
             return [([], self.aggregates)]
         return [([aggregate.name], [aggregate]) for aggregate in self.aggregates]

@@ -1,4 +1,7 @@
-"""Finding a value and what stands beside it: VLOOKUP, MATCH, XLOOKUP, INDEX and their kin."""
+"""Finding a value and what stands beside it.
+
+VLOOKUP, MATCH, XLOOKUP, INDEX and their kin.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Drafts of real files, of generated reports and of hostile facts: what stands in them, and what stays open."""
+"""Drafts of real files, of generated reports and of hostile facts.
+
+What stands in them, and what stays open.
+"""
 
 from __future__ import annotations
 

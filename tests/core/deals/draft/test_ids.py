@@ -1,4 +1,7 @@
-"""Ids of drafted tests: the suites' and the market's where they measure the same, else what is measured."""
+"""Ids of drafted tests.
+
+The suites' and the market's where they measure the same, else what is measured.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Delimited text holds what the cells hold, whoever reads it; no text in it is ever calculated."""
+"""Delimited text holds what the cells hold, whoever reads it.
+
+No text in it is ever calculated.
+"""
 
 from __future__ import annotations
 
@@ -197,8 +200,11 @@ HARMLESS = re.compile(r"-(\d+\.?\d*|\.\d+)([eE][+-]?\d+|%)? *([\",;|~\t]|\Z)|[- 
 
 
 def is_calculated(cell: str) -> bool:
-    """Whether a spreadsheet may take a cell's text for a formula: by its first sign, but for plain numbers and hyphens,
-    after which a delimiter that is none to this program makes no formula."""
+    """Whether a spreadsheet may take a cell's text for a formula.
+
+    By its first sign, but for plain numbers and hyphens, after which a delimiter that is none to this program makes
+    no formula.
+    """
     seen = cell[UNSEEN.match(cell).end() :]  # type: ignore[union-attr]
     return seen.startswith(SIGNS) and not HARMLESS.match(seen)
 

@@ -1,4 +1,7 @@
-"""JSON that any reader takes: every value, the formulas beside them, in a shape that does not depend on the spaces."""
+"""JSON that any reader takes.
+
+Every value, the formulas beside them, in a shape that does not depend on the spaces.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What is written is read back the same, by us, by openpyxl and by calamine; what cannot be written is refused."""
+"""What is written is read back the same, by us, by openpyxl and by calamine.
+
+What cannot be written is refused.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,10 @@ def test_rows(tmp_path: Path) -> None:
 
 
 def test_rows_that_come_in_parts_are_one_sheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Texts, formats and formulas of all parts; the file is the same but for its order of strings."""
+    """Texts, formats and formulas of all parts.
+
+    The file is the same but for its order of strings.
+    """
     write_workbook_rows(tmp_path / "whole.xlsx", {"S": ROWS * 3})
     monkeypatch.setattr(rows_module, "ROWS_AT_ONCE", 2)
     write_workbook_rows(tmp_path / "parts.xlsx", {"S": iter(ROWS * 3)})

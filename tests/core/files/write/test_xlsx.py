@@ -1,4 +1,7 @@
-"""A workbook of columns comes back as it was written: by our reader, by openpyxl; its parts are as Excel demands."""
+"""A workbook of columns comes back as it was written.
+
+By our reader, by openpyxl; its parts are as Excel demands.
+"""
 
 from __future__ import annotations
 
@@ -160,7 +163,10 @@ def books(draw: st.DrawFn) -> Workbook:
 def test_any_workbook_comes_back(
     tmp_path: Path, book: Workbook, unlocked: list[Range], fills: list[tuple[Range, StyleName]]
 ) -> None:
-    """Cells of every kind, in runs far apart; shared formulas, arrays and spills; whatever is styled around them."""
+    """Cells of every kind, in runs far apart.
+
+    Shared formulas, arrays and spills; whatever is styled around them.
+    """
     again = written(tmp_path / "a.xlsx", book, {"unlocked": unlocked, "fills": fills, "header_row": 1})
     assert cells_of(again) == cells_of(book)
     for ours, theirs in zip(book.sheets, again.sheets, strict=True):
@@ -272,7 +278,10 @@ def test_custom_parts_and_properties(tmp_path: Path) -> None:
 
 
 def test_what_excel_would_not_open_is_left_out_and_told(tmp_path: Path) -> None:
-    """A formula on what is not in the file keeps its value; a table that its header row contradicts is no table."""
+    """A formula on what is not in the file keeps its value.
+
+    A table that its header row contradicts is no table.
+    """
     texts = [
         "[1]Book!A1",
         "'[x.xlsx]S 1'!A1",
@@ -326,7 +335,10 @@ def test_what_excel_would_not_open_is_left_out_and_told(tmp_path: Path) -> None:
 
 
 def test_memory_does_not_grow_with_the_sheet(tmp_path: Path) -> None:
-    """The XML of these 3,000,000 cells takes 120 MB; the columns are the same arrays, so that they take little."""
+    """The XML of these 3,000,000 cells takes 120 MB.
+
+    The columns are the same arrays, so that they take little.
+    """
     rows = 300_000
     numbers = np.arange(rows) / 8
     arrays = np.ones(rows, np.uint8), numbers, np.full(rows, -1, np.int32), np.zeros(rows, np.uint16)

@@ -11,7 +11,10 @@ from core.formula.blocks import Graph
 
 
 def graph(nodes: dict[str, Any], *edges: str, **more: Any) -> Graph:
-    """A graph of {id: (type, params)} and edges "source > target.port"; a node that is no pair is its column's name."""
+    """A graph of {id: (type, params)} and edges "source > target.port".
+
+    A node that is no pair is its column's name.
+    """
     rows = [
         {"id": node, "type": actual_node[0], "params": actual_node[1]}
         if isinstance(actual_node, tuple)
@@ -51,7 +54,10 @@ VALUES = st.one_of(
 
 @st.composite
 def graphs(draw: st.DrawFn) -> Graph:
-    """A graph in order: any block over any earlier ones, all of which lead to the last."""
+    """A graph in order.
+
+    Any block over any earlier ones, all of which lead to the last.
+    """
     nodes: dict[str, Any] = {"n0": draw(st.sampled_from(COLUMNS)), "n1": constant(draw(VALUES))}
     edges: list[str] = []
     kinds = ("column", "constant", "lookup_exact", "compare", "if", "and", "or", "sum", "concat", "expression")

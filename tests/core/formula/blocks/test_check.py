@@ -1,4 +1,7 @@
-"""Graphs to formulas: what each block becomes, every fault by its node, and no graph that takes long."""
+"""Graphs to formulas.
+
+What each block becomes, every fault by its node, and no graph that takes long.
+"""
 
 from __future__ import annotations
 

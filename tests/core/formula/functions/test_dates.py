@@ -1,4 +1,7 @@
-"""Days, times and distances: Excel's documented values, values that Excel computed, and its edges."""
+"""Days, times and distances.
+
+Excel's documented values, values that Excel computed, and its edges.
+"""
 
 from __future__ import annotations
 

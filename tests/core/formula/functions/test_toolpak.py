@@ -1,4 +1,7 @@
-"""Functions of the Analysis ToolPak: where they take one value, cells are one cell. The names are Microsoft's list."""
+"""Functions of the Analysis ToolPak.
+
+Where they take one value, cells are one cell. The names are Microsoft's list.
+"""
 
 from __future__ import annotations
 

@@ -155,7 +155,10 @@ UNSEEN = (
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("formula", UNSEEN)
 def test_a_number_of_no_cell_far_down(formula: str, value: float, at_once: Loops) -> None:
-    """What nobody looked at before the loop runs is found by it; a masked array is looked at first."""
+    """What nobody looked at before the loop runs is found by it.
+
+    A masked array is looked at first.
+    """
     input_value: dict[str, NDArray[np.float64]] = {"A": np.arange(20_000.0) + 1, "B": np.full(20_000, 2.0)}
     core.compile(formula).map(input_value)
     at_once.finish()

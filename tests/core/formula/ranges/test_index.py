@@ -1,4 +1,7 @@
-"""An index of equal cells finds what going through the cells finds: all different, or alike from some row on."""
+"""An index of equal cells finds what going through the cells finds.
+
+All different, or alike from some row on.
+"""
 
 from __future__ import annotations
 

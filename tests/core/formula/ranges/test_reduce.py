@@ -1,4 +1,7 @@
-"""Numbers out of arguments: lists and spans agree, first errors win, rounding follows the decimal digits."""
+"""Numbers out of arguments.
+
+Lists and spans agree, first errors win, rounding follows the decimal digits.
+"""
 
 from __future__ import annotations
 

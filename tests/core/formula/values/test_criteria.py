@@ -1,4 +1,7 @@
-"""A criterion meets the cells that Excel's COUNTIF counts; wildcards match in time linear in the text."""
+"""A criterion meets the cells that Excel's COUNTIF counts.
+
+Wildcards match in time linear in the text.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A number as its format shows it. The right values are what Excel shows, read back as a number."""
+"""A number as its format shows it.
+
+The right values are what Excel shows, read back as a number.
+"""
 
 from __future__ import annotations
 

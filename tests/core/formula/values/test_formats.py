@@ -1,4 +1,7 @@
-"""Number formats: digits, sections, fractions, powers, dates; what is refused; the way back."""
+"""Number formats: digits, sections, fractions, powers, dates.
+
+What is refused; the way back.
+"""
 
 from __future__ import annotations
 

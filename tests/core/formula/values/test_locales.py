@@ -1,4 +1,7 @@
-"""Dates and numbers as text in the locales of the table: what Excel reads and writes under these regional settings."""
+"""Dates and numbers as text in the locales of the table.
+
+What Excel reads and writes under these regional settings.
+"""
 
 from __future__ import annotations
 

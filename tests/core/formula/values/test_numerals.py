@@ -1,4 +1,7 @@
-"""Text read as a number, a date or a time: what Excel reads, what it leaves as text, and the way back."""
+"""Text read as a number, a date or a time.
+
+What Excel reads, what it leaves as text, and the way back.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Portfolios from plain columns: the same answer as from a sheet, and clear refusals."""
+"""Portfolios from plain columns.
+
+The same answer as from a sheet, and clear refusals.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Workbooks to portfolios: the sheet that is chosen, units of whole columns, and the quirks of three trustees."""
+"""Workbooks to portfolios.
+
+The sheet that is chosen, units of whole columns, and the quirks of three trustees.
+"""
 
 from __future__ import annotations
 
@@ -184,7 +187,10 @@ def test_market_values_in_currency_become_prices(map_rows: MapRows) -> None:
 
 
 def test_market_values_in_the_unit_of_par_become_prices(map_rows: MapRows) -> None:
-    """Par and fair value in millions, without a word for it; prices beside par in millions stay prices."""
+    """Par and fair value in millions, without a word for it.
+
+    Prices beside par in millions stay prices.
+    """
     rows = [["Issuer", "Par", "Fair Value"], ["A", 8.8, 8.8], ["B", 90.5, 89.9], ["C", 4.0, 2.0]]
     assert np.allclose(map_rows(rows).numbers["price"], [100, 99.337, 50], atol=0.001)
     rows = [["Issuer", "Par", "Price"], ["A", 8.8, 99.0], ["B", 90.5, 98.0], ["C", 4.0, 55.0]]
@@ -718,7 +724,10 @@ def test_defaults_stand_in_for_blanks_in_the_field_s_unit(make_book: MakeBook) -
 
 
 def test_transforms_are_about_the_columns_that_the_mapping_names(make_book: MakeBook) -> None:
-    """A million in thousands is as it is where the file has the profile's own column: nothing multiplies it."""
+    """A million in thousands is as it is where the file has the profile's own column.
+
+    Nothing multiplies it.
+    """
     own = own_mapping(
         mappings={"Par (k)": {"target": "par_value", "type": "number", "required": True}},
         transforms=[change("par_value", "multiply", factor=1000), change("borrower_name", "uppercase")],
@@ -803,7 +812,10 @@ def test_a_loan_whose_par_cannot_be_read_is_left_out_and_told(make_book: MakeBoo
 
 
 def test_a_masked_rating_stays_one_whatever_a_mapping_does_with_its_column(make_book: MakeBook) -> None:
-    """Rated, and not shown: neither unrated after a transform nor what the default says."""
+    """Rated, and not shown.
+
+    Neither unrated after a transform nor what the default says.
+    """
     rows = [
         [*HEADER, "S&P Rating"],
         *([f"LX10000{at}", "A", 1.0, 99.0, rating] for at, rating in enumerate(["***", "b", None])),

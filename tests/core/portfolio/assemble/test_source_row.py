@@ -1,4 +1,7 @@
-"""One row of the sheet with the loans: its cells with header, field and value, within limits."""
+"""One row of the sheet with the loans.
+
+Its cells with header, field and value, within limits.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A stored portfolio comes back as it was: every number, string, flag, rank and lot."""
+"""A stored portfolio comes back as it was.
+
+Every number, string, flag, rank and lot.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Mapping asks its caller at each checkpoint whether to go on: within `checking` and in that thread only."""
+"""Mapping asks its caller at each checkpoint whether to go on.
+
+Within `checking` and in that thread only.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Dates by a format: both notations read and write the same days, and what is no format is refused."""
+"""Dates by a format.
+
+Both notations read and write the same days, and what is no format is refused.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Check digits against python-stdnum; two prints of one identifier are told where they can mean one loan only."""
+"""Check digits against python-stdnum.
+
+Two prints of one identifier are told where they can mean one loan only.
+"""
 
 from __future__ import annotations
 

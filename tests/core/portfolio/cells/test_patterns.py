@@ -1,4 +1,7 @@
-"""Patterns over a pool of strings: the answer of one search each, in linear time whatever the pattern."""
+"""Patterns over a pool of strings.
+
+The answer of one search each, in linear time whatever the pattern.
+"""
 
 from __future__ import annotations
 

@@ -52,7 +52,10 @@ def column(portfolio: Portfolio) -> Any:
     ],
 )
 def test_par_in_the_deals_currency_is_not_converted_again(make_book: MakeBook, headers: tuple[str, str]) -> None:
-    """The column in dollars stands beside one in the loans' own currencies; no page has rates."""
+    """The column in dollars stands beside one in the loans' own currencies.
+
+    No page has rates.
+    """
     portfolio = of(make_book, headers, ("USD", "EUR", "USD"))
     assert column(portfolio)[:2] == OTHER[:2]
     assert "other_currency" not in {warning.code for warning in portfolio.notes.warnings}

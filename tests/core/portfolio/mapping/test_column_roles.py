@@ -1,4 +1,7 @@
-"""The role of each column as it is shown: as it was weighed, with what cells and rivals say where nobody asked them."""
+"""The role of each column as it is shown.
+
+As it was weighed, with what cells and rivals say where nobody asked them.
+"""
 
 from __future__ import annotations
 

@@ -32,7 +32,10 @@ Write = Callable[..., Workbook]
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """A workbook file from rows by sheet, read again; `merged` ranges are of the first sheet."""
+    """A workbook file from rows by sheet, read again.
+
+    `merged` ranges are of the first sheet.
+    """
 
     def write_book(
         sheets: dict[str, Rows], *, merged: Sequence[tuple[int, int, int, int]] = (), hidden: str = ""

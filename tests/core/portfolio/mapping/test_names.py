@@ -1,4 +1,7 @@
-"""Borrowers in the names of facilities: split by what parts them over the whole column."""
+"""Borrowers in the names of facilities.
+
+Split by what parts them over the whole column.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Samples under a mapping: a row-by-row oracle says the same, and nothing a caller sends is a crash."""
+"""Samples under a mapping.
+
+A row-by-row oracle says the same, and nothing a caller sends is a crash.
+"""
 
 from __future__ import annotations
 

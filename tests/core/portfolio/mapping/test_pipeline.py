@@ -1,4 +1,7 @@
-"""What a mapping does with one field: its part of the mapping, and what is typed, filled up and found."""
+"""What a mapping does with one field.
+
+Its part of the mapping, and what is typed, filled up and found.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A workbook under a mapping's rules: rows, units and faults of its loans, with what its other sheets say of them."""
+"""A workbook under a mapping's rules.
+
+Rows, units and faults of its loans, with what its other sheets say of them.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +111,10 @@ def test_a_sheet_of_one_s_own_fields(make_book: MakeBook) -> None:
 
 @pytest.mark.parametrize("kind", ["string", "date", "boolean"])
 def test_a_sheet_whose_par_is_no_number_to_its_mapping(make_book: MakeBook, kind: str) -> None:
-    """A mapping of one's own may give any target any type; which rows are loans is told all the same."""
+    """A mapping of one's own may give any target any type.
+
+    Which rows are loans is told all the same.
+    """
     own = mapping(
         mappings={
             "Size": {"target": "par_value", "type": kind},
@@ -137,7 +143,10 @@ def test_prices_in_currency_become_percent_of_par(make_book: MakeBook) -> None:
 
 
 def test_what_other_sheets_say_is_joined(make_book: MakeBook) -> None:
-    """A field that only a page has is not missing, and a blank that it fills is none; the rest are told by row."""
+    """A field that only a page has is not missing, and a blank that it fills is none.
+
+    The rest are told by row.
+    """
     own = configure_mapping(
         {
             "source_type": "clo_holdings",

@@ -1,4 +1,7 @@
-"""A portfolio by its columns: what a reader gets of each, against what it was made of; and as frames."""
+"""A portfolio by its columns.
+
+What a reader gets of each, against what it was made of; and as frames.
+"""
 
 from __future__ import annotations
 

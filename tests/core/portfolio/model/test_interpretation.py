@@ -1,4 +1,7 @@
-"""How a file was read, in words: the readings used, and how many printed figures tie."""
+"""How a file was read, in words.
+
+The readings used, and how many printed figures tie.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Fields of loans for a reader: labels, kinds, units, and columns cut to some rows."""
+"""Fields of loans for a reader.
+
+Labels, kinds, units, and columns cut to some rows.
+"""
 
 from __future__ import annotations
 

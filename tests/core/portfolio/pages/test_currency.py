@@ -1,4 +1,7 @@
-"""Par in several currencies: by a rate beside the loan or on a page, by a column of its own, or not counted."""
+"""Par in several currencies.
+
+By a rate beside the loan or on a page, by a column of its own, or not counted.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +92,10 @@ def test_par_in_the_deal_s_currency(make_book: MakeBook) -> None:
 def test_all_loans_in_another_currency_than_the_deal(
     make_book: MakeBook, stated: str | None, header: str, rates: list[Any], par: list[float], code: str | None
 ) -> None:
-    """Its notes, cash and limits are in the deal's currency: dollars need a rate, though all loans agree."""
+    """Its notes, cash and limits are in the deal's currency.
+
+    Dollars need a rate, though all loans agree.
+    """
     names = [header if name == "Par" else name for name in HEADER]
     rows = [names, *([*row[:3], "USD", *row[4:]] for row in LOANS)]
     deal = [["Deal Currency", stated], ["Principal Cash", 1.0]]

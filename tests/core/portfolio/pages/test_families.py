@@ -1,4 +1,7 @@
-"""Families by the page of the largest obligors: sums to the cent, and what is chance."""
+"""Families by the page of the largest obligors.
+
+Sums to the cent, and what is chance.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,10 @@ def test_families(amount: float, members: list[str] | None) -> None:
 
 
 def test_a_page_in_whole_units() -> None:
-    """Where all its amounts are whole and par is not, the nearest unit does; a few whole amounts are no such page."""
+    """Where all its amounts are whole and par is not, the nearest unit does.
+
+    A few whole amounts are no such page.
+    """
     amounts = [5_273_634.0, 2_999_000.0, 2_000_000.0, 1_663_700.0, 2_000_000.0]
     for count, families in ((5, 1), (4, 0)):
         facts = tuple(

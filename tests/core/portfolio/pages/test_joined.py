@@ -1,4 +1,7 @@
-"""Pages of a report joined to its loans: a real report against a person's join, books split into pages, and attacks."""
+"""Pages of a report joined to its loans.
+
+A real report against a person's join, books split into pages, and attacks.
+"""
 
 from __future__ import annotations
 
@@ -391,7 +394,10 @@ def test_of_many_pages_only_so_many_are_read(make_book: MakeBook) -> None:
 
 @pytest.mark.parametrize("kind", ["one identifier", "each its own", "names"])
 def test_a_page_of_many_rows_costs_what_its_rows_cost(make_book: MakeBook, kind: str) -> None:
-    """Rows that could meet one another many times over: both sides of the join, and a time that a square would pass."""
+    """Rows that could meet one another many times over.
+
+    Both sides of the join, and a time that a square would pass.
+    """
     count = 20_000
     loans: Rows = [[f"LX{at:06d}", f"Borrower {at}", "TL", 1.0, 99.0, "2030-01-31"] for at in range(count)]
     rows: dict[str, Rows] = {
@@ -439,7 +445,10 @@ def test_pages_of_trades_feed_no_par(make_book: MakeBook) -> None:
 
 
 def test_files_of_a_deal_join_by_its_own_ids(make_book: MakeBook) -> None:
-    """Assets, positions in lots and ratings; an asset without a position is none of the pool's."""
+    """Assets, positions in lots and ratings.
+
+    An asset without a position is none of the pool's.
+    """
     assets: Rows = [["Asset ID", "Issuer", "Asset Name", "CUSIP", "Maturity Date"]]
     assets += [
         [f"4-{at}", f"{name} Inc", "TL B", cusip, "2030-01-31"]
@@ -487,7 +496,10 @@ def test_rows_that_fit_several_loans_are_told(make_book: MakeBook) -> None:
 
 @every("header, liens", [("Lien", [1, 2, 3, 4]), ("Instrument Type", [1, 1, 4, 4])])
 def test_a_lien_wins_over_a_kind_of_asset(make_book: MakeBook, header: str, liens: list[int]) -> None:
-    """Unless the page says only what kind of asset each is, too; what it leaves blank stays."""
+    """Unless the page says only what kind of asset each is, too.
+
+    What it leaves blank stays.
+    """
     kinds = ["Term Loan", "Term Loan", "Bond", "Bond"]
     loans = [[*row, kind] for row, kind in zip(LOANS, kinds, strict=True)]
     rows = [[row[0], kind] for row, kind in zip(LOANS, ["First Lien", "Second Lien", "Unsecured", None], strict=True)]

@@ -1,4 +1,7 @@
-"""Rows of a page to loans: with ids, with half of them, without any, with names cut short, in whole units, in lots."""
+"""Rows of a page to loans.
+
+With ids, with half of them, without any, with names cut short, in whole units, in lots.
+"""
 
 from __future__ import annotations
 
@@ -139,7 +142,10 @@ def test_lots_among_the_loans_share_a_row() -> None:
 
 
 def test_facilities_alone_tell_few_loans() -> None:
-    """The names of facilities come again: without par nothing is joined by them, and all is told."""
+    """The names of facilities come again.
+
+    Without par nothing is joined by them, and all is told.
+    """
     own = deal(1)
     rows = [Row(row.loan, None, facility=row.facility) for row in own]
     page_match = match(loans_of(own), loans_of(rows))
@@ -206,7 +212,10 @@ def test_rows_that_differ_are_no_lots_without_par() -> None:
 
 
 def test_row_numbers_are_no_ids() -> None:
-    """Two pages that number their rows, each in its own order; a page that numbers the rows of the other is no such."""
+    """Two pages that number their rows, each in its own order.
+
+    A page that numbers the rows of the other is no such.
+    """
     own = [Row(at, 1e6 + at, asset=str(at + 1)) for at in range(4)]
     rows = [Row(3 - at, None, asset=str(at + 1)) for at in range(4)]
     assert not match(loans_of(own), loans_of(rows)).rows.any()

@@ -1,4 +1,7 @@
-"""Loans and rows of a page that share a key: how many there are of each, and what their par says."""
+"""Loans and rows of a page that share a key.
+
+How many there are of each, and what their par says.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +95,10 @@ def test_loans_and_rows_that_are_no_lots(
 
 
 def test_a_loan_that_has_a_row_takes_the_rest_of_its_lots() -> None:
-    """Half of a page's lots have lost their id; none is taken where the loan's row has another key."""
+    """Half of a page's lots have lost their id.
+
+    None is taken where the loan's row has another key.
+    """
     loans, rows = side([(1, 500.0), (2, 70.0)]), side([(1, 300.0), (1, 200.0), (2, 1.0)])
     free = np.array([False, True])
     rows_free = np.array([False, True, True])
@@ -115,7 +121,10 @@ def test_a_loan_that_has_a_row_takes_the_rest_of_its_lots() -> None:
 
 
 def test_par_is_never_multiplied() -> None:
-    """Whatever is drawn: each loan is in one group, a group has one loan or one row, and its par agrees."""
+    """Whatever is drawn.
+
+    Each loan is in one group, a group has one loan or one row, and its par agrees.
+    """
     joined = 0
     for seed in range(300):
         chance = random.Random(seed)

@@ -1,4 +1,7 @@
-"""Tapes of consumers and properties are refused by what they are; corporate loans with a word of theirs are not."""
+"""Tapes of consumers and properties are refused by what they are.
+
+Corporate loans with a word of theirs are not.
+"""
 
 from __future__ import annotations
 

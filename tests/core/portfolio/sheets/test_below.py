@@ -1,4 +1,7 @@
-"""Rows that hold nothing cost nothing, and are as if they were there: the same loans, the same row numbers."""
+"""Rows that hold nothing cost nothing, and are as if they were there.
+
+The same loans, the same row numbers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Finding header rows: titles above, two rows, merged groups, repeats, and sheets that are no holdings."""
+"""Finding header rows.
+
+Titles above, two rows, merged groups, repeats, and sheets that are no holdings.
+"""
 
 from __future__ import annotations
 

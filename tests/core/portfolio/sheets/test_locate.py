@@ -84,7 +84,10 @@ def test_loans_that_are_large_already_are_not_multiplied(make_book: MakeBook) ->
 
 
 def test_loans_below_a_summary_on_one_sheet(make_book: MakeBook) -> None:
-    """Under notes with identifiers, accounts and forty tests: none of them is taken for the other."""
+    """Under notes with identifiers, accounts and forty tests.
+
+    None of them is taken for the other.
+    """
     notes = [
         ["Class", "CUSIP", "Original Balance", "Current Balance", "Coupon"],
         *([f"Class {letter}", None, 2_000.0, 1_500.0, 5.5] for letter in "ABC"),

@@ -1,4 +1,7 @@
-"""Lists that stand below one another on a page: each by its own title, and what an empty one says."""
+"""Lists that stand below one another on a page.
+
+Each by its own title, and what an empty one says.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +100,10 @@ def test_each_title_ends_the_list_above(
 
 
 def test_a_list_below_the_loans_on_their_own_sheet(make_book: MakeBook) -> None:
-    """Under a header of its own; what stands under the loans' header again is more of them."""
+    """Under a header of its own.
+
+    What stands under the loans' header again is more of them.
+    """
     rows = [["Schedule"], HEADER, *LOANS, [], ["Defaulted Obligations"], CAA, LOANS[1][:4]]
     portfolio = Portfolio.from_workbook(make_book({"Report": rows}))
     assert portfolio.numbers["par_value"].tolist() == [row[2] for row in LOANS]

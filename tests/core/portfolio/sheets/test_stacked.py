@@ -1,4 +1,7 @@
-"""A report on one sheet, its tables below each other: each is read as a sheet of its own, with its cells in place."""
+"""A report on one sheet, its tables below each other.
+
+Each is read as a sheet of its own, with its cells in place.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Which rows are loans: totals, subtotals, labels, repeated headers, merged issuers, the end of the table."""
+"""Which rows are loans.
+
+Totals, subtotals, labels, repeated headers, merged issuers, the end of the table.
+"""
 
 from __future__ import annotations
 
@@ -415,7 +418,10 @@ def test_a_total_with_a_count_among_the_identifiers(map_rows: MapRows) -> None:
 
 
 def test_group_sums_with_the_number_of_loans_for_an_identifier(map_rows: MapRows) -> None:
-    """ "Total B2" over a count: a subtotal where all of them are sums, and a loan where one is not."""
+    """ "Total B2" over a count.
+
+    A subtotal where all of them are sums, and a loan where one is not.
+    """
     d = ["LX100004", "Delta Inc", "TL", 4_000.0, 96.0, "2032-01-31"]
     groups = [HEADER, A, B, [2.0, "Total B2", None, 3_000.0], C, d, [2.0, "Total B3", None, 7_000.0]]
     assert pars(map_rows([*groups, [4.0, "Total", None, 10_000.0]])) == [1_000, 2_000, 3_000, 4_000]

@@ -1,4 +1,7 @@
-"""Loans as conditions choose them, and what they come to: whatever is asked, parts and wholes agree."""
+"""Loans as conditions choose them, and what they come to.
+
+Whatever is asked, parts and wholes agree.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a question means: the query that its words make, and the words for which it makes none."""
+"""What a question means.
+
+The query that its words make, and the words for which it makes none.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The cache of callers: never staler than the last drop, whoever read the truth before it."""
+"""The cache of callers.
+
+Never staler than the last drop, whoever read the truth before it.
+"""
 
 from __future__ import annotations
 

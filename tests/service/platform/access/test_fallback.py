@@ -1,4 +1,7 @@
-"""The gate without Redis: it serves, limits, and trusts nothing that it remembers."""
+"""The gate without Redis.
+
+It serves, limits, and trusts nothing that it remembers.
+"""
 
 from __future__ import annotations
 
@@ -118,7 +121,10 @@ def test_as_many_keys_as_there_may_be_lift_no_limit(apart: Apart, nowhere: str, 
 
 
 def test_a_key_is_limited_by_its_own_figures_too(apart: Apart, nowhere: str) -> None:
-    """What its tenant has left does not lift them: what is counted uncounted, counts nowhere."""
+    """What its tenant has left does not lift them.
+
+    What is counted uncounted, counts nowhere.
+    """
     tenant = apart.tenant()
     _, key = make_key(apart, tenant, apart.user(tenant), permissions=["workbooks:read"])
     early_in(60)

@@ -154,7 +154,10 @@ def keys_of(apart: Apart, tenant: UUID, count: int) -> list[bytes]:
 
 @pytest.mark.parametrize("bound", ["minute", "bucket", "day"])
 def test_as_many_keys_as_there_may_be_lift_no_limit(clean: Apart, bound: str) -> None:
-    """A key's requests count in its own limits and in its tenant's; other tenants have theirs."""
+    """A key's requests count in its own limits and in its tenant's.
+
+    Other tenants have theirs.
+    """
     tenant, second = clean.tenant(), clean.tenant()
     keys, elsewhere = keys_of(clean, tenant, 9), keys_of(clean, second, 1)
     early_in(60)
@@ -226,7 +229,10 @@ def test_one_round_trip_and_no_statement_once_the_copies_are_there(clean: Apart)
 
 
 def commands_before_echo(monitor: Any) -> list[str]:
-    """What clients sent to this database until an ECHO: neither a script's own calls nor the running worker's."""
+    """What clients sent to this database until an ECHO.
+
+    Neither a script's own calls nor the running worker's.
+    """
     names: list[str] = []
     while True:
         seen = monitor.next_command()

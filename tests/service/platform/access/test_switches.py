@@ -1,4 +1,7 @@
-"""Switches as each process has them: at once by the gate, in a second without it, and kept while PostgreSQL is away."""
+"""Switches as each process has them.
+
+At once by the gate, in a second without it, and kept while PostgreSQL is away.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +89,10 @@ def test_a_change_comes_in_a_second_without_any_request_and_at_once_with_one(swi
 
 
 def test_the_copy_in_redis_is_believed_where_it_is_ours_and_newer(switched: Apart) -> None:
-    """PostgreSQL is away: a process that missed the change has it from Redis, signed; and nothing else from there."""
+    """PostgreSQL is away.
+
+    A process that missed the change has it from Redis, signed; and nothing else from there.
+    """
 
     async def see(shared: Resources) -> list[str | None]:
         async def expected_text(copy: dict[str, Any]) -> str | None:

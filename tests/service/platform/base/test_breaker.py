@@ -1,4 +1,7 @@
-"""A breaker lets through, lets nobody through, lets one try: whatever comes late, is cancelled or is somebody's own."""
+"""A breaker lets through, lets nobody through, lets one try.
+
+Whatever comes late, is cancelled or is somebody's own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Places that several want: in turn, half at most for each; a full room sheds the work of who has the most in it."""
+"""Places that several want.
+
+In turn, half at most for each; a full room sheds the work of who has the most in it.
+"""
 
 from __future__ import annotations
 
@@ -163,7 +166,10 @@ def test_what_a_caller_who_has_gone_began_holds_its_place_until_it_ends() -> Non
 
 
 def test_threads_that_hash_are_less_urgent_than_the_process() -> None:
-    """The event loop of a process that hashes goes first; what its other threads do is as urgent as it."""
+    """The event loop of a process that hashes goes first.
+
+    What its other threads do is as urgent as it.
+    """
 
     async def niceness(nice: int) -> int:
         pool = Compute("test", threads=1, queue=1, nice=nice)

@@ -1,4 +1,7 @@
-"""What a process keeps: found by what it was made from, bounded in number and in bytes, weighed as it truly weighs."""
+"""What a process keeps.
+
+Found by what it was made from, bounded in number and in bytes, weighed as it truly weighs.
+"""
 
 from __future__ import annotations
 

@@ -125,7 +125,10 @@ def test_an_access_token_is_no_refresh_token() -> None:
 
 
 def test_a_token_that_was_believed_is_not_once_it_has_expired() -> None:
-    """Nor as another type: what a process remembers of it is checked like what it reads."""
+    """Nor as another type.
+
+    What a process remembers of it is checked like what it reads.
+    """
     tokens = Tokens(KEY)
     token = signed({"alg": "HS256"}, claims(exp=int(time.time()) + 2))
     assert tokens.read(token, expected="access") == tokens.read(token, expected="access")

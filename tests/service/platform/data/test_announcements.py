@@ -1,4 +1,7 @@
-"""Announcements of state changes: whom a message wakes, how many may wait, and what stopping does."""
+"""Announcements of state changes.
+
+Whom a message wakes, how many may wait, and what stopping does.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The audit log's chain: nobody changes it, writers at once leave no gap, and what was tampered with is found."""
+"""The audit log's chain.
+
+Nobody changes it, writers at once leave no gap, and what was tampered with is found.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,10 @@ def rows(apart: Apart, tenant: UUID) -> list[tuple[Any, ...]]:
 
 
 def expected(previous: bytes, row: tuple[Any, ...]) -> bytes:
-    """The hash by its description: SHA-256 of the hash before and the fields as `<octets>:<bytes>`, null as `-`."""
+    """The hash by its description.
+
+    SHA-256 of the hash before and the fields as `<octets>:<bytes>`, null as `-`.
+    """
     answer = previous
     for value in row[:-1]:
         if value is None:
@@ -354,7 +360,10 @@ def test_what_the_service_puts_in_front_of_the_log_is_not_taken_for_it(clean: Ap
 
 
 def test_an_open_schema_is_closed_by_the_migrations(stack: Stack) -> None:
-    """As in a database that an older PostgreSQL made: whoever may create there could stand in for what is called."""
+    """As in a database that an older PostgreSQL made.
+
+    Whoever may create there could stand in for what is called.
+    """
     name = f"open_{uuid4().hex[:12]}"
     stack.sql(f"CREATE DATABASE {name}")
     url = urlunsplit(urlsplit(stack.database_url)._replace(path=f"/{name}"))

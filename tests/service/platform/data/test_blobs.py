@@ -1,4 +1,7 @@
-"""Blobs, in a folder and on an S3 store: by the hash of their bytes, written twice without harm, never half there."""
+"""Blobs, in a folder and on an S3 store.
+
+By the hash of their bytes, written twice without harm, never half there.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ ACCOUNT = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_RE
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[str]:
-    """The URL of a bucket; where it is and who asks stands in the environment, as for a service."""
+    """The URL of a bucket.
+
+    Where it is and who asks stands in the environment, as for a service.
+    """
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
     server.start()
     _, port = server.get_host_and_port()
@@ -236,7 +242,10 @@ def test_what_is_put_must_be_what_its_key_says(either: Blobs, tmp_path: Path) ->
 def test_what_stands_in_the_way_of_a_call_is_for_the_log(
     blobs: Blobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A folder of the store that somebody else made, say; the rest of the store goes on."""
+    """A folder of the store that somebody else made, say.
+
+    The rest of the store goes on.
+    """
 
     async def walk() -> str:
         with pytest.raises(Unavailable):
@@ -293,7 +302,10 @@ asyncio.run(Blobs((folder / "store").as_uri(), folder / "scratch").put(folder / 
 
 @pytest.mark.skipif(STRACE is None and "CI" not in os.environ, reason="needs strace")
 def test_a_stored_file_outlasts_a_power_cut(tmp_path: Path) -> None:
-    """What the system is told: the file's bytes are on the disk before it has its name, and the name's folder after."""
+    """What the system is told.
+
+    The file's bytes are on the disk before it has its name, and the name's folder after.
+    """
     (tmp_path / "file").write_bytes(b"x" * 100_000)
     trace = tmp_path / "trace"
     calls = "--trace=fsync,fdatasync,rename,renameat,renameat2"

@@ -1,4 +1,7 @@
-"""Row-level security over the catalogue: no way for one tenant to see or touch another's rows."""
+"""Row-level security over the catalogue.
+
+No way for one tenant to see or touch another's rows.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,10 @@ def two_tenants(apart: Apart, names: list[tuple[str, str]]) -> tuple[UUID, UUID]
 
 
 def _fill(apart: Apart, table: str, tenant_column: str, tenant: UUID) -> None:
-    """A row with something in each column that must have it; a check's first permitted word where there is one."""
+    """A row with something in each column that must have it.
+
+    A check's first permitted word where there is one.
+    """
     columns = apart.sql(
         """
         SELECT a.attname, a.atttypid::regtype::text,

@@ -55,7 +55,10 @@ def first(stack: Stack, template: str) -> Iterator[str]:
 
 @pytest.fixture
 def early(first: str) -> str:
-    """A database as the earlier migrations left it: the same schema, their names in its record."""
+    """A database as the earlier migrations left it.
+
+    The same schema, their names in its record.
+    """
     with psycopg.connect(first) as owner:
         owner.execute("DELETE FROM migrations")
         rows = list(load_earlier().items())

@@ -1,4 +1,7 @@
-"""Redis away and back: what must reach it is refused, nobody waits for it, and it returns with all that it missed."""
+"""Redis away and back.
+
+What must reach it is refused, nobody waits for it, and it returns with all that it missed.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,10 @@ def test_what_must_reach_redis_is_refused(apart: Apart, nowhere: str) -> None:
 
 
 def test_it_comes_back_with_every_count_revocation_and_drop(apart: Apart, server: RedisServer) -> None:
-    """Redis dies and returns empty: nothing that happened in between is lost, on either side."""
+    """Redis dies and returns empty.
+
+    Nothing that happened in between is lost, on either side.
+    """
     tenant = apart.tenant()
     user, session = apart.user(tenant), uuid4()
     key_id, key_hash = make_key(apart, tenant, user, permissions=["calculations:execute"])
@@ -81,7 +87,10 @@ def test_it_comes_back_with_every_count_revocation_and_drop(apart: Apart, server
 
 
 def test_what_was_decided_while_it_came_back_is_handed_over_too(apart: Apart, server: RedisServer) -> None:
-    """A request that began without Redis ends with it: its count does not wait for the next outage."""
+    """A request that began without Redis ends with it.
+
+    Its count does not wait for the next outage.
+    """
     tenant = apart.tenant()
 
     async def outage(shared: Resources) -> TenantUsage:
@@ -104,8 +113,10 @@ def test_what_was_decided_while_it_came_back_is_handed_over_too(apart: Apart, se
 
 @pytest.mark.parametrize("reset", [False, True])
 def test_a_drop_that_could_not_be_made_is_made_before_redis_is_asked_again(apart: Apart, reset: bool) -> None:
-    """The change was committed, and Redis died before its copy could be dropped: it comes back with the copy. Who
-    resets the breaker then has it tried, and not trusted."""
+    """The change was committed, and Redis died before its copy could be dropped.
+
+    It comes back with the copy. Who resets the breaker then has it tried, and not trusted.
+    """
     tenant = apart.tenant()
     user = apart.user(tenant)
     _, key_hash = make_key(apart, tenant, user, permissions=["workbooks:read"])
@@ -182,7 +193,10 @@ def test_with_redis_gone_it_is_looked_for_once_a_while(apart: Apart, nowhere: st
 
 
 def test_what_comes_up_while_it_comes_back_is_done_too(apart: Apart, server: RedisServer) -> None:
-    """A drop is refused while counts are handed over: it is made before Redis is asked again."""
+    """A drop is refused while counts are handed over.
+
+    It is made before Redis is asked again.
+    """
     tenant = apart.tenant()
     done: list[str] = []
 

@@ -33,7 +33,10 @@ def aged(path: Path) -> Path:
 
 
 def test_a_killed_process_s_folder_goes_and_a_living_one_s_stays(tmp_path: Path) -> None:
-    """However old they are: a long run's folder is as old as that of a process killed when it began."""
+    """However old they are.
+
+    A long run's folder is as old as that of a process killed when it began.
+    """
     command = [sys.executable, "-c", HOLD, str(tmp_path)]
     processes = [
         subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)

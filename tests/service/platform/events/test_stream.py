@@ -1,4 +1,7 @@
-"""High-rate events: through the Redis stream into the audit log, each once, whatever dies in between."""
+"""High-rate events.
+
+Through the Redis stream into the audit log, each once, whatever dies in between.
+"""
 
 from __future__ import annotations
 
@@ -307,7 +310,10 @@ def test_workers_that_come_and_go_leave_one_name_at_the_stream(stack: Stack) -> 
 
 
 def test_what_a_killed_api_process_has_answered_is_in_the_log(stack: Stack) -> None:
-    """Killed at the very moment of the last answer: the event was on the stream before it."""
+    """Killed at the very moment of the last answer.
+
+    The event was on the stream before it.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -1,4 +1,7 @@
-"""Which answers go out as gzip, and that they are the same once they are opened: over the real service."""
+"""Which answers go out as gzip, and that they are the same once they are opened.
+
+Over the real service.
+"""
 
 from __future__ import annotations
 

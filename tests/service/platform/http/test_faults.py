@@ -1,4 +1,7 @@
-"""Faults: every one of what a request says is told, in words; what a client sends back of a record is none."""
+"""Faults: every one of what a request says is told, in words.
+
+What a client sends back of a record is none.
+"""
 
 from __future__ import annotations
 

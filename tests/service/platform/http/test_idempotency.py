@@ -141,7 +141,10 @@ def test_a_repetition_uses_nothing_of_the_month(owner: Member, stack: Stack) -> 
 
 
 def test_a_high_rate_event_is_as_safe_as_its_kept_answer(owner: Member, stack: Stack) -> None:
-    """Neither is there without the other, wherever the process dies: one transaction writes both."""
+    """Neither is there without the other, wherever the process dies.
+
+    One transaction writes both.
+    """
     body, headers = {"formula": "=1"}, {"Idempotency-Key": "sum"}
     with psycopg.connect(stack.database_url) as second, ThreadPoolExecutor(1) as pool:
         second.execute("LOCK TABLE calls IN SHARE ROW EXCLUSIVE MODE")

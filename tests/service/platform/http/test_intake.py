@@ -28,7 +28,10 @@ def connection(stack: Stack) -> Iterator[HTTPConnection]:
 
 
 def send(connection: HTTPConnection, method: str, path: str, body: bytes, lines: int | None) -> HTTPResponse:
-    """A request whose body is told to be `told` bytes long; None: sent in chunks, as long as it is."""
+    """A request whose body is told to be `told` bytes long; None.
+
+    Sent in chunks, as long as it is.
+    """
     connection.putrequest(method, path)
     connection.putheader("Content-Type", "application/json")
     if lines is None:

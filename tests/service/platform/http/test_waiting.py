@@ -1,4 +1,7 @@
-"""Status reads that wait: what ends them, how many there may be, and what they cost while nothing happens."""
+"""Status reads that wait.
+
+What ends them, how many there may be, and what they cost while nothing happens.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,10 @@ def complete(stack: Stack, tape_id: str) -> None:
 
 @contextmanager
 def reading(member: Member, path: str, wait: int) -> Iterator[Callable[[], tuple[httpx.Response, float]]]:
-    """A read that waits by now; the function gives its answer and the moment that it came."""
+    """A read that waits by now.
+
+    The function gives its answer and the moment that it came.
+    """
 
     def read() -> tuple[httpx.Response, float]:
         answer = member.get(path, params={"wait": wait}, timeout=60)

@@ -27,7 +27,10 @@ def as_python_reads(module: str) -> dict[str, dict[str, str]]:
 
 
 def test_the_strings_below_fields_are_those_of_the_syntax_tree() -> None:
-    """Of every module whose classes the document describes: it reads them by a pattern, since that is faster."""
+    """Of every module whose classes the document describes.
+
+    It reads them by a pattern, since that is faster.
+    """
     assert DOCUMENT["paths"]
     read = [name for name, module in sys.modules.items() if name.startswith(("core.", "service.")) if module]
     ours = [name for name in read if name.endswith("schema") or name in OTHERS]

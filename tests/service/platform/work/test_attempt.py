@@ -1,4 +1,7 @@
-"""The pause between attempts: four times as long after each, never the same for two that failed together."""
+"""The pause between attempts.
+
+Four times as long after each, never the same for two that failed together.
+"""
 
 from __future__ import annotations
 

@@ -244,7 +244,10 @@ def test_a_run_goes_when_its_retention_is_over_and_never_before(clean: Apart) ->
 
 
 def test_a_cancelled_tenant_keeps_its_evidence_for_as_long_as_it_must(clean: Apart) -> None:
-    """Through all of it: the grace, what goes then, the end of each retention, and the chain last."""
+    """Through all of it.
+
+    The grace, what goes then, the end of each retention, and the chain last.
+    """
     tenant, second = clean.tenant(), clean.tenant()
     person = clean.user(tenant)
     clean.user(second)
@@ -346,7 +349,10 @@ GROWING = {
 
 @pytest.mark.parametrize("table", sorted(GROWING))
 def test_a_partition_goes_once_all_of_it_has_ended_long_enough(clean: Apart, table: str) -> None:
-    """Rows of ten spans that nobody made a partition for come into the rest; they get partitions, and these go."""
+    """Rows of ten spans that nobody made a partition for come into the rest.
+
+    They get partitions, and these go.
+    """
     insert, (ended, opened), days = GROWING[table]
     tenant = clean.tenant()
     user = clean.user(tenant)

@@ -103,7 +103,10 @@ def test_metrics_are_nobodys_business_unless_a_setting_says_so(stack: Stack) -> 
 
 
 def test_silence_is_told_and_bounded(clean: Apart, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sibling that does not answer, one that died, a queue that cannot be read; places are free again afterwards."""
+    """A sibling that does not answer, one that died, a queue that cannot be read.
+
+    Places are free again afterwards.
+    """
 
     monkeypatch.setattr("service.platform.work.exposition.ANSWER_SECONDS", 0.5)
     monkeypatch.setattr("service.platform.work.exposition.KEPT_SECONDS", 60.0)

@@ -1,4 +1,7 @@
-"""The dashboard, the alert rules and the scrape configuration: what they ask for is what the service tells."""
+"""The dashboard, the alert rules and the scrape configuration.
+
+What they ask for is what the service tells.
+"""
 
 from __future__ import annotations
 

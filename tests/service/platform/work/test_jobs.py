@@ -555,7 +555,10 @@ def test_a_job_that_redis_alone_lost_is_found_by_its_lease(alone: Apart) -> None
 
 
 def test_a_hand_over_that_cannot_be_taken_is_made_again_at_once(alone: Apart) -> None:
-    """The database does not answer for a moment: arq drops what raised, and the lease of a queued job is long."""
+    """The database does not answer for a moment.
+
+    Arq drops what raised, and the lease of a queued job is long.
+    """
     tenant, seen = alone.tenant(), Seen()
 
     async def run(shared: Resources, queue: ArqRedis) -> None:
@@ -631,7 +634,10 @@ def test_every_queue_has_a_worker_that_runs_what_is_handed_over(alone: Apart) ->
 
 
 def test_a_burst_does_not_wait_for_looks_at_the_queue(alone: Apart) -> None:
-    """Forty jobs, four at a time: they are announced, and each that ends makes room. By looks they would take 10 s."""
+    """Forty jobs, four at a time: they are announced, and each that ends makes room.
+
+    By looks they would take 10 s.
+    """
     tenants, seen = [alone.tenant() for _ in range(20)], Seen()
 
     async def run(shared: Resources, queue: ArqRedis) -> float:

@@ -1,4 +1,7 @@
-"""A language model is asked once, within bounds, and left alone while it fails: a text comes of it, or no reply."""
+"""A language model is asked once, within bounds, and left alone while it fails.
+
+A text comes of it, or no reply.
+"""
 
 from __future__ import annotations
 

@@ -48,7 +48,10 @@ NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 @dataclass
 class Post:
-    """A mail server's side of things: what it took, and what it says instead where it is told to."""
+    """A mail server's side of things.
+
+    What it took, and what it says instead where it is told to.
+    """
 
     says: dict[str, str] = field(default_factory=dict)
     scripts: dict[str, list[str]] = field(default_factory=dict)
@@ -83,7 +86,10 @@ class Post:
 
 @asynccontextmanager
 async def server(post: Post, *, port: int = 0, tls: ssl.SSLContext | None = None, **options: Any) -> AsyncIterator[int]:
-    """A mail server; its port. `tls` is for smtps, `tls_context` among the options for STARTTLS."""
+    """A mail server; its port.
+
+    `tls` is for smtps, `tls_context` among the options for STARTTLS.
+    """
     loop = asyncio.get_running_loop()
     smtps: list[SMTP] = []
 
@@ -143,7 +149,10 @@ async def posted(shared: Resources, tenant: UUID, letter: Mail = LETTER) -> str:
 
 
 async def attempt(shared: Resources, queue: ArqRedis, tenant: UUID, job_id: str, number: int, **settings: Any) -> None:
-    """One attempt, with some settings changed: the port of a server is known only once it listens."""
+    """One attempt, with some settings changed.
+
+    The port of a server is known only once it listens.
+    """
     values = {name: getattr(shared.settings, name) for name in shared.settings.__struct_fields__} | settings
     changed = msgspec.structs.replace(shared, settings=Settings(**values))
     await dispatch(changed, queue)
@@ -477,7 +486,10 @@ def sent(
     attempts: int = 1,
     **options: Any,
 ) -> str:
-    """Post a letter and attempt to send it to a server with these options; the job's identifier."""
+    """Post a letter and attempt to send it to a server with these options.
+
+    The job's identifier.
+    """
     tenant = apart.tenant()
 
     async def run(shared: Resources, queue: ArqRedis) -> str:

@@ -1,4 +1,7 @@
-"""Requests to addresses of users: where they go, where they do not, and what an answer may be."""
+"""Requests to addresses of users.
+
+Where they go, where they do not, and what an answer may be.
+"""
 
 from __future__ import annotations
 
@@ -198,7 +201,10 @@ def test_what_is_no_answer(serve: Serve, words: str) -> None:
 
 
 def resolving(*answers: Sequence[str]) -> tuple[Callable[[str, int], Awaitable[Sequence[str]]], list[str]]:
-    """A resolver that says something else each time, the last for ever; what it was asked."""
+    """A resolver that says something else each time, the last for ever.
+
+    What it was asked.
+    """
     questions: list[str] = []
 
     async def resolve(host: str, port: int) -> Sequence[str]:
@@ -235,7 +241,10 @@ def test_a_name_without_a_public_address_is_not_connected_to_and_tells_nothing_m
 
 
 def test_who_changes_the_answer_after_the_check_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first answer is looked at and connected to; a second question, which would find this machine, is not put."""
+    """The first answer is looked at and connected to.
+
+    A second question, which would find this machine, is not put.
+    """
     connected: list[str] = []
 
     async def connect_tcp(*, remote_host: str, **_: object) -> None:

@@ -1,4 +1,7 @@
-"""An accepted upload is never lost: not when its worker is killed at work, not when Redis is flushed."""
+"""An accepted upload is never lost.
+
+Not when its worker is killed at work, not when Redis is flushed.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,10 @@ def scratch(stack: Stack) -> list[str]:
 
 
 def test_a_worker_killed_at_work(idle: Stack, long: Path) -> None:
-    """SIGKILL in the middle of a parse; the next worker does it again and leaves nothing of the first run."""
+    """SIGKILL in the middle of a parse.
+
+    The next worker does it again and leaves nothing of the first run.
+    """
     member = register(idle.url)
     answer = member.upload(long)
     assert (answer.status_code, answer.json()["status"]) == (201, "processing")

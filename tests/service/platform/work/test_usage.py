@@ -1,4 +1,7 @@
-"""Usage that lasts: totals reach PostgreSQL whole, whoever writes them, however often, and whatever Redis forgets."""
+"""Usage that lasts.
+
+Totals reach PostgreSQL whole, whoever writes them, however often, and whatever Redis forgets.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +110,10 @@ def test_a_repeat_and_a_late_older_total_change_nothing(clean: Apart) -> None:
 
 
 def test_what_rises_while_a_batch_is_written_keeps_its_mark(clean: Apart) -> None:
-    """Four writers and eight callers at once; one more write at the end, and nothing is missing."""
+    """Four writers and eight callers at once.
+
+    One more write at the end, and nothing is missing.
+    """
     tenants = [clean.tenant() for _ in range(3)]
     keys = [make_key(clean, tenant, clean.user(tenant), permissions=["calculations:execute"]) for tenant in tenants]
 

@@ -1,4 +1,7 @@
-"""Loans, cash flows, depreciation and rates: Excel's documented values, values that Excel computed, and its edges."""
+"""Loans, cash flows, depreciation and rates.
+
+Excel's documented values, values that Excel computed, and its edges.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Bases, units and Bessel functions: documented values, definitions of the units, and the refusals."""
+"""Bases, units and Bessel functions.
+
+Documented values, definitions of the units, and the refusals.
+"""
 
 from __future__ import annotations
 

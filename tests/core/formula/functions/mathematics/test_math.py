@@ -1,4 +1,7 @@
-"""Sums, rounding, counting and angles: Excel's documented values, and its behaviour at the edges."""
+"""Sums, rounding, counting and angles.
+
+Excel's documented values, and its behaviour at the edges.
+"""
 
 from __future__ import annotations
 

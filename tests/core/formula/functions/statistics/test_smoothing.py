@@ -1,4 +1,6 @@
-"""Forecasts by exponential smoothing: a plain twin of the published model, and what must hold for any series.
+"""Forecasts by exponential smoothing.
+
+A plain twin of the published model, and what must hold for any series.
 
 Values of Excel itself stand in `cases/forecast.json`.
 """
@@ -76,7 +78,10 @@ def sheet(values: list[float]) -> Cells:
 
 
 def smoothed(values: list[float], alpha: float, beta: float) -> tuple[float, float, list[float]]:
-    """Holt's linear method with additive error: y = level + trend + error, from the first value on."""
+    """Holt's linear method with additive error.
+
+    Y = level + trend + error, from the first value on.
+    """
     trend = linear_regression(range(len(values)), values).slope
     level, errors = values[0], [0.0]
     for value in values[1:]:

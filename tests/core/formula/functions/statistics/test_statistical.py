@@ -1,4 +1,7 @@
-"""Samples, ranks, tests and lines: Excel's documented values, the statistics module, and behaviour at the edges."""
+"""Samples, ranks, tests and lines.
+
+Excel's documented values, the statistics module, and behaviour at the edges.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""COUNTIF, SUMIFS and their kin: Excel's answers, and the same ones by index, by order and cell by cell."""
+"""COUNTIF, SUMIFS and their kin.
+
+Excel's answers, and the same ones by index, by order and cell by cell.
+"""
 
 from __future__ import annotations
 
@@ -150,7 +153,10 @@ def test_rows_in_order_agree_with_testing_every_row(
 
 
 def test_an_edit_that_drops_the_indexes_of_its_cells_shows() -> None:
-    """Whoever edits a cell drops what is kept under corners around it: sums over several ranges follow suit."""
+    """Whoever edits a cell drops what is kept under corners around it.
+
+    Sums over several ranges follow suit.
+    """
     size = ORDER_ROWS_MIN
     groups, numbers, values = ["a", "b"] * (size // 2), [float(row) for row in range(size)], [1.0] * size
     sheet = Sheet(groups, numbers, values)

@@ -1,4 +1,7 @@
-"""GROUPBY and PIVOTBY: the layouts that Excel gives, their totals, orders, headers and shares."""
+"""GROUPBY and PIVOTBY.
+
+The layouts that Excel gives, their totals, orders, headers and shares.
+"""
 
 from __future__ import annotations
 

@@ -153,8 +153,10 @@ def test_exact_matches_agree_with_looking_at_every_cell(cells: list[Any], key: A
 @settings(max_examples=100, deadline=None)
 @given(st.lists(CELLS, min_size=1, max_size=30), CELLS, st.booleans(), st.sampled_from([-1, 1]))
 def test_the_nearest_is_the_best_of_all_cells(cells: list[Any], key: Any, listed: bool, mode: int) -> None:
-    """Numbers stand below text and text below booleans; errors and blanks are passed by, but a blank finds a blank, and
-    stands above all that is none."""
+    """Numbers stand below text and text below booleans.
+
+    Errors and blanks are passed by, but a blank finds a blank, and stands above all that is none.
+    """
     cells = [cell for cell in cells if not isinstance(cell, str) or cell.isalnum()]
     if isinstance(key, Error) or (isinstance(key, str) and not key.isalnum()) or not cells:
         return

@@ -1,4 +1,7 @@
-"""GETPIVOTDATA over pivot tables of a file: what Excel gives for what they show, #REF! for all else."""
+"""GETPIVOTDATA over pivot tables of a file.
+
+What Excel gives for what they show, #REF! for all else.
+"""
 
 from __future__ import annotations
 

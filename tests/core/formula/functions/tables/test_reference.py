@@ -1,4 +1,7 @@
-"""The information, reference and array families: what a value or a cell is, where it is, and arrays rearranged."""
+"""The information, reference and array families.
+
+What a value or a cell is, where it is, and arrays rearranged.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The text families: parts, changes, joins and splits of text, characters, amounts, regular expressions."""
+"""The text families.
+
+Parts, changes, joins and splits of text, characters, amounts, regular expressions.
+"""
 
 from __future__ import annotations
 

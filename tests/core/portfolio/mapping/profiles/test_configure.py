@@ -1,4 +1,7 @@
-"""Configurations to mappings: what is kept of a profile, and every fault with its place."""
+"""Configurations to mappings.
+
+What is kept of a profile, and every fault with its place.
+"""
 
 from __future__ import annotations
 
@@ -118,7 +121,10 @@ def test_two_columns_of_one_target_stand_in_the_order_of_their_aliases() -> None
 
 
 def test_two_columns_of_one_target_need_an_order() -> None:
-    """An object has none; what was stored before was taken in the order in which it was written."""
+    """An object has none.
+
+    What was stored before was taken in the order in which it was written.
+    """
     columns = {"Funded": {"target": "par_value"}, "Total": {"target": "par_value", "aliases": ["Sum"]}}
     message = "feeds par_value, as 'Funded' does: one of them names the other among its aliases"
     assert faults(mappings=columns) == {"mappings.Total": message}

@@ -1,4 +1,7 @@
-"""The trustees' mappings: which of several columns each one means, and that they know all that standard_clo knows."""
+"""The trustees' mappings.
+
+Which of several columns each one means, and that they know all that standard_clo knows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Cash by the accounts of a page: bases, currencies, stacked headings, and what is in the list and no account."""
+"""Cash by the accounts of a page.
+
+Bases, currencies, stacked headings, and what is in the list and no account.
+"""
 
 from __future__ import annotations
 
@@ -137,7 +140,10 @@ def test_the_deals_currency_is_where_the_money_is(
 
 
 def test_every_reading_stays_a_candidate() -> None:
-    """The sum of accounts, each basis, and some of the accounts: the identity may prefer any."""
+    """The sum of accounts, each basis, and some of the accounts.
+
+    The identity may prefer any.
+    """
     rows = [["Account Name", "Balance (TRD)", "Balance (STLD)"], ["Principal Account 1", 1.0, 10.0],
             ["Principal Account 2", 2.0, 20.0]]  # fmt: skip
     assert [item.amount for item in accounts(rows).cash] == [3.0, 30.0, 1.0, 2.0, 10.0, 20.0]

@@ -1,4 +1,7 @@
-"""Components, stratifications and lists of made pages: what a file's own calculations say, and what they prove."""
+"""Components, stratifications and lists of made pages.
+
+What a file's own calculations say, and what they prove.
+"""
 
 from __future__ import annotations
 
@@ -115,7 +118,10 @@ def test_the_parts_of_an_oc_numerator() -> None:
 
 @every("sign", [1.0, -1.0])
 def test_senior_items_count_once(sign: float) -> None:
-    """Printed plain or negative, in a block without a total: the test's numerator decides."""
+    """Printed plain or negative, in a block without a total.
+
+    The test's numerator decides.
+    """
     rows = [
         ["Interest"],
         ["Interest received", 4_000_000.0],

@@ -1,4 +1,7 @@
-"""Which of a file's days its figures are of: determination, report and payment dates told apart."""
+"""Which of a file's days its figures are of.
+
+Determination, report and payment dates told apart.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Which figures make a total: levels, proof, traps of chance, and identities that fail."""
+"""Which figures make a total.
+
+Levels, proof, traps of chance, and identities that fail.
+"""
 
 from __future__ import annotations
 

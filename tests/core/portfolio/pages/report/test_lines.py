@@ -1,4 +1,7 @@
-"""Lines of calculations: amounts of the day stand in whichever column the heading says."""
+"""Lines of calculations.
+
+Amounts of the day stand in whichever column the heading says.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Pages whose first lines say that amounts are in thousands: loans, notes, accounts and tests alike."""
+"""Pages whose first lines say that amounts are in thousands.
+
+Loans, notes, accounts and tests alike.
+"""
 
 from __future__ import annotations
 

@@ -59,7 +59,10 @@ def is_equal(printed: float | None, own: float | None) -> bool:
 
 
 def subject_faults(printed: dict[str, Any], own: FactSubject | None) -> list[str]:
-    """Where a subject is another than the page's; `loose` names what the page leaves open."""
+    """Where a subject is another than the page's.
+
+    `loose` names what the page leaves open.
+    """
     if own is None:
         return [f"subject is None, not {printed}"]
     loose = {*printed.get("loose", ()), *({"is_complement"} if own.measure != "country" else ())}
@@ -126,7 +129,10 @@ def test_every_printed_row_is_read_as_printed(name: str) -> None:
 
 @by_file
 def test_nothing_else_is_read_as_a_test(name: str) -> None:
-    """What is no row of the transcript is no test; and no figure with a subject, unless the page prints it so."""
+    """What is no row of the transcript is no test.
+
+    And no figure with a subject, unless the page prints it so.
+    """
     printed = transcript(name)
     known = {place for row in printed["rows"] for place in row["places"]}
     others = {entry["place"]: entry["value"] for entry in printed["others"]}
@@ -144,7 +150,10 @@ def test_nothing_else_is_read_as_a_test(name: str) -> None:
 
 @by_file
 def test_two_things_never_have_one_subject(name: str) -> None:
-    """Rows about different things are told apart; else one would be set beside the figure of the other."""
+    """Rows about different things are told apart.
+
+    Else one would be set beside the figure of the other.
+    """
     figures = portfolio(name).facts.figures
     seen: dict[FactSubject, tuple[str, str]] = {}
     faults = {}
@@ -191,7 +200,10 @@ def test_the_parts_of_interest_coverage(name: str) -> None:
 
 @by_file
 def test_what_each_class_is(name: str) -> None:
-    """Balances, spreads, coupons, interest due and deferred interest of the notes; NaN where the page has none."""
+    """Balances, spreads, coupons, interest due and deferred interest of the notes.
+
+    NaN where the page has none.
+    """
     tranches = portfolio(name).tranches
     assert tranches is not None
     notes = transcript(name)["notes"]

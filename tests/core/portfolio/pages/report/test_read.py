@@ -87,7 +87,10 @@ THOUSANDS[3] = ["Class", "Balance", "Balance", "Spread", "Rate", "Payable"]
 @every("name, rows", [("Executive Summary", PLAIN), ("Note Summary", STACKED), ("LiabOuts", FLAT), ("Bonds", MILLIONS),
                       ("Class Balances", THOUSANDS), ("Notes", STACKED)])  # fmt: skip
 def test_notes(name: str, rows: list[list[Any]]) -> None:
-    """The same notes in every layout, the balances in units of currency; a total is no class."""
+    """The same notes in every layout, the balances in units of currency.
+
+    A total is no class.
+    """
     tranches = portfolio(name, rows).tranches
     assert tranches is not None
     assert [key[0] for key in (note_class.removeprefix("Class ") for note_class in tranches.classes)][:2] == ["A", "B"]
@@ -155,7 +158,10 @@ SECTIONS = [
 
 @every("rows", [SUMMARY, COMPARED, RATIOS, SECTIONS])
 def test_published_tests(rows: list[list[Any]]) -> None:
-    """Value, trigger and status of every test, coverage in percent; the triggers of a class are those of its notes."""
+    """Value, trigger and status of every test, coverage in percent.
+
+    The triggers of a class are those of its notes.
+    """
     read_portfolio = portfolio("Tests", rows, Liabilities=PLAIN)
     assert [(test.value, test.trigger, test.status) for test in read_portfolio.facts.tests] == [
         (139.2, 130.08, "pass"),
@@ -457,7 +463,10 @@ def test_the_deals_dates() -> None:
 
 @pytest.mark.parametrize("file", [REPORT] if REPORT.exists() else [])
 def test_a_real_report(file: Path) -> None:
-    """Cairn XVII as delivered: notes, accounts, dates and all fifteen tests of its summary."""
+    """Cairn XVII as delivered.
+
+    Notes, accounts, dates and all fifteen tests of its summary.
+    """
     read_portfolio = Portfolio.from_workbook(read(file))
     deal, tranches = read_portfolio.deal, read_portfolio.tranches
     assert tranches is not None

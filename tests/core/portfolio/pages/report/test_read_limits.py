@@ -1,4 +1,7 @@
-"""Limits of reading what a file prints: hostile sheets are read in bounded time, and what is left out is told."""
+"""Limits of reading what a file prints.
+
+Hostile sheets are read in bounded time, and what is left out is told.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Labels of trustees and what they are about; every false match that was seen is a case."""
+"""Labels of trustees and what they are about.
+
+Every false match that was seen is a case.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +102,10 @@ def test_one_of_them_or_several(label: str, rank: int | None, aggregate: int | N
 
 @every("limit, rank, aggregate", [(2.5, 1, None), (4.0, 1, None), (20.0, None, 0), (None, None, 0)])
 def test_obligors_without_a_rank(limit: float | None, rank: int | None, aggregate: int | None) -> None:
-    """Only a small limit is one obligor's; a larger one is of several, nobody says how many."""
+    """Only a small limit is one obligor's.
+
+    A larger one is of several, nobody says how many.
+    """
     actual = subject_of("Maximum Obligor Concentration Test", limit=limit).subject
     assert actual is not None
     assert (actual.rank, actual.aggregate) == (rank, aggregate)

@@ -1,4 +1,7 @@
-"""Printed tests and figures as facts: columns by words, content and ratios; each trap that was met is a case."""
+"""Printed tests and figures as facts.
+
+Columns by words, content and ratios; each trap that was met is a case.
+"""
 
 from __future__ import annotations
 
@@ -145,7 +148,10 @@ def test_fractions_beside_limits_with_a_sign() -> None:
 
 
 def test_digits_that_rounding_left() -> None:
-    """Figures stored with one digit less than shown have one decimal: 8.9 ties with 8.928, by half a unit of it."""
+    """Figures stored with one digit less than shown have one decimal.
+
+    8.9 ties with 8.928, by half a unit of it.
+    """
     names = ("Cov-Lite Loans", "Fixed Rate", "Bridge Loans", "Current Pay", "Participations")
 
     def read(*values: float) -> list[Fact]:
@@ -163,7 +169,10 @@ def test_digits_that_rounding_left() -> None:
 
 
 def test_notes_and_numerators_are_no_tests() -> None:
-    """A test has a limit or a status; balances of classes and lines of a calculation have neither."""
+    """A test has a limit or a status.
+
+    Balances of classes and lines of a calculation have neither.
+    """
     rows: list[Row] = [
         ["Test Description", "Actual", "Target", "Result"],
         ["Class A/B Par Value Test", "139.37%", ">= 130.08%", "Passed"],
@@ -190,7 +199,10 @@ def test_notes_and_numerators_are_no_tests() -> None:
 
 
 def test_a_row_without_limit_and_status_is_a_figure() -> None:
-    """It stands beside ours, and is no test: Class F has no limit, and the share below it is none of its coverage."""
+    """It stands beside ours, and is no test.
+
+    Class F has no limit, and the share below it is none of its coverage.
+    """
     rows: list[Row] = [["Test Name", "Outcome", "Requirement", "Result"],
             ["Class E Interest Coverage Test", "128.03%", ">= 100.50%", "Passed"],
             ["Class F Interest Coverage Ratio", "118.64%", "N/A", "N/A"],
@@ -239,7 +251,10 @@ def test_a_test_whose_words_nobody_knows_is_listed() -> None:
 
 
 def test_a_denominator_names_what_words_do_not() -> None:
-    """The balances of the classes down to one are the denominator of its OC; interest due is that of its IC."""
+    """The balances of the classes down to one are the denominator of its OC.
+
+    Interest due is that of its IC.
+    """
     notes: list[Row] = [["Class", "Current Balance", "Interest Due"], ["Class A", 250e6, 3.1e6],
              ["Class B", 30e6, 0.5e6], ["Class C", 20e6, 0.4e6], ["Subordinated Notes", 40e6, None]]  # fmt: skip
     rows: list[Row] = [["Test", "Numerator", "Denominator", "Actual", "Trigger", "Result"],
@@ -261,7 +276,10 @@ def test_a_denominator_names_what_words_do_not() -> None:
 
 
 def test_one_test_on_two_pages() -> None:
-    """Values and limits agree: one fact with two places, what the first lacks taken from the second."""
+    """Values and limits agree.
+
+    One fact with two places, what the first lacks taken from the second.
+    """
     summary: list[Row] = [["Test", "Current", "Limit"], ["Class A/B Par Value Test", "139.37%", "130.08%"],
                ["Class C Par Value Test", "129.00%", "121.00%"]]  # fmt: skip
     facts_read = current(summary, "Summary", Details=TESTS)
@@ -438,7 +456,10 @@ def test_a_line_of_two_figures_is_none_of_the_day() -> None:
 
 @every("value, decimals, tolerance", [(2845.0, 0, 0.5), (60.0, 0, 0.5), (24.0, None, 0.005), (2845.3, None, 0.005)])
 def test_whole_factors_have_no_digits(value: float, decimals: int | None, tolerance: float) -> None:
-    """Where no format says it; Fitch's factors have two digits, and may be whole by chance."""
+    """Where no format says it.
+
+    Fitch's factors have two digits, and may be whole by chance.
+    """
     rows: list[Row] = [["Test", "Actual", "Limit", "Result"], ["Maximum Rating Factor Test", value, 3_000.0, "Pass"],
                        ["Weighted Average Life Test", 4.0, 7.27, "Pass"]]  # fmt: skip
     factor, life = current(rows)

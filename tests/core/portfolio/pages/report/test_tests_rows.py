@@ -12,7 +12,10 @@ from tests.rows import every
 
 
 def test_loans_without_a_heading_are_no_tests() -> None:
-    """The end of a long list whose heading stands far above: a flag, a rate and a floor, and names like tests."""
+    """The end of a long list whose heading stands far above.
+
+    A flag, a rate and a floor, and names like tests.
+    """
     names = [
         "Piolin Bidco - Term Loan",
         "Polaris Newco - First Lien Term Loan",
@@ -36,7 +39,10 @@ def test_loans_with_a_flag_and_a_floor_are_no_tests() -> None:
 
 
 def test_a_calculation_below_the_tests_is_lines() -> None:
-    """Under the column of limits, after a gap: the parts of the numerator are no limits."""
+    """Under the column of limits, after a gap.
+
+    The parts of the numerator are no limits.
+    """
     rows = [
         ["Test Description", "Threshold", "Current", "Result"],
         ["Class A/B Par Value Test", "130.00%", "139.37%", "Passed"],
@@ -97,7 +103,10 @@ def test_a_clause_alone_is_the_subject(label: str, measure: str) -> None:
 
 
 def test_whole_scores_are_printed_whole() -> None:
-    """A score of 58 without a format ties with 57.89; a factor of Fitch's has decimals."""
+    """A score of 58 without a format ties with 57.89.
+
+    A factor of Fitch's has decimals.
+    """
     rows = [
         ["Test", "Current", "Limit", "Result"],
         ["Diversity Score Test", 58.0, 51.0, "Pass"],

@@ -1,4 +1,7 @@
-"""Columns without a heading: what they are by their cells, the columns beside them and the day of the report."""
+"""Columns without a heading.
+
+What they are by their cells, the columns beside them and the day of the report.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Headings by the weight of their words: abbreviations, cut and joined words, groups, words that speak against."""
+"""Headings by the weight of their words.
+
+Abbreviations, cut and joined words, groups, words that speak against.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +109,10 @@ def test_names_of_sheets(name: str, kind: str) -> None:
 
 
 def test_every_role_has_a_heading_that_the_standard_mapping_lists() -> None:
-    """A role behaves as its usual heading does: one that no field lists would lose its columns."""
+    """A role behaves as its usual heading does.
+
+    One that no field lists would lose its columns.
+    """
     known = matcher(PROFILES["standard_clo"])
     lost = [
         role for role, usual in USUAL.items() if not known.options(usual) and not known.options(INSTEAD.get(role, ""))

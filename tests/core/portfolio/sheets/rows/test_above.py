@@ -1,4 +1,7 @@
-"""Names in the headings of groups: companies above their investments, industries above their loans."""
+"""Names in the headings of groups.
+
+Companies above their investments, industries above their loans.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Tables that a scraper took apart: spanned cells again in each column, signs in cells of their own."""
+"""Tables that a scraper took apart.
+
+Spanned cells again in each column, signs in cells of their own.
+"""
 
 from __future__ import annotations
 

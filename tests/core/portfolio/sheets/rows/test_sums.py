@@ -1,4 +1,7 @@
-"""Rows whose par is the sum of others: of companies, of groups, of groups within groups, above or below."""
+"""Rows whose par is the sum of others.
+
+Of companies, of groups, of groups within groups, above or below.
+"""
 
 from __future__ import annotations
 
