@@ -54,7 +54,7 @@ def parse_isolated(
     each worksheet of the workbook that they make (`core.files.read.read_files`) into an existing folder.
 
     Formulas that came without a value are calculated with `now` as the moment of TODAY and NOW; without it they are
-    left blank. `Manifest.filled` tells of them. Setting `stop` from another thread ends the child at once.
+    left blank. `WorkbookRecord.filled` tells of them. Setting `stop` from another thread ends the child at once.
 
     Raises:
         FileRefused: the file's fault, also where it crashed the child or passed its limits; the folder is then as it

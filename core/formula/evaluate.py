@@ -131,7 +131,7 @@ def evaluate_batch(
 ) -> list[Evaluation | FormulaError]:
     """Return an Evaluation for every formula over one context, in order.
 
-    The FormulaError in its place where one has none.
+    A formula that has none has its FormulaError in its place.
 
     `environment` in place of the context brings what stands behind it, the clock and the source of chance with it.
     """

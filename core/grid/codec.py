@@ -5,7 +5,7 @@ A workbook to a folder of them.
 One file per sheet: eight bytes of header length, a JSON header, then flat arrays (the format's description stands at
 https://github.com/huggingface/safetensors). The runs of cells of all columns stand end to end in a few tensors, so the
 header is as long for 16,384 columns as for one, and blanks between two runs cost nothing. What belongs to the workbook
-(date system, number formats, defined names, the list of sheets) is the `Manifest`, a small JSON text.
+(date system, number formats, defined names, the list of sheets) is the `WorkbookRecord`, a small JSON text.
 """
 
 from __future__ import annotations

@@ -63,20 +63,20 @@ class Column:
         return np.array([self.start], np.int32), np.array([len(self.kinds)], np.int32)
 
     def slot(self, row: int) -> int:
-        """Return where in `held` the cell of a row is; -1 where none is stored."""
+        """Return where in `dense` the cell of a row is; -1 where none is stored."""
         return row - self.start if self.start <= row < self.stop else -1
 
     def begin(self, row: int) -> int:
-        """Return where in `held` the cells from a row on begin."""
+        """Return where in `dense` the cells from a row on begin."""
         return min(max(0, row - self.start), len(self.kinds))
 
     def meeting(self, rows: NDArray[np.int64]) -> tuple[slice | NDArray[np.int64], NDArray[np.int64]]:
-        """Return which of some ascending rows are stored, and where in `held` each of these is."""
+        """Return which of some ascending rows are stored, and where in `dense` each of these is."""
         low, high = np.searchsorted(rows, (self.start, self.stop))
         return slice(int(low), int(high)), rows[low:high] - self.start
 
     def rows(self) -> NDArray[np.int64]:
-        """Return the row of each slot in `held`."""
+        """Return the row of each slot in `dense`."""
         starts, lengths = self.runs
         ends = np.cumsum(lengths, dtype=np.int64)
         row_numbers: NDArray[np.int64] = np.arange(ends[-1]) + np.repeat(starts - (ends - lengths), lengths)

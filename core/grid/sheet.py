@@ -99,7 +99,7 @@ class Sheet(Framed):
     def frame(self, header: int | None = 1) -> Frame:
         """Return the cells below the row with the headings as columns of one type each.
 
-        Values only.
+        They have values, no formulas.
 
         A column of numbers is float64, a percentage as the cell has it: 5 % is 0.05. One of booleans is boolean. One of
         dates is a day, or a moment to the millisecond where one of them has a time, without a zone. One of cells of

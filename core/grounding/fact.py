@@ -43,7 +43,7 @@ class AnswerFigure(Protocol):
 
     @property
     def unit(self) -> str:
-        """As of a `Fact`."""
+        """As of a `KnownFact`."""
 
     @property
     def text(self) -> str:

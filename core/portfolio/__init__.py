@@ -10,9 +10,9 @@ In: a workbook, arrays, a frame or stored loans. Out: a `Portfolio`. `read` is t
 - `mapping`: mappings that people write, and the reader that applies them.
 - `assemble`: the walk from a workbook to a `Portfolio`, and the other ways to one.
 
-`sheets.locate.locate` matches each sheet to a mapping once. It gives a `LocatedBook`, whose `Located` record has the
-table, its header with evidence, its last row and its unit. The later steps read the record and look for no header
-again. `Reader` types the columns, `join_pages` adds what the pages say, `read_report` reads the figures, `assemble`
+`sheets.locate.locate` matches each sheet to a mapping once. It gives a `LocatedBook`, whose `LocatedTable` record has
+the table, its header with evidence, its last row and its unit. The later steps read the record and look for no header
+again. `LoanReader` types the columns, `join_pages` adds what the pages say, `read_report` reads the figures, `assemble`
 makes the portfolio.
 """
 

@@ -122,7 +122,7 @@ def _fields(letters: str) -> Iterator[str]:
 class ShownColumn(Struct, frozen=True, array_like=True):
     """The formats of a column's cells.
 
-    The first row of each stretch of cells that have the same, and the place of their form in `Shown.forms`.
+    The first row of each stretch of cells that have the same, and the place of their form in `BookDisplay.forms`.
     """
 
     position: int

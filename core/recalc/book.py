@@ -208,7 +208,7 @@ class Book(Workbook):
     ) -> Book:
         """Return a book of sheet name -> column letters -> values from row 1 down.
 
-        Numbers, text, booleans, None, formulas.
+        The values are numbers, text, booleans, None and formulas.
 
         A frame of pandas, polars, pyarrow or DuckDB in place of the letters is a sheet with its headings in row 1.
 
@@ -326,7 +326,7 @@ class Book(Workbook):
     def formula(self, sheet: str, ref: str) -> str | None:
         """Return the formula of one cell with its '='.
 
-        Of a filled or spilled cell that of its array formula; else None.
+        A filled or spilled cell has that of its array formula. None where there is none.
 
         Raises:
             UnknownSheet, BadReference: as their names say.
@@ -352,7 +352,7 @@ class Book(Workbook):
     ) -> Recalculation:
         """Calculate what the edits touched.
 
-        The first time, and in another locale, every formula.
+        The first time, and in another locale, that is every formula.
 
         Args:
             now: the moment of TODAY and NOW, without zone; without it their cells keep their values (see `faults`).

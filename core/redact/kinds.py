@@ -24,7 +24,7 @@ class PersonalKind:
     name: str
     level: Level
     heading: re.Pattern[str]
-    """A heading or label that says the kind, folded by `folded`, matches this."""
+    """A heading or label that says the kind, folded by `fold`, matches this."""
     likely: re.Pattern[str]
     """A cell under the heading matches this, else the heading meant something else ("E-mail" over yes and no)."""
     columns: bool

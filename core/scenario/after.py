@@ -376,7 +376,7 @@ class _LaterColumn:
 def _later(pool: After, of: Callable[[Pool], Any], pools: Iterable[Any]) -> dict[str, _Later]:
     """Return the four kinds of columns of `of` the pool.
 
-    Their names are those of `given`.
+    Their names are those of `pools`.
     """
 
     def columns(kind: str) -> Callable[[], dict[str, Any]]:

@@ -96,7 +96,7 @@ class First(NamedTuple):
     test_ids: list[str]
     """The tests that fail just beyond it, in the order of the suite."""
     most: float
-    """As in `Room`."""
+    """As in `TradeRoom`."""
 
 
 def first_failure(simulator: Simulator, trades: Sequence[Trade], *, close: float = CLOSE) -> First:

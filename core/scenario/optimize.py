@@ -153,7 +153,7 @@ def optimize(
     Args:
         objective: a test of the simulator's suite.
         universe: buys, each of the most that may be bought of a loan, with a price.
-        made: trades that come before the proposed ones.
+        prior_trades: trades that come before the proposed ones.
         seconds: after which the best that was found is proposed.
 
     Raises:

@@ -88,7 +88,7 @@ class Projected(msgspec.Struct, frozen=True, kw_only=True):
 class NotCompared(msgspec.Struct, frozen=True, kw_only=True):
     """A test that has no figure on one side, or on both.
 
-    Its status on the other side is told and counts nowhere.
+    Its status on the other side is reported and counts nowhere.
     """
 
     test_id: str

@@ -61,7 +61,7 @@ class CellChanges:
     formulas: NDArray[np.int32]
     """`core.files._cells.PATCH_KEPT`, `PATCH_GONE`, or an index into `written`."""
     texts: list[bytes]
-    """Escaped (`escaped`)."""
+    """Escaped (`escape`)."""
     written: list[bytes]
     """The rest of an <f> element behind its name (`formula_element`)."""
 

@@ -93,7 +93,7 @@ def check(graph: Graph, input_schema: Mapping[str, Any] | None = None) -> Checke
     """Return every fault of a graph, or its formula.
 
     Args:
-        input_schema: the kinds of the sheet's columns, see `kinds.declared`; what it does not say is not checked.
+        input_schema: the kinds of the sheet's columns, see `kinds.declared_kinds`; what it does not say is not checked.
     """
     if len(graph.nodes) > NODES_MAX or len(graph.edges) > EDGES_MAX:
         message = f"a graph has at most {NODES_MAX} nodes and {EDGES_MAX:,} edges"

@@ -104,7 +104,7 @@ def matching(pattern: str, text: Text) -> NDArray[np.bool_]:
     """Return which strings of a pool have a match somewhere in them.
 
     Raises:
-        PatternError: as `compiled`.
+        PatternError: as `compile_pattern`.
     """
     program = compile_pattern(pattern)
     if _is_in_lines(pattern, text):

@@ -57,7 +57,7 @@ class LeftOut:
     """Rows below the header that are no loans, for one reason."""
 
     reason: str
-    """A key of `core.portfolio.sheets.table.Loans.counts`."""
+    """A key of `core.portfolio.sheets.table.LoanRows.counts`."""
     count: int
     """How many rows there are."""
     rows: tuple[int, ...]

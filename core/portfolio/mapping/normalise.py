@@ -118,7 +118,7 @@ class NormalisedRows:
 
 @dataclass(slots=True)
 class NormalisationReport:
-    """What is collected on the way to a `Normalised`."""
+    """What is collected on the way to `NormalisedRows`."""
 
     mapping: Mapping
     row_numbers: NDArray[np.int64]

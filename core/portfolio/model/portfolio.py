@@ -295,8 +295,8 @@ class PortfolioData(Framed):
     def columns(self) -> tuple[str, ...]:
         """Return the names of the columns that `portfolio[name]` gives.
 
-        Those of `numbers`, `names`, `flags` and `ranks`, lien_type, <agency>_rank, defaulted; lots and conflicting
-        where lots were added up.
+        They are those of `numbers`, `names`, `flags` and `ranks`, lien_type, <agency>_rank, defaulted; lots and
+        conflicting where lots were added up.
         """
         return tuple(framed.names_of(self))
 

@@ -84,7 +84,7 @@ class LocatedTable:
     shows_changes: bool = False
     """Whether its header names a rating of before."""
     scale_line: str = ""
-    """The line above the header that says what amounts are multiplied by; "" without one. `found.units` have it."""
+    """The line above the header that says what amounts are multiplied by; "" without one. `header.units` have it."""
     scale: float = 1.0
     """What amounts are multiplied by for that line."""
 

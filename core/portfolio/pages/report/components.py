@@ -47,7 +47,7 @@ class Component:
 
     line: PageLine
     role: str | None
-    """As in `Subject.measure`; None where its words say none."""
+    """As in `FactSubject.measure`; None where its words say none."""
     is_certain: bool
     scale: float = 1.0
     """What its page says that amounts are to be multiplied by: 1,000 for thousands."""

@@ -147,7 +147,7 @@ def judge(
     Args:
         known: column -> the role that an exact heading of the mapping gives; such a column keeps it unless its cells
             cannot be meant.
-        asked: the columns to judge, those of `known` among them.
+        places: the columns to judge, those of `known` among them.
         thorough: weigh the cells of all columns, those of sure headings too: to show what speaks for each.
     """
     scores: dict[int, dict[str, RoleEvidence]] = {}

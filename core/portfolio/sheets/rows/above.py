@@ -110,7 +110,7 @@ def industries_above(
     A subtotal with an industry's name does, too; where the first one stands below loans, it names those above it.
 
     Args:
-        chosen: the rows that are loans.
+        loan_rows: the rows that are loans.
         again: rows of titles of pages.
     """
     heads = industries(odd, kinds.label)

@@ -27,14 +27,14 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class RowKinds:
-    """What each odd row is; masks over `Odd.rows`."""
+    """What each odd row is; masks over `OddRows.rows`."""
 
     par: Mask
     name: Mask
     identified: Mask
     detail: Mask
     cash: Mask
-    """What `Has` says of these rows."""
+    """What `RowMarks` says of these rows."""
     blank: Mask
     header: Mask
     """The header again."""
