@@ -433,6 +433,12 @@ def day_of_deal(context: Context, fact: str) -> Days | None:
     return None if day is None else Days(day, day)
 
 
+def consecutive_days(day: Days, last: Days) -> Days | None:
+    """Return two years, or two months, of which the second follows the first."""
+    follows = day.high is not None and last.low == day.high + 1
+    return Days(day.low, last.high) if follows else None
+
+
 def limit_days(op: str, day: Days) -> Days:
     """Return the days before, after, until or within some days."""
     assert day.low is not None
@@ -487,6 +493,8 @@ def join(where: Condition, last: Condition, way: str) -> Condition | None:
     if where.field == "not" or last.field == "not":
         return None
     fields = {part.field for part in parts}
+    if way == "and" and fields == {"rating"} and _names_agency(where) and _names_agency(last):
+        return None  # rated B3 by Moody's and B- by S&P
     if any(part.op in ("not in", "is not") for part in parts):
         if len(fields) > 1 or any(part.op != "not in" for part in parts[:-1]) or parts[-1].op not in ("not in", "in"):
             return None
@@ -501,6 +509,10 @@ def join(where: Condition, last: Condition, way: str) -> Condition | None:
     if way != "or" and not alike and not fields <= _NAMES:
         return None
     return Condition(any_of=tuple(parts), words=words)
+
+
+def _names_agency(condition: Condition) -> bool:
+    return any(name in condition.words.lower() for name in ("moody", "s&p", "sp", "fitch"))
 
 
 def join_marked(context: Context, where: Condition, last: Condition, span: tuple[int, int]) -> Condition | None:

@@ -292,13 +292,17 @@ def build_data(question: Question, cover: Cover) -> Outcome:
     return Query(kind="data", fact=what, is_count=question.is_many)
 
 
+_OF_NOTES: Final = frozenset(names("par coupon spread was rating share count unfunded maturity"))
+
+
 def build_notes(question: Question, cover: Cover) -> Outcome:
     classes = tuple(name for names in cover.values("class") for name in names)
     names = tuple("spread" if name == "was" else name for name in cover.values("quantity"))
     if set(cover.values("fact")) - {"liabilities"} or set(cover.values("face")) - {"level"}:
         return None
-    if set(names) - {"par", "coupon", "spread", "rating", "share", "count", "unfunded", "maturity"}:
-        return Unread((), "of the notes, balance, coupon, spread and triggers are known")
+    strange = [edge for edge in cover.all("quantity") if edge.value not in _OF_NOTES]
+    if strange:
+        return Unread(tuple(map(question.words, strange)), "of the notes, balance, coupon, spread and triggers are known")
     if question.is_yes_no and not names:
         return Unread((question.tokens[-1].raw,), "of the notes, balance, coupon, spread and triggers are known")
     names = tuple(name for name in names if name != "count")

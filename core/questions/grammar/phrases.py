@@ -236,6 +236,7 @@ ROWS: Final[tuple[GrammarRow, ...]] = (
     ("day", "number", lambda number: None if number.days is None else Days(*number.days), 1.0),
     ("day", "calendar", of.calendar_year, 1.0),
     ("day", "fact", of.day_of_deal, 1.0),
+    ("day", "day and last=day", of.consecutive_days, 1.0),
     ("span", "day", None, 1.2),
     ("span", "op=@when day", of.limit_days, 1.0),
     ("span", "per day", lambda day, text: of.limit_days("by", day) if text == "by" else None, 1.0),
@@ -251,7 +252,8 @@ ROWS: Final[tuple[GrammarRow, ...]] = (
         lambda day: days[0] <= day.toordinal() - of.EPOCH_ORDINAL <= days[1]), 1.0),
     ("period", "moment; fact:as_of moment", None, 1.0),
     ("period", "comparison:from|after moment 'to'? last=moment?", _since, 1.0),
-    ("period", "compare moment; compare period:previous", lambda: "change", 1.0),
+    ("period", "compare moment; compare period:previous; than moment; than 'in' moment; than period:previous",
+        lambda: "change", 1.0),
     # together
     ("where", "simple", None, 1.0),
     ("where", "where group:loan? or last=simple", lambda where, last: of.join(where, last, "or"), 1.0),
