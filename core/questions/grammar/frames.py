@@ -26,7 +26,7 @@ FRAMES: Final = tuple(
     QueryFrame(tuple(needs.split()), parse_slots(_ANYWHERE + slots), build)
     for needs, slots, build in (
         (
-            "action|swap|to_rating",
+            "action|swap|to_rating|bought_for",
             _SUPPOSED + "if* after_word? swap? bought_for? fact? change* first? ranking?",
             suppositions.build_what_if,
         ),
@@ -54,7 +54,7 @@ FRAMES: Final = tuple(
             "ranking|test|figure|bucket|category|state|face|group_test|cushion_bound|figure_bound|class",
             _TESTS + "category? group_test* face* state? over? ranking? ranked_count? cushion_bound* figure_bound? "
             "class* group_class? group_deal* period* change* compare? from? quantity* aggregate_total? each* idle_per* "
-            "months?",
+            "months? before?",
             kinds.build_tests,
         ),
         ("class|group_class", "class* group_class* quantity* face* idle_per* fact*", kinds.build_notes),

@@ -110,6 +110,7 @@ class _TestPhrases:
             or (self.ranking is not None and self.ids and not self.has_entity and not by_cushion)
             or (cover.has("ranked_count") and (self.ranking is None or not (self.has_entity or by_cushion)))
             or not (is_about or by_cushion)
+            or (cover.has("before") and not ("cushion" in self.faces and self.state == "fail"))
             or (len(self.ids) > 1 and any(self.question.text(edge) == "price" for edge in cover.all("figure")))
             or (self.classes and any(not test_id.startswith(("oc_", "ic_")) for test_id in self.ids))
             or (self.ids == ("weighted_average_price",) and any(self._is_extreme(edge) for edge in cover.all("face")))
@@ -495,6 +496,8 @@ class _Measure:
 
     def goes_together(self) -> bool:
         """Return whether none of the phrases would be passed over."""
+        if self.is_count and not self.says_by and set(self.names) & set(RATING_NAMES.values()):
+            return False  # how many are rated by Fitch: it is no figure, but a condition
         if self.cover.has("limit") and not (self.cover.has("ranking") and self.group in GROUP_TESTS):
             return False
         if self.cover.has("ranking") and self.where and (self.question.is_yes_no or self._counts_the_largest()):

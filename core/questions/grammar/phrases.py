@@ -111,6 +111,11 @@ def _by(group: str | None, quantity: str | None, text: str) -> str | None:
     return None if name == "loan" and text in _OF_ALL else name
 
 
+def _by_agency(context: of.Context, by: str, span: tuple[int, int]) -> str | None:
+    """Return what a breakdown is by; B- by S&P is none."""
+    return None if span[0] and context.lexemes[span[0] - 1].get("letter") else by
+
+
 def _by_behind(group: str | None, quantity: str | None, last_text: str) -> str | None:
     return _group_of(group or quantity or "") if last_text in _NOUNS_OF_PER else None
 
@@ -153,7 +158,7 @@ def _becomes(action: str | None, rated: Rated | None, agency: str | None, text: 
 
 
 def _buying(text: str) -> str | None:
-    return {"buy": "buy", "add": "buy", "purchase": "buy", "sell": "sell"}.get(text.split()[-1])
+    return {"for": "buy", "buy": "buy", "add": "buy", "purchase": "buy", "sell": "sell"}.get(text.split()[-1])
 
 
 def _group_in(*groups: str) -> Callable[[str], str | None]:
@@ -271,7 +276,7 @@ ROWS: Final[tuple[GrammarRow, ...]] = (
     ("ranked_count", "numeral; number", lambda number, numeral: count_of(number, numeral), 1.1),
     ("order_by", "per aggregate:average? quantity", lambda quantity, text: quantity if text == "by" else None, 1.0),
     # groups
-    ("by_group", "by", None, 1.0),
+    ("by_group", "by", _by_agency, 1.0),
     ("by_group", "per group; per quantity", _by, 1.0),
     ("by_group", "per agency @rating; per agency group:rating", lambda agency: f"rating_{agency}", 1.0),
     ("by_group", "group per; quantity per", _by_behind, 1.0),
@@ -297,13 +302,15 @@ ROWS: Final[tuple[GrammarRow, ...]] = (
     ("at_price", "'at' number; 'for' number; quantity:price number; 'at' quantity:price number", _price_at, 1.0),
     ("at_price", "'at' quantity:par", lambda: 100.0, 1.0),
     ("pays", "quantity:spread|was number", _pays, 1.0),
-    ("pays", "number quantity:spread|was", lambda number: _pays(number) if number.unit else None, 1.0),
+    ("pays", "number quantity:spread|was", lambda number:
+        _pays(number) if number.unit or number.value > PRICE_LIKE_MAX else None, 1.0),
     ("pays", "quantity:coupon? number", lambda number: number.value if number.unit == "bps" else None, 0.9),
     ("pays_rate", "quantity:coupon number; number quantity:coupon",
         lambda number: number.value if number.unit == "percent" else None, 1.0),
     ("to_rating", "'to' rated agency?; 'to' flag:ccc; action:downgrade|upgrade rated agency?; "
         "action:downgrade|upgrade flag:ccc", _becomes, 1.0),
-    ("bought_for", "'for' number", lambda number: number if number.unit == "amount" else None, 0.9),
+    ("bought_for", "'for' number; 'pro_forma_for' number; 'what_does' number; 'what_would' number",
+        lambda number: number if number.unit == "amount" else None, 0.9),
     ("action", "room", _buying, 1.1),
     # words that a query has no field for
     *((f"group_{name}", "group", _group_in(name), 0.5) for name in ("loan", "obligor", "deal", "class", "test")),
