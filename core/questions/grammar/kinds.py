@@ -101,7 +101,7 @@ class _TestPhrases:
     def go_together(self) -> bool:
         """Return whether these phrases make a question on tests."""
         cover, by_cushion = self.cover, self.ranking is not None and self.ranking.by == "cushion"
-        is_limited = bool(self.faces or self.state or self.bounds or cover.has("over"))
+        is_limited = bool(self.faces or self.state or self.bounds or cover.has("over", "beside"))
         is_about = bool(self.ids or self.category or self.has_entity or self.state or self.faces or self.bounds)
         return not (
             set(cover.values("quantity")) - {"share", "par", "count"}
@@ -303,7 +303,9 @@ def build_notes(question: Question, cover: Cover) -> Outcome:
         return None
     strange = [edge for edge in cover.all("quantity") if edge.value not in _OF_NOTES]
     if strange:
-        return Unread(tuple(map(question.words, strange)), "of the notes, balance, coupon, spread and triggers are known")
+        return Unread(
+            tuple(map(question.words, strange)), "of the notes, balance, coupon, spread and triggers are known"
+        )
     if question.is_yes_no and not names:
         return Unread((question.tokens[-1].raw,), "of the notes, balance, coupon, spread and triggers are known")
     names = tuple(name for name in names if name != "count")
@@ -451,11 +453,16 @@ class _Measure:
     def take_days(self) -> bool:
         """Make conditions of days and numbers that stand apart from what they are of."""
         for edge in self.cover.all("span"):
-            if not {"maturity", "wal"} & set(self.names):
+            if "maturity" not in self.names:
                 return False
-            if "maturity" in self.names:
-                self.names.remove("maturity")
             self.where.append(_as_where(edge, matures(edge.value, self.question.words(edge))))
+        if self.cover.has("span"):
+            spans = self.cover.values("span")
+            first = max((days.low for days in spans if days.low is not None), default=None)
+            last = min((days.high for days in spans if days.high is not None), default=None)
+            if first is not None and last is not None and first > last:
+                return False
+            self.names.remove("maturity")
         for edge in self.cover.all("bound"):
             if self.question.is_yes_no and self.names and not edge.value.unit:
                 self.having.append(require(self.names[0], edge.value))  # is their average price above 70

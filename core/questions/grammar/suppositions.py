@@ -23,6 +23,7 @@ _HARD_IFS: Final = frozenset(
 )  # fmt: skip
 """Words right behind which something is supposed."""
 _ASKING: Final = frozenset(["what", "how", "which", "where", "would", "does"])
+_DEALT: Final = frozenset(("sell", "buy"))
 _OF_RATINGS: Final = frozenset(("downgrade", "upgrade"))
 _SUPPOSED: Final = frozenset(
     names("where size at_price ranking to_rating action fraction group agency each pays pays_rate span")
@@ -95,7 +96,8 @@ def _region(question: Question, cover: Cover) -> tuple[range, bool]:
     start = hard[0] if hard else ifs[0]
     for at in range(start + 1, len(question.lexemes)):
         lexeme = question.lexemes[at]
-        goes_on = any(meaning.kind in ("name", "letter", "number", "action") for meaning in lexeme.meanings)
+        goes_on = any(meaning.kind in ("name", "letter", "number") for meaning in lexeme.meanings)
+        goes_on |= lexeme.get("action") in _DEALT and question.lexemes[start].get("action") in _DEALT
         if ("," in lexeme.before and not goes_on) or ":" in lexeme.before or lexeme.tokens[0].text in _ASKING:
             return range(start, at), bool(hard)
     return range(start, len(question.lexemes)), bool(hard)
