@@ -18,7 +18,7 @@ from core.questions.grammar.lexemes import Letter, Lexeme
 from core.questions.grammar.named import NameMatch
 from core.questions.query import Condition, Having, Operator
 from core.questions.tokens import Token, names
-from core.questions.vocabulary import QUANTITIES
+from core.questions.vocabulary import QUANTITIES, RATING_AGENCIES
 
 EPOCH_ORDINAL: Final = 719163
 RANK_WORST: Final = 22.0
@@ -35,7 +35,6 @@ LOAN_PRICES: Final = (20.0, 120.0)
 """A loan under a number between these two is one of that price."""
 
 AMOUNTS: Final = frozenset(("par", "facility_size", "unfunded", "market_value"))
-OF_AGENCY: Final = {"moodys_rating": "a", "sp_rating": "b", "fitch_rating": "c"}
 SETS: Final = frozenset(names("obligor industry country rating rating_a rating_b lien currency year"))
 """Groups of which a share or an amount that is compared is theirs, and not a loan's."""
 
@@ -54,7 +53,7 @@ COMPARED: Final = {"was": "spread", "wal": "years"} | {
 }
 """Quantities whose name may stand beside a comparison of loans -> the field."""
 
-BLANKS: Final = dict.fromkeys(OF_AGENCY, "rating") | {
+BLANKS: Final = dict.fromkeys(RATING_AGENCIES, "rating") | {
     name: name
     for name in names(
         "price spread coupon maturity recovery rating floor cusip loanx isin industry country purchase_price "
@@ -188,7 +187,7 @@ def rate_below_ccc(comparison: str) -> Rated:
 
 
 def rated_by(rated: Rated, agency: str | None, quantity: str | None, after: str | None) -> Rated:
-    return rated.by(after or OF_AGENCY.get(quantity or "") or agency)
+    return rated.by(after or RATING_AGENCIES.get(quantity or "") or agency)
 
 
 def rating_condition(rated: Rated, words: str) -> Condition:
@@ -199,7 +198,7 @@ def rating_condition(rated: Rated, words: str) -> Condition:
 def known_rating(quantity: str, words: str) -> Condition | None:
     if not words.lower().startswith(("rated by", "rating from", "rated from")):
         return None
-    return Condition(field="rating", op="known", agency=OF_AGENCY[quantity], words=words)
+    return Condition(field="rating", op="known", agency=RATING_AGENCIES[quantity], words=words)
 
 
 def beside_agency(agency: str, last: str, comparison: str | None, change: str | None, words: str) -> Condition | None:
@@ -217,7 +216,7 @@ def flag_condition(flag: str, words: str) -> Condition:
 
 
 def flag_by(flag: str, quantity: str | None, agency: str | None, after: str | None, words: str) -> Condition | None:
-    agency = after or agency or OF_AGENCY.get(quantity or "")
+    agency = after or agency or RATING_AGENCIES.get(quantity or "")
     if agency is None and quantity is None:
         return None
     return Condition(field="flag", values=(flag,), agency=agency, words=words)
@@ -239,7 +238,7 @@ def blank_condition(
     name = quantity or group or ""
     if name not in BLANKS or ((agency or after) and name != "rating"):
         return None
-    return Condition(field=BLANKS[name], op="blank", agency=OF_AGENCY.get(name, agency or after), words=words)
+    return Condition(field=BLANKS[name], op="blank", agency=RATING_AGENCIES.get(name, agency or after), words=words)
 
 
 def negate(simple: Condition) -> Condition:

@@ -24,7 +24,7 @@ from core.questions.grammar.question import (
 )
 from core.questions.query import Condition, Having, Query
 from core.questions.tokens import names
-from core.questions.vocabulary import QUANTITIES
+from core.questions.vocabulary import QUANTITIES, RATINGS
 from core.questions.wording import FIELD_WORDS
 
 _LOOKED_UP: Final = frozenset(("obligor", "facility", "cusip", "loanx", "isin"))
@@ -317,16 +317,15 @@ def build_notes(question: Question, cover: Cover) -> Outcome:
 # ---- moves ----
 
 _MOVED_BY_RATING: Final = {"down": "downgraded", "up": "upgraded", "worse": "downgraded", "better": "upgraded"}
-_RATINGS: Final = frozenset(("rating", "moodys_rating", "sp_rating", "fitch_rating"))
 _OF_RATINGS: Final = ("downgraded", "upgraded", "rerated")
 _MEASURED_BY: Final = {
     "repriced": frozenset(("spread",)),
-    "entered": _RATINGS | {"price"},
-    **dict.fromkeys(_OF_RATINGS, _RATINGS),
+    "entered": RATINGS | {"price"},
+    **dict.fromkeys(_OF_RATINGS, RATINGS),
 }
 """Quantities that may be named beside a move, since it is of them."""
 
-_MOVING: Final = ("price", "spread", "par", "coupon", *_RATINGS)
+_MOVING: Final = ("price", "spread", "par", "coupon", *RATINGS)
 
 
 def build_moves(question: Question, cover: Cover) -> Outcome:
@@ -360,7 +359,7 @@ def build_moves(question: Question, cover: Cover) -> Outcome:
     group = next(iter(cover.values("group_loan", "group_obligor")), None)
     names = [name for name in cover.values("quantity") if name in ("par", "share") and move != "par"]
     is_by_change = ranking is not None and move in ("price", "spread", "par", "coupon")
-    agencies = [name for name in cover.values("quantity") if name in _RATINGS - {"rating"}]
+    agencies = [name for name in cover.values("quantity") if name in RATINGS - {"rating"}]
     agencies += [RATING_NAMES[agency] for agency in cover.values("agency")]
     if agencies and move not in ("downgraded", "upgraded", "rerated"):
         return None
@@ -405,7 +404,7 @@ def _move_of(
         quantity = "price"
     if not changes or not listed or quantity is None:
         return None
-    if quantity in _RATINGS:
+    if quantity in RATINGS:
         return _MOVED_BY_RATING.get(changes[0], "rerated")
     return quantity
 
@@ -437,7 +436,7 @@ class _Measure:
         self.says_by = by is not None
         ranked = [edge.value for edge in cover.all("group") if edge.value in GROUPS_OF_LOANS]
         self.group = by or next((name for name in ranked if name != "loan"), "loan" if ranked else None)
-        ratings = [edge.value for edge in cover.all("quantity") if edge.value in _RATINGS]
+        ratings = [edge.value for edge in cover.all("quantity") if edge.value in RATINGS]
         if cover.has("ranking") and self.group is None and ratings and question.tokens[0].text == "which":
             self.group = GROUP_OF[ratings[0]]  # which rating has the most par
             self.names.remove(ratings[0])

@@ -11,7 +11,7 @@ from core.questions.grammar import conditions as of
 from core.questions.grammar.chart import GrammarRow, compile_rules
 from core.questions.grammar.conditions import PRICE_LIKE_MAX, Days, Rated
 from core.questions.tokens import Token, names
-from core.questions.vocabulary import QUANTITIES
+from core.questions.vocabulary import QUANTITIES, RATING_AGENCIES
 
 FLAG_TESTS: Final = {
     "ccc": "ccc_bucket_pct",
@@ -34,7 +34,7 @@ _LARGEST: Final = {
 }
 """A group, its place and how many there are -> the test that limits them."""
 
-RATING_NAMES: Final = {agency: name for name, agency in of.OF_AGENCY.items()}
+RATING_NAMES: Final = {agency: name for name, agency in RATING_AGENCIES.items()}
 GROUPS_OF_LOANS: Final = frozenset(
     names("loan obligor industry country rating rating_a rating_b rating_c lien year currency index coupon_type")
 )
