@@ -76,7 +76,7 @@ _TOKEN: Final = re.compile(
   | (?P<index>\b(?:term\s+)?(?:sofr|libor|euribor|sonia|s|l|e))\s*\+\s*
     (?P<margin>\d+(?:\.\d+)?)\s*(?P<margin_unit>bps?|%)?(?!\w)
   | (?P<ordinal>\d+)(?:st|nd|rd|th)(?!\w)
-  | (?:(?P<sign>us\$|\$|€|£|usd\s|eur\s|gbp\s)\s?)?(?P<number>\d[\d,]*(?:\.\d+)?|\.\d+)
+  | (?:(?P<sign>us\$|\$|€|£|usd\s|eur\s|gbp\s)\s?)?(?P<number>(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?|\.\d+)
     (?:(?P<letter>[kmbyx])|\s*-?\s*(?:{_UNIT}))?(?!\w)
   | (?P<rating>\b{_RATING}[+-])(?![\w+-])
   | (?P<word>[^\W_]+(?:'[^\W_]+)*)

@@ -66,6 +66,14 @@ QUANTITIES: Final = {
     key: Quantity(name, cast("Unit", unit), column or None, test_id or None, how == "average")
     for key, name, unit, column, test_id, how, _ in _QUANTITY_ROWS
 }
+RATING_AGENCIES: Final = {"moodys_rating": "a", "sp_rating": "b", "fitch_rating": "c"}
+"""A quantity that is one agency's rating -> the agency."""
+RATINGS: Final = frozenset(("rating", *RATING_AGENCIES))
+NAME_COLUMNS: Final = {
+    "obligor": "borrower_name", "facility": "facility_name", "industry": "industry", "country": "country",
+    "currency": "currency", "index": "base_rate", "cusip": "cusip", "loanx": "loanx_id", "isin": "isin",
+}  # fmt: skip
+"""A name that a question may have -> the column of it."""
 INDUSTRY_WORDS: Final = {row.phrases: row.value for row in ROWS if row.kind == "industry"}
 """What people say for an industry of the standard list."""
 

@@ -33,7 +33,7 @@ from core.portfolio.model.ratings import (
     watch,
 )
 from core.questions.query import Condition
-from core.questions.vocabulary import QUANTITIES
+from core.questions.vocabulary import NAME_COLUMNS, QUANTITIES, RATING_AGENCIES, RATINGS
 
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -86,41 +86,11 @@ LIEN_WORDS: Final = {
     Lien.BOND: "bond",
     Lien.OTHER: "other",
 }
-_NAMES: Final = {
-    "industry": "industry",
-    "country": "country",
-    "currency": "currency",
-    "index": "base_rate",
-    "facility": "facility_name",
-    "cusip": "cusip",
-    "loanx": "loanx_id",
-    "isin": "isin",
-}
 RATING_COLUMNS: Final = {"a": "rating_agency_a", "b": "rating_agency_b", "c": "rating_agency_c"}
-FIELD_COLUMNS: Final = {
-    "par": "par_value",
-    "price": "price",
-    "purchase_price": "purchase_price",
-    "spread": "spread",
-    "coupon": "all_in_rate",
-    "floor": "floor",
-    "recovery": "recovery_rate",
-    "maturity": "maturity_date",
-    "facility_size": "facility_size",
-    "days_past_due": "days_past_due",
-    "quote_depth": "quote_depth",
-    "unfunded": "unfunded",
-}
 
-
-_COMPARE: Final[dict[str, np.ufunc]] = {
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-    "=": np.equal,
-    "!=": np.not_equal,
-}
+COMPARE: Final[dict[str, np.ufunc]] = {
+    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "=": np.equal, "!=": np.not_equal,
+}  # fmt: skip
 
 
 class LoanSet:
@@ -173,9 +143,9 @@ class LoanSet:
             return years
         if field in ("rank", "warf", "rating"):
             return self.worst_first
-        if field in ("moodys_rating", "sp_rating", "fitch_rating"):
-            return self._ranks_or_nan({"moodys_rating": "a", "sp_rating": "b", "fitch_rating": "c"}[field])
-        column = FIELD_COLUMNS.get("spread" if field == "was" else field)
+        if field in RATING_AGENCIES:
+            return self._ranks_or_nan(RATING_AGENCIES[field])
+        column = column_of("spread" if field == "was" else field)
         values = self.view.numbers.get(column or "")
         if column is None or values is None:
             raise Unavailable(_lacks(column or field))
@@ -188,10 +158,10 @@ class LoanSet:
         Raises:
             Unavailable: the file does not have them.
         """
-        names = self.portfolio.names.get(_NAMES[field])
+        names = self.portfolio.names.get(NAME_COLUMNS[field])
         if names is None:
-            raise Unavailable(_lacks(_NAMES[field]))
-        self.note(_NAMES[field])
+            raise Unavailable(_lacks(NAME_COLUMNS[field]))
+        self.note(NAME_COLUMNS[field])
         return names
 
     def ranks(self, agency: str | None) -> NDArray[np.uint8]:
@@ -244,6 +214,12 @@ class LoanSet:
             raise Unavailable("the collateral principal amount is not above zero")
         return self.pool.denominator
 
+    def mask_of(self, rows: Any = ()) -> Mask:
+        """Return which loans are these."""
+        mask = np.zeros(self.portfolio.row_count, np.bool_)
+        mask[np.asarray(rows, np.intp)] = True
+        return mask
+
     # Conditions
 
     def select(self, where: Sequence[Condition]) -> Mask:
@@ -281,7 +257,7 @@ class LoanSet:
         known = np.isfinite(values)
         with np.errstate(invalid="ignore"):
             if condition.op != "between":
-                return np.asarray(_COMPARE[condition.op](values, low) & known)
+                return np.asarray(COMPARE[condition.op](values, low) & known)
             above = True if low is None else values >= low
             return np.asarray(known & above & (True if high is None else values <= high))
 
@@ -297,7 +273,7 @@ class LoanSet:
         else:
             last = self.number(condition.than)
         with np.errstate(invalid="ignore"):
-            return np.asarray(_COMPARE[condition.op](first, last))
+            return np.asarray(COMPARE[condition.op](first, last))
 
     def _in_the_largest(self, condition: Condition) -> Mask:
         """The loans of the groups in some places by par."""
@@ -306,7 +282,7 @@ class LoanSet:
         assert condition.high is not None
         sign = -1.0 if condition.low > 0 else 1.0
         groups.sort(key=lambda group: sign * float(self.par[group.rows].sum()))
-        mask = np.zeros(self.portfolio.row_count, np.bool_)
+        mask = self.mask_of()
         by, _ = self._codes(condition.field)
         for group in groups[int(abs(condition.low)) - 1 : int(abs(condition.high))]:
             mask |= by == by[group.rows[0]]
@@ -332,24 +308,24 @@ class LoanSet:
                 return self._unrated()
             column = RATING_COLUMNS[condition.agency]
             if column not in self.view.ranks:
-                return np.ones(self.portfolio.row_count, np.bool_)
+                return ~self.mask_of()
             self.note(column)
             return np.asarray(self.view.ranks[column] == 0)
         if field == "lien":
             return np.asarray(self._lien() == Lien.BLANK)
-        if field in _NAMES:
-            names = self.portfolio.names.get(_NAMES[field])
+        if field in NAME_COLUMNS:
+            names = self.portfolio.names.get(NAME_COLUMNS[field])
             if names is None:
-                self.remarks[f"the file has no column {_NAMES[field]}"] = None
-                return np.ones(self.portfolio.row_count, np.bool_)
-            self.note(_NAMES[field])
+                self.remarks[f"the file has no column {NAME_COLUMNS[field]}"] = None
+                return ~self.mask_of()
+            self.note(NAME_COLUMNS[field])
             empty = np.array([*(not text.strip() for text in names.values), True], np.bool_)
             return np.asarray(empty[names.codes])
         try:
             return np.isnan(self.number(field))
         except Unavailable:
-            self.remarks[f"the file has no column {FIELD_COLUMNS.get(field, field)}"] = None
-            return np.ones(self.portfolio.row_count, np.bool_)
+            self.remarks[f"the file has no column {column_of(field) or field}"] = None
+            return ~self.mask_of()
 
     def _lien(self) -> NDArray[np.uint8]:
         if self.view.lien is None:
@@ -358,7 +334,7 @@ class LoanSet:
         return self.view.lien
 
     def _unrated(self) -> Mask:
-        mask = np.ones(self.portfolio.row_count, np.bool_)
+        mask = ~self.mask_of()
         for column in (*RATING_COLUMNS.values(), "rating"):
             if column in self.view.ranks:
                 self.note(column)
@@ -431,8 +407,8 @@ class LoanSet:
         own = self.view.ranks.get("rating")
         if not agencies and own is None:
             raise Unavailable(_lacks("ratings"))
-        mask = np.zeros(self.portfolio.row_count, np.bool_)
-        nobody = np.ones(self.portfolio.row_count, np.bool_)
+        mask = self.mask_of()
+        nobody = ~self.mask_of()
         for column in RATING_COLUMNS.values():
             if column in self.view.ranks:
                 nobody &= self.view.ranks[column] == 0
@@ -494,8 +470,8 @@ class LoanSet:
 
     def text_of(self, field: str, row: int) -> str | None:
         """What a column of names says of a loan; a rating as its agency writes it."""
-        if field in ("rating", "moodys_rating", "sp_rating", "fitch_rating"):
-            agency = {"moodys_rating": "a", "sp_rating": "b", "fitch_rating": "c"}.get(field)
+        if field in RATINGS:
+            agency = RATING_AGENCIES.get(field)
             rank = int(self.ranks(agency)[row])
             if not 0 < rank <= DEFAULTED:
                 return None
@@ -514,12 +490,9 @@ class LoanSet:
         codes = codes[rows]
         known = codes >= 0
         if not known.all():
-            self.remarks[
-                (
-                    f"{int((~known).sum()):,} loan{'s' * (int((~known).sum()) != 1)} "
-                    f"without {BLANK_WORDS.get(by, by)} stand in no group"
-                )
-            ] = None
+            missing = int((~known).sum())
+            loans = f"{missing:,} loan{'s' * (missing != 1)} without {BLANK_WORDS.get(by, by)}"
+            self.remarks[f"{loans} stand in no group"] = None
         rows, codes = rows[known], codes[known]
         order = np.argsort(codes, kind="stable")
         rows, codes = rows[order], codes[order]
@@ -527,12 +500,8 @@ class LoanSet:
         groups = []
         for start, end in zip(starts, [*starts[1:], len(codes)][: len(starts)], strict=True):
             own = rows[start:end]
-            label = (
-                self.name_of(int(own[np.argmax(np.abs(self.par[own]))]))
-                if by == "obligor"
-                else labels[int(codes[start])]
-            )
-            groups.append(Group(label, own))
+            largest = int(own[np.argmax(np.abs(self.par[own]))])
+            groups.append(Group(self.name_of(largest) if by == "obligor" else labels[int(codes[start])], own))
         return groups
 
     def _codes(self, by: str) -> tuple[NDArray[np.intp], Sequence[str]]:
@@ -543,7 +512,7 @@ class LoanSet:
             self.note("borrower_name")
             return names.codes.astype(np.intp), names.values
         if by in ("rating", "rating_a", "rating_b", "rating_c"):
-            agency = {"rating_a": "a", "rating_b": "b", "rating_c": "c"}.get(by)
+            agency = by.removeprefix("rating").removeprefix("_") or None
             if agency is None:
                 agency = next((name for name, column in RATING_COLUMNS.items() if column in self.view.ranks), None)
             scale = (*(SCALE_A if agency in (None, "a") else SCALE_B), "D")[:DEFAULTED]
@@ -627,17 +596,10 @@ _FLAGS: Final[dict[str, Callable[[LoanSet, str | None], Mask]]] = {
 """Flags that a loan has by its figures and not by a column of its own."""
 
 BLANK_WORDS: Final = {
-    "rating": "a rating",
-    "rating_a": "a Moody's rating",
-    "rating_b": "an S&P rating",
-    "rating_c": "a Fitch rating",
-    "year": "a maturity",
-    "industry": "an industry",
-    "country": "a country",
-    "obligor": "a borrower",
-    "currency": "a currency",
-    "index": "an index",
-}
+    "rating": "a rating", "rating_a": "a Moody's rating", "rating_b": "an S&P rating", "rating_c": "a Fitch rating",
+    "year": "a maturity", "industry": "an industry", "country": "a country", "obligor": "a borrower",
+    "currency": "a currency", "index": "an index",
+}  # fmt: skip
 
 
 _PLAIN: Final[dict[str, Callable[[Floats], Any]]] = {"median": np.median, "simple": np.mean, "total": np.sum}
@@ -664,6 +626,11 @@ def _rows_of(names: Names, values: Sequence[str]) -> Mask:
     wanted = frozenset(values)
     table = np.array([*(text in wanted for text in names.values), False], np.bool_)
     return np.asarray(table[names.codes])
+
+
+def column_of(field: str) -> str | None:
+    """Return the column of a quantity of a loan."""
+    return QUANTITIES[field].column if field in QUANTITIES else None
 
 
 def _lacks(column: str) -> str:

@@ -40,15 +40,13 @@ from core.questions.answers.statement import (
     yes_no,
 )
 from core.questions.query import Query
-from core.questions.vocabulary import QUANTITIES
+from core.questions.vocabulary import QUANTITIES, RATING_AGENCIES
 from core.questions.wording import FIELD_WORDS, MOVES, NOUNS, conditions_words, shown
 from core.reconciliation import reconcile
 from core.words import plural
 
 LEAST: Final = 1e-9
 """What counts as a move."""
-
-_AGENCY_OF: Final = {"moodys_rating": "a", "sp_rating": "b", "fitch_rating": "c"}
 
 
 # ---- quantities ----
@@ -84,7 +82,7 @@ def _quantity_changes(
     rows = [np.flatnonzero(book.select(query.where)) for book in books]
     values = [book.measure(name, own, how) for book, own in zip(books, rows, strict=True)]
     then, now = ((0.0 if value is None else value) if name in SUMS else value for value in values)
-    word, unit = "number of loans" if name == "count" else words_of(name, how), unit_of(name)
+    word, unit = words_of(name, how), unit_of(name)
     if then is None or now is None:
         raise Unavailable(f"one of the months has no {word} of {whose}")
     if query.is_yes_no and query.direction in ("up", "down") and is_first:
@@ -92,21 +90,11 @@ def _quantity_changes(
     statement.add(f"{capital(word)} of {whose} moved by {_state_move(statement, books, rows, (name, how, then, now))}.")
     if name != "par":
         return
-    all_par, performing = (
-        [float(book.par[own & mask].sum()) for book, own, mask in zip(books, _masks(books, rows), masks, strict=True)]
-        for masks in ([book.has_par for book in books], [book.performing for book in books])
-    )
-    if all_par != performing:
+    all_par = [float(book.par[own].sum()) for book, own in zip(books, rows, strict=True)]
+    if any(book.defaulted[own].any() for book, own in zip(books, rows, strict=True)):
         label = "change of par with defaulted loans"
         operation = f"{SUM_OF_PAR} of the newer month less the earlier"
         statement.figure(label, all_par[1] - all_par[0], unit, operation, sign=True)
-
-
-def _masks(books: tuple[LoanSet, LoanSet], rows: list[Rows]) -> list[Any]:
-    masks = [np.zeros(book.portfolio.row_count, np.bool_) for book in books]
-    for mask, own in zip(masks, rows, strict=True):
-        mask[own] = True
-    return masks
 
 
 def _state_move(
@@ -119,7 +107,7 @@ def _state_move(
     """Add a quantity of both months and its change, and return them as one text."""
     name, how, then, now = what
     before, book = books
-    word, unit = "number of loans" if name == "count" else words_of(name, how), unit_of(name)
+    word, unit = words_of(name, how), unit_of(name)
     operation = operation_of(name, how)
     basis = Basis(LESS_EARLIER, book, rows[1])
     change = statement.figure(f"change of {word}", now - then, unit_apart(unit), basis, of=of, sign=True)
@@ -276,12 +264,12 @@ def _list_moves(
 
 def _state_rerated(query: Query, statement: Statement, pairs: _Pairs) -> None:
     """State loans that an agency rates otherwise than the month before."""
-    names = [name for name in query.quantities if name in _AGENCY_OF] or list(_AGENCY_OF)
+    names = [name for name in query.quantities if name in RATING_AGENCIES] or list(RATING_AGENCIES)
     mask = np.zeros(len(pairs.later), np.bool_)
     texts: dict[int, list[str]] = {int(row): [] for row in pairs.later.tolist()}
     seen = False
     for name in names:
-        agency = _AGENCY_OF[name]
+        agency = RATING_AGENCIES[name]
         if any(RATING_COLUMNS[agency] not in side.view.ranks for side in (pairs.before, pairs.book)):
             continue
         seen = True

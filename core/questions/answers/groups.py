@@ -49,9 +49,7 @@ class _Table:
         self.query, self.statement, self.book, self.rows = query, statement, book, rows
         self.by = query.group or "obligor"
         self.noun = NOUNS[self.by]
-        mask = np.zeros(book.portfolio.row_count, np.bool_)
-        mask[rows] = True
-        self.every = book.groups(self.by, mask)
+        self.every = book.groups(self.by, book.mask_of(rows))
         self.performing = [group for group in self.every if book.performing[group.rows].any()] or self.every
         self.names = [name for name in query.quantities if name != "count"]
         if "count" in query.quantities:
@@ -140,7 +138,7 @@ class _Table:
                 )
                 texts.append(f"maturity {text}")
                 continue
-            word = "number of loans" if name == "count" else words_of(name, how)
+            word = words_of(name, how)
             text = self.statement.figure(word, value, unit_of(name), basis, of=group.label)
             if name == "count":
                 text = loans_of(text, int(value or 0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -42,22 +42,25 @@ def answer_classes(query: Query, subject: Subject) -> Statement:
     if structure is None or not structure.groups:
         raise Unavailable("the file has no notes")
     tests = structure.oc if kind == "oc" else structure.ic
+    due = structure.balance if kind == "oc" else structure.interest_due
+    numerator = book.pool.adjustments["adjusted"] if kind == "oc" else float(book.pool.interest["available"])
     places = _places(query, book, structure, tests)
     if query.order is not None:
         known = {test.at: test.trigger for test in tests if test.trigger is not None}
-        ratio_of = _ratios(book, structure, kind)
         sign = 1.0 if query.order == "least" else -1.0
-        places = sorted((place for place in places if place in known), key=lambda at: sign * (ratio_of(at) - known[at]))
+        gaps = {
+            at: numerator / amount * 100 - known[at] if (amount := due(at)) else np.nan for at in places if at in known
+        }
+        places = sorted(gaps, key=lambda at: sign * gaps[at])
         places = places[query.place - 1 : query.place] if query.place else places[: query.limit]
     for place in places:
         test = next((test for test in tests if test.at == place), None)
-        denominator = structure.balance(place) if kind == "oc" else structure.interest_due(place)
+        denominator = due(place)
         label = test.name if test is not None else structure.groups[place].name
         if denominator is None or not denominator > 0:
             raise Unavailable(f"what is due on class {plain(label)} and all senior is not known")
-        adjusted = book.pool.adjustments["adjusted"] if kind == "oc" else float(book.pool.interest["available"])
         word, operation = _RATIOS[kind]
-        ratio = adjusted / denominator * 100
+        ratio = numerator / denominator * 100
         basis = Basis(f"{operation} of the class and all senior x 100")
         text = statement.figure(f"{word} of class {plain(label)}", ratio, "percent", basis, of=label)
         text = f"The {word} ratio of class {statement.name(label)} is {text}"
@@ -71,17 +74,6 @@ def answer_classes(query: Query, subject: Subject) -> Statement:
         if test is not None and not test.from_sheet:
             statement.warn("the notes carry no triggers: those that are usual for their letters are shown")
     return statement
-
-
-def _ratios(book: LoanSet, structure: Any, kind: str) -> Callable[[int], float]:
-    """Return what gives the ratio of a group of notes, NaN where it is not known."""
-    numerator = book.pool.adjustments["adjusted"] if kind == "oc" else float(book.pool.interest["available"])
-
-    def ratio(place: int) -> float:
-        due = structure.balance(place) if kind == "oc" else structure.interest_due(place)
-        return numerator / due * 100 if due else np.nan
-
-    return ratio
 
 
 def _places(query: Query, book: LoanSet, structure: Any, tests: Sequence[Any]) -> list[int]:

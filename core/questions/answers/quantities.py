@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.questions.answer import Unit
-from core.questions.answers.book import LoanSet, Unavailable
+from core.questions.answers.book import COMPARE, LoanSet, Unavailable
 from core.questions.answers.statement import (
     AS_FILED,
     COUNT_OF_LOANS,
@@ -23,13 +23,12 @@ from core.questions.answers.statement import (
     capital,
 )
 from core.questions.query import Condition, Having
-from core.questions.vocabulary import QUANTITIES
+from core.questions.vocabulary import QUANTITIES, RATINGS
 from core.questions.wording import FIELD_UNITS, FIELD_WORDS
 from core.values import day_of
 from core.words import counted
 
 Mask = NDArray[np.bool_]
-RATINGS: Final = frozenset(("rating", "moodys_rating", "sp_rating", "fitch_rating"))
 TEXTS: Final = RATINGS | {"lien", "industry", "country", "cusip", "loanx", "isin", "index", "currency"}
 NAMED: Final = frozenset(("obligor", "facility", "cusip", "loanx", "isin"))
 SUMS: Final = frozenset(("par", "share", "count"))
@@ -39,13 +38,7 @@ _AMOUNTS: Final = {"par": "par_value", "market_value": "par_value x price / 100"
 _PLAIN: Final = frozenset(("par", "market_value", "facility_size"))
 """Quantities whose average is a plain one."""
 
-_COMPARE: Final[dict[str, Any]] = {
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-    "=": np.isclose,
-}
+_COMPARE: Final[dict[str, Any]] = COMPARE | {"=": np.isclose}
 
 
 def unit_of(name: str) -> Unit:
@@ -83,6 +76,8 @@ def operation_of(name: str, how: str | None = None) -> str:
 
 def words_of(name: str, how: str | None = None) -> str:
     """Return a quantity of a set in words."""
+    if name == "count":
+        return "number of loans"
     if name == "share":
         return "share of the collateral principal amount"
     if name == "spread" and how in (None, "average"):
@@ -109,8 +104,7 @@ def add_quantity(
     """Add a quantity of some loans to a statement, and return it with its text."""
     value = book.measure(name, rows, how)
     basis = Basis(operation_of(name, how), book, rows)
-    label = "number of loans" if name == "count" else words_of(name, how)
-    return value, statement.figure(label, value, unit_of(name), basis, of=of)
+    return value, statement.figure(words_of(name, how), value, unit_of(name), basis, of=of)
 
 
 def add_par_and_share(statement: Statement, book: LoanSet, rows: Rows, *, together: bool = False) -> tuple[str, str]:

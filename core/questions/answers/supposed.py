@@ -26,6 +26,7 @@ from core.questions.answers.tests import (
     unit_of_test,
 )
 from core.questions.query import Action, Condition, Query
+from core.questions.vocabulary import NAME_COLUMNS
 from core.questions.wording import condition_words, conditions_words, shown
 from core.scenario.changed import changed
 from core.scenario.holdings import Holdings, TradeEffect
@@ -224,9 +225,7 @@ def _rank(action: Action, book: LoanSet, rows: Rows) -> Rows:
     first = action.place - 1 if action.place else 0
     last = action.place or action.limit
     if action.group in ("obligor", "industry"):
-        mask = np.zeros(book.portfolio.row_count, np.bool_)
-        mask[rows] = True
-        groups = book.groups(action.group, mask)
+        groups = book.groups(action.group, book.mask_of(rows))
         groups.sort(key=lambda group: sign * float(book.par[group.rows].sum()))
         return np.concatenate([np.zeros(0, np.intp), *(group.rows for group in groups[first:last])])
     values = book.number(action.order_by)
@@ -335,13 +334,9 @@ _DONE: Final[dict[str, Callable[[Action, LoanSet, Rows, Statement], Portfolio]]]
 # ---- what is bought ----
 
 _LIENS: Final = {"second_lien": "Second Lien", "first_lien": "First Lien", "unsecured": "Unsecured", "bond": "Bond"}
-_COLUMNS: Final = {"obligor": "borrower_name", "industry": "industry", "cusip": "cusip", "loanx": "loanx_id"}
 _EXPECTED: Final = {
-    "rating": "rating_agency_a",
-    "spread": "spread",
-    "industry": "industry",
-    "maturity": "maturity_date",
-}
+    "rating": "rating_agency_a", "spread": "spread", "industry": "industry", "maturity": "maturity_date",
+}  # fmt: skip
 
 
 def _buy(action: Action, portfolio: Portfolio, statement: Statement) -> Portfolio:
@@ -394,8 +389,8 @@ def _describe(condition: Condition, fields: dict[str, Any], data: dict[str, Any]
     """Make a condition a field of the loan to buy; return whether it can be one."""
     field, low, high = condition.field, condition.low, condition.high
     if condition.op == "in" and len(condition.values) == 1:
-        if field in _COLUMNS:
-            fields[_COLUMNS[field]] = condition.values[0]
+        if field in ("obligor", "industry", "cusip", "loanx"):
+            fields[NAME_COLUMNS[field]] = condition.values[0]
         elif field in ("country", "isin"):
             data[field] = condition.values[0]
         else:

@@ -21,7 +21,7 @@ from core.questions.grammar.lexemes import Letter, Lexeme
 from core.questions.grammar.named import NameMatch
 from core.questions.query import Condition, Having, Operator
 from core.questions.tokens import Token, names
-from core.questions.vocabulary import QUANTITIES
+from core.questions.vocabulary import QUANTITIES, RATING_AGENCIES
 
 EPOCH_ORDINAL: Final = 719163
 RANK_WORST: Final = 22.0
@@ -38,7 +38,6 @@ LOAN_PRICES: Final = (20.0, 120.0)
 """A loan under a number between these two is one of that price."""
 
 AMOUNTS: Final = frozenset(("par", "facility_size", "unfunded", "market_value"))
-OF_AGENCY: Final = {"moodys_rating": "a", "sp_rating": "b", "fitch_rating": "c"}
 SETS: Final = frozenset(names("obligor industry country rating rating_a rating_b lien currency year"))
 """Groups of which a share or an amount that is compared is theirs, and not a loan's."""
 
@@ -57,7 +56,7 @@ COMPARED: Final = {"was": "spread", "wal": "years"} | {
 }
 """Quantities whose name may stand beside a comparison of loans -> the field."""
 
-BLANKS: Final = dict.fromkeys(OF_AGENCY, "rating") | {
+BLANKS: Final = dict.fromkeys(RATING_AGENCIES, "rating") | {
     name: name
     for name in names(
         "price spread coupon maturity recovery rating floor cusip loanx isin industry country purchase_price "
@@ -191,7 +190,7 @@ def rate_below_ccc(comparison: str) -> Rated:
 
 
 def rated_by(rated: Rated, agency: str | None, quantity: str | None, after: str | None) -> Rated:
-    return rated.by(after or OF_AGENCY.get(quantity or "") or agency)
+    return rated.by(after or RATING_AGENCIES.get(quantity or "") or agency)
 
 
 def rating_condition(rated: Rated, words: str) -> Condition:
@@ -202,7 +201,7 @@ def rating_condition(rated: Rated, words: str) -> Condition:
 def known_rating(quantity: str, words: str) -> Condition | None:
     if not words.lower().startswith(("rated by", "rating from", "rated from")):
         return None
-    return Condition(field="rating", op="known", agency=OF_AGENCY[quantity], words=words)
+    return Condition(field="rating", op="known", agency=RATING_AGENCIES[quantity], words=words)
 
 
 def beside_agency(agency: str, last: str, comparison: str | None, change: str | None, words: str) -> Condition | None:
@@ -220,7 +219,7 @@ def flag_condition(flag: str, words: str) -> Condition:
 
 
 def flag_by(flag: str, quantity: str | None, agency: str | None, after: str | None, words: str) -> Condition | None:
-    agency = after or agency or OF_AGENCY.get(quantity or "")
+    agency = after or agency or RATING_AGENCIES.get(quantity or "")
     if agency is None and quantity is None:
         return None
     return Condition(field="flag", values=(flag,), agency=agency, words=words)
@@ -242,7 +241,7 @@ def blank_condition(
     name = quantity or group or ""
     if name not in BLANKS or ((agency or after) and name != "rating"):
         return None
-    return Condition(field=BLANKS[name], op="blank", agency=OF_AGENCY.get(name, agency or after), words=words)
+    return Condition(field=BLANKS[name], op="blank", agency=RATING_AGENCIES.get(name, agency or after), words=words)
 
 
 def negate(simple: Condition) -> Condition:
@@ -436,6 +435,12 @@ def day_of_deal(context: Context, fact: str) -> Days | None:
     return None if day is None else Days(day, day)
 
 
+def consecutive_days(day: Days, last: Days) -> Days | None:
+    """Return two years, or two months, of which the second follows the first."""
+    follows = day.high is not None and last.low == day.high + 1
+    return Days(day.low, last.high) if follows else None
+
+
 def limit_days(op: str, day: Days) -> Days:
     """Return the days before, after, until or within some days."""
     assert day.low is not None
@@ -490,6 +495,8 @@ def join(where: Condition, last: Condition, way: str) -> Condition | None:
     if where.field == "not" or last.field == "not":
         return None
     fields = {part.field for part in parts}
+    if way == "and" and fields == {"rating"} and _names_agency(where) and _names_agency(last):
+        return None  # rated B3 by Moody's and B- by S&P
     if any(part.op in ("not in", "is not") for part in parts):
         if len(fields) > 1 or any(part.op != "not in" for part in parts[:-1]) or parts[-1].op not in ("not in", "in"):
             return None
@@ -504,6 +511,10 @@ def join(where: Condition, last: Condition, way: str) -> Condition | None:
     if way != "or" and not alike and not fields <= _NAMES:
         return None
     return Condition(any_of=tuple(parts), words=words)
+
+
+def _names_agency(condition: Condition) -> bool:
+    return any(name in condition.words.lower() for name in ("moody", "s&p", "sp", "fitch"))
 
 
 def join_marked(context: Context, where: Condition, last: Condition, span: tuple[int, int]) -> Condition | None:

@@ -22,14 +22,14 @@ _ANYWHERE: Final = "subject* and* whole* these? soft_if? "
 _TESTS: Final = "test* figure* bucket* "
 _SUPPOSED: Final = (
     _TESTS + "action* to_rating* where* size* at_price* pays* pays_rate* span* agency? category? fraction? "
-    "group* face* state* quantity* group_test* each? "
+    "group* face* beside? state* quantity* group_test* each? "
 )
 
 FRAMES: Final = tuple(
     QueryFrame(tuple(needs.split()), parse_slots(_ANYWHERE + slots), build)
     for needs, slots, build in (
         (
-            "action|swap|to_rating",
+            "action|swap|to_rating|bought_for",
             _SUPPOSED + "if* after_word? swap? bought_for? fact? change* first? ranking?",
             suppositions.build_what_if,
         ),
@@ -54,10 +54,10 @@ FRAMES: Final = tuple(
         ("superlative figure", _TESTS + "superlative face* period?", kinds.build_minimum),
         ("tests", "tests? compare? face*", kinds.build_pair),
         (
-            "ranking|test|figure|bucket|category|state|face|group_test|cushion_bound|figure_bound|class",
+            "ranking|test|figure|bucket|category|state|face|beside|group_test|cushion_bound|figure_bound|class",
             _TESTS + "category? group_test* face* state? over? ranking? ranked_count? cushion_bound* figure_bound? "
             "class* group_class? group_deal* period* change* compare? from? quantity* aggregate_total? each* idle_per* "
-            "months?",
+            "months? before? beside?",
             kinds.build_tests,
         ),
         ("class|group_class", "class* group_class* quantity* face* idle_per* fact*", kinds.build_notes),

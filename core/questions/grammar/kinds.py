@@ -27,7 +27,7 @@ from core.questions.grammar.question import (
 )
 from core.questions.query import Condition, Having, Query
 from core.questions.tokens import names
-from core.questions.vocabulary import QUANTITIES
+from core.questions.vocabulary import QUANTITIES, RATINGS
 from core.questions.wording import FIELD_WORDS
 
 _LOOKED_UP: Final = frozenset(("obligor", "facility", "cusip", "loanx", "isin"))
@@ -104,7 +104,7 @@ class _TestPhrases:
     def go_together(self) -> bool:
         """Return whether these phrases make a question on tests."""
         cover, by_cushion = self.cover, self.ranking is not None and self.ranking.by == "cushion"
-        is_limited = bool(self.faces or self.state or self.bounds or cover.has("over"))
+        is_limited = bool(self.faces or self.state or self.bounds or cover.has("over", "beside"))
         is_about = bool(self.ids or self.category or self.has_entity or self.state or self.faces or self.bounds)
         return not (
             set(cover.values("quantity")) - {"share", "par", "count"}
@@ -113,6 +113,7 @@ class _TestPhrases:
             or (self.ranking is not None and self.ids and not self.has_entity and not by_cushion)
             or (cover.has("ranked_count") and (self.ranking is None or not (self.has_entity or by_cushion)))
             or not (is_about or by_cushion)
+            or (cover.has("before") and not ("cushion" in self.faces and self.state == "fail"))
             or (len(self.ids) > 1 and any(self.question.text(edge) == "price" for edge in cover.all("figure")))
             or (self.classes and any(not test_id.startswith(("oc_", "ic_")) for test_id in self.ids))
             or (self.ids == ("weighted_average_price",) and any(self._is_extreme(edge) for edge in cover.all("face")))
@@ -295,13 +296,19 @@ def build_data(question: Question, cover: Cover) -> Outcome:
     return Query(kind="data", fact=what, is_count=question.is_many)
 
 
+_OF_NOTES: Final = frozenset(names("par coupon spread was rating share count unfunded maturity"))
+
+
 def build_notes(question: Question, cover: Cover) -> Outcome:
     classes = tuple(name for names in cover.values("class") for name in names)
     names = tuple("spread" if name == "was" else name for name in cover.values("quantity"))
     if set(cover.values("fact")) - {"liabilities"} or set(cover.values("face")) - {"level"}:
         return None
-    if set(names) - {"par", "coupon", "spread", "rating", "share", "count", "unfunded", "maturity"}:
-        return Unread((), "of the notes, balance, coupon, spread and triggers are known")
+    strange = [edge for edge in cover.all("quantity") if edge.value not in _OF_NOTES]
+    if strange:
+        return Unread(
+            tuple(map(question.words, strange)), "of the notes, balance, coupon, spread and triggers are known"
+        )
     if question.is_yes_no and not names:
         return Unread((question.tokens[-1].raw,), "of the notes, balance, coupon, spread and triggers are known")
     names = tuple(name for name in names if name != "count")
@@ -313,16 +320,15 @@ def build_notes(question: Question, cover: Cover) -> Outcome:
 # ---- moves ----
 
 _MOVED_BY_RATING: Final = {"down": "downgraded", "up": "upgraded", "worse": "downgraded", "better": "upgraded"}
-_RATINGS: Final = frozenset(("rating", "moodys_rating", "sp_rating", "fitch_rating"))
 _OF_RATINGS: Final = ("downgraded", "upgraded", "rerated")
 _MEASURED_BY: Final = {
     "repriced": frozenset(("spread",)),
-    "entered": _RATINGS | {"price"},
-    **dict.fromkeys(_OF_RATINGS, _RATINGS),
+    "entered": RATINGS | {"price"},
+    **dict.fromkeys(_OF_RATINGS, RATINGS),
 }
 """Quantities that may be named beside a move, since it is of them."""
 
-_MOVING: Final = ("price", "spread", "par", "coupon", *_RATINGS)
+_MOVING: Final = ("price", "spread", "par", "coupon", *RATINGS)
 
 
 def build_moves(question: Question, cover: Cover) -> Outcome:
@@ -356,7 +362,7 @@ def build_moves(question: Question, cover: Cover) -> Outcome:
     group = next(iter(cover.values("group_loan", "group_obligor")), None)
     names = [name for name in cover.values("quantity") if name in ("par", "share") and move != "par"]
     is_by_change = ranking is not None and move in ("price", "spread", "par", "coupon")
-    agencies = [name for name in cover.values("quantity") if name in _RATINGS - {"rating"}]
+    agencies = [name for name in cover.values("quantity") if name in RATINGS - {"rating"}]
     agencies += [RATING_NAMES[agency] for agency in cover.values("agency")]
     if agencies and move not in ("downgraded", "upgraded", "rerated"):
         return None
@@ -401,7 +407,7 @@ def _move_of(
         quantity = "price"
     if not changes or not listed or quantity is None:
         return None
-    if quantity in _RATINGS:
+    if quantity in RATINGS:
         return _MOVED_BY_RATING.get(changes[0], "rerated")
     return quantity
 
@@ -433,7 +439,7 @@ class _Measure:
         self.says_by = by is not None
         ranked = [edge.value for edge in cover.all("group") if edge.value in GROUPS_OF_LOANS]
         self.group = by or next((name for name in ranked if name != "loan"), "loan" if ranked else None)
-        ratings = [edge.value for edge in cover.all("quantity") if edge.value in _RATINGS]
+        ratings = [edge.value for edge in cover.all("quantity") if edge.value in RATINGS]
         if cover.has("ranking") and self.group is None and ratings and question.tokens[0].text == "which":
             self.group = GROUP_OF[ratings[0]]  # which rating has the most par
             self.names.remove(ratings[0])
@@ -449,11 +455,16 @@ class _Measure:
     def take_days(self) -> bool:
         """Make conditions of days and numbers that stand apart from what they are of."""
         for edge in self.cover.all("span"):
-            if not {"maturity", "wal"} & set(self.names):
+            if "maturity" not in self.names:
                 return False
-            if "maturity" in self.names:
-                self.names.remove("maturity")
             self.where.append(_as_where(edge, matures(edge.value, self.question.words(edge))))
+        if self.cover.has("span"):
+            spans = self.cover.values("span")
+            first = max((days.low for days in spans if days.low is not None), default=None)
+            last = min((days.high for days in spans if days.high is not None), default=None)
+            if first is not None and last is not None and first > last:
+                return False
+            self.names.remove("maturity")
         for edge in self.cover.all("bound"):
             if self.question.is_yes_no and self.names and not edge.value.unit:
                 self.having.append(require(self.names[0], edge.value))  # is their average price above 70
@@ -494,6 +505,8 @@ class _Measure:
 
     def goes_together(self) -> bool:
         """Return whether none of the phrases would be passed over."""
+        if self.is_count and not self.says_by and set(self.names) & set(RATING_NAMES.values()):
+            return False  # how many are rated by Fitch: it is no figure, but a condition
         if self.cover.has("limit") and not (self.cover.has("ranking") and self.group in GROUP_TESTS):
             return False
         if self.cover.has("ranking") and self.where and (self.question.is_yes_no or self._counts_the_largest()):

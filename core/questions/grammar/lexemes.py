@@ -53,7 +53,8 @@ class Lexeme:
     @property
     def is_plural(self) -> bool:
         last = self.tokens[-1]
-        return last.raw.lower().endswith("s") and last.text != last.raw.lower()
+        raw = last.raw.lower()
+        return raw.endswith("s") and not raw.endswith(("'s", "’s")) and last.text != raw
 
     @property
     def is_idle(self) -> bool:

@@ -18,7 +18,7 @@ from core.portfolio.cells.identifiers import standard
 from core.portfolio.cells.parsing import country
 from core.portfolio.model.fields import COUNTRIES
 from core.questions.tokens import Token, names
-from core.questions.vocabulary import INDUSTRY_WORDS, ROWS, phrases, stems_of
+from core.questions.vocabulary import INDUSTRY_WORDS, NAME_COLUMNS, ROWS, phrases, stems_of
 
 NAMES_MAX: Final = 100_000
 """Distinct names of a column that are looked at; of more only identifiers are found."""
@@ -185,7 +185,7 @@ class Named:
                 values |= {result.test_name: None for result in results if result.test_id not in TESTS}
             else:
                 names = subject.portfolio.names
-                column = names.get(COLUMNS[field], names.get("obligor") if field == "obligor" else None)
+                column = names.get(NAME_COLUMNS[field], names.get("obligor") if field == "obligor" else None)
                 if column is not None and len(column.values) <= NAMES_MAX:
                     values |= dict.fromkeys(column.values)
         return list(values)
@@ -227,17 +227,6 @@ class Named:
 
 
 _FIRST_PART: Final = re.compile(r"[:,&/]| and ")
-
-COLUMNS: Final = {
-    "obligor": "borrower_name",
-    "facility": "facility_name",
-    "industry": "industry",
-    "country": "country",
-    "currency": "currency",
-    "cusip": "cusip",
-    "loanx": "loanx_id",
-    "isin": "isin",
-}
 
 
 class Lookup:

@@ -14,7 +14,7 @@ from core.questions.grammar import conditions as of
 from core.questions.grammar.chart import GrammarRow, compile_rules
 from core.questions.grammar.conditions import PRICE_LIKE_MAX, Days, Rated
 from core.questions.tokens import Token, names
-from core.questions.vocabulary import QUANTITIES
+from core.questions.vocabulary import QUANTITIES, RATING_AGENCIES
 
 FLAG_TESTS: Final = {
     "ccc": "ccc_bucket_pct",
@@ -37,7 +37,7 @@ _LARGEST: Final = {
 }
 """A group, its place and how many there are -> the test that limits them."""
 
-RATING_NAMES: Final = {agency: name for name, agency in of.OF_AGENCY.items()}
+RATING_NAMES: Final = {agency: name for name, agency in RATING_AGENCIES.items()}
 GROUPS_OF_LOANS: Final = frozenset(
     names("loan obligor industry country rating rating_a rating_b rating_c lien year currency index coupon_type")
 )
@@ -114,6 +114,11 @@ def _by(group: str | None, quantity: str | None, text: str) -> str | None:
     return None if name == "loan" and text in _OF_ALL else name
 
 
+def _by_agency(context: of.Context, by: str, span: tuple[int, int]) -> str | None:
+    """Return what a breakdown is by; B- by S&P is none."""
+    return None if span[0] and context.lexemes[span[0] - 1].get("letter") else by
+
+
 def _by_behind(group: str | None, quantity: str | None, last_text: str) -> str | None:
     return _group_of(group or quantity or "") if last_text in _NOUNS_OF_PER else None
 
@@ -156,7 +161,7 @@ def _becomes(action: str | None, rated: Rated | None, agency: str | None, text: 
 
 
 def _buying(text: str) -> str | None:
-    return {"buy": "buy", "add": "buy", "purchase": "buy", "sell": "sell"}.get(text.split()[-1])
+    return {"for": "buy", "buy": "buy", "add": "buy", "purchase": "buy", "sell": "sell"}.get(text.split()[-1])
 
 
 def _group_in(*groups: str) -> Callable[[str], str | None]:
@@ -242,6 +247,7 @@ ROWS: Final[tuple[GrammarRow, ...]] = (
     ("span", "day", None, 1.2),
     ("span", "op=@when day", of.limit_days, 1.0),
     ("span", "per day", lambda day, text: of.limit_days("by", day) if text == "by" else None, 1.0),
+    ("span", "day and last=day; comparison:in day and last=day", of.consecutive_days, 1.0),
     ("span", "number @or_so", of.year_or_so, 1.0),
     ("span", "comparison:between day and last=day", lambda day, last: Days(day.low, last.high), 1.0),
     ("span", "comparison:within number", of.within, 1.0),
@@ -254,7 +260,8 @@ ROWS: Final[tuple[GrammarRow, ...]] = (
         lambda day: days[0] <= day.toordinal() - of.EPOCH_ORDINAL <= days[1]), 1.0),
     ("period", "moment; fact:as_of moment", None, 1.0),
     ("period", "comparison:from|after moment 'to'? last=moment?", _since, 1.0),
-    ("period", "compare moment; compare period:previous", lambda: "change", 1.0),
+    ("period", "compare moment; compare period:previous; than moment; than 'in' moment; than period:previous",
+        lambda: "change", 1.0),
     # together
     ("where", "simple", None, 1.0),
     ("where", "where group:loan? or last=simple", lambda where, last: of.join(where, last, "or"), 1.0),
@@ -272,7 +279,7 @@ ROWS: Final[tuple[GrammarRow, ...]] = (
     ("ranked_count", "numeral; number", lambda number, numeral: count_of(number, numeral), 1.1),
     ("order_by", "per aggregate:average? quantity", lambda quantity, text: quantity if text == "by" else None, 1.0),
     # groups
-    ("by_group", "by", None, 1.0),
+    ("by_group", "by", _by_agency, 1.0),
     ("by_group", "per group; per quantity", _by, 1.0),
     ("by_group", "per agency @rating; per agency group:rating", lambda agency: f"rating_{agency}", 1.0),
     ("by_group", "group per; quantity per", _by_behind, 1.0),
@@ -298,13 +305,15 @@ ROWS: Final[tuple[GrammarRow, ...]] = (
     ("at_price", "'at' number; 'for' number; quantity:price number; 'at' quantity:price number", _price_at, 1.0),
     ("at_price", "'at' quantity:par", lambda: 100.0, 1.0),
     ("pays", "quantity:spread|was number", _pays, 1.0),
-    ("pays", "number quantity:spread|was", lambda number: _pays(number) if number.unit else None, 1.0),
+    ("pays", "number quantity:spread|was", lambda number:
+        _pays(number) if number.unit or number.value > PRICE_LIKE_MAX else None, 1.0),
     ("pays", "quantity:coupon? number", lambda number: number.value if number.unit == "bps" else None, 0.9),
     ("pays_rate", "quantity:coupon number; number quantity:coupon",
         lambda number: number.value if number.unit == "percent" else None, 1.0),
     ("to_rating", "'to' rated agency?; 'to' flag:ccc; action:downgrade|upgrade rated agency?; "
         "action:downgrade|upgrade flag:ccc", _becomes, 1.0),
-    ("bought_for", "'for' number", lambda number: number if number.unit == "amount" else None, 0.9),
+    ("bought_for", "'for' number; 'pro_forma_for' number; 'what_does' number; 'what_would' number",
+        lambda number: number if number.unit == "amount" else None, 0.9),
     ("action", "room", _buying, 1.1),
     # words that a query has no field for
     *((f"group_{name}", "group", _group_in(name), 0.5) for name in ("loan", "obligor", "deal", "class", "test")),
@@ -313,7 +322,7 @@ ROWS: Final[tuple[GrammarRow, ...]] = (
     ("soft_if", "if", _word(*SOFT_IFS), 0.5),
     ("level", "aspect:level",
         _word("level", "value", "current level", "current value", "figure", "ratio", "stand"), 0.5),
-    ("limit", "aspect:limit", None, 1.0),
+    ("limit", "aspect:limit; beside", None, 1.0),
     ("each", "per", _word("each", "every", "for each", "for every", "of each"), 0.5),
     ("from", "comparison", _word("from", "below", "under", "above", "over"), 0.6),
     ("before", "comparison", _word("before", "until"), 0.5),

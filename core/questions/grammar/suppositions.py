@@ -26,6 +26,7 @@ _HARD_IFS: Final = frozenset(
 )  # fmt: skip
 """Words right behind which something is supposed."""
 _ASKING: Final = frozenset(["what", "how", "which", "where", "would", "does"])
+_DEALT: Final = frozenset(("sell", "buy"))
 _OF_RATINGS: Final = frozenset(("downgrade", "upgrade"))
 _SUPPOSED: Final = frozenset(
     names("where size at_price ranking to_rating action fraction group agency each pays pays_rate span")
@@ -41,7 +42,8 @@ _RATES: Final = frozenset(("coupon", "spread", "was", "floor"))
 
 def build_trade(question: Question, cover: Cover) -> Outcome:
     """Build the query of whether something may be done."""
-    if question.tokens[0].text not in ("can", "could", "may", "is") or not question.is_yes_no:
+    is_room = question.lexemes[0].text == "room for"
+    if not is_room and (question.tokens[0].text not in ("can", "could", "may", "is") or not question.is_yes_no):
         return None
     outcome = _suppose(question, cover, range(len(question.lexemes)), is_hard=True)
     if not isinstance(outcome, list):
@@ -89,7 +91,7 @@ def _region(question: Question, cover: Cover) -> tuple[range, bool]:
     hard += [edge.start for edge in cover.all("after_word")]
     if question.lexemes[0].get("action") in ("sell", "buy") or question.lexemes[0].get("swap"):
         hard = [0]  # sell everything below 80: where is WAS then?
-    colon = next((at for at, lexeme in enumerate(question.lexemes) if ":" in lexeme.before), 0)
+    colon = next((at for at in range(1, len(question.lexemes)) if _ends_a_clause(question, at)), 0)
     if not ifs and any(edge.start < colon for edge in cover.all("action")):
         hard = [0]  # Alpha defaults: what is the OC?
     if not (ifs or hard):
@@ -98,9 +100,16 @@ def _region(question: Question, cover: Cover) -> tuple[range, bool]:
     for at in range(start + 1, len(question.lexemes)):
         lexeme = question.lexemes[at]
         goes_on = any(meaning.kind in ("name", "letter", "number") for meaning in lexeme.meanings)
+        goes_on |= lexeme.get("action") in _DEALT and question.lexemes[start].get("action") in _DEALT
         if ("," in lexeme.before and not goes_on) or ":" in lexeme.before or lexeme.tokens[0].text in _ASKING:
             return range(start, at), bool(hard)
     return range(start, len(question.lexemes)), bool(hard)
+
+
+def _ends_a_clause(question: Question, at: int) -> bool:
+    """Return whether a colon stands before a phrase, or a comma behind a verb: Alpha defaults, OC?"""
+    mark, verb = question.lexemes[at].before, question.lexemes[at - 1]
+    return ":" in mark or ("," in mark and verb.get("action") == "default" and verb.tokens[0].raw.endswith("s"))
 
 
 def _suppose(question: Question, cover: Cover, region: range, *, is_hard: bool) -> list[Action] | Unread | None:
@@ -164,7 +173,8 @@ def _verbs(cover: Cover) -> list[Edge]:
         if kind is None:
             continue
         if edge.kind == "bought_for" and not (verbs and verbs[-1].kind == "swap"):
-            return []
+            is_alone = sum(_kind_of(verb) is not None for verb in cover.edges) == 1
+            return [edge] if is_alone and cover.has("at_price") else []
         if verbs and not any(verbs[-1].start < at < edge.start for at in ands):
             last = _kind_of(verbs[-1])
             if last == kind or {kind, last} == {"price_to", "price_down"}:
@@ -258,6 +268,9 @@ class _Clause:
         if self._is_any_loan(where) and ranking is None:
             words = tuple(self.question.words(edge) for edge in self.parts.all("where", "group"))
             return Unread((f"a {' '.join(words)}",), "which loan is meant is not said")
+        most = [edge for edge in self.parts.all("ranking") if self.question.text(edge) == "most"]
+        if most:
+            return Unread((self.question.words(most[0]),), "how many of them is not said")
         says_all = self.parts.has("each") or any(lexeme.text == "all" for lexeme in self.lexemes)
         if not where and ranking is None and self.kind in ("default", "sell", "repay") and not says_all:
             return Unread((self.lexeme.raw,), "which loans are meant is not said")
