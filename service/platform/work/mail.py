@@ -266,7 +266,7 @@ async def deliver(
     Raises:
         UnfitAddress, UnfitMail: it cannot be sent.
         PermanentError: the server refused it for good, or offers no TLS for the password, or there is no place for it.
-        NotTaken, OSError: this time nobody got it; NotReached where the server said nothing of it.
+        NotAccepted, OSError: this time nobody got it; NotReached where the server said nothing of it.
         Away: it is left alone, since nobody reached it lately. Whatever it says of one letter is no reason for that.
     """
     content = render(settings, id_, written_at, mail)
