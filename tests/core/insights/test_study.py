@@ -34,8 +34,8 @@ def test_a_figure_that_is_no_number_is_not_said() -> None:
             draft.put("figure", value, "amount", FigureRecipe(operation="given"))
     with pytest.raises(NotKnown):
         draft["figure"]
-    draft.given("none", 0.0, "amount", "a place")
-    draft.given("some", 3.0, "amount", "a place")
+    draft.quote("none", 0.0, "amount", "a place")
+    draft.quote("some", 3.0, "amount", "a place")
     with pytest.raises(NotKnown):
         draft.combined("part", "quotient", "percent", "some", "none", times=100.0)
     assert draft.combined("part", "quotient", "percent", "none", "some", times=100.0) == 0.0
