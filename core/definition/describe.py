@@ -32,8 +32,8 @@ A `share` is TRUE or FALSE for each loan. A loan may have a blank in a field tha
 known. It is not in the figure, and `coverage_pct` says how much is. ISBLANK, ISNUMBER and ISTEXT ask for the blank. A
 `value` reads totals and other tests. A test without a limit is a figure for others.
 
-A test by a measure of loans or of names may be `among` some loans alone. `measure = "obligor"` with `among =
-"non_senior_secured"` is the largest obligor by those loans. `among = "=price<90"` takes the loans of which the formula
+A test by a measure of loans or of names may be `among` some loans alone. With `among = "non_senior_secured"`,
+`measure = "obligor"` is the largest obligor by those loans. `among = "=price<90"` takes the loans of which the formula
 is TRUE. `of` stays what the share is of. `adds = ["cash"]` counts principal cash with the loans, `adds = ["unfunded"]`
 what is not drawn of them. `country_groups` lists countries that share a limit, or takes those of a range of
 `country_ceilings`; the tests `country_group` and `country_of_group` name one.

@@ -1,7 +1,7 @@
 """The hash of what a reader of a spreadsheet sees as its data, version `svc_hash_v1`.
 
-It is the same for the same cells whatever program saved them last, tried with LibreOffice 7.4. All figures below
-are little-endian, texts are UTF-8, and hashes SHA-256.
+It is the same for the same cells whatever program saved them last, tried with LibreOffice 7.4. All figures below are
+little-endian, texts are UTF-8, and hashes SHA-256.
 
 **Cells.** A cell counts by what it holds, never by its style, width, comment or merge, or by whether it is hidden.
 A record begins with its 0-based row (4 bytes), then:
@@ -17,33 +17,32 @@ A record begins with its 0-based row (4 bytes), then:
 | array formula, in its first cell | `a`, 4 bytes each: rows and columns filled, length; normal form, then its value |
 
 The value of a formula is an `n`, `t` or `e` as above. Dates are numbers there, TRUE and FALSE the numbers 1 and 0,
-and a text has no spaces, tabs and line ends at its ends. It is `-` where there is none or nothing is left of a
-text. It is `v` alone where it is not covered, since the formula is volatile or reads cells that are
-(`core.provenance.unsteady`). The further cells that an array formula fills hold such values, too; where its value
-is not covered, they have no record. A number that an array formula gives is rounded once more, in the same way, to
-10 digits. LibreOffice calculates these anew whenever it opens a file.
+and a text has no spaces, tabs and line ends at its ends. It is `-` where there is none or nothing is left of a text.
+It is `v` alone where it is not covered, since the formula is volatile or reads cells that are
+(`core.provenance.unsteady`). The further cells that an array formula fills hold such values, too; where its value is
+not covered, they have no record. A number that an array formula gives is rounded once more, in the same way, to 10
+digits. LibreOffice calculates these anew whenever it opens a file.
 
 A blank cell and an empty text have no record. Two things count as constants, since programs write constants so. One
 is a formula that is TRUE, FALSE or an error by itself. The other is the number 0 or 1 under the format BOOLEAN or
 `"TRUE";"TRUE";"FALSE"`.
 
-**Numbers** are rounded to 15 significant digits, which is all that LibreOffice keeps. The shortest decimal that
-reads back as the number (what Python, Java and JavaScript print) is rounded, half away from zero. It is then read
-as a double again; -0 is 0. So two numbers that differ behind the 15th digit are the same to this hash.
+**Numbers** are rounded to 15 significant digits, which is all that LibreOffice keeps. The shortest decimal that reads
+back as the number (what Python, Java and JavaScript print) is rounded, half away from zero. It is then read as a
+double again; -0 is 0. So two numbers that differ behind the 15th digit are the same to this hash.
 
 **Formulas** have the normal form of `core.provenance.formulas`.
 
-**Sheets.** A column's hash is over its records, downwards. A sheet's hash is over its columns that have records,
-from the left. Each gives its 0-based column (4 bytes), number of records (8 bytes) and hash (32 bytes).
+**Sheets.** A column's hash is over its records, downwards. A sheet's hash is over its columns that have records, from
+the left. Each gives its 0-based column (4 bytes), number of records (8 bytes) and hash (32 bytes).
 
 **Data.** The hash is over
 
 - `svc_hash_v1` and a zero byte; a byte 1 where dates count from 1904, else 0; the number of sheets (4 bytes);
 - for each sheet in the order of the workbook: the length of its name (4 bytes), its name, its hash;
 - the hash of the names: those that stand in a formula of these sheets, or in what such a name stands for. They come
-  in the order of their bytes. Each gives the length (4 bytes) and text of the name in lower case, one that belongs
-  to a sheet as `'sheet'!name`. Then come the length (4 bytes) and normal form of what it stands for, as it reads in
-  A1.
+  in the order of their bytes. Each gives the length (4 bytes) and text of the name in lower case, one that belongs to
+  a sheet as `'sheet'!name`. Then come the length (4 bytes) and normal form of what it stands for, as it reads in A1.
 
 Other sheets of the file are no part of it.
 """

@@ -19,8 +19,8 @@ A formula is read by the grammar of `core.formula.language` and written in prefi
 | operation | the sign before its operands in parentheses: `+(a,b)`, `-(a)`, `%(a)`, `@(a)`, `#(a)`; union `,(a,b)` |
 | call | `name(a,b)` without `_xlfn.`, `_xlws.`, `_xlpm.`; an argument left out is empty; a called value is `()(f,a)` |
 
-All but texts and errors is in lower case. `~`, which LibreOffice writes for a union, is one. A text that is no
-formula by the grammar is `?` and the text in lower case, without blanks.
+All but texts and errors is in lower case. `~`, which LibreOffice writes for a union, is one. A text that is no formula
+by the grammar is `?` and the text in lower case, without blanks.
 """
 
 from __future__ import annotations

@@ -5,12 +5,12 @@ They change although nothing in the file has changed.
 Formulas go by runs: those one below the other in a column that have the same normal form. An array formula is a run
 of its own, whose cells are all that it fills. A run is unsteady
 
-1. where its formula, or a name that it uses, calls NOW, TODAY, RAND, RAND.NV, RANDBETWEEN, RANDBETWEEN.NV,
-   RANDARRAY, CELL or INFO;
-2. where a range that it reads meets an unsteady run. Its ranges are the cells and ranges of its formula, over all
-   of its cells, on each sheet of a run of sheets. Those of the names that it uses count, too. Columns of a table
-   read the whole table, or all tables of its own sheet where none is named. OFFSET and INDIRECT read all hashed
-   sheets. A data table reads the row above it from the column to its left on, and that column from that row on.
+1. where its formula, or a name that it uses, calls NOW, TODAY, RAND, RAND.NV, RANDBETWEEN, RANDBETWEEN.NV, RANDARRAY,
+   CELL or INFO;
+2. where a range that it reads meets an unsteady run. Its ranges are the cells and ranges of its formula, over all of
+   its cells, on each sheet of a run of sheets. Those of the names that it uses count, too. Columns of a table read
+   the whole table, or all tables of its own sheet where none is named. OFFSET and INDIRECT read all hashed sheets. A
+   data table reads the row above it from the column to its left on, and that column from that row on.
 
 Rule 2 is applied until nothing changes. Where that takes more than 1,000 times, or 5,000,000,000 comparisons of a
 range with a column, every run is unsteady. An array formula counts with the first 16 columns that it fills. Sheets
