@@ -107,6 +107,7 @@ class _TestPhrases:
             or (self.ranking is not None and self.ids and not self.has_entity and not by_cushion)
             or (cover.has("ranked_count") and (self.ranking is None or not (self.has_entity or by_cushion)))
             or not (is_about or by_cushion)
+            or (self.period != "change" and any("newly" in self.question.text(edge) for edge in cover.all("state")))
             or (cover.has("before") and not ("cushion" in self.faces and self.state == "fail"))
             or (len(self.ids) > 1 and any(self.question.text(edge) == "price" for edge in cover.all("figure")))
             or (self.classes and any(not test_id.startswith(("oc_", "ic_")) for test_id in self.ids))
