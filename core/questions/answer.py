@@ -15,21 +15,9 @@ from core.frames.brief import CHARACTERS_MAX, brief, shortened
 from core.frames.notebook import card, table
 
 Unit = Literal[
-    "percent",
-    "points",
-    "price",
-    "factor",
-    "score",
-    "years",
-    "amount",
-    "number",
-    "bps",
-    "count",
-    "days",
-    "date",
-    "rating",
-    "text",
-]
+    "percent", "points", "price", "factor", "score", "years", "amount", "number", "bps", "count", "days", "date",
+    "rating", "text",
+]  # fmt: skip
 """Percent points of something (`points`: of a change in percent or price); price is percent of par; amount is money of
 the deal's currency; bps basis points. The last three are no figures: a day, a symbol, a status or a name."""
 

@@ -22,13 +22,8 @@ RANK_LOWEST: Final = 21
 
 DECIMALS: Final[dict[str, int]] = {"count": 0, "days": 0, "factor": 0, "bps": 0, "amount": 0}
 SUFFIX: Final[dict[str, str]] = {
-    "percent": " %",
-    "points": " points",
-    "price": " % of par",
-    "years": " years",
-    "bps": " bps",
-    "days": " days",
-}
+    "percent": " %", "points": " points", "price": " % of par", "years": " years", "bps": " bps", "days": " days",
+}  # fmt: skip
 
 
 def shown(value: Any, unit: Unit, *, currency: str | None = None, sign: bool = False) -> str:
@@ -248,11 +243,8 @@ _ASPECTS: Final = {
     "first": "the first to fail of ",
 }  # fmt: skip
 _STATUSES: Final = {
-    "pass": ", passing",
-    "fail": ", failing",
-    "warning": ", in their warning band",
-    "skipped": ", skipped",
-}
+    "pass": ", passing", "fail": ", failing", "warning": ", in their warning band", "skipped": ", skipped",
+}  # fmt: skip
 _DIRECTIONS: Final = {"better": ", improved", "worse": ", worsened", "up": ", risen", "down": ", fallen"}
 _MOVED: Final = {"down": ", lower", "up": ", higher", "worse": ", lower", "better": ", higher"}
 

@@ -60,32 +60,19 @@ class Group:
 
 
 _FLAG_COLUMNS: Final = {
-    "cov_lite": ("cov_lite",),
-    "fixed": ("is_fixed",),
-    "dip": ("is_dip",),
-    "current_pay": ("is_current_pay",),
-    "deferring": ("is_deferring", "is_pik"),
-    "participation": ("participation",),
-    "bridge": ("is_bridge",),
-    "revolver": ("is_revolving",),
-    "delayed_draw": ("is_delayed_draw",),
-    "long_dated": ("is_long_dated",),
-}
+    "cov_lite": ("cov_lite",), "fixed": ("is_fixed",), "dip": ("is_dip",), "current_pay": ("is_current_pay",),
+    "deferring": ("is_deferring", "is_pik"), "participation": ("participation",), "bridge": ("is_bridge",),
+    "revolver": ("is_revolving",), "delayed_draw": ("is_delayed_draw",), "long_dated": ("is_long_dated",),
+}  # fmt: skip
 _LIENS: Final = {
-    "first_lien": (Lien.BLANK, Lien.FIRST_LIEN),
-    "second_lien": (Lien.SECOND_LIEN,),
-    "unsecured": (Lien.UNSECURED,),
+    "first_lien": (Lien.BLANK, Lien.FIRST_LIEN), "second_lien": (Lien.SECOND_LIEN,), "unsecured": (Lien.UNSECURED,),
     "bond": (Lien.BOND,),
-}
+}  # fmt: skip
 _DENIALS: Final = {"performing": "defaulted", "floating": "fixed", "covenanted": "cov_lite"}
 LIEN_WORDS: Final = {
-    Lien.BLANK: "first lien",
-    Lien.FIRST_LIEN: "first lien",
-    Lien.SECOND_LIEN: "second lien",
-    Lien.UNSECURED: "unsecured",
-    Lien.BOND: "bond",
-    Lien.OTHER: "other",
-}
+    Lien.BLANK: "first lien", Lien.FIRST_LIEN: "first lien", Lien.SECOND_LIEN: "second lien", Lien.UNSECURED:
+    "unsecured", Lien.BOND: "bond", Lien.OTHER: "other",
+}  # fmt: skip
 RATING_COLUMNS: Final = {"a": "rating_agency_a", "b": "rating_agency_b", "c": "rating_agency_c"}
 
 COMPARE: Final[dict[str, np.ufunc]] = {

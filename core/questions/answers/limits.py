@@ -14,7 +14,7 @@ from core.questions.answers.book import LoanSet, Unavailable
 from core.questions.answers.quantities import operation_of
 from core.questions.answers.stated import class_rows
 from core.questions.answers.statement import SUM_OF_PAR, Basis, Statement, book_of, yes_no
-from core.questions.answers.tests import resolve, results_of, state_test, unit_of_test
+from core.questions.answers.tests import basis_of, resolve, results_of, state_test, unit_of_test
 from core.questions.query import Query
 from core.questions.vocabulary import QUANTITIES
 from core.questions.wording import conditions_words, test_word
@@ -191,7 +191,7 @@ def _state_figure(query: Query, statement: Statement) -> float:
         name, unit = statement.name(result.test_name), unit_of_test(result.test_id, result)
         value: float | None = result.cushion if query.aspect == "cushion" else result.current_value
         label = f"cushion of {name}" if query.aspect == "cushion" else name
-        basis = Basis(f"result of the test {result.test_id}", test_id=result.test_id)
+        basis = basis_of(result)
     else:
         book = LoanSet(subject)
         quantity = query.quantities[0] if query.quantities else "par"

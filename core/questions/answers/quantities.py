@@ -13,17 +13,9 @@ from numpy.typing import NDArray
 
 from core.questions.answer import Unit
 from core.questions.answers.book import COMPARE, LoanSet, Unavailable
-from core.questions.answers.statement import (
-    AS_FILED,
-    COUNT_OF_LOANS,
-    SUM_OF_PAR,
-    Basis,
-    Rows,
-    Statement,
-    capital,
-)
+from core.questions.answers.statement import AS_FILED, COUNT_OF_LOANS, SUM_OF_PAR, Basis, Rows, Statement, capital
 from core.questions.query import Condition, Having
-from core.questions.vocabulary import QUANTITIES, RATINGS
+from core.questions.vocabulary import QUANTITIES, RATING_AGENCIES, RATINGS
 from core.questions.wording import FIELD_UNITS, FIELD_WORDS
 from core.values import day_of
 from core.words import counted
@@ -151,7 +143,7 @@ def add_cell(statement: Statement, book: LoanSet, row: int, name: str) -> str:
 def add_ratings(statement: Statement, book: LoanSet, row: int) -> list[str]:
     """Add what each agency rates a loan, and return the texts."""
     texts = []
-    for name in ("moodys_rating", "sp_rating", "fitch_rating"):
+    for name in RATING_AGENCIES:
         try:
             if book.text_of(name, row) is not None:
                 texts.append(f"{QUANTITIES[name].name} {add_cell(statement, book, row, name)}")

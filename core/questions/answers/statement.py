@@ -108,7 +108,7 @@ class Statement:
         identifier = book.identifier_of(row)
         return f"{label} ({self.name(identifier)})" if identifier else label
 
-    def loans(self, count: int, words: str = "") -> str:
+    def loans(self, count: int) -> str:
         """Return the end of a sentence on how many more there are than are listed."""
         return f"{count - ROWS_SHOWN:,} more are not listed." if count > ROWS_SHOWN else ""
 

@@ -133,7 +133,8 @@ def _state_difference(statement: Statement, tests: Tests, ids: Sequence[str]) ->
         statement.add(f"{names}: {text}.")
 
 
-def _basis(result: TestResult | Skipped, what: str = "result of") -> Basis:
+def basis_of(result: TestResult | Skipped, what: str = "result of") -> Basis:
+    """Return what a figure of a test rests on."""
     return Basis(f"{what} the test {result.test_id}", test_id=result.test_id)
 
 
@@ -150,12 +151,12 @@ def state_test(query: Query, statement: Statement, result: TestResult | Skipped,
         return
     name = plain(name)
     _state_verdict(query, statement, result)
-    value_text = statement.figure(name, result.current_value, unit, _basis(result))
+    value_text = statement.figure(name, result.current_value, unit, basis_of(result))
     limit = add_limit_of(statement, result, f"limit of {name}")
     required = f"{_DIRECTIONS[result.threshold_type]} {limit} is required"
     text = f"{name}{when} is {value_text}, {required}: it {STATUS_WORDS[result.status]}"
     if result.cushion is not None:
-        basis = _basis(result, "cushion of")
+        basis = basis_of(result, "cushion of")
         cushion = statement.figure(f"cushion of {name}", result.cushion, unit_apart(unit), basis)
         text += f", with a cushion of {cushion}"
         if query.aspect == "cushion":
@@ -241,7 +242,7 @@ def _breakdown(statement: Statement, result: TestResult) -> str:
         label = _borrower_of(statement.subject, row["name"]) if part == "obligors" else row["name"]
         text = statement.name(label)
         if len(rows) > 1:
-            basis = _basis(result, "breakdown of")
+            basis = basis_of(result, "breakdown of")
             word = "share of the collateral principal amount"
             text += f" {statement.figure(word, row['share_pct'], 'percent', basis, of=label)}"
         texts.append(text)
@@ -368,11 +369,11 @@ def _state_count(query: Query, statement: Statement, of: tuple[list[TestResult],
 def _state_line(statement: Statement, result: TestResult) -> None:
     """State a test as one line of a list."""
     unit, name = unit_of_test(result.test_id, result), statement.name(result.test_name)
-    value = statement.figure("value", result.current_value, unit, _basis(result), of=result.test_name)
+    value = statement.figure("value", result.current_value, unit, basis_of(result), of=result.test_name)
     limit = add_limit_of(statement, result, "limit", of=result.test_name)
     text = f"{name}: {value}, {_DIRECTIONS[result.threshold_type]} {limit}, {STATUS_WORDS[result.status]}"
     if result.cushion is not None:
-        basis = _basis(result, "cushion of")
+        basis = basis_of(result, "cushion of")
         cushion = statement.figure("cushion", result.cushion, unit_apart(unit), basis, of=result.test_name)
         text += f", cushion {cushion}"
     statement.add(f"{text}{_printed(statement, result)}.")

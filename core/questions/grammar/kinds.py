@@ -61,16 +61,13 @@ def build_tests(question: Question, cover: Cover) -> Outcome:
         category=tests.category,
         aspect=aspect,
         status=status,
-        order=None if ranking is None else ranking.order,  # type: ignore[arg-type]
-        limit=None if ranking is None else ranking.limit,
-        place=None if ranking is None else ranking.place,
+        **({} if ranking is None else _fields_of(ranking, by="cushion")),
         classes=tests.classes,
         period=period,  # type: ignore[arg-type]
         direction=direction_of(cover.values("change")),
         having=tests.bounds,
         is_yes_no=question.is_yes_no,
         is_count=(question.has_word("many") or "count" in cover.values("quantity")) and not tests.ids,
-        order_by=None if ranking is None else "cushion",
         unit=unit,
     )
 
@@ -113,6 +110,7 @@ class _TestPhrases:
             or (self.ranking is not None and self.ids and not self.has_entity and not by_cushion)
             or (cover.has("ranked_count") and (self.ranking is None or not (self.has_entity or by_cushion)))
             or not (is_about or by_cushion)
+            or (self.period != "change" and any("newly" in self.question.text(edge) for edge in cover.all("state")))
             or (cover.has("before") and not ("cushion" in self.faces and self.state == "fail"))
             or (len(self.ids) > 1 and any(self.question.text(edge) == "price" for edge in cover.all("figure")))
             or (self.classes and any(not test_id.startswith(("oc_", "ic_")) for test_id in self.ids))
@@ -165,6 +163,10 @@ def _aspect_of(faces: Sequence[Any]) -> Any:
 def _counts(cover: Cover, ranking: Ranking | None) -> bool:
     """Return whether a number that stands apart is that of the ranking."""
     return not cover.has("ranked_count") or (ranking is not None and ranking.limit == cover.first("ranked_count"))
+
+
+def _fields_of(ranking: Ranking, *, by: str | None) -> dict[str, Any]:
+    return {"order": ranking.order, "order_by": by, "limit": ranking.limit, "place": ranking.place}
 
 
 def _period(cover: Cover) -> Any:
@@ -671,18 +673,13 @@ def build_measure(question: Question, cover: Cover) -> Outcome:
     return _fault_of(query, each) or _query_of(query, whole, each)
 
 
+_OF_A_PLACE: Final = frozenset(names("ranking where group quantity whole subject soft_if"))
+
+
 def _place(query: _Measure) -> Query | None:
     """Where does Retail rank among the industries?"""
     ranking: Ranking = query.cover.first("ranking")
-    if {edge.kind for edge in query.cover.edges} - {
-        "ranking",
-        "where",
-        "group",
-        "quantity",
-        "whole",
-        "subject",
-        "soft_if",
-    }:
+    if {edge.kind for edge in query.cover.edges} - _OF_A_PLACE:
         return None
     own = [edge.value for edge in query.where if edge.value.field == query.group and edge.value.op == "in"]
     text = query.question.text(query.cover.all("ranking")[0])
@@ -693,90 +690,60 @@ def _place(query: _Measure) -> Query | None:
     return Query(kind="measure", where=(own[0],), group=query.group, order="most", order_by="par", aspect="place")
 
 
-Check = tuple[Callable[[_Measure, tuple[Condition, ...]], Any], str]
+Check = tuple[Callable[[_Measure, tuple[Condition, ...]], Any], Callable[[_Measure], str] | None, str]
 
+
+def _lists_a_change(query: _Measure) -> bool:
+    is_of_loans = query.period == "change" and query.group == "loan" and not query.is_count
+    return is_of_loans and not any(condition.field in _LOOKED_UP for condition in query.conditions)
+
+
+def _ranks_a_change(query: _Measure) -> bool:
+    is_by_group = query.says_by or set(query.cover.values("group")) - {"loan"}
+    return query.period == "change" and query.ranking is not None and not is_by_group
+
+
+def _shares_of_names(query: _Measure) -> bool:
+    is_set = query.where and not query.says_by and query.ranking is None
+    return bool("share" in query.names and query.group in ("obligor", "industry", "country") and is_set)
+
+
+def _averages_nothing(query: _Measure) -> bool:
+    has_by = query.ranking is not None and query.ranking.by is not None
+    return query.aggregate in ("average", "simple", "median") and not query.names and not has_by
+
+
+def _measures_nothing(query: _Measure, each: tuple[Condition, ...]) -> bool:
+    is_named = query.names or query.is_count or query.where or query.group or each
+    return not is_named and not query.question.has_word("big", "large", "much", "size")
+
+
+# fmt: off
 _CHECKS: Final[tuple[Check, ...]] = (
-    (
-        lambda query, _: (
-            query.aggregate in ("average", "simple", "median")
-            and not query.names
-            and (query.ranking is None or query.ranking.by is None)
-        ),
-        "of what is not said",
-    ),
-    (
-        lambda query, _: query.order_by is not None and query.ranking is None and query.group is None,
-        "loans are not grouped by it",
-    ),
-    (
-        lambda query, _: query.period == "change" and "maturity" in query.names,
-        "what matured between two months is not known",
-    ),
-    (
-        lambda query, _: query.aggregate is not None and "count" in query.names,
-        "averages are of loans, and not of numbers of them",
-    ),
-    (
-        lambda query, _: query.question.is_at_par,
-        "a price of 100 is asked for as such",
-    ),
-    (
-        lambda query, _: (
-            "share" in query.names
-            and query.group in ("obligor", "industry", "country")
-            and query.where
-            and not query.says_by
-            and query.ranking is None
-        ),
-        "shares are of par, and not of a number of names",
-    ),
-    (
-        lambda query, _: (
-            query.period == "change"
-            and query.group == "loan"
-            and not query.is_count
-            and not any(condition.field in _LOOKED_UP for condition in query.conditions)
-        ),
-        "what loans are listed by is not said",
-    ),
-    (
-        lambda query, _: (
-            query.period == "change"
-            and query.ranking is not None
-            and not (query.says_by or set(query.cover.values("group")) - {"loan"})
-        ),
-        "what is ranked between two months is not said",
-    ),
-    (
-        lambda query, _: bool(query.having) and query.group is None and not (query.question.is_yes_no and query.where),
-        "what is compared is not said",
-    ),
-    (
-        lambda query, each: (
-            not (query.names or query.is_count or query.where or query.group or each)
-            and not query.question.has_word("big", "large", "much", "size")
-        ),
-        "it names nothing that can be measured",
-    ),
+    (lambda query, _: _averages_nothing(query),
+     lambda query: query.question.words(query.cover.all("aggregate")[0]), "of what is not said"),
+    (lambda query, _: query.order_by is not None and query.ranking is None and query.group is None,
+     lambda query: FIELD_WORDS.get(query.order_by or "", query.order_by or ""), "loans are not grouped by it"),
+    (lambda query, _: query.period == "change" and "maturity" in query.names,
+     lambda query: "mature", "what matured between two months is not known"),
+    (lambda query, _: query.aggregate is not None and "count" in query.names,
+     None, "averages are of loans, and not of numbers of them"),
+    (lambda query, _: query.question.is_at_par, lambda query: "at par", "a price of 100 is asked for as such"),
+    (lambda query, _: _shares_of_names(query), None, "shares are of par, and not of a number of names"),
+    (lambda query, _: _lists_a_change(query), None, "what loans are listed by is not said"),
+    (lambda query, _: _ranks_a_change(query), None, "what is ranked between two months is not said"),
+    (lambda query, _: bool(query.having) and query.group is None and not (query.question.is_yes_no and query.where),
+     None, "what is compared is not said"),
+    (_measures_nothing, None, "it names nothing that can be measured"),
 )
-"""What a query on loans must not be, and why it is refused."""
-
-_FAULT_WORDS: Final = {"of what is not said": "aggregate", "a price of 100 is asked for as such": "at par"}
+# fmt: on
+"""What a query on loans must not be, the words of the question that say so, and why it is refused."""
 
 
 def _fault_of(query: _Measure, each: tuple[Condition, ...]) -> Unread | None:
-    for is_so, reason in _CHECKS:
+    for is_so, words, reason in _CHECKS:
         if is_so(query, each):
-            words: tuple[str, ...] = ()
-            if reason == "a price of 100 is asked for as such":
-                words = ("at par",)
-            elif reason == "loans are not grouped by it":
-                words = (FIELD_WORDS.get(query.order_by or "", query.order_by or ""),)
-            elif reason == "what matured between two months is not known":
-                words = ("mature",)
-            elif reason == "of what is not said":
-                words = (query.question.words(query.cover.all("aggregate")[0]),)
-            return Unread(words, reason)
+            return Unread(() if words is None else (words(query),), reason)
     clash = clash_of(query.conditions)
     return Unread((clash,), "no loan is both") if clash else None
 
@@ -818,7 +785,7 @@ def _query_of(query: _Measure, whole: tuple[Condition, ...], each: tuple[Conditi
     more = query.cover.first("more")
     fields: dict[str, Any] = {"order": None}
     if ranking is not None:
-        fields = {"order": ranking.order, "order_by": ranking.by, "limit": ranking.limit, "place": ranking.place}
+        fields = _fields_of(ranking, by=ranking.by)
     elif query.order_by is not None:
         fields = {"order": "most", "order_by": query.order_by, "limit": LIMIT_SHOWN}
     if each and more is not None:
