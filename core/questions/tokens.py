@@ -1,4 +1,4 @@
-"""The words, numbers, days and marks of a question, with their places in its text."""
+"""The words, numbers, days and marks of a question, with their places."""
 
 from __future__ import annotations
 

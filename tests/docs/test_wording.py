@@ -83,7 +83,7 @@ def test_a_sentence_of_a_generated_page_has_at_most_25_words(module: object) -> 
 
 
 FIRST_LINE_MAX: Final = 79
-LONG_FIRST_LINES: Final = {"core": 561, "service": 133, "bench": 45, "cushion": 0, "docs": 0}
+LONG_FIRST_LINES: Final = {"core": 555, "service": 133, "bench": 45, "cushion": 0, "docs": 0}
 """First lines of docstrings that are still to be shortened: no more than these."""
 
 

@@ -1,4 +1,4 @@
-"""Quantities by obligor, industry or another group, of sets beside each other, and of a part of a set."""
+"""Quantities by group, of sets beside each other, and of a part of a set."""
 
 from __future__ import annotations
 

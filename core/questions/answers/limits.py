@@ -1,4 +1,4 @@
-"""Questions on coverage by class of notes, on how much more a test bears, and on several portfolios."""
+"""Questions on coverage by class, on room to a limit, and on several deals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the file states of the deal and its notes, what it lacks, and where the trustee differs."""
+"""What a file states and lacks, and where the trustee differs."""
 
 from __future__ import annotations
 

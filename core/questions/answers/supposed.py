@@ -1,4 +1,4 @@
-"""Suppositions: loans sold, bought, downgraded, defaulted, repaid or marked otherwise, and every test after that."""
+"""Suppositions: what is sold, bought, cut or defaulted, and the tests after it."""
 
 from __future__ import annotations
 

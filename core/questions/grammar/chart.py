@@ -1,4 +1,4 @@
-"""A chart over the phrases of a question, and the cheapest ways to cover them all with parts of a query.
+"""A chart over the phrases of a question, and the cheapest covers of them all.
 
 A row of a grammar says what a sequence of phrases makes together. The chart has an edge for each phrase and for each
 row that applies, anywhere. A frame says which kinds of edges a kind of query takes, and how many of each; a cover is

@@ -1,4 +1,4 @@
-"""The text of a question to its query, or to the phrases that have no part in one."""
+"""The text of a question to its query, or to the phrases that no query takes."""
 
 from __future__ import annotations
 
