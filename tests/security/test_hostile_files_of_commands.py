@@ -159,10 +159,10 @@ def test_a_recalculation_has_limits_of_time_and_memory(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = with_formulas(tmp_path / "filled.xlsx", A1=ArrayFormula("A1:XFD2000", "=1"))
-    monkeypatch.setattr(limits, "given", lambda: (2**28, 60.0))
+    monkeypatch.setattr(limits, "limits_of_environment", lambda: (2**28, 60.0))
     assert "needs more memory than the limit" in refused(capsys, "recalc", file, "--check")
     monkeypatch.undo()
-    monkeypatch.setattr(limits, "given", lambda: (2**31, 0.5))
+    monkeypatch.setattr(limits, "limits_of_environment", lambda: (2**31, 0.5))
     assert "takes longer than the limit" in refused(capsys, "recalc", file, "--check")
 
 
@@ -183,7 +183,7 @@ def test_an_alarm_that_is_swallowed_rings_again(
 
     monkeypatch.setattr(limits, "_ring", first_swallowed)
     monkeypatch.setattr(limits, "RINGS_AGAIN_SECONDS", 0.1)
-    monkeypatch.setattr(limits, "given", lambda: (2**31, 0.1))
+    monkeypatch.setattr(limits, "limits_of_environment", lambda: (2**31, 0.1))
     file = with_formulas(tmp_path / "filled.xlsx", A1=ArrayFormula("A1:XFD2000", "=1"))
     assert "takes longer than the limit" in refused(capsys, "recalc", file, "--check")
     assert len(swallowed) >= 2
@@ -205,7 +205,7 @@ def test_an_alarm_in_a_destructor_rings_after_it(monkeypatch: pytest.MonkeyPatch
         while True:
             pass
 
-    monkeypatch.setattr(limits, "given", lambda: (2**31, 0.02))
+    monkeypatch.setattr(limits, "limits_of_environment", lambda: (2**31, 0.02))
     with pytest.raises(Refused, match="takes longer than the limit"), limits.limited("slow"):
         without_end()
     assert ended
@@ -216,7 +216,7 @@ def test_an_alarm_in_a_destructor_rings_after_it(monkeypatch: pytest.MonkeyPatch
 def test_calculating_with_loans_has_limits_too(
     long_workbook: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    monkeypatch.setattr(limits, "given", lambda: (2**31, 0.02))
+    monkeypatch.setattr(limits, "limits_of_environment", lambda: (2**31, 0.02))
     files = [long_workbook] * (2 if command == "reconcile" else 1)
     assert "takes longer than the limit" in refused(capsys, command, *files)
 

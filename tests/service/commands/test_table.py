@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from core.compliance.result import Details, Doubt, PublishedFigure, Results, Skipped, TestResult
+from core.compliance.result import Details, Doubt, PublishedFigure, Results, RunFigures, Skipped, TestResult
 from core.portfolio.model.notes import DataWarning
 from core.scenario.simulate import compared
 from service.commands.output import Grid, OutputPage, console_for, print_page
@@ -155,7 +155,7 @@ def test_no_warning_is_left_out() -> None:
 def test_two_files_have_the_trustees_figures_with_the_difference_and_both_marks() -> None:
     """Of the earlier file and of the later one, which publishes nothing."""
     cushions = {item.test_id: item.cushion or 0.0 for item in RESULTS}
-    sides = (Results(list(item), [], cushions=cushions) for item in (BESIDE, RESULTS))
+    sides = (Results(list(item), [], figures=RunFigures(cushions=cushions)) for item in (BESIDE, RESULTS))
     outcome = compared(next(sides), next(sides), [], 0)
     console = console_for(io.StringIO())
     grid = Grid(columns=two_files_columns(outcome), items=outcome.results)
