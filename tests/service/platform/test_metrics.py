@@ -86,4 +86,4 @@ def test_kernels_are_not_told_apart_without_end(monkeypatch: Any) -> None:
     def another() -> None: ...
 
     assert metrics.kernel_of(each).endswith(".each")
-    assert [metrics.kernel_of(each)[-4:], metrics.kernel_of(another)] == [".one", "other"]
+    assert [metrics.kernel_of(each)[-4:], metrics.kernel_of(another)] == ["each", "other"]
