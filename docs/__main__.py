@@ -35,9 +35,15 @@ OPERATIONS: Final = (
 )  # fmt: skip
 """Pages in their order."""
 BOOSTS: Final = {
-    "tutorial.md": 20, "integrators.md": 20, "how-to/": 40, "operations/": 20, "errors.md": 0.1, "reference/api/": 0.1,
+    "tutorial.md": 20,
+    "integrators.md": 20,
+    "how-to/": 40,
+    "operations/": 20,
+    "decisions.md": 0.1,
+    "errors.md": 0.1,
+    "reference/api/": 0.1,
     "reference/functions/": 0.5,
-}  # fmt: skip
+}
 """How much a page counts in a search, by how its path begins: what to do comes before what there is."""
 
 
