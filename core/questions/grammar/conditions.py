@@ -87,7 +87,7 @@ _NAMES: Final = frozenset(("obligor", "facility", "cusip", "loanx", "isin"))
 _FLIPS: Final[dict[str, Operator]] = {
     "is": "is not", "is not": "is", "in": "not in", "not in": "in", "blank": "known", "known": "blank",
 }  # fmt: skip
-_DATED: Final = ("as_of", "reinvestment_end", "stated_maturity", "next_payment", "closing_date")
+DATED: Final = ("as_of", "reinvestment_end", "stated_maturity", "next_payment", "closing_date")
 
 
 @dataclass(frozen=True, slots=True)
@@ -430,7 +430,7 @@ def calendar_year(context: Context, calendar: str) -> Days | None:
 
 def day_of_deal(context: Context, fact: str) -> Days | None:
     """Return a day of the deal, where all portfolios that are asked have the same."""
-    days = {getattr(subject.measured.deal, fact) for subject in context.subjects} if fact in _DATED else set()
+    days = {getattr(subject.measured.deal, fact) for subject in context.subjects} if fact in DATED else set()
     day = days.pop() if len(days) == 1 else None
     return None if day is None else Days(day, day)
 

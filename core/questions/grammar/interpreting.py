@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from core.insights.subject import Subject
 from core.questions.answer import QUESTION_LENGTH_MAX, QuestionError
 from core.questions.grammar.chart import PhraseChart
-from core.questions.grammar.conditions import Context
+from core.questions.grammar.conditions import DATED, Context
 from core.questions.grammar.frames import read, refuse
 from core.questions.grammar.lexemes import segment
 from core.questions.grammar.named import Named
@@ -43,4 +44,20 @@ def interpret(question: str, subjects: Sequence[Subject]) -> Query | Unread:
     strange = [at for at, lexeme in enumerate(lexemes) if lexeme.get("unknown")]
     if strange:
         return refuse(asked, strange)
-    return read(asked)
+    answer = read(asked)
+    if isinstance(answer, Unread) and not answer.reason and (unknown_days := _unknown_days(asked, answer)):
+        return replace(answer, words=unknown_days, reason="the data do not say which day that is")
+    return answer
+
+
+def _unknown_days(asked: Question, unread: Unread) -> tuple[str, ...]:
+    """Return the days of the deal among the unread phrases that no portfolio has."""
+    deals = [subject.measured.deal for subject in asked.context.subjects]
+    facts = {lexeme.raw: lexeme.get("fact") for lexeme in asked.context.lexemes}
+    return tuple(
+        words
+        for words, fact in facts.items()
+        if fact in DATED
+        and all(getattr(deal, fact) is None for deal in deals)
+        and any(words in text for text in unread.words)
+    )

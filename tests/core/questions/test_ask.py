@@ -105,6 +105,13 @@ def test_a_deal_in_euros_is_not_told_of_the_us() -> None:
         assert "outside the home countr" in answer.text
 
 
+def test_a_day_that_the_data_lack_is_named() -> None:
+    """And not the words around it, which have a meaning."""
+    answer = ask("which loans mature before the reinvestment period ends?", [subject(LOANS)])
+    assert not answer.answered
+    assert "'reinvestment period ends': the data do not say which day that is." in answer.text
+
+
 def test_a_name_that_two_columns_have_is_told() -> None:
     answer = ask("How much do we have in Retail?", [subject(LOANS)])
     assert [figure.value for figure in answer.figures if figure.name == "par"] == [6e6]
