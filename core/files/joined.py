@@ -10,7 +10,7 @@ import numpy as np
 from core.files.errors import ParseFailed, TooManySheets
 from core.files.limits import FORMATS_MAX, SHEETS_MAX, SLOTS_MAX
 from core.grid.column import Column, GappedColumn
-from core.grid.sheet import BlankFormulas, Sheet, Workbook, no_formulas
+from core.grid.sheet import BlankFormulas, ReadingRemark, Sheet, Workbook, no_formulas
 from core.values import DAYS_BETWEEN_SYSTEMS, Kind
 
 NOTES_MAX: Final = 3
@@ -29,6 +29,7 @@ class WorkbookJoin:
         self._names: set[str] = set()
         self._slots = 0
         self._filled: list[tuple[str, BlankFormulas]] = []
+        self._remarks: list[ReadingRemark] = []
         self.left_out: list[str] = []
 
     def add(self, book: Workbook, file: str) -> None:
@@ -46,7 +47,9 @@ class WorkbookJoin:
         if len(self._formats) > FORMATS_MAX:
             raise ParseFailed(f"The files have more number formats than the limit of {FORMATS_MAX:,}.")
         is_same = bool((formats == np.arange(len(formats))).all()) and not book.date_1904
+        names: dict[str, str] = {}
         for sheet in book.sheets:
+            names[sheet.name] = self._unique(sheet.name)
             full_columns = [column for column in sheet.columns if column is not None]
             self._slots += sum(column.stop - column.start for column in full_columns)
             if self._slots > SLOTS_MAX:
@@ -61,12 +64,13 @@ class WorkbookJoin:
             self._sheets.append(
                 replace(
                     sheet,
-                    name=self._unique(sheet.name),
+                    name=names[sheet.name],
                     index=len(self._sheets),
                     columns=columns,
                     formulas=no_formulas(),
                 )
             )
+        self._remarks += [replace(remark, sheet=names.get(remark.sheet, "")) for remark in book.remarks]
 
     @property
     def is_empty(self) -> bool:
@@ -88,6 +92,7 @@ class WorkbookJoin:
             number_formats=tuple(self._formats),
             left_out=tuple(self.left_out),
             filled=_join_blank_formulas(self._filled),
+            remarks=tuple(self._remarks),
         )
 
 

@@ -25,11 +25,10 @@ WORKBOOK_EXTENSIONS: Final = (".xlsx", ".xlsm", ".xls")
 WORKBOOK_KINDS: Final[frozenset[FileKind]] = frozenset({"xlsx", "xls", "xml", "html", "encrypted"})
 """What files by these names may be."""
 
-EXTENSIONS: Final = (*WORKBOOK_EXTENSIONS, ".xlsb", ".ods", ".xml", ".htm", ".html", ".csv", ".tsv", ".txt", ".zip")
+EXTENSIONS: Final = (*WORKBOOK_EXTENSIONS, ".xlsb", ".ods", ".xml", ".htm", ".html", ".pdf", ".csv", ".tsv", ".txt", ".zip")
 """What the name of any file that is read ends in; which kind it is, its content says."""
 
 _LOOKS: Final = (
-    (re.compile(rb"%PDF-"), "The file is a PDF document, whatever its name says."),
     (re.compile(rb"\x89PNG|\xff\xd8\xff|GIF8"), "The file is a picture, whatever its name says."),
     (
         re.compile(rb"MIME-Version:", re.I),
@@ -38,8 +37,12 @@ _LOOKS: Final = (
 )
 """What a refused file seems to be, by its first bytes."""
 
+_PDF: Final = b"%PDF-"
+"""How a PDF begins; its readers look for the mark in the first 1,024 bytes (ISO 32000-1, annex H, note 13)."""
+
 _HEAD_BYTES: Final = 4_096
 _TEXT_BYTES: Final = 512
+_MARK_BYTES: Final = 1_024
 _SPREADSHEETML: Final = re.compile(r"<(?:\w+:)?Workbook\s[^>]*urn:schemas-microsoft-com:office:spreadsheet")
 _HTML: Final = re.compile(
     r"(?:<\?xml[^>]*>|<!--.*?-->|\s)*+"
@@ -68,7 +71,7 @@ def file_kind(content: Content, *, bytes_max: int = FILE_BYTES_MAX) -> FileKind:
 
     Raises:
         FileTooLarge: past the limit.
-        InvalidFormat: neither a spreadsheet nor text nor an archive.
+        InvalidFormat: neither a spreadsheet nor a PDF nor text nor an archive.
         ParseFailed: a damaged archive or container.
         OSError: the file cannot be opened.
     """
@@ -84,6 +87,8 @@ def file_kind(content: Content, *, bytes_max: int = FILE_BYTES_MAX) -> FileKind:
         if not container.is_workbook:
             raise InvalidFormat("The file is an older Office document, but no workbook.")
         return "xls"
+    if _PDF in head[:_MARK_BYTES]:
+        return "pdf"
     if hint := next((hint for look, hint in _LOOKS if look.match(head)), None):
         raise InvalidFormat(hint)
     if (kind := _markup_kind(head)) is not None:

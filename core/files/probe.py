@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-FileKind = Literal["xlsx", "xls", "xlsb", "ods", "xml", "html", "csv", "zip", "encrypted"]
+FileKind = Literal["xlsx", "xls", "xlsb", "ods", "xml", "html", "pdf", "csv", "zip", "encrypted"]
 """xlsx stands for .xlsx and .xlsm alike: macros are never read; xml for SpreadsheetML 2003, html for a page, csv for
 delimited text with whatever delimiter, zip for an archive of such files, encrypted for a workbook with a password,
 Excel's own or a user's."""

@@ -125,6 +125,10 @@ def _add(joined: WorkbookJoin, name: str, content: Content, finish: Finish) -> b
 def _book(name: str, content: Content, kind: FileKind) -> Workbook:
     if kind in _READERS:
         return _READERS[kind](content)
+    if kind == "pdf":
+        from core.files.pdf import read_pdf  # its library takes memory that few files need
+
+        return read_pdf(content_bytes(content), _sheet_name(name))
     if kind == "html":
         from core.files.html import read_html  # its parser takes memory that few files need
 
@@ -211,6 +215,7 @@ def probe(
 _NO_WORKBOOKS: Final[dict[FileKind, str]] = {
     "xlsb": "The file is a binary workbook (.xlsb); save it as .xlsx.",
     "ods": "The file is an OpenDocument file; save it as .xlsx.",
+    "pdf": "The file is a PDF document: the command line and the files of a deal take it; a workbook is .xlsx or .xls.",
     "csv": PLAIN_TEXT,
     "zip": "The file is a zip archive, but no workbook.",
 }

@@ -25,7 +25,7 @@ from core.grid.calculation import DEFAULT as CALCULATION
 from core.grid.calculation import ITERATIONS_MAX, Calculation, CalculationDoubt
 from core.grid.column import Column, GappedColumn, Text
 from core.grid.pivot import Pivot, pivot_of
-from core.grid.sheet import BlankFormulas, Formulas, Sheet, Table, Workbook
+from core.grid.sheet import BlankFormulas, Formulas, ReadingRemark, Sheet, Table, Workbook
 from core.values import ERRORS, Kind
 
 VERSION: Final = "3"
@@ -54,6 +54,7 @@ _TENSORS: Final = {
     "dynamic": ("I32", np.int32),
     "merged": ("I32", np.int32),
     "hidden_rows": ("I32", np.int32),
+    "page_lines": ("I32", np.int32),
     "formats": ("U16", np.uint16),
     "kinds": ("U8", np.uint8),
     "text_data": ("U8", np.uint8),
@@ -62,7 +63,11 @@ _TENSORS: Final = {
 """Every tensor of a file in its order, wide ones first so that all are aligned. `runs` has one item per column: its
 number of runs (0: no cell); `starts` and `lengths` have one per run; `numbers`, `codes`, `formats` and `kinds` hold the
 runs end to end; `arrays` has rows of (formula index, first row, first column, last row, last column), `merged` of
-(first row, first column, last row, last column), both flat; `dynamic` are the formula indices that spill."""
+(first row, first column, last row, last column), both flat; `dynamic` are the formula indices that spill. `page_lines`
+has (page, line) of each row, flat, and stands only in a file that was read from a document with pages."""
+
+_OPTIONAL: Final = "page_lines"
+"""The tensor that a file may lack."""
 
 _STATES: Final = ("visible", "hidden", "veryHidden")
 
@@ -100,6 +105,7 @@ class WorkbookRecord:
     filled: BlankFormulas | None = None
     calculation: Calculation = CALCULATION
     doubts: tuple[CalculationDoubt, ...] = ()
+    remarks: tuple[ReadingRemark, ...] = ()
 
     def to_json(self) -> str:
         """Return the manifest as JSON text.
@@ -113,6 +119,7 @@ class WorkbookRecord:
                 **filled,
                 **calculation,
                 **({"doubts": [asdict(doubt) for doubt in self.doubts]} if self.doubts else {}),
+                **({"remarks": [asdict(remark) for remark in self.remarks]} if self.remarks else {}),
                 "version": VERSION,
                 "date_1904": self.date_1904,
                 "number_formats": self.number_formats,
@@ -156,6 +163,7 @@ class WorkbookRecord:
                 _blank_formulas(body.get("filled")),
                 _calculation(body.get("calculation")),
                 tuple(map(_doubt, body.get("doubts", ()))),
+                tuple(map(_remark, body.get("remarks", ()))),
             )
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise CodecError("the manifest of the workbook is damaged") from error
@@ -182,6 +190,13 @@ def _doubt(document: Any) -> CalculationDoubt:
     doubt = CalculationDoubt(**document)
     _require(isinstance(doubt.code, str) and isinstance(doubt.message, str) and type(doubt.cells) is int)
     return doubt
+
+
+def _remark(document: Any) -> ReadingRemark:
+    remark = ReadingRemark(**{**document, "rows": tuple(document["rows"])})
+    _require(all(isinstance(word, str) for word in (remark.code, remark.message, remark.sheet)))
+    _require(all(type(row) is int and row >= 0 for row in remark.rows))
+    return remark
 
 
 def _calculation(document: Any) -> Calculation:
@@ -224,6 +239,7 @@ def write_workbook(book: Workbook, folder: Path) -> WorkbookRecord:
         book.filled,
         book.calculation,
         book.doubts,
+        book.remarks,
     )
 
 
@@ -255,6 +271,7 @@ def open_workbook(manifest: WorkbookRecord, paths: Sequence[Path] | Path) -> Wor
         manifest.filled,
         manifest.calculation,
         manifest.doubts,
+        manifest.remarks,
     )
 
 
@@ -301,6 +318,7 @@ def _parts(sheet: Sheet) -> dict[str, list[NDArray[Any]]]:
         "dynamic": [np.array(sorted(formulas.dynamic), np.int32)],
         "merged": [np.array(sheet.merged, np.int32).ravel()],
         "hidden_rows": [sheet.hidden_rows],
+        "page_lines": [sheet.page_lines.ravel()],
         "formats": [column.formats for column in filled],
         "kinds": [column.kinds for column in filled],
         "text_data": [sheet.text.data],
@@ -323,6 +341,8 @@ def _header(sheet: Sheet, parts: dict[str, list[NDArray[Any]]]) -> bytes:
     at = 0
     for name, (word, kind) in _TENSORS.items():
         count = sum(len(part) for part in parts[name])
+        if name == _OPTIONAL and not count:
+            continue
         stop = at + count * np.dtype(kind).itemsize
         header[name] = {"dtype": word, "shape": [count], "data_offsets": [at, stop]}
         at = stop
@@ -366,7 +386,7 @@ def _read_header(mapped: NDArray[np.uint8]) -> tuple[dict[str, Any], int]:
     header = json.loads(mapped[8 : 8 + size].tobytes())
     _require(isinstance(header, dict) and header["__metadata__"]["version"] in (VERSION, _WHOLE_SPANS))
     named = {"__metadata__", *_TENSORS} - ({"runs"} if header["__metadata__"]["version"] == _WHOLE_SPANS else set())
-    _require(header.keys() == named)
+    _require(header.keys() | {_OPTIONAL} == named)
     return header, 8 + size
 
 
@@ -421,7 +441,13 @@ def _sheet(metadata: dict[str, str], tensors: dict[str, NDArray[Any]]) -> Sheet:
         merged=tuple((a, b, c, d) for a, b, c, d in _ranges(tensors["merged"], 4).tolist()),
         hidden_rows=_hidden_rows(tensors["hidden_rows"]),
         filtered=metadata["filtered"] == "yes",
+        page_lines=_page_lines(tensors.get(_OPTIONAL, np.zeros(0, np.int32)), row_count),
     )
+
+
+def _page_lines(flat: NDArray[np.int32], row_count: int) -> NDArray[np.int32]:
+    _require(len(flat) in (0, 2 * row_count) and flat.min(initial=1) >= 1)
+    return flat.reshape(-1, 2)
 
 
 def _hidden_rows(rows: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -87,6 +87,9 @@ class Sheet(Framed):
     """Whether a filter hides them (then no row counts as hidden by hand: a file does not tell them apart)."""
     date_1904: bool = False
     """The date system of its workbook, by which a frame reads serials."""
+    page_lines: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 2), np.int32))
+    """Page and line of each row in the document that the sheet was read from, both from 1: (row_count, 2). Without a
+    row where the file has no pages."""
 
     def __repr__(self) -> str:
         counts = (counted(self.row_count, "row"), counted(self.column_count, "column"))
@@ -134,6 +137,13 @@ class Sheet(Framed):
         if kind == _BOOLEAN:
             return bool(stored.numbers[at])
         return ERRORS[int(stored.numbers[at])] if kind == _ERROR else float(stored.numbers[at])
+
+    def page_line(self, row: int) -> tuple[int, int] | None:
+        """Return the page and the line of a row, both from 1; None where the file has no pages."""
+        if row >= len(self.page_lines):
+            return None
+        page, line = self.page_lines[row].tolist()
+        return page, line
 
     def kind(self, row: int, column: int) -> Kind:
         """Return the kind of one cell."""
@@ -196,6 +206,21 @@ class BlankFormulas:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadingRemark:
+    """What the reader of a document guessed, could not read, or found not to add up."""
+
+    code: Literal["page_not_read", "total_differs", "layout_guessed"]
+    message: str
+    """With page and line."""
+    sheet: str = ""
+    """"" where it is about no sheet."""
+    rows: tuple[int, ...] = ()
+    """0-based."""
+
+    __repr__ = brief
+
+
+@dataclass(frozen=True, slots=True)
 class Workbook:
     """A parsed spreadsheet file."""
 
@@ -219,6 +244,8 @@ class Workbook:
     """How the file says that it is to be calculated."""
     doubts: tuple[CalculationDoubt, ...] = ()
     """What to doubt of the values since their last calculation here; none of those that a file came with."""
+    remarks: tuple[ReadingRemark, ...] = ()
+    """What the reader has to say of a document whose tables had to be found (PDF)."""
 
     def __post_init__(self) -> None:
         if self.date_1904 and not all(sheet.date_1904 for sheet in self.sheets):

@@ -53,7 +53,7 @@ _NO_PLACES: Final = np.zeros(0, np.int32)
 
 _KEPT: Final = (
     "date_1904", "number_formats", "defined_names", "local_names", "tables", "pivots", "left_out", "language", "filled",
-    "calculation", "doubts",
+    "calculation", "doubts", "remarks",
 )  # fmt: skip
 """What a book takes over of its workbook as it is."""
 
