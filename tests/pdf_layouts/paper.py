@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import pairwise
 from typing import Literal
 
 from reportlab.lib.colors import Color
@@ -216,8 +217,10 @@ class Paper:
 
     def _grid(self, columns: list[Column], top: float, bottom: float) -> None:
         self.canvas.setLineWidth(0.3)
-        for column in columns:
-            self.canvas.rect(column.left - 1.5, bottom, column.width + 3, top - bottom)
+        between = [(left.right + right.left) / 2 for left, right in pairwise(columns)]
+        edges = [columns[0].left - 2, *between, columns[-1].right + 2]
+        for left, right in pairwise(edges):
+            self.canvas.rect(left, bottom, right - left, top - bottom)
 
     def document(self, name: str) -> Document:
         """Return the finished document."""
