@@ -152,7 +152,13 @@ def _judge_row(score: Score, table: Table, row: Row, read: _ReadRow | None, colu
         else:
             header = table.headers[at] if table.headers else ""
             score.wrong.append(
-                Wrong(row.page, row.first_line, header, cell.text, "a row less" if read is None else str(value))
+                Wrong(
+                    row.page,
+                    row.first_line,
+                    header,
+                    f"{cell.text}{cell.mark}",
+                    "a row less" if read is None else str(value),
+                )
             )
     if read is not None:
         for column in read.cells.keys() - set(columns.values()):
