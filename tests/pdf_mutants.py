@@ -188,11 +188,14 @@ VALUES: Final = (
     *(b"1 0 R", b"2 0 R", b"3 0 R", b"4 0 R", b"5 0 R", b"99999 0 R", b"[2 0 R 2 0 R]", b"[" + b"9 " * 200 + b"]"),
 )  # fmt: skip
 """What a value of a key becomes."""
-TOKENS: Final = (
-    *(b" 1e38 ", b" -1e38 ", b" 99999999999999999999 ", b" 0 ", b" -0.00001 ", b" NaN ", b" q q q q ", b" Q Q Q "),
-    *(b" BT ", b" ET ", b" Do ", b" Tf ", b" () Tj ", b" (", b")", b" <", b">", b" [", b"]", b" BI ID EI ", b" /F9 9 Tf "),
-    *(b" Tm ", b" 1 0 0 0 0 0 Tm ", b" 0 0 0 0 0 0 cm ", b" 1e9 0 0 1e9 0 0 cm ", b"\x00", b"\xff\xfe", b"%", b" <<>> BDC "),
-)  # fmt: skip
+TOKENS: Final = tuple(
+    b" " + token + b" "
+    for token in (
+        *(b"1e38", b"-1e38", b"99999999999999999999", b"0", b"-0.00001", b"NaN", b"q q q q", b"Q Q Q", b"BT", b"ET"),
+        *(b"Do", b"Tf", b"Tm", b"() Tj", b"(", b")", b"<", b">", b"[", b"]", b"BI ID EI", b"/F9 9 Tf", b"<<>> BDC"),
+        *(b"1 0 0 0 0 0 Tm", b"0 0 0 0 0 0 cm", b"1e9 0 0 1e9 0 0 cm", b"\x00", b"\xff\xfe", b"%"),
+    )
+)
 """What is put into a stream."""
 
 

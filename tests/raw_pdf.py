@@ -29,6 +29,9 @@ TABLE_CELLS = [
 HELVETICA = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>"
 
 
+HEAD = b"%PDF-1.7\n"
+
+
 def stream(data: bytes, entries: bytes = b"", *, length: object = None) -> bytes:
     """Return a stream object; `length` replaces the true one."""
     shown = str(len(data) if length is None else length).encode()
