@@ -4,35 +4,27 @@
 of the mutants. A mutant passes where it is read, or refused in plain words, within the limit of seconds, and nothing of
 it is left in the folder. A crash of the library ends its child and reads as a refusal; these are counted.
 
-The start of a child costs more than a small document. So each mutant gets a fork of a process that has imported the
-reader: it runs the same program behind the same walls (`core.confined.child`). Some are read by `read_isolated`, too,
-and must come to the same end.
+Each mutant is read by a fork (`tests.forked_child`). Some are read by `read_isolated`, too, and must come to the same
+end.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import selectors
 import shutil
-import signal
 import subprocess
 import sys
 import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from io import BytesIO
-from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple
 
-import msgspec
 import pikepdf
 import regex
 import typst
@@ -40,23 +32,14 @@ import xlsxwriter
 from reportlab.lib.pagesizes import A4, landscape
 from reportlab.pdfgen.canvas import Canvas
 
-from core.confined import child
-from core.confined.run import workplace
-from core.confined.table import PARSE, NamedFile, ParseAnswer, ParseOrder
-from core.confined.wire import HEAD, ChildLimits, ChildOutcome
 from core.files.errors import FileRefused
 from core.files.isolate import read_isolated
-from core.grid.codec import CodecError, WorkbookRecord, open_workbook
-from core.grid.sheet import Workbook
-from core.recalc.confined import parse
+from tests.forked_child import BAD, Outcome, checked_hint, checked_pages, pool, read_in_fork
 from tests.raw_pdf import document
 
-SECONDS_MAX: Final = 20.0
-"""For one mutant; the base documents take a twentieth of a second."""
 CHANGES_MAX: Final = 3
 ROWS: Final = 24
 PAGES: Final = 2
-HINT_CHARACTERS_MAX: Final = 400
 HEADER: Final = ("Loan ID", "Borrower", "Industry", "Par Amount", "Price", "Spread", "Maturity")
 
 # Base documents -------------------------------------------------------------------------------------------------------
@@ -424,190 +407,56 @@ def mutant_of(bases: Mapping[str, bytes], seed: int, number: int) -> Mutant:
     return Mutant(base, " ".join(names), data)
 
 
-_SENTENCE: Final = regex.compile(r"[A-Z\d'\"].*[.)]\Z")
+# Trying ---------------------------------------------------------------------------------------------------------------
+
 BAD_SHOWN: Final = 60
 
-# Reading --------------------------------------------------------------------------------------------------------------
 
-
-class Outcome(msgspec.Struct, frozen=True):
-    """What became of a mutant."""
-
-    result: str
-    """read, refused, stopped (a limit of memory), crashed (the library ended its child by a signal). Or what must not
-    be: late, fault (an exception that is no refusal), wrong."""
-    text: str = ""
-    """The hint, the signal, or where the fault happened."""
-    seconds: float = 0.0
-
-
-BAD: Final = frozenset({"late", "fault", "wrong"})
-
-
-def _become_child(descriptors: Sequence[int], closed: Sequence[int]) -> NoReturn:
-    """Run the program of a confined child in this fork."""
-    for descriptor in closed:
-        os.close(descriptor)
-    for number, descriptor in enumerate(descriptors):
-        os.dup2(descriptor, number)
-    sys.stdin = os.fdopen(0)
-    try:
-        child.main(PARSE.does)
-    finally:
-        os._exit(1)
-
-
-def ask_fork(order: ParseOrder, place: Path, seconds_max: float) -> tuple[bytes | None, int | None]:
-    """A fork's answer to an order, and its exit code; neither where it took too long."""
-    limits = ChildLimits(
-        parent=os.getpid(),
-        memory_bytes_max=PARSE.memory_bytes_max,
-        seconds_max=seconds_max,
-        reads=tuple(file.path for file in order.files),
-        writes=str(place),
-        refusals=PARSE.refusals,
-    )
-    (orders, send), (receive, answers) = os.pipe(), os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        with open(os.devnull, "wb") as nothing:
-            _become_child((orders, answers, nothing.fileno()), (send, receive))
-    os.close(orders)
-    os.close(answers)
-    text = msgspec.json.encode(order)
-    with suppress(BrokenPipeError):
-        os.write(send, msgspec.json.encode(limits) + b"\n" + HEAD.pack(True, len(text)) + text)
-    os.close(send)
-    answer, end = bytearray(), time.monotonic() + seconds_max
-    is_over = False
-    with selectors.DefaultSelector() as waiting:
-        waiting.register(receive, selectors.EVENT_READ)
-        while not is_over and waiting.select(max(0.0, end - time.monotonic())):
-            part = os.read(receive, 2**20)
-            answer += part
-            is_over = not part
-    os.close(receive)
-    if not is_over:
-        os.kill(pid, signal.SIGKILL)
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    return (bytes(answer[HEAD.size :]), code) if is_over else (None, None)
-
-
-def read_in_fork(path: Path, folder: Path, seconds_max: float = SECONDS_MAX) -> Outcome:
-    """What reading a file comes to, in a fork of this process behind the walls of a confined child."""
-    began = time.monotonic()
-    outcome = _read_in_fork(path, folder, seconds_max)
-    if outcome.result != "read" and any(folder.iterdir()):
-        outcome = Outcome("wrong", f"left behind: {', '.join(each.name for each in folder.iterdir())}")
-    for each in folder.iterdir():
-        each.unlink()
-    return msgspec.structs.replace(outcome, seconds=time.monotonic() - began)
-
-
-def _read_in_fork(path: Path, folder: Path, seconds_max: float) -> Outcome:
-    order = ParseOrder((NamedFile(path.name, str(path)),))
-    try:
-        with workplace(folder) as place:
-            answer, code = ask_fork(order, place, seconds_max)
-            if answer is None or code == -signal.SIGXCPU:
-                return Outcome("late", f"longer than {seconds_max:g} seconds")
-            if code:
-                name = signal.Signals(-code).name if code < 0 else f"code {code}"
-                return Outcome("wrong" if code > 0 or code == -signal.SIGKILL else "crashed", name)
-            outcome = msgspec.json.decode(answer, type=ChildOutcome)
-            if outcome.answer is msgspec.UNSET:
-                return _no_answer(outcome)
-            manifest = msgspec.json.decode(outcome.answer, type=ParseAnswer).manifest
-            record = WorkbookRecord.from_json(manifest)
-            return checked(open_workbook(record, [place / sheet.file for sheet in record.sheets]))
-    except (CodecError, msgspec.MsgspecError, FileRefused) as error:
-        return Outcome("wrong", repr(error))
-
-
-def _no_answer(outcome: ChildOutcome) -> Outcome:
-    if outcome.refused is not None:
-        return checked_hint(outcome.refused[1])
-    if outcome.lacked_memory:
-        return Outcome("stopped", "memory")
-    return Outcome("fault", outcome.crashed or str(outcome.failed))
-
-
-def checked_hint(hint: str) -> Outcome:
-    """A refusal, whose hint must be sentences that print."""
-    is_plain = hint.isprintable() and _SENTENCE.match(hint) is not None and len(hint) <= HINT_CHARACTERS_MAX
-    return Outcome("refused" if is_plain else "wrong", hint)
-
-
-def checked(book: Workbook) -> Outcome:
-    """A workbook, whose rows must know their page and line, and whose cells must be read."""
-    for sheet in book.sheets:
-        lines = sheet.page_lines
-        if lines.shape != (sheet.row_count, 2):
-            return Outcome("wrong", f"{lines.shape} pages and lines of {sheet.row_count} rows")
-        if len(lines) and int(lines.min()) < 1:
-            return Outcome("wrong", f"page and line {lines.min(axis=0)}")
-        for row in range(sheet.row_count):
-            for column in range(sheet.column_count):
-                sheet.value(row, column)
-    return Outcome("read", ", ".join(sorted({remark.code for remark in book.remarks})))
-
-
-_bases: dict[str, bytes] = {}
-
-
-def _warm(names: Sequence[str], folder: Path) -> None:
-    """Import the reader ahead of the forks, and load the base documents."""
-    for name in names:
-        _bases[name] = (folder / name).read_bytes()
-    order = ParseOrder((NamedFile("base.pdf", str(folder / "by hand")),))
-    with TemporaryDirectory() as out, suppress(FileRefused):
-        parse(order, Path(out))
-
-
-def _tried(number: int, seed: int, keep: Path | None) -> tuple[int, Mutant, Outcome]:
-    mutant = mutant_of(_bases, seed, number)
+def _tried(number: int, *, folder: Path, seed: int, keep: Path | None) -> tuple[int, Mutant, Outcome]:
+    mutant = mutant_of(_bases(folder), seed, number)
     with TemporaryDirectory(prefix="mutant-") as name:
-        folder = Path(name)
-        path, out = folder / "mutant.pdf", folder / "out"
+        path, out = Path(name) / "mutant.pdf", Path(name) / "out"
         out.mkdir()
         path.write_bytes(mutant.data)
-        outcome = read_in_fork(path, out)
-    if keep is not None and (outcome.result in BAD or outcome.result in ("crashed", "stopped")):
+        outcome = read_in_fork(path, out, checked_pages)
+    if keep is not None and outcome.result not in ("read", "refused"):
         (keep / f"{seed}-{number}-{outcome.result}.pdf").write_bytes(mutant.data)
     return number, mutant._replace(data=b""), outcome
+
+
+@cache
+def _bases(folder: Path) -> dict[str, bytes]:
+    return {path.stem: path.read_bytes() for path in sorted(folder.glob("*.pdf"))}
 
 
 def outcomes(
     count: int, seed: int, *, workers: int = 2, keep: Path | None = None, first: int = 0
 ) -> Iterator[tuple[int, Mutant, Outcome]]:
     """Yield what became of each mutant, with its number."""
-    with TemporaryDirectory(prefix="bases-") as name:
+    with TemporaryDirectory(prefix="bases-") as name, TemporaryDirectory(prefix="soffice-") as apart:
         folder = Path(name)
-        bases = base_documents(folder)
-        for base, data in bases.items():
-            (folder / base).write_bytes(data)
-        context = get_context("spawn")
-        with ProcessPoolExecutor(workers, context, initializer=_warm, initargs=(list(bases), folder)) as pool:
-            yield from pool.map(partial(_tried, seed=seed, keep=keep), range(first, first + count), chunksize=10)
+        for base, data in base_documents(Path(apart)).items():
+            (folder / f"{base}.pdf").write_bytes(data)
+        work = partial(_tried, folder=folder, seed=seed, keep=keep)
+        with pool(workers) as workers_pool:
+            yield from workers_pool.map(work, range(first, first + count), chunksize=10)
 
 
 def differing(seed: int, numbers: Sequence[int]) -> Iterator[str]:
-    """Yield what `read_isolated` says otherwise than a fork, of some mutants that take nothing at random."""
-    with TemporaryDirectory(prefix="bases-") as name:
-        folder = Path(name)
-        bases = {base: data for base, data in base_documents(folder).items() if "encrypted" not in base}
-        out = folder / "out"
+    """Yield what `read_isolated` says otherwise than a fork, of some mutants of one and the same document."""
+    bases = {"reportlab": by_reportlab()}
+    with TemporaryDirectory(prefix="mutant-") as name, pool() as process:
+        path, out = Path(name) / "mutant.pdf", Path(name) / "out"
         out.mkdir()
         for number in numbers:
-            path = folder / "mutant.pdf"
             path.write_bytes(mutant_of(bases, seed, number).data)
-            forked = read_in_fork(path, out)
+            forked = process.submit(read_in_fork, path, out, checked_pages).result()
             try:
-                whole = checked(read_isolated(path))
+                whole = checked_pages(read_isolated(path))
             except FileRefused as refused:
                 whole = checked_hint(refused.hint)
-            is_same = whole.result == forked.result and whole.text == forked.text
-            is_stopped = whole.result == "refused" and forked.result in ("crashed", "fault", "stopped", "late")
+            is_same = (whole.result, whole.text) == (forked.result, forked.text)
+            is_stopped = whole.result == "refused" and forked.result not in ("read", "refused")
             if not is_same and not is_stopped:
                 yield f"mutant {number}: {whole} by read_isolated, {forked} by a fork"
 
@@ -624,14 +473,14 @@ def main() -> int:
     args = parser.parse_args()
     if args.keep:
         args.keep.mkdir(exist_ok=True)
-    began, results, slowest = time.monotonic(), Counter[str](), (0.0, "")
+    began, results, slowest, largest = time.monotonic(), Counter[str](), (0.0, ""), (0, "")
     hints, bad = Counter[str](), list[str]()
     for number, mutant, outcome in outcomes(
         args.count, args.seed, workers=args.workers, keep=args.keep, first=args.first
     ):
         results[outcome.result] += 1
         line = f"mutant {number} of {mutant.base!r} ({mutant.changes}): {outcome.result}, {outcome.text}"
-        slowest = max(slowest, (outcome.seconds, line))
+        slowest, largest = max(slowest, (outcome.seconds, line)), max(largest, (outcome.megabytes, line))
         hints[f"{outcome.result}: {outcome.text}"] += 1
         if outcome.result in BAD:
             bad.append(line)
@@ -639,7 +488,7 @@ def main() -> int:
     for text, count in hints.most_common(40):
         print(f"{count:6,}  {text}")
     print(*bad[:BAD_SHOWN], sep="\n")
-    print(f"slowest: {slowest[0]:.2f} s, {slowest[1]}")
+    print(f"slowest: {slowest[0]:.2f} s, {slowest[1]}\nlargest: {largest[0]:,} MB, {largest[1]}")
     print(f"{args.count:,} mutants in {time.monotonic() - began:.0f} s: {dict(results)}; {len(bad)} did not pass")
     return int(bool(bad))
 
