@@ -195,6 +195,8 @@ class _Truth:
     page: int
     key: str = ""
     words: Counter[str] = field(default_factory=Counter)
+    is_running: bool = False
+    """A title that an earlier sheet has too: it may be read as a running header, which stands once."""
 
 
 def compare(printed: Printed, book: Workbook) -> Comparison:
@@ -217,12 +219,16 @@ def compare(printed: Printed, book: Workbook) -> Comparison:
 
 def _truth_rows(printed: Printed) -> list[_Truth]:
     result = []
+    titles: set[str] = set()
     for at, (sheet, pages) in enumerate(zip(printed.sheets, printed.pages, strict=True)):
         for row, page in zip(sheet.rows, pages, strict=True):
             if not row.is_blank and not row.is_repeat:
                 keys = [_key(cell) for cell in row.cells if cell is not None]
                 words = Counter(word for key in keys for word in key.split(" "))
-                result.append(_Truth(at, row, page, "\x1f".join(keys), words))
+                truth = _Truth(at, row, page, "\x1f".join(keys), words)
+                truth.is_running = row.kind == "title" and truth.key in titles
+                titles |= {truth.key} if row.kind == "title" else set()
+                result.append(truth)
     return result
 
 
@@ -399,7 +405,8 @@ def _columns(
 def _compare_free(result: Comparison, truth: _Truth, read: ReadRow | None) -> None:
     cells = [cell for cell in truth.row.cells if cell is not None]
     if read is None:
-        result.add(truth.row.kind, 0, len(cells), truth.page, f"not read: {_line(truth.row.cells)}")
+        if not truth.is_running:
+            result.add(truth.row.kind, 0, len(cells), truth.page, f"not read: {_line(truth.row.cells)}")
         return
     right = sum(any(matches(cell, read_cell) for read_cell in read.cells) for cell in cells)
     wrong = max(len(cells) - right, len(read.cells) - right)
