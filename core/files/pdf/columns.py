@@ -156,6 +156,9 @@ def row_of(line: Line, grid: Grid, *, is_foreign: bool) -> Row:
         if start and line.words[start - 1].text[-1] == ":" and (column := _after_label(row, words, grid)) is not None:
             _put(row, column, words, grid)
             continue
+        if line.has_pieces:
+            _put(row, _column_of(words, grid), words, grid)
+            continue
         if _stays_whole(words, grid, is_alone=len(parts) == 1):
             _put(row, grid.first(words[0].left), words, grid)
             continue
@@ -165,6 +168,13 @@ def row_of(line: Line, grid: Grid, *, is_foreign: bool) -> Row:
         for column, group in groups.items():
             _put(row, column, group, grid)
     return row
+
+
+def _column_of(words: list[Word], grid: Grid) -> int:
+    """Return the column of a whole phrase: the one it lies in, else the first of those over which it stands."""
+    left, right = words[0].left, words[-1].right
+    first = grid.first(left)
+    return first if first <= grid.last(right) else grid.column((left + right) / 2)
 
 
 def _after_label(row: Row, words: list[Word], grid: Grid) -> int | None:
