@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 import shutil
 import subprocess
@@ -33,7 +34,7 @@ def shown_texts(path: Path, folder: Path) -> dict[str, list[list[str]]]:
     command: list[str | Path] = [program, profile, "--headless", "--convert-to", _AS_SHOWN, "--outdir", folder, path]
     subprocess.run(command, check=True, capture_output=True, timeout=300)
     return {
-        file.stem.removeprefix(f"{path.stem}-"): list(csv.reader(file.open(encoding="utf-8", newline="")))
+        file.stem.removeprefix(f"{path.stem}-"): list(csv.reader(io.StringIO(file.read_bytes().decode(), newline="")))
         for file in folder.glob(f"{path.stem}-*.csv")
     }
 
