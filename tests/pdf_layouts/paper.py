@@ -19,6 +19,7 @@ Align = Literal["left", "right", "centre"]
 Vertical = Literal["first", "middle", "last"]
 """The line of a wrapped row that its other cells stand on."""
 
+SOFT_HYPHEN = "\u00ad"
 SAME_LINE = 1.6
 """Baselines that are nearer, in points, are one line."""
 
@@ -60,6 +61,7 @@ class Style:
     grid: bool = False
     zebra: bool = False
     header_rule: bool = True
+    breaks_at_hyphens: bool = False
 
 
 class Paper:
@@ -116,11 +118,15 @@ class Paper:
             return x
         width = stringWidth(text, font, size)
         start = {"left": x, "right": x - width, "centre": x - width / 2}[align]
-        self.canvas.setFont(font, size)
-        self.canvas.drawString(start, y, text)
+        self.put(start, y, text, font, size)
         if counts:
             self._baselines.append(y)
         return start + width
+
+    def put(self, x: float, y: float, text: str, font: str, size: float) -> None:
+        """Put the glyphs of a text on the page."""
+        self.canvas.setFont(font, size)
+        self.canvas.drawString(x, y, text)
 
     def title(self, x: float, y: float, text: str, font: str, size: float, align: Align = "left") -> None:
         """Draw a text that is no part of a table."""
@@ -229,16 +235,29 @@ class Paper:
 
 
 def wrapped(text: str, width: float, font: str, style: Style) -> list[str]:
-    """Return the lines of a text in a column."""
+    """Return the lines of a text in a column. A word may break at its soft hyphen."""
     lines: list[str] = []
+
+    def fits(line: str) -> bool:
+        return stringWidth(line, font, style.size) + (style.indent if len(lines) > 1 else 0) <= width
+
     for word in text.split(" "):
-        indent = style.indent if len(lines) > 1 else 0
         longer = f"{lines[-1]} {word}" if lines else word
-        if lines and stringWidth(longer, font, style.size) + indent <= width:
-            lines[-1] = longer
-        else:
+        head, hyphen, tail = _halves(word, style)
+        if not lines:
             lines.append(word)
+        elif fits(longer.replace(SOFT_HYPHEN, "")):
+            lines[-1] = longer.replace(SOFT_HYPHEN, "")
+        elif hyphen and fits(f"{lines[-1]} {head}{hyphen}"):
+            lines[-1] += f" {head}{hyphen}"
+            lines.append(tail)
+        else:
+            lines.append(word.replace(SOFT_HYPHEN, ""))
     return lines
+
+
+def _halves(word: str, style: Style) -> tuple[str, str, str]:
+    return word.partition(SOFT_HYPHEN if SOFT_HYPHEN in word or not style.breaks_at_hyphens else "-")
 
 
 def plain(*texts: str) -> list[Printed]:
