@@ -35,6 +35,17 @@ class Raw(Paper):
         self.canvas._code.append(f"BT {name} {size:.2f} Tf {x:.3f} {y:.3f} Td {self.operators(text, size)} ET")
 
 
+class Coded(Raw):
+    """Codes that mean nothing: the order in which characters first come, from 1."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.codes: dict[str, int] = {}
+
+    def escaped(self, text: str) -> str:
+        return "".join(f"\\{self.codes.setdefault(sign, len(self.codes) + 1):03o}" for sign in text)
+
+
 class OffsetsForSpaces(Raw):
     """Kerned pairs, and offsets where spaces are."""
 

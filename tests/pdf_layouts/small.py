@@ -18,7 +18,7 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
 
-from tests.pdf_layouts.hands import HANDS, in_font
+from tests.pdf_layouts.hands import HANDS, Coded, in_font
 from tests.pdf_layouts.paper import Column, Paper, Style, Turn, begin_table, plain
 from tests.pdf_layouts.truth import Document, Printed, Table
 
@@ -486,27 +486,26 @@ def password() -> Document:
 
 
 def drawn_glyphs() -> Document:
-    """Return text in a font of drawings (Type 3) whose glyphs have no names that mean letters."""
+    """Return text in a font of drawings (Type 3), with codes and names of glyphs that mean no letters."""
 
     def edit(pdf: pikepdf.Pdf) -> None:
         box = pdf.make_indirect(Stream(pdf, b"500 0 0 0 400 700 d1 50 0 350 650 re f"))
-        names = {code: Name(f"/x{code}") for code in range(32, 127)}
+        names = [Name(f"/x{code}") for code in range(1, 100)]
         for font in fonts_of(pdf):
-            name = str(font.BaseFont)[1:]
+            name = f"{str(font.BaseFont)[1:]}Drawn"
             for key in list(font.keys()):
                 del font[key]
-            font.Type, font.Subtype = Name.Font, Name.Type3
-            font.Name = Name(f"/{name}Drawn")
+            font.Type, font.Subtype, font.Name = Name.Font, Name.Type3, Name(f"/{name}")
             font.FontBBox, font.FontMatrix = Array([0, 0, 500, 700]), Array([0.001, 0, 0, 0.001, 0, 0])
-            font.CharProcs = Dictionary({str(glyph): box for glyph in names.values()})
-            font.Encoding = Dictionary(Type=Name.Encoding, Differences=Array([32, *names.values()]))
-            font.FirstChar, font.LastChar, font.Widths = 32, 126, Array([500] * 95)
+            font.CharProcs = Dictionary({str(glyph): box for glyph in names})
+            font.Encoding = Dictionary(Type=Name.Encoding, Differences=Array([1, *names]))
+            font.FirstChar, font.LastChar, font.Widths = 1, 99, Array([500] * 99)
             font.Resources = Dictionary()
             font.FontDescriptor = pdf.make_indirect(
-                Dictionary(Type=Name.FontDescriptor, FontName=Name(f"/{name}Drawn"), Flags=4)
+                Dictionary(Type=Name.FontDescriptor, FontName=Name(f"/{name}"), Flags=4)
             )
 
-    return edited(single("drawn_glyphs"), edit)
+    return edited(single("drawn_glyphs", Coded()), edit)
 
 
 def private_use() -> Document:
