@@ -9,11 +9,16 @@ from pathlib import Path
 
 from core.files.errors import FileRefused
 from core.files.pdf import read_pdf
-from tests.pdf_layouts import monthly, schedule, small
+from tests.pdf_layouts import filing, monthly, schedule, small
 from tests.pdf_layouts.score import Score, score_of
 from tests.pdf_layouts.truth import Draw
 
-KINDS: dict[str, Draw] = {"schedule": schedule.draw, "monthly": monthly.draw, "small": small.draw}
+KINDS: dict[str, Draw] = {
+    "schedule": schedule.draw,
+    "filing": filing.draw,
+    "monthly": monthly.draw,
+    "small": small.draw,
+}
 
 
 def _score(kind: str, seed: int, folder: Path | None) -> tuple[Score | None, str]:

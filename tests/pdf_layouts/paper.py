@@ -201,6 +201,8 @@ class Paper:
         last = y - (len(lines) - 1) * style.leading
         if cell.sign:
             self.text(column.left, last, cell.sign, font, style.size)
+        if cell.unit:
+            self.text(column.right + 3, last, cell.unit, font, style.size)
         if cell.mark:
             size = style.size * 0.62 if cell.raised else style.size
             end = self.text(

@@ -128,7 +128,8 @@ def _columns(table: Table, pairs: list[tuple[Row, _ReadRow]]) -> dict[int, int]:
 
 
 def _letters(text: str) -> str:
-    return re.sub(r"[^0-9a-z&%]", "", text.casefold())
+    """Return a header's letters and digits, without marks of footnotes such as (1)."""
+    return re.sub(r"[^0-9a-z&%]", "", re.sub(r"\(\d\d?\)", "", text.casefold()))
 
 
 def _words(text: str) -> set[str]:

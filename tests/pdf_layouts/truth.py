@@ -28,6 +28,8 @@ class Printed:
     """Whether the mark is a superscript."""
     sign: str = ""
     """A currency sign at the left edge of the column, away from the number."""
+    unit: str = ""
+    """A % to the right of the column, away from the number."""
     leaders: bool = False
     """Whether dots lead from the text to the next column."""
 
@@ -38,6 +40,8 @@ class Printed:
     def values(self) -> tuple[float | str | None, ...]:
         """Return every value that is a right reading."""
         plain = values_of(self.text)
+        if self.unit and isinstance(plain[0], float):  # whether a sign beside the column counts for it is left open
+            return (plain[0], plain[0] / 100)
         if self.mark and not self.text:  # a column of marks: dropped or kept
             return (None, self.mark, *values_of(self.mark))
         if self.mark and isinstance(plain[0], str):
