@@ -26,6 +26,9 @@ FONT_FILES: Final = Path("/usr/share/fonts/truetype/dejavu")
 SIZE: Final = 10
 _CHARACTER: Final = 5.25
 """Points of one character of a column's width."""
+COLUMNS_OF_SMALL_PAPER: Final = 24
+ROWS_OF_WIDE_PAGE: Final = 75
+"""Rows between breaks of pages, where small print would put hundreds on one."""
 PAPERS: Final = {"letter": 1, "legal": 5, "A3": 8, "A4": 9}
 
 
@@ -52,9 +55,12 @@ class Paper:
         return " ".join([self.size, "landscape" if self.is_landscape else "portrait", f"gap {self.padding:g}", *words])
 
 
-def draw_paper(rng: Random) -> Paper:
-    """Draw the set of pages of a report."""
+def draw_paper(rng: Random, sheets: Sequence[PrintedSheet] = ()) -> Paper:
+    """Draw the set of pages of a report; a wide one gets wide paper."""
     flags = {flag: rng.random() < share for flag, share in _SHARES.items()}
+    if max((sheet.width for sheet in sheets), default=0) > COLUMNS_OF_SMALL_PAPER:
+        flags["is_landscape"] = True
+        return Paper("A3", padding=rng.choice((5.0, 8.0, 12.0)), **flags)
     return Paper(rng.choice(("A4", "A4", "letter", "legal", "A3")), padding=rng.choice((5.0, 8.0, 12.0)), **flags)
 
 
@@ -95,6 +101,8 @@ def _write_sheet(page: Any, sheet: PrintedSheet, paper: Paper, format_of: Any) -
     if paper.has_running:
         page.set_header("&L&A&RTrustee services")
         page.set_footer("&CPage &P of &N")
+    if sheet.width > COLUMNS_OF_SMALL_PAPER:
+        page.set_h_pagebreaks(list(range(ROWS_OF_WIDE_PAGE, len(sheet.rows), ROWS_OF_WIDE_PAGE)))
     head = last_of_head(sheet)
     if paper.repeats_head and head is not None:
         page.repeat_rows(0, head)

@@ -47,7 +47,7 @@ def print_variants(variants: Iterable[Variant], folder: Path) -> list[Printed]:
     variants = list(variants)
     folder.mkdir(parents=True, exist_ok=True)
     books = {
-        each.name: (each.sheets, draw_paper(Random(f"paper {each.seed}")))
+        each.name: (each.sheets, draw_paper(Random(f"paper {each.seed}"), each.sheets))
         for each in variants
         if each.program == "libreoffice"
     }

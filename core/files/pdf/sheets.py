@@ -11,7 +11,8 @@ import numpy as np
 
 from core.files.cells import Budget, SheetBuilder
 from core.files.limits import SHEETS_MAX
-from core.files.pdf.columns import Row, grid_of, row_of
+from core.files.pdf.blocks import Ruler
+from core.files.pdf.columns import Row, grid_of, merged_grid, row_of
 from core.files.pdf.phrases import gaps
 from core.files.pdf.rows import joined_rows
 from core.files.pdf.sections import Section
@@ -33,16 +34,19 @@ class Table:
     rows: list[Row | None]
 
 
-def table_of(section: Section, origin: float) -> Table:
+def table_of(section: Section, ruler: Ruler) -> Table:
     """Return the rows of a section: its blocks below one another, a blank row between them."""
     rows: list[Row | None] = []
     for block in section.blocks:
-        grid = grid_of(block, origin)
+        grid = grid_of(block, ruler)
         if rows:
             rows.append(None)
         above, body = _parted(block.lines)
         rows += [_title(line) for line in above]
-        rows += joined_rows([row_of(line, grid, is_foreign=id(line) in block.foreign) for line in body])
+        own = [row_of(line, grid, is_foreign=id(line) in block.foreign) for line in body]
+        if (merged := merged_grid(grid, own)) is not grid:
+            own = [row_of(line, merged, is_foreign=id(line) in block.foreign) for line in body]
+        rows += joined_rows(own)
     if section.foot:
         rows += [None, *(_title(line) for line in section.foot)]
     return Table(_name(section), rows)
