@@ -23,6 +23,24 @@ ACCOUNTS: Final = (
     "Payment Account", "Principal Collection", "Interest Collection", "Custodial Account", "Expense Reserve",
     "Unfunded Reserve", "Interest Smoothing",
 )  # fmt: skip
+LIMITS: Final = (
+    "Not less than the required percentage consists of Senior Secured Loans, Cash and Eligible Investments",
+    "Not more than the limit consists, in the aggregate, of Second Lien Loans, Unsecured Loans and Bonds",
+    "Not more than the limit consists of obligations of a single Obligor and its Affiliates, except that up to five "
+    "Obligors may each represent a greater percentage as the Indenture provides",
+    "Caa Obligations",
+    "CCC Obligations",
+    "Not more than the limit consists of Collateral Obligations that pay interest less frequently than quarterly",
+    "Fixed Rate Obligations",
+    "Not more than the limit consists of Delayed Drawdown Collateral Obligations and Revolving Collateral Obligations",
+)
+PAYMENTS: Final = (
+    "Taxes, governmental fees and registered office fees",
+    "Trustee fees and expenses, up to the Administrative Expense Cap",
+    "Base Management Fee", "Interest on the Class A-1 Notes and, pro rata, payments under any hedge agreement",
+    "Interest on the Class A-2 Notes", "Interest on the Class B Notes", "Deferred interest on the Class C Notes",
+    "To the holders of the Subordinated Notes until the internal rate of return is reached",
+)  # fmt: skip
 TRUSTEES: Final = ("Bluewater Corporate Trust", "Meridian Fiduciary Services", "Hartwell Trust Company, N.A.")
 
 
@@ -384,6 +402,60 @@ class _Monthly:
             "ratings", rating_specs, rows, gutter=self.gutter + 4, style=style, again="Asset Detail III: Ratings"
         )
 
+    def limits(self) -> None:
+        """Draw concentration limits: long descriptions over several lines."""
+        random = self.random
+        self.page(PORTRAIT, "Concentration Limitations")
+        rows = []
+        for label, text in zip("abcdefgh", LIMITS, strict=True):
+            limit = random.choice((2.5, 5, 7.5, 10, 12.5, 60, 90))
+            actual = limit * random.uniform(0, 1.1)
+            status = "Pass" if actual <= limit else "Fail"
+            rows.append(plain(f"({label})", text, f"{limit:.1f}%", f"{actual:.1f}%", status))
+        specs = [
+            _Spec(""), _Spec("Limitation", width_max=300), _Spec("Limit", "right"), _Spec("Actual", "right"),
+            _Spec("Result", "centre"),
+        ]  # fmt: skip
+        self.table("limits", specs, rows, gutter=12, style=replace(self.style, gap=self.style.gap + 3))
+
+    def payments(self) -> None:
+        """Draw three tables below one another, the first with dots that lead to its amounts."""
+        random = self.random
+        self.page(PORTRAIT, "Interest Proceeds and Payments")
+        names = ("Collections of Interest", "Fees and Other Income", "Reinvestment Income", "Hedge Receipts")
+        amounts = [round(random.uniform(1e3, 4e6), 2) for _ in names]
+        rows = [
+            [Printed(name, leaders=True), Printed(f"{value:,.2f}")] for name, value in zip(names, amounts, strict=True)
+        ]
+        rows.append(plain("Total Interest Proceeds", f"{sum(amounts):,.2f}"))
+        specs = [_Spec("Source"), _Spec("Amount", "right")]
+        self.table("proceeds", specs, rows, gutter=120, total=True)
+        self.y -= 22
+        self.paper.title(30, self.y, "Priority of Payments", self.style.bold, 9)
+        self.y -= 4
+        due = [round(random.uniform(1e3, 4e5), 2) for _ in PAYMENTS]
+        rows = [
+            plain(f"({label})", text, f"{value:,.2f}", f"{value:,.2f}" if at < 6 else "0.00")
+            for at, (label, text, value) in enumerate(zip("ABCDEFGH", PAYMENTS, due, strict=True))
+        ]
+        specs = [
+            _Spec(""),
+            _Spec("Payment", width_max=220),
+            _Spec("Amount Due", "right"),
+            _Spec("Amount Paid", "right"),
+        ]
+        self.table("payments", specs, rows, gutter=14)
+        self.y -= 22
+        self.paper.title(30, self.y, "Class Balances", self.style.bold, 9)
+        self.y -= 4
+        rows = [
+            plain(f"Class {name}", f"{value:,.2f}", "—", f"{value:,.2f}")
+            for name, value in (("A-1", 248e6), ("A-2", 8e6), ("B", 46e6), ("C", 24e6))
+        ]
+        rows.append(plain("Total", f"{326e6:,.2f}", "—", f"{326e6:,.2f}"))
+        specs = [_Spec("Class")] + [_Spec(name, "right") for name in ("Opening Balance", "Paid", "Closing Balance")]
+        self.table("balances", specs, rows, gutter=18, total=True)
+
     def trades(self) -> None:
         random = self.random
         self.page(LANDSCAPE, "Trading Activity")
@@ -416,6 +488,8 @@ class _Monthly:
         self.stratifications()
         self.nothing()
         self.details()
+        self.limits()
+        self.payments()
         self.trades()
         self.paper.end()
         return self.paper.document(f"monthly-{self.seed}")
