@@ -53,6 +53,7 @@ class _Spec:
     group: str = ""
     width_max: float = 0.0
     """Wider texts are wrapped; 0 where none is."""
+    width_min: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,9 @@ def fit(specs: list[_Spec], rows: list[list[Printed]], left: float, gutter: floa
         width += max(
             (stringWidth(f"{row[at].sign} ", style.bold, style.size) for row in rows if row[at].sign), default=0
         )
-        width = max([width, *(stringWidth(word, style.bold, style.size) for word in spec.header.split())])
+        width = max(
+            [width, spec.width_min, *(stringWidth(word, style.bold, style.size) for word in spec.header.split())]
+        )
         header = "\n".join(wrapped(spec.header, width, style.bold, replace(style, indent=0)))
         columns.append(Column(header, left, left + width, spec.align, None, spec.group, bool(spec.width_max)))
         left += width + gutter
@@ -428,8 +431,8 @@ class _Monthly:
             [Printed(name, leaders=True), Printed(f"{value:,.2f}")] for name, value in zip(names, amounts, strict=True)
         ]
         rows.append(plain("Total Interest Proceeds", f"{sum(amounts):,.2f}"))
-        specs = [_Spec("Source"), _Spec("Amount", "right")]
-        self.table("proceeds", specs, rows, gutter=120, total=True)
+        specs = [_Spec("Source", width_min=230), _Spec("Amount", "right")]
+        self.table("proceeds", specs, rows, gutter=6, total=True)
         self.y -= 22
         self.paper.title(30, self.y, "Priority of Payments", self.style.bold, 9)
         self.y -= 4

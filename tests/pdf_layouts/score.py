@@ -73,7 +73,7 @@ def key_of(value: Value) -> Key | None:
         return None
     if isinstance(value, str):
         text = " ".join(value.replace("\u00ad", "").split())
-        return None if text in DASHES or not text else text
+        return DASHES[0] if text in DASHES else text or None
     return float(f"{value:.9g}") + 0.0
 
 
