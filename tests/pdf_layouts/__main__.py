@@ -9,16 +9,14 @@ from pathlib import Path
 
 from core.files.errors import FileRefused
 from core.files.pdf import read_pdf
-from tests.pdf_layouts import filing, monthly, schedule, small
+from tests.pdf_layouts import filing, monthly, programs, schedule, small
 from tests.pdf_layouts.score import Score, score_of
 from tests.pdf_layouts.truth import Draw
 
 KINDS: dict[str, Draw] = {
-    "schedule": schedule.draw,
-    "filing": filing.draw,
-    "monthly": monthly.draw,
-    "small": small.draw,
-}
+    "schedule": schedule.draw, "filing": filing.draw, "monthly": monthly.draw, "web": programs.draw_web,
+    "typeset": programs.draw_typeset, "small": small.draw,
+}  # fmt: skip
 
 
 def _score(kind: str, seed: int, folder: Path | None) -> tuple[Score | None, str]:
