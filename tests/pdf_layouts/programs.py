@@ -194,7 +194,7 @@ def _typst_table(content: _Content, random: Random, widths: str) -> str:
         at = 0
         while at < len(content.groups):
             span = content.groups.count(content.groups[at]) if content.groups[at] else 1
-            groups += f"table.cell(colspan: {span}, align: center)[{content.groups[at].replace('&', chr(92) + '&')}], "
+            groups += f"table.cell(colspan: {span}, align: center){_typst_text(content.groups[at])}, "
             at += span
     head = groups + ", ".join(f"strong{_typst_text(name)}" for name in content.headers)
     body = ",\n".join(", ".join(_typst_text(cell.text) for cell in row) for row in content.rows)
