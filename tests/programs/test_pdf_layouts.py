@@ -6,8 +6,9 @@ import pytest
 
 from core.files.errors import FileRefused
 from core.files.pdf import read_pdf
-from tests.pdf_layouts import monthly, schedule, small
+from tests.pdf_layouts import filing, monthly, programs, schedule, small
 from tests.pdf_layouts.score import Score, score_of
+from tests.pdf_layouts.truth import Draw
 
 
 def shown(score: Score) -> str:
@@ -59,6 +60,25 @@ def test_a_schedule_of_investments(seed: int) -> None:
     assert score.headers_right == score.headers
     assert score.pieces == {"schedule": 1}
     assert score.misprints_right
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_filing(seed: int) -> None:
+    """Two levels of sections with totals of each; exactly the two misprinted ones are remarked."""
+    document = filing.draw(seed)
+    score = score_of(document, read_pdf(document.data, document.name))
+    assert score.share >= 0.99, shown(score)
+    assert score.pieces == {"filing": 1}
+    assert score.misprints_right
+
+
+@pytest.mark.parametrize("draw", [programs.draw_web, programs.draw_typeset], ids=["web", "typeset"])
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_tables_of_a_browser_and_a_typesetter(draw: Draw, seed: int) -> None:
+    document = draw(seed)
+    score = score_of(document, read_pdf(document.data, document.name))
+    assert score.share >= 0.99, shown(score)
+    assert set(score.pieces.values()) == {1}, score.pieces
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
