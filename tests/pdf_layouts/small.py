@@ -206,6 +206,17 @@ def hyphens() -> Document:
     return single("hyphens", cells=cells, style=replace(STYLE, breaks_at_hyphens=True))
 
 
+def decimal_comma() -> Document:
+    """Return a table with decimal commas and points between thousands."""
+    cells = rows()
+    for row in cells:
+        for at, cell in enumerate(row):
+            if isinstance(value := cell.values()[0], float) and at in (3, 5):
+                text = cell.text.replace(",", " ").replace(".", ",").replace(" ", ".")
+                row[at] = Printed(text, number=value)
+    return single("decimal_comma", cells=cells)
+
+
 # Visible and not
 
 
@@ -545,8 +556,8 @@ READABLE: Final[dict[str, Callable[[], Document]]] = {
     **{
         case.__name__: case
         for case in (
-            ligatures_by_unicode, ligatures_by_name, symbol_font, bullets, no_break_spaces, hyphens, watermark,
-            invisible, white_on_white, outside, vertical_headings, page_numbers, turned_pages,
+            ligatures_by_unicode, ligatures_by_name, symbol_font, bullets, no_break_spaces, hyphens, decimal_comma,
+            watermark, invisible, white_on_white, outside, vertical_headings, page_numbers, turned_pages,
             upside_down, shifted_box, in_forms, empty_password, old_encryption,
             object_streams, form_fields, annotations, one_page_scanned,
         )

@@ -30,6 +30,8 @@ class Printed:
     """A currency sign at the left edge of the column, away from the number."""
     unit: str = ""
     """A % to the right of the column, away from the number."""
+    number: float | None = None
+    """What the text means where its notation is not that of this module."""
     leaders: bool = False
     """Whether dots lead from the text to the next column."""
 
@@ -39,6 +41,8 @@ class Printed:
 
     def values(self) -> tuple[float | str | None, ...]:
         """Return every value that is a right reading."""
+        if self.number is not None:
+            return (self.number,)
         plain = values_of(self.text)
         if self.unit and isinstance(plain[0], float):  # whether a sign beside the column counts for it is left open
             return (plain[0], plain[0] / 100)

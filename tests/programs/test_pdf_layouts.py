@@ -7,6 +7,7 @@ import pytest
 from core.files.errors import FileRefused
 from core.files.pdf import read_pdf
 from tests.pdf_layouts import filing, monthly, programs, schedule, small
+from tests.pdf_layouts.paper import plain
 from tests.pdf_layouts.score import Score, score_of
 from tests.pdf_layouts.truth import Draw
 
@@ -36,6 +37,45 @@ def test_a_scanned_page_is_remarked() -> None:
     book = read_pdf(small.one_page_scanned().data, "report")
     assert [remark.code for remark in book.remarks] == ["page_not_read"]
     assert "page 2" in book.remarks[0].message.casefold()
+
+
+KINDS_OF_CELLS = {
+    "1,234.50": (1234.5, "#,##0.00"),
+    "1,234": (1234.0, "#,##0"),
+    "0.125": (0.125, "0.000"),
+    "(12.30)": (-12.3, "0.00"),
+    "8.90%": (0.089, "0.00%"),
+    "12%": (0.12, "0%"),
+    "(1.5%)": (-0.015, "0.0%"),
+    "$ 5.00": (5.0, "$"),
+    "$1,250,000": (1_250_000.0, "$"),
+    "€ 1,250.00": (1250.0, "€"),
+    "30-Sep-2024": (45565.0, None),
+    "09/30/2024": ("09/30/2024", None),
+    "000123": ("000123", None),
+    "00123ABC4": ("00123ABC4", None),
+    "SOFR + 4.50%": ("SOFR + 4.50%", None),
+    "L + 450": ("L + 450", None),
+    "N/A": ("N/A", None),
+    "B2 *-": ("B2 *-", None),
+}
+"""Printed texts: what they are read as, and the number format or the sign in it."""
+
+
+def test_cells_have_their_kind_and_printed_format() -> None:
+    cells = [plain(f"Line {number}", "Term Loan", "", "", "", text) for number, text in enumerate(KINDS_OF_CELLS)]
+    book = read_pdf(small.single("kinds", cells=cells).data, "kinds")
+    sheet = book.sheets[0]
+    rows = {sheet.value(row, 0): row for row in range(sheet.row_count)}
+    column = sheet.column_count - 1
+    stored = sheet.columns[column]
+    assert stored is not None
+    for number, (text, (value, code)) in enumerate(KINDS_OF_CELLS.items()):
+        row = rows[f"Line {number}"]
+        assert sheet.value(row, column) == value, text
+        if code is not None:
+            printed = book.number_formats[stored.dense.formats[stored.slot(row)]]
+            assert (code in printed) if code in "$€" else printed.partition(";")[0] == code, text
 
 
 def test_spaces_that_do_not_break_are_spaces() -> None:
