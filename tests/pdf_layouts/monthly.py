@@ -337,15 +337,19 @@ class _Monthly:
             by_rating[asset.moodys[1]] = by_rating.get(asset.moodys[1], 0) + asset.par
             by_industry[asset.industry] = by_industry.get(asset.industry, 0) + asset.par
         style = replace(self.style, zebra=True)
+        shares = _shares(by_industry)
+        if self.seed % 3 == 2:
+            shares[-1][1] = Printed(f"{float(shares[-1][1].text.replace(',', '')) + 90_000:,.2f}")
         left = [_Spec("Rating"), _Spec("Par Amount", "right"), _Spec("% of Total", "right")]
         right = [_Spec("Industry", width_max=130), _Spec("Par Amount", "right"), _Spec("% of Total", "right")]
         self.beside(
             [
                 (30, "Rating Distribution", left, _shares(by_rating), True),
-                (270, "Industry Concentration", right, _shares(by_industry), True),
+                (270, "Industry Concentration", right, shares, True),
             ],
             style,
         )
+        self.paper.tables[-1].rows[-1].is_misprint = self.seed % 3 == 2
 
     def nothing(self) -> None:
         self.page(PORTRAIT, "Defaulted Securities")
@@ -369,7 +373,8 @@ class _Monthly:
         ]  # fmt: skip
         values = [round(asset.par * asset.price / 100, 2) for asset in assets]
         par = sum(asset.par for asset in assets)
-        rows.append(plain("Total", "", "", f"{par:,.2f}", "", f"{sum(map(_cents, values)):,.2f}", ""))
+        average = f"{sum(values) / par * 100:.2f}" if self.seed % 2 else ""  # of the prices: no sum, and no misprint
+        rows.append(plain("Total", "", "", f"{par:,.2f}", average, f"{sum(map(_cents, values)):,.2f}", ""))
         par_specs = [
             _Spec("Issuer Name", width_max=170), _Spec("Facility"), _Spec("LoanX ID"),
             _Spec("Principal Balance", "right"),
