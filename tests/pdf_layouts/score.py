@@ -47,6 +47,8 @@ class Score:
     """Cells of the workbook that the document does not print in a table or as a title; each counts as a wrong cell."""
     pieces: dict[str, int] = field(default_factory=dict)
     """Sheets that hold rows of each table: a table that is continued stands in one."""
+    homes: dict[str, int] = field(default_factory=dict)
+    """The sheet that most rows of each table are in."""
     misprints_right: bool = True
     """Whether exactly the misprinted totals are remarked, with page and line."""
 
@@ -207,7 +209,7 @@ def _judge_table(score: Score, table: Table, by_page: dict[int, list[_ReadRow]],
         _judge_row(score, table, row, read, columns[read.sheet] if read is not None else {})
     score.pieces[table.name] = len(by_sheet)
     if by_sheet:
-        sheet = max(by_sheet, key=lambda at: len(by_sheet[at]))
+        sheet = score.homes[table.name] = max(by_sheet, key=lambda at: len(by_sheet[at]))
         _judge_header(score, table, by_sheet[sheet][0][1], columns[sheet], rows)
     else:
         score.cells += len(table.headers)

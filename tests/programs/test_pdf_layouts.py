@@ -119,6 +119,7 @@ def test_tables_of_a_browser_and_a_typesetter(draw: Draw, seed: int) -> None:
     score = score_of(document, read_pdf(document.data, document.name))
     assert score.share >= 0.99, shown(score)
     assert set(score.pieces.values()) == {1}, score.pieces
+    assert score.homes["Collateral Detail"] != score.homes["Ratings Detail"]
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -127,4 +128,5 @@ def test_a_monthly_report(seed: int) -> None:
     score = score_of(document, read_pdf(document.data, document.name))
     assert score.share >= 0.99, shown(score)
     assert set(score.pieces.values()) == {1}, score.pieces
+    assert len({score.homes[name] for name in ("coverage", "par", "interest", "ratings", "trades")}) == 5
     assert score.misprints_right
