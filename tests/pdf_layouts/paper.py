@@ -20,6 +20,7 @@ Vertical = Literal["first", "middle", "last"]
 """The line of a wrapped row that its other cells stand on."""
 
 SOFT_HYPHEN = "\u00ad"
+RAISED_SIZE = 0.62
 SAME_LINE = 1.6
 """Baselines that are nearer, in points, are one line."""
 
@@ -169,7 +170,7 @@ class Paper:
         """Draw a row below y and return the place below it."""
         font = style.bold if bold else style.font
         texts = [
-            wrapped(cell.text, column.width, font, style) if column.wraps else [cell.text]
+            self._lines(cell, column, font, style) if column.wraps else [cell.text]
             for cell, column in zip(cells, columns, strict=True)
         ]
         count = max(map(len, texts))
@@ -191,6 +192,16 @@ class Paper:
             self._grid(columns, y - 0.5, bottom - style.gap - 0.5)
         return bottom - style.gap
 
+    def _lines(self, cell: Printed, column: Column, font: str, style: Style) -> list[str]:
+        """Return the lines of a cell; the last one has room for the mark."""
+        lines = wrapped(cell.text, column.width, font, style)
+        mark = stringWidth(cell.mark, font, style.size) * (RAISED_SIZE if cell.raised else 1) + 2
+        room = column.width - mark - (style.indent if len(lines) > 1 else 0)
+        if cell.mark and stringWidth(lines[-1], font, style.size) > room and " " in lines[-1]:
+            line, _, word = lines[-1].rpartition(" ")
+            lines[-1:] = [line, word]
+        return lines
+
     def _cell(self, cell: Printed, column: Column, lines: list[str], y: float, font: str, style: Style) -> None:
         edge = column.place(column.align)
         for at, line in enumerate(lines):
@@ -204,7 +215,7 @@ class Paper:
         if cell.unit:
             self.text(column.right + 3, last, cell.unit, font, style.size)
         if cell.mark:
-            size = style.size * 0.62 if cell.raised else style.size
+            size = style.size * RAISED_SIZE if cell.raised else style.size
             end = self.text(
                 end + (0.4 if cell.raised else 1.5),
                 last + (style.size * 0.36 if cell.raised else 0),

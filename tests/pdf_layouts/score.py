@@ -221,22 +221,22 @@ def _judge_rest(score: Score, document: Document, rows: list[_ReadRow]) -> None:
     for table in document.tables:
         if table.rows:
             starts[table.rows[0].page] |= _words(" ".join((*table.headers, *table.groups)))
-    running = _words(" ".join(document.running))
     first_pages: dict[int, int] = {}
     for row in rows:
         first_pages.setdefault(row.sheet, row.page)
     for row in rows:
         if row.is_aligned:
             continue
-        allowed = _words(" ".join(document.loose.get(row.page, ()))) | starts[row.page]
+        texts = [*document.loose.get(row.page, ())]
         if first_pages[row.sheet] == row.page:
-            allowed |= running
+            texts += document.running
+        allowed = starts[row.page] | _words(" ".join(texts))
         for column, value in row.cells.items():
-            if not _words(str(value)) <= allowed and not _is_printed(value, document.loose.get(row.page, ())):
+            if not _words(str(value)) <= allowed and not _is_printed(value, texts):
                 _add_surplus(score, row, column)
 
 
-def _is_printed(value: Value, texts: list[str] | tuple[str, ...]) -> bool:
+def _is_printed(value: Value, texts: list[str]) -> bool:
     """Return whether a typed value is one that a title or a note prints."""
     return any(key_of(value) == key_of(right) for text in texts for right in values_of(text))
 

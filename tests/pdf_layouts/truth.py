@@ -14,6 +14,7 @@ _NUMBER = re.compile(
     r"(?P<open>\()?(?P<minus>-)?(?P<sign>[$€£]|[A-Z]{3} )? ?"
     r"(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?P<percent> ?%)?\)?"
 )
+_LONG_DAY = re.compile(r"([A-Z][a-z]{2})[a-z]* (\d{1,2}), (\d{4})")
 _DAY = re.compile(r"(\d{1,2})-([A-Z][a-z]{2})-(\d{4})")
 
 
@@ -120,6 +121,8 @@ def values_of(text: str) -> tuple[float | str | None, ...]:
         return (None, *DASHES)
     if match := _DAY.fullmatch(text):
         return (serial_of(int(match[3]), MONTHS.index(match[2]) + 1, int(match[1])),)
+    if (match := _LONG_DAY.fullmatch(text)) and match[1] in MONTHS:
+        return (serial_of(int(match[3]), MONTHS.index(match[1]) + 1, int(match[2])), text)
     match = _NUMBER.fullmatch(text)
     digits = match["digits"] if match else ""
     if match is None or (len(digits) > 1 and digits[0] == "0" and digits[1] != "."):
