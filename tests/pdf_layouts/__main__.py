@@ -52,14 +52,15 @@ def main(report: Callable[[str], None] = print) -> None:
     """Draw, read and score documents by the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kind", choices=list(KINDS), help="one kind; all of them otherwise")
-    parser.add_argument("--seeds", type=int, default=2, help="how many documents of each kind")
+    parser.add_argument("--seeds", type=int, default=2, help="how many documents of each kind; all small ones")
     parser.add_argument("--seed", type=int, help="one seed alone")
     parser.add_argument("--show", type=int, default=5, help="how many wrong cells of each document are shown")
     parser.add_argument("--folder", type=Path, help="where the documents are kept")
     options = parser.parse_args()
     for kind in [options.kind] if options.kind else KINDS:
         scores = []
-        for seed in [options.seed] if options.seed is not None else range(options.seeds):
+        count = len(small.READABLE) if kind == "small" else options.seeds
+        for seed in [options.seed] if options.seed is not None else range(count):
             score, line = _score(kind, seed, options.folder)
             report(line)
             for wrong in score.wrong[: options.show] if score else ():
