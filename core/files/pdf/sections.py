@@ -21,6 +21,8 @@ ALIGNED_SHARE: Final = 0.6
 """Of the figures of a page's first row, how many must stand below figures of the page before."""
 HEADING_SHARE: Final = 0.4
 """Of the phrases of a table's lines, how many a line of its headings has."""
+SPACE_BELOW: Final = 2.2
+"""Of the font's size: what parts a running header from the page."""
 LOOKED_BACK: Final = 60
 """Lines of the page before that are looked at."""
 
@@ -111,7 +113,16 @@ def _headings(section: Section) -> set[str]:
     first = next((at for at, line in enumerate(lines) if _has_figures(line)), 1)
     usual = median(len(phrases(line)) for line in lines[first:] or lines)
     found = {repeated_text(line) for line in lines[:first] if len(phrases(line)) >= HEADING_SHARE * usual}
-    return found - section.running
+    return found - section.running - _apart(section.first_page)
+
+
+def _apart(page: list[Line]) -> set[str]:
+    """Return the lines at the top of a page that much space parts from what stands below: a running header."""
+    return {
+        repeated_text(line)
+        for line, below in zip(page[:2], page[1:3], strict=False)
+        if line.baseline - below.baseline > SPACE_BELOW * line.size
+    }
 
 
 def _has_figures(line: Line) -> bool:
