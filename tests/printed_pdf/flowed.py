@@ -88,7 +88,7 @@ def print_flowed(name: str, sheets: list[PrintedSheet], setting: Setting, sign: 
     stream = io.BytesIO()
     document = SimpleDocTemplate(
         stream, pagesize=(width, size[1]), leftMargin=MARGIN, rightMargin=MARGIN, topMargin=MARGIN + 14,
-        bottomMargin=MARGIN + 14, invariant=1,
+        bottomMargin=MARGIN + 14, invariant=1, rotation=setting.rotation,
     )  # fmt: skip
     frame = _Frame(setting, width, size[1])
     document.build(story, onFirstPage=frame.begin, onLaterPages=frame.begin)
@@ -109,12 +109,10 @@ class _Frame:
     height: float
 
     def begin(self, canvas: Any, document: Any) -> None:
-        """Turn the page, and print its header and footer."""
+        """Turn what is drawn against the page's rotation, and print its header and footer."""
         if self.setting.rotation == 90:
-            canvas.setPageRotation(90)
             canvas.transform(0, 1, -1, 0, self.height, 0)
         elif self.setting.rotation == 270:
-            canvas.setPageRotation(270)
             canvas.transform(0, -1, 1, 0, 0, self.width)
         if self.setting.has_running:
             canvas.setFont(self.setting.font, 7)
