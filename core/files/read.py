@@ -212,10 +212,10 @@ def probe(
     )
 
 
-_NO_WORKBOOKS: Final[dict[FileKind, str]] = {
+NO_WORKBOOKS: Final[dict[FileKind, str]] = {
     "xlsb": "The file is a binary workbook (.xlsb); save it as .xlsx.",
     "ods": "The file is an OpenDocument file; save it as .xlsx.",
-    "pdf": "The file is a PDF document: the command line and the files of a deal take it; a workbook is .xlsx or .xls.",
+    "pdf": "The file is a PDF document, whatever its name says.",
     "csv": PLAIN_TEXT,
     "zip": "The file is a zip archive, but no workbook.",
 }
@@ -225,7 +225,7 @@ _NO_WORKBOOKS: Final[dict[FileKind, str]] = {
 def _workbook_kind(content: Content) -> FileKind:
     kind = file_kind(content)
     if kind not in WORKBOOK_KINDS:
-        raise InvalidFormat(_NO_WORKBOOKS[kind])
+        raise InvalidFormat(NO_WORKBOOKS[kind])
     return kind
 
 

@@ -107,7 +107,7 @@ def map_columns(
     Parameters
     ----------
     file:
-        The workbook: .xlsx, .xlsm, .xls, .xlsb, .ods, .csv, a .zip of these, or a folder.
+        The workbook: .xlsx, .xlsm, .xls, .xlsb, .ods, .pdf, .csv, a .zip of these, or a folder.
     mapping:
         A JSON file with the mapping, the same document that POST /api/v1/mappings takes, or the name of a built-in one;
         standard_clo if not given.
@@ -130,7 +130,7 @@ def map_columns(
             except KeyError as error:
                 raise Refused(f"{file}: no sheet is called {sheet!r}; {_sheets_of(book)}") from error
             result = validate(book, chosen, sheet=sheet)
-            doubts = _doubts(book, chosen) if sheet is None and result is not None else []
+            doubts = _doubts(book, chosen, has_loans=sheet is None and result is not None)
     page = OutputPage(
         title=f"{file.name}, mapping {chosen.name}",
         warnings=doubts,
@@ -146,11 +146,13 @@ def _sheets_of(book: Workbook) -> str:
     return "its sheets are " + some([repr(sheet.name) for sheet in book.sheets])
 
 
-def _doubts(book: Workbook, mapping: Mapping) -> list[DataWarning]:
-    """What a compliance run of the workbook says before its results."""
+def _doubts(book: Workbook, mapping: Mapping, *, has_loans: bool) -> list[DataWarning]:
+    """What a compliance run of the workbook says before its results; without loans what its reader says."""
     from core.portfolio import Portfolio
-    from core.portfolio.model.notes import limit_warnings
+    from core.portfolio.model.notes import limit_warnings, warn_of_reading
 
+    if not has_loans:
+        return limit_warnings(warn_of_reading(book))
     return limit_warnings(Portfolio.from_workbook(book, mapping).notes.warnings)
 
 
@@ -220,12 +222,24 @@ def _sheet_grid(detection: Detection) -> Grid:
 
     columns = [
         OutputColumn(heading="Sheet", shown=name, folds=True),
+        *(_PAGE_COLUMNS if any(sheet.first_page is not None for sheet in detection.sheets) else ()),
         OutputColumn(heading="Kind", shown=lambda sheet: "-" if sheet.kind == "other" else sheet.kind),
         OutputColumn(heading="Header", shown=lambda sheet: _rows(sheet.header_rows) or "-"),
         OutputColumn(heading="Fields", shown=lambda sheet: f"{sheet.score}", right=True),
         OutputColumn(heading="Why", shown=why, folds=True),
     ]
     return Grid(columns=columns, items=detection.sheets)
+
+
+def _pages(sheet: DetectedSheet) -> str:
+    return f"{sheet.first_page}" if sheet.first_page == sheet.last_page else f"{sheet.first_page}-{sheet.last_page}"
+
+
+_PAGE_COLUMNS: Final = [
+    OutputColumn(heading="Pages", shown=_pages),
+    OutputColumn(heading="Rows", shown=lambda sheet: f"{sheet.row_count:,}", right=True),
+]
+"""Of the tables of a document with pages, page by page."""
 
 
 def _rows(rows: tuple[int, ...]) -> str:
@@ -464,6 +478,7 @@ def _faults(what: str, faults: list[CellFault], count: int, limit: int) -> Itera
         return
     columns = [
         OutputColumn(heading="Row", value=member("row"), right=True),
+        *(_LINE_COLUMNS if any(fault.page is not None for fault in shown) else ()),
         OutputColumn(heading="Field", value=member("field")),
         OutputColumn(heading=what.capitalize(), value=member("message"), folds=True),
         OutputColumn(
@@ -476,6 +491,13 @@ def _faults(what: str, faults: list[CellFault], count: int, limit: int) -> Itera
     if more > 0:
         yield Line(f"... and {more:,} more {what} (--limit shows more of them)")
     yield Line()
+
+
+_LINE_COLUMNS: Final = [
+    OutputColumn(heading="Page", value=member("page"), right=True),
+    OutputColumn(heading="Line", value=member("line"), right=True),
+]
+"""Where the row of a fault stands in a document with pages."""
 
 
 def _last_line(detection: Detection, result: NormalisedRows) -> Text:

@@ -66,7 +66,7 @@ def reconcile(
     Parameters
     ----------
     tape:
-        The trustee's tape: .xlsx, .xlsm, .xls, .xlsb, .ods, .csv, a .zip of these, or a folder.
+        The trustee's tape: .xlsx, .xlsm, .xls, .xlsb, .ods, .pdf, .csv, a .zip of these, or a folder.
     holdings:
         The workbook to compare it with.
     rules:
