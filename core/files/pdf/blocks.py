@@ -1,0 +1,210 @@
+"""Lines to blocks: runs of lines that share their columns.
+
+A column's edge is a vertical strip that no word of the block crosses. A line joins the block above it if every wide gap
+of both keeps such a strip; else a block begins. Blocks that a line or two part, such as the words of a group above the
+headings, or a long remark, become one again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.files.pdf.phrases import gaps, sure_gaps
+from core.files.pdf.words import Line
+
+STEP: Final = 0.1
+"""Points: how finely strips are measured."""
+STEPS_MAX: Final = 12_000
+"""Steps across the widest page; they grow where the page is wider than 1,200 points."""
+STRIP: Final = 0.15
+"""Of the font's size: how wide a strip is at least."""
+FOREIGN_MAX: Final = 3
+"""Lines between two parts of a block that do not keep its columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ruler:
+    """Steps across the pages of a document."""
+
+    origin: float
+    """The leftmost edge of a word."""
+    step: float
+    """In points."""
+    count: int
+
+    @classmethod
+    def across(cls, lines: Iterable[Line]) -> Ruler:
+        """Return the ruler of all these lines."""
+        places = [place for line in lines for word in line.words for place in (word.left, word.right)]
+        low, high = min(places), max(places)
+        step = max(STEP, (high - low) / STEPS_MAX)
+        return cls(low, step, int((high - low) / step) + 2)
+
+    def at(self, place: float) -> int:
+        """Return the step of a place."""
+        return min(max(int((place - self.origin) / self.step), 0), self.count - 1)
+
+    def place(self, step: float) -> float:
+        """Return where a step begins."""
+        return self.origin + step * self.step
+
+
+@dataclass(slots=True)
+class Cover:
+    """Which strips of the page words cover, and the wide gaps that must each keep a free one."""
+
+    covered: NDArray[np.bool_]
+    needed: NDArray[np.int32]
+    """Sure gaps without another in them, from the left: with a free strip in each, each sure gap has one."""
+    strip: int
+    """Steps of the narrowest strip."""
+    gaps: list[NDArray[np.int32]]
+    """All gaps, from and to (exclusive), line by line."""
+
+    def joined(self, other: Cover) -> Cover | None:
+        """Return both together; None where a gap keeps no strip."""
+        covered = self.covered | other.covered
+        needed = _without_others(np.concatenate((self.needed, other.needed)))
+        strip = min(self.strip, other.strip)
+        if len(needed):
+            free = np.concatenate(([0], np.cumsum(~covered)))
+            if (free[needed[:, 1]] - free[needed[:, 0]] < strip).any():
+                return None
+        return Cover(covered, needed, strip, self.gaps + other.gaps)
+
+
+def _without_others(gaps: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the gaps that have no other in them, from the left."""
+    gaps = gaps[np.lexsort((-gaps[:, 0], gaps[:, 1]))]
+    if len(gaps) < 2:
+        return gaps
+    begun = np.maximum.accumulate(gaps[:, 0])
+    return gaps[np.concatenate(([True], gaps[1:, 0] > begun[:-1]))]
+
+
+@dataclass(slots=True)
+class Block:
+    """Lines from the top, and what they cover."""
+
+    lines: list[Line]
+    cover: Cover
+    """Of the lines with wide gaps, but for the foreign ones."""
+    foreign: set[int] = field(default_factory=set)
+    """Which lines do not keep the columns, by identity."""
+    table_lines: int = 0
+    """Lines with wide gaps that keep the columns."""
+
+
+def cover_of(line: Line, ruler: Ruler) -> Cover:
+    """Return what a line covers."""
+    covered = np.zeros(ruler.count, np.bool_)
+    for word in line.words:
+        covered[ruler.at(word.left) : ruler.at(word.right) + 1] = True
+    strip = max(1, round(STRIP * line.size / ruler.step))
+    every, sure = _steps(gaps(line), ruler), _steps(sure_gaps(line), ruler)
+    return Cover(covered, sure, strip, [every] if len(every) else [])
+
+
+def _steps(gaps: Iterable[tuple[float, float]], ruler: Ruler) -> NDArray[np.int32]:
+    return np.array([(ruler.at(start) + 1, ruler.at(stop)) for start, stop in gaps], np.int32).reshape(-1, 2)
+
+
+def blocks_of(lines: list[Line], ruler: Ruler) -> list[Block]:
+    """Return the blocks of a page's lines; lines of one phrase belong to the block that goes on around or below them."""
+    blocks: list[Block] = []
+    waiting: list[Line] = []
+    for line in lines:
+        cover = cover_of(line, ruler)
+        if not cover.gaps:
+            waiting.append(line)
+            continue
+        joined = blocks[-1].cover.joined(cover) if blocks else None
+        if joined is not None:
+            blocks[-1].lines += [*waiting, line]
+            blocks[-1].cover = joined
+            blocks[-1].table_lines += 1
+        else:
+            blocks.append(Block([*waiting, line], cover, table_lines=1))
+        waiting = []
+    if waiting:
+        if blocks:
+            blocks[-1].lines += waiting
+        else:
+            blocks.append(Block(waiting, cover_of(waiting[0], ruler)))
+    for at in range(len(blocks) - 1, 0, -1):
+        _move_cut(blocks, at, ruler)
+    return _around_foreign_lines([block for block in blocks if block.lines])
+
+
+def _move_cut(blocks: list[Block], at: int, ruler: Ruler) -> None:
+    """Cut between two blocks where most space or a title is, of the places where both keep their columns."""
+    above, below = blocks[at - 1], blocks[at]
+    cover = below.cover
+    covers = {len(above.lines): cover}
+    for start in range(len(above.lines) - 1, -1, -1):
+        own = cover_of(above.lines[start], ruler)
+        joined = cover.joined(own) if own.gaps else cover
+        if joined is None:
+            break
+        cover = covers[start] = joined
+    lines = above.lines + below.lines
+    best = max(covers, key=lambda start: (round(_parting(lines, start), 1), -start))
+    if best == len(above.lines):
+        return
+    moved = above.lines[best:]
+    blocks[at] = Block(moved + below.lines, covers[best], table_lines=below.table_lines + _table_lines(moved))
+    kept = above.lines[:best]
+    rest = cover_of(kept[0], ruler) if kept else above.cover
+    for line in kept[1:]:
+        own = cover_of(line, ruler)
+        rest = (rest.joined(own) or rest) if own.gaps else rest
+    blocks[at - 1] = Block(kept, rest, table_lines=_table_lines(kept))
+
+
+def _parting(lines: list[Line], start: int) -> float:
+    """Return how much parts a line from the one above: their distance in lines, and one more for a title."""
+    if start == 0:
+        return 3.0
+    above, line = lines[start - 1], lines[start]
+    is_title = not any(True for _ in gaps(line)) and any(True for _ in gaps(above))
+    return min(3.0, max(0.0, above.baseline - line.baseline) / line.size) + is_title
+
+
+def _table_lines(lines: list[Line]) -> int:
+    return sum(any(True for _ in gaps(line)) for line in lines)
+
+
+def _around_foreign_lines(blocks: list[Block]) -> list[Block]:
+    """Join blocks that only a few lines part, such as words of groups and remarks."""
+    at = 0
+    while at + 1 < len(blocks):
+        if (joined := joined_blocks(blocks[at], blocks[at + 1])) is not None:
+            blocks[at : at + 2] = [joined]
+            at = max(0, at - 2)
+        elif at + 2 < len(blocks) and blocks[at + 1].table_lines <= FOREIGN_MAX < blocks[at].table_lines:
+            cover = blocks[at].cover.joined(blocks[at + 2].cover)
+            if cover is None:
+                at += 1
+                continue
+            first, between, last = blocks[at : at + 3]
+            foreign = first.foreign | last.foreign | {id(line) for line in between.lines}
+            lines = first.lines + between.lines + last.lines
+            blocks[at : at + 3] = [Block(lines, cover, foreign, first.table_lines + last.table_lines)]
+            at = max(0, at - 2)
+        else:
+            at += 1
+    return blocks
+
+
+def joined_blocks(above: Block, below: Block) -> Block | None:
+    """Return two blocks as one; None where their columns differ."""
+    cover = above.cover.joined(below.cover)
+    if cover is None:
+        return None
+    lines = above.lines + below.lines
+    return Block(lines, cover, above.foreign | below.foreign, above.table_lines + below.table_lines)

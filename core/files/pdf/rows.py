@@ -1,0 +1,182 @@
+"""Lines of a block to rows: what stands on one height is one row, and wrapped cells are whole again.
+
+A line goes on with the cell above it where the cell's next word had no room left. Where that is not so, a name alone on
+its line is a heading of the rows below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+from core.files.pdf.columns import Cell, Row
+from core.files.pdf.phrases import is_value
+
+OVERLAP: Final = 0.85
+"""Of the font's size: lines closer than that would print over each other, were they of the same cells."""
+LEADING_MAX: Final = 1.7
+"""Of the font's size: lines of one cell stand closer."""
+SPACE: Final = 0.25
+"""Of the font's size."""
+CLOSER: Final = 0.93
+"""Of the usual distance of rows: what stands closer belongs to the row above."""
+SHARE_OF_WRAPS: Final = 0.8
+"""Of the lines that could go on with a cell, how many must have had no room, for all such lines to do."""
+
+
+@dataclass(slots=True)
+class _Wraps:
+    """What is known of a block's wrapped cells."""
+
+    rights: dict[int, float]
+    """The right edge of each column's widest cell."""
+    pitch: float
+    """The usual distance of two whole rows; 0 where none is known."""
+    are_sure: bool
+    """Whether lines that could go on with a cell nearly all had no room."""
+
+
+def joined_rows(rows: list[Row]) -> list[Row]:
+    """Return the rows with those joined that are one; the first rows without a figure are headings and stay."""
+    rows = list(_on_one_height(rows))
+    start = next((at for at, row in enumerate(rows) if _has_values(row)), len(rows))
+    body = rows[start:]
+    wraps = _wraps(body)
+    joined: list[Row] = []
+    for row in body:
+        if joined and _goes_on(joined[-1], row, wraps):
+            _append(joined[-1], row)
+        elif joined and _goes_on(row, joined[-1], wraps, is_above=True):
+            _prepend(joined[-1], row)
+        else:
+            joined.append(row)
+    return rows[:start] + joined
+
+
+def _has_values(row: Row) -> bool:
+    return any(is_value(cell.text) for cell in row.cells.values())
+
+
+def _on_one_height(rows: list[Row]) -> Iterator[Row]:
+    """Yield the rows, those joined whose lines stand closer than print does: cells that are centred beside taller ones."""
+    last: Row | None = None
+    for row in rows:
+        near = last is not None and last.page == row.page and not row.is_foreign and not last.is_foreign
+        if near and last is not None and 0 <= last.baseline - row.baseline < OVERLAP * min(last.size, row.size):
+            _append(last, row)
+            last.baseline = row.baseline
+            continue
+        if last is not None:
+            yield last
+        last = row
+    if last is not None:
+        yield last
+
+
+def _wraps(rows: list[Row]) -> _Wraps:
+    rights: dict[int, float] = {}
+    for row in rows:
+        for column, cell in row.cells.items():
+            if cell.last_column == column:
+                rights[column] = max(rights.get(column, cell.right), cell.right)
+    pairs = [(above, row) for above, row in zip(rows, rows[1:], strict=False) if above.page == row.page]
+    pitches = [above.baseline - row.baseline for above, row in pairs if _has_values(above) and _has_values(row)]
+    wraps = _Wraps(rights, median(pitches) if pitches else 0.0, are_sure=False)
+    tries = [_had_no_room(above, row, wraps) for above, row in pairs if _could_go_on(above, row)]
+    wraps.are_sure = len(tries) > 1 and sum(tries) >= SHARE_OF_WRAPS * len(tries)
+    return wraps
+
+
+def _could_go_on(above: Row, row: Row) -> bool:
+    """Return whether a line has only text, each piece of it below a text of a fuller line."""
+    if row.page != above.page or row.is_foreign or above.is_foreign or len(row.cells) >= len(above.cells):
+        return False
+    if not 0 < above.baseline - row.baseline <= LEADING_MAX * row.size:
+        return False
+    texts = [above.cells.get(column) for column in row.cells]
+    if any(cell is None or is_value(cell.text) for cell in texts):
+        return False
+    return not _has_values(row)
+
+
+def _had_no_room(above: Row, row: Row, wraps: _Wraps) -> bool:
+    """Return whether the first word of some cell would not have fitted behind the cell above it."""
+    for column, cell in row.cells.items():
+        first = cell.text.partition(" ")[0]
+        width = (cell.right - cell.left) * len(first) / max(1, len(cell.text))
+        if above.cells[column].right + SPACE * row.size + width > wraps.rights.get(column, 0.0) - 0.1 * row.size:
+            return True
+    return False
+
+
+def _goes_on(above: Row, row: Row, wraps: _Wraps, *, is_above: bool = False) -> bool:
+    """Return whether a line goes on with the cells of the row above, or with `is_above` the row below with its own."""
+    full, part = above, row
+    if is_above:
+        if not _could_lead(row, above):
+            return False
+        return _had_no_room_below(row, above, wraps) and _is_close(row.size, above.baseline - row.baseline, wraps)
+    if not _could_go_on(full, part) or not _had_no_room(full, part, wraps):
+        return False
+    return (
+        wraps.are_sure
+        or _is_close(part.size, full.baseline - part.baseline, wraps)
+        or any(_looks_cut(full.cells[column], cell, part.size) for column, cell in part.cells.items())
+    )
+
+
+def _is_close(size: float, distance: float, wraps: _Wraps) -> bool:
+    return wraps.pitch > 0 and distance < CLOSER * wraps.pitch and distance < LEADING_MAX * size
+
+
+def _looks_cut(above: Cell, cell: Cell, size: float) -> bool:
+    """Return whether a text looks like the rest of the one above: indented, small letters, or behind a comma."""
+    return cell.left - above.left > 0.4 * size or cell.text[0].islower() or above.text[-1] in ",-&/("
+
+
+def _could_lead(row: Row, above: Row) -> bool:
+    """Return whether the line above has only the beginning of some of a full row's texts."""
+    if row.page != above.page or row.is_foreign or above.is_foreign or not _has_values(row) or _has_values(above):
+        return False
+    if not 0 < above.baseline - row.baseline <= LEADING_MAX * row.size or len(above.cells) >= len(row.cells):
+        return False
+    return all(column in row.cells and not is_value(row.cells[column].text) for column in above.cells)
+
+
+def _had_no_room_below(row: Row, above: Row, wraps: _Wraps) -> bool:
+    for column, cell in above.cells.items():
+        text = row.cells[column]
+        first = text.text.partition(" ")[0]
+        width = (text.right - text.left) * len(first) / max(1, len(text.text))
+        if cell.right + SPACE * row.size + width > wraps.rights.get(column, 0.0) - 0.1 * row.size:
+            return True
+    return False
+
+
+def _append(row: Row, below: Row) -> None:
+    """Put the cells of a line behind those of the row above."""
+    for column, cell in below.cells.items():
+        above = row.cells.get(column)
+        if above is None:
+            row.cells[column] = cell
+            continue
+        row.cells[column] = Cell(
+            min(above.left, cell.left), max(above.right, cell.right), _glued(above.text, cell.text), above.last_column
+        )
+    row.baseline = below.baseline
+
+
+def _prepend(above: Row, row: Row) -> None:
+    """Let a line that began the texts of the row below have its cells, too."""
+    baseline = row.baseline
+    _append(above, row)
+    above.baseline = baseline
+
+
+def _glued(first: str, second: str) -> str:
+    """Return two lines of a text as one: a hyphen at the end of the first holds on to the second."""
+    if first.endswith("-") and len(first) > 1 and first[-2].isalpha() and second[:1].islower():
+        return first + second
+    return f"{first} {second}"

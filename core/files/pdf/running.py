@@ -1,0 +1,67 @@
+"""What pages repeat at their top and at their end: titles, headings, remarks, numbers of pages."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from core.files.pdf.words import Line, PageLines
+
+HEAD_MAX: Final = 14
+"""Lines at the top of a page that may repeat."""
+FOOT_MAX: Final = 6
+"""Lines at its end."""
+SHIFT: Final = 3.0
+"""Points: how far a repeated line may stand from its place on the page before, sideways."""
+
+_PAGE_NUMBER: Final = re.compile(
+    r"(?:page|seite|p\.)?\s*(?:[A-Z]{1,3}-)?\d{1,4}(?:\s*(?:of|/|von)\s*\d{1,4})?(?:\s*\|.*)?|-\s*\d{1,4}\s*-",
+    re.IGNORECASE,
+)
+_NUMBER_IN_LINE: Final = re.compile(r"\b(page|seite)\s*:?\s*\d{1,4}(\s*(?:of|/|von)\s*\d{1,4})?", re.IGNORECASE)
+_CONTINUED: Final = re.compile(r"\s*[-–—(\[]*\s*(?:continued|cont'?d\.?|fortsetzung)\s*[)\]]*", re.IGNORECASE)
+
+
+def is_page_number(line: Line) -> bool:
+    """Return whether a line has the number of its page and nothing else."""
+    return len(line.words) <= 5 and _PAGE_NUMBER.fullmatch(line.text) is not None
+
+
+def repeated_text(line: Line) -> str:
+    """Return a line's text as it stands on each of its pages: without the page's number and "continued"."""
+    return _CONTINUED.sub("", _NUMBER_IN_LINE.sub("page", line.text)).strip().casefold()
+
+
+def drop_page_numbers(page: PageLines) -> None:
+    """Take the numbers of pages off the top and the end of a page."""
+    lines = page.lines
+    while lines and is_page_number(lines[-1]):
+        lines.pop()
+    while len(lines) > 1 and is_page_number(lines[0]):
+        lines.pop(0)
+
+
+def same_head(before: list[Line], lines: list[Line]) -> int:
+    """Return how many lines at the top of a page are those of the page before."""
+    count = 0
+    for old, new in zip(before[:HEAD_MAX], lines[:HEAD_MAX], strict=False):
+        if not _same(old, new):
+            break
+        count += 1
+    return count
+
+
+def same_foot(before: list[Line], lines: list[Line]) -> int:
+    """Return how many lines at the end of a page are those of another."""
+    count = 0
+    for old, new in zip(before[: -FOOT_MAX - 1 : -1], lines[: -FOOT_MAX - 1 : -1], strict=False):
+        if not _same(old, new):
+            break
+        count += 1
+    return count
+
+
+def _same(old: Line, new: Line) -> bool:
+    if is_page_number(old) and is_page_number(new):
+        return True
+    return repeated_text(old) == repeated_text(new) and abs(old.words[0].left - new.words[0].left) <= SHIFT * 20

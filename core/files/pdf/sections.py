@@ -1,0 +1,108 @@
+"""Pages to sections: runs of pages on which the same table goes on.
+
+A section becomes a sheet. A page goes on with the section before it where it repeats its headings, or where it begins
+with rows that stand in the columns of the last table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from core.files.pdf.blocks import Block, Ruler, blocks_of, cover_of, joined_blocks
+from core.files.pdf.phrases import gaps, is_value
+from core.files.pdf.running import drop_page_numbers, same_foot, same_head
+from core.files.pdf.words import Line, PageLines
+
+ALIGNED: Final = 2.0
+"""Points: how far the edge of a figure may be from those above it."""
+ALIGNED_SHARE: Final = 0.6
+"""Of the figures of a page's first row, how many must stand below figures of the page before."""
+LOOKED_BACK: Final = 60
+"""Lines of the page before that are looked at."""
+
+
+@dataclass(slots=True)
+class Section:
+    """Blocks from the top, and what stands at the end of its pages."""
+
+    blocks: list[Block]
+    foot: list[Line] = field(default_factory=list)
+
+    @property
+    def lines(self) -> list[Line]:
+        """All lines from the top."""
+        return [line for block in self.blocks for line in block.lines]
+
+    @property
+    def has_table(self) -> bool:
+        """Whether any two lines share columns."""
+        return any(block.table_lines > 1 for block in self.blocks)
+
+
+def sections_of(pages: list[PageLines], ruler: Ruler) -> list[Section]:
+    """Return the sections of a document; the lines of its pages are tidy."""
+    for page in pages:
+        drop_page_numbers(page)
+    pages = [page for page in pages if page.lines]
+    sections: list[Section] = []
+    before: PageLines | None = None
+    for at, page in enumerate(pages):
+        after = pages[at + 1] if at + 1 < len(pages) else None
+        _add(sections, page, before, after, ruler)
+        before = page
+    return sections
+
+
+def _add(
+    sections: list[Section], page: PageLines, before: PageLines | None, after: PageLines | None, ruler: Ruler
+) -> None:
+    foot = max((same_foot(near.lines, page.lines) for near in (before, after) if near is not None), default=0)
+    foot = min(foot, max(0, len(page.lines) - 1))
+    head = 0 if before is None else min(same_head(before.lines, page.lines), len(page.lines) - foot)
+    body = page.lines[head : len(page.lines) - foot]
+    if sections and before is not None and body:
+        section = sections[-1]
+        blocks = blocks_of(body, ruler)
+        if _goes_on(section, before.lines[:head], body, ruler):
+            joined = joined_blocks(section.blocks[-1], blocks[0])
+            section.blocks[-1:] = [joined] if joined is not None else [section.blocks[-1], blocks[0]]
+            section.blocks += blocks[1:]
+            section.foot = page.lines[len(page.lines) - foot :] if foot else section.foot
+            return
+    if not body and sections:
+        return
+    lines = page.lines[: len(page.lines) - foot]
+    sections.append(Section(blocks_of(lines, ruler), page.lines[len(page.lines) - foot :] if foot else []))
+
+
+def _goes_on(section: Section, head: list[Line], body: list[Line], ruler: Ruler) -> bool:
+    """Return whether a page goes on with the last table of a section."""
+    last = section.blocks[-1]
+    rows = [line for line in body if any(True for _ in gaps(line))]
+    if not rows:
+        return not section.has_table or (len(body) <= 2 and bool(head))
+    if last.table_lines < 2:
+        return False
+    if any(any(True for _ in gaps(line)) for line in head) and _fits(last, rows[0], ruler):
+        return True
+    leading = next((line for line in rows if any(is_value(word.text) for word in line.words)), rows[0])
+    if leading is not rows[0] or body.index(leading) > 2:
+        return False
+    return _fits(last, leading, ruler) and _is_aligned(last, leading)
+
+
+def _fits(block: Block, line: Line, ruler: Ruler) -> bool:
+    return block.cover.joined(cover_of(line, ruler)) is not None
+
+
+def _is_aligned(block: Block, line: Line) -> bool:
+    above = [word for old in block.lines[-LOOKED_BACK:] for word in old.words if is_value(word.text)]
+    values = [word for word in line.words if is_value(word.text)]
+    if not values or not above:
+        return False
+    count = sum(
+        any(abs(word.right - old.right) <= ALIGNED or abs(word.left - old.left) <= ALIGNED for old in above)
+        for word in values
+    )
+    return count >= ALIGNED_SHARE * len(values)

@@ -1,0 +1,249 @@
+"""Characters to words, words to lines, in a frame in which the page's text is upright."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.files.pdf.characters import PageCharacters
+
+SIZE_OF_HEIGHT: Final = 0.86
+"""A font's size by the height of its lines: 0.82 to 0.9 for the usual ones."""
+
+WORD_GAP: Final = 0.15
+"""Of the size: what parts two words. Spaces have 0.2 and more, letters of a word 0.05 at most."""
+PIECE_GAP: Final = 0.08
+"""Of the size: what parts two words of different pieces of the content."""
+SAME_LINE: Final = 0.3
+"""Of the size: how far baselines of a line differ, for fonts of several sizes side by side."""
+SMALL: Final = 0.8
+"""Of the line's size: what is smaller and raised is a footnote's mark."""
+RAISED: Final = 0.12
+MARK_REACH: Final = 0.75
+"""Of the size: how high above a line its marks stand."""
+_SLANT: Final = 0.05
+"""Radians off the nearest right angle; what slants more is a watermark."""
+
+_HYPHENS: Final = {0x02: 0x2D, 0xAD: 0x2D, 0x2010: 0x2D, 0x2011: 0x2D, 0xFFFE: 0x2D}
+_ORDINALS: Final = ("st", "nd", "rd", "th")
+
+
+class Word(NamedTuple):
+    """A word and where it stands: from left to right, in points."""
+
+    left: float
+    right: float
+    text: str
+    first: int = 0
+    """The piece of the page's content that its first character is printed by."""
+    last: int = 0
+    """Likewise its last."""
+
+
+@dataclass(slots=True)
+class Line:
+    """Words on a baseline, from the left."""
+
+    page: int
+    """From 1."""
+    number: int
+    """Of the lines of its page, from 1 at the top."""
+    baseline: float
+    """Upwards, from the page's own origin."""
+    size: float
+    """Of its font, in points."""
+    words: list[Word] = field(default_factory=list)
+    has_pieces: bool = False
+    """Its document prints cells in one piece, so that a new piece is a new cell."""
+
+    @property
+    def text(self) -> str:
+        """The words with a space between them."""
+        return " ".join(word.text for word in self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class PageLines:
+    """The lines of a page from the top."""
+
+    number: int
+    lines: list[Line]
+    has_pictures: bool
+
+
+def lines_of(page: PageCharacters) -> PageLines:
+    """Return the lines of a page in the direction that most of its characters have."""
+    places = _upright(page)
+    if places is None:
+        return PageLines(page.number, [], page.has_pictures)
+    lines = _lines(page.number, *places)
+    for number, line in enumerate(lines, 1):
+        line.number = number
+    return PageLines(page.number, lines, page.has_pictures)
+
+
+_Places = tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint64]]
+"""Codes, (left, right, baseline, size) of each character in the upright frame, and pieces of content."""
+
+
+def _upright(page: PageCharacters) -> _Places | None:
+    quarters = np.round(page.angles / (math.pi / 2)).astype(np.int64)
+    is_straight = np.abs(page.angles - quarters * (math.pi / 2)) < _SLANT
+    left, bottom, right, top = page.boxes.T
+    crop = page.crop
+    x, y = (left + right) / 2, (bottom + top) / 2
+    is_seen = (x >= crop[0]) & (x <= crop[2]) & (y >= crop[1]) & (y <= crop[3])
+    has_box = (right - left > 1e-3) & (top - bottom > 1e-3)
+    is_text = is_straight & is_seen & has_box & (page.codes != 0)
+    if not is_text.any():
+        return None
+    turn = int(np.bincount(quarters[is_text] % 4, minlength=4).argmax())
+    chosen = is_text & (quarters % 4 == turn)
+    left, bottom, right, top = page.boxes[chosen].T
+    x, y = page.origins[chosen].T
+    start, stop, baseline, height = {
+        0: (left, right, y, top - bottom),
+        1: (-top, -bottom, x, right - left),
+        2: (-right, -left, -y, top - bottom),
+        3: (bottom, top, -x, right - left),
+    }[turn]
+    return page.codes[chosen], np.stack((start, stop, baseline, height * SIZE_OF_HEIGHT), 1), page.objects[chosen]
+
+
+def _lines(
+    page: int, codes: NDArray[np.uint32], places: NDArray[np.float64], pieces: NDArray[np.uint64]
+) -> list[Line]:
+    order = np.argsort(-places[:, 2], kind="stable")
+    codes, places, pieces = codes[order], places[order], pieces[order]
+    lines = []
+    start = 0
+    baselines, sizes = places[:, 2].tolist(), places[:, 3].tolist()
+    count = len(baselines)
+    while start < count:
+        stop = start + 1
+        reference, size = baselines[start], sizes[start]
+        while stop < count and reference - baselines[stop] <= SAME_LINE * max(size, sizes[stop]):
+            if sizes[stop] > 1.05 * size:
+                reference, size = baselines[stop], sizes[stop]
+            stop += 1
+        lines.append(_Run(codes[start:stop], places[start:stop], pieces[start:stop]))
+        start = stop
+    built = [_line(page, run) for run in _without_marks(lines)]
+    return [line for line in built if line.words]
+
+
+class _Run(NamedTuple):
+    """The characters of a line, in any order."""
+
+    codes: NDArray[np.uint32]
+    places: NDArray[np.float64]
+    pieces: NDArray[np.uint64]
+
+    @property
+    def size(self) -> float:
+        return float(np.median(self.places[:, 3]))
+
+    @property
+    def baseline(self) -> float:
+        return float(np.median(self.places[:, 2]))
+
+
+def _without_marks(runs: list[_Run]) -> list[_Run]:
+    """Return the lines without those that are only raised marks of the line below."""
+    kept = []
+    for at, run in enumerate(runs):
+        below = runs[at + 1] if at + 1 < len(runs) else None
+        if below is not None and _is_mark_line(run, below):
+            ordinals = _ordinals(run)
+            if ordinals is None:
+                continue
+            runs[at + 1] = _Run(*map(np.concatenate, zip(below, ordinals, strict=True)))
+            continue
+        kept.append(run)
+    return kept
+
+
+def _is_mark_line(run: _Run, below: _Run) -> bool:
+    """Return whether a line consists of small characters that begin where words of the line below end."""
+    size = below.size
+    if run.places[:, 3].max() > SMALL * size or run.baseline - below.baseline > MARK_REACH * size:
+        return False
+    ends = np.sort(below.places[:, 1])
+    starts = np.sort(run.places[:, 0])
+    firsts = starts[np.concatenate(([True], np.diff(starts) > size))]
+    nearest = np.searchsorted(ends, firsts + 0.3 * size) - 1
+    return bool((nearest >= 0).all() and (firsts - ends[np.maximum(nearest, 0)] < 0.6 * size).all())
+
+
+def _ordinals(run: _Run) -> _Run | None:
+    """Return the letters of a raised "st", "nd", "rd" or "th"; None where a line has none."""
+    order = np.argsort(run.places[:, 0])
+    text = "".join(map(chr, run.codes[order].tolist())).strip().lower()
+    return run if text in _ORDINALS else None
+
+
+def _line(page: int, run: _Run) -> Line:
+    order = np.argsort(run.places[:, 0], kind="stable")
+    codes, places, pieces = run.codes[order], run.places[order], run.pieces[order]
+    size = float(np.median(places[:, 3]))
+    is_large = places[:, 3] > SMALL * places[:, 3].max()
+    baseline = float(np.median(places[is_large, 2]))
+    is_raised = (places[:, 3] < SMALL * size) & (places[:, 2] - baseline > RAISED * size)
+    if is_raised.any() and not is_raised.all():
+        is_raised &= ~_is_ordinal(codes, is_raised)
+        codes, places, pieces = codes[~is_raised], places[~is_raised], pieces[~is_raised]
+    line = Line(page, 0, baseline, size)
+    line.words = _words(codes.tolist(), places.tolist(), pieces.tolist())
+    return line
+
+
+def _is_ordinal(codes: NDArray[np.uint32], is_raised: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which raised characters are those of "1st" and its like."""
+    found = np.zeros(len(codes), np.bool_)
+    text = "".join(chr(code) if raised else " " for code, raised in zip(codes.tolist(), is_raised.tolist(), strict=True))
+    for ending in _ORDINALS:
+        at = text.lower().find(f" {ending} ") + 1
+        if at > 0 and chr(int(codes[at - 1])).isdigit():
+            found[at : at + 2] = True
+    return found
+
+
+def _words(codes: list[int], places: list[list[float]], pieces: list[int]) -> list[Word]:
+    words: list[Word] = []
+    letters: list[str] = []
+    begin = end = start_of_last = 0.0
+    last, first_piece, last_piece = -1, 0, 0
+    for code, (left, right, _, size), piece in zip(codes, places, pieces, strict=True):
+        sign = _sign(code)
+        if letters and code == last and 0.0 < left - start_of_last < 0.1 * size:
+            continue  # drawn twice, to look bold; letters of a ligature stand on the same place
+        gap = left - end
+        is_new = sign == " " or gap > WORD_GAP * size or (piece != last_piece and gap > PIECE_GAP * size)
+        if letters and is_new:
+            words.append(Word(begin, end, "".join(letters), first_piece, last_piece))
+            letters.clear()
+        if sign == " ":
+            continue
+        if not letters:
+            begin, end, first_piece = left, right, piece
+        letters.append(sign)
+        end = max(end, right)
+        last, start_of_last, last_piece = code, left, piece
+    if letters:
+        words.append(Word(begin, end, "".join(letters), first_piece, last_piece))
+    return words
+
+
+def _sign(code: int) -> str:
+    """Return a character as text has it; a space for what does not print."""
+    sign = chr(_HYPHENS.get(code, code)) if code < 0x110000 and not 0xD800 <= code < 0xE000 else " "
+    if sign.isalnum() and code < 0xA0:
+        return sign
+    if 0xFB00 <= code <= 0xFB06:
+        return unicodedata.normalize("NFKC", sign)
+    return sign if sign.isprintable() and not sign.isspace() else " "
