@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Final
 
 import numpy as np
@@ -17,10 +18,10 @@ from numpy.typing import NDArray
 from core.files.pdf.phrases import gaps, sure_gaps
 from core.files.pdf.words import Line
 
-STEP: Final = 0.1
-"""Points: how finely strips are measured."""
-STEPS_MAX: Final = 12_000
-"""Steps across the widest page; they grow where the page is wider than 1,200 points."""
+STEP: Final = 0.03
+"""Of the smallest page's font size: how finely strips are measured."""
+STEPS_MAX: Final = 30_000
+"""Steps across the widest page; they grow where it has more."""
 STRIP: Final = 0.15
 """Of the font's size: how wide a strip is at least."""
 FOREIGN_MAX: Final = 3
@@ -40,9 +41,13 @@ class Ruler:
     @classmethod
     def across(cls, lines: Iterable[Line]) -> Ruler:
         """Return the ruler of all these lines."""
-        places = [place for line in lines for word in line.words for place in (word.left, word.right)]
+        every = list(lines)
+        places = [place for line in every for word in line.words for place in (word.left, word.right)]
         low, high = min(places), max(places)
-        step = max(STEP, (high - low) / STEPS_MAX)
+        sizes: dict[int, list[float]] = {}
+        for line in every:
+            sizes.setdefault(line.page, []).append(line.size)
+        step = max(STEP * min(map(median, sizes.values())), (high - low) / STEPS_MAX)
         return cls(low, step, int((high - low) / step) + 2)
 
     def at(self, place: float) -> int:

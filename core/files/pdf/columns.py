@@ -75,6 +75,8 @@ class Row:
     line: int
     baseline: float
     size: float
+    last_baseline: float
+    """Of its last line."""
     cells: dict[int, Cell] = field(default_factory=dict)
     is_foreign: bool = False
     """It does not keep the columns."""
@@ -147,7 +149,7 @@ def _around(line: Line, strip: list[int], ruler: Ruler) -> tuple[str, str] | Non
 
 def row_of(line: Line, grid: Grid, *, is_foreign: bool) -> Row:
     """Return the cells of a line."""
-    row = Row(line.page, line.number, line.baseline, line.size, is_foreign=is_foreign)
+    row = Row(line.page, line.number, line.baseline, line.size, line.baseline, is_foreign=is_foreign)
     parts = phrases(line)
     for start, stop in parts:
         words = line.words[start:stop]

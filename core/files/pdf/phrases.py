@@ -16,8 +16,10 @@ SEVERAL: Final = 3
 """Gaps of a line that none is so wide: columns that stand close."""
 CLOSE_GAP: Final = 0.5
 """Of the font's size: words of a cell stand closer."""
-PIECES_SHARE: Final = 0.6
+PIECES_SHARE: Final = 0.3
 """Of the words that stand close, how many must be of one piece where pieces are cells."""
+BROKEN_MAX: Final = 0.02
+"""Of the words, how many may be printed in several pieces there."""
 LABEL_GAP: Final = 0.18
 """Of the font's size: what parts a label that ends with a colon from its value."""
 
@@ -81,13 +83,15 @@ def sure_gaps(line: Line) -> Iterator[tuple[float, float]]:
 def mark_pieces(lines: Iterable[Line]) -> None:
     """Mark the lines of a document whose program prints the words of a cell in one piece of content."""
     every = list(lines)
-    same = count = 0
+    same = close = broken = count = 0
     for line in every:
+        count += len(line.words)
+        broken += sum(word.first != word.last for word in line.words)
         for before, word in zip(line.words, line.words[1:], strict=False):
             if word.left - before.right < CLOSE_GAP * line.size:
-                count += 1
+                close += 1
                 same += before.last == word.first
-    has_pieces = same >= PIECES_SHARE * count and count > 0
+    has_pieces = same >= PIECES_SHARE * close and same > 0 and broken <= BROKEN_MAX * count
     for line in every:
         line.has_pieces = has_pieces
 

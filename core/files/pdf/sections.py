@@ -28,6 +28,7 @@ class Section:
 
     blocks: list[Block]
     foot: list[Line] = field(default_factory=list)
+    first_page: list[Line] = field(default_factory=list)
 
     @property
     def lines(self) -> list[Line]:
@@ -59,12 +60,14 @@ def _add(
 ) -> None:
     foot = max((same_foot(near.lines, page.lines) for near in (before, after) if near is not None), default=0)
     foot = min(foot, max(0, len(page.lines) - 1))
-    head = 0 if before is None else min(same_head(before.lines, page.lines), len(page.lines) - foot)
+    pages_before = [before.lines] if before is not None else []
+    pages_before += [sections[-1].first_page] if sections else []
+    head = min(max((same_head(lines, page.lines) for lines in pages_before), default=0), len(page.lines) - foot)
     body = page.lines[head : len(page.lines) - foot]
     if sections and before is not None and body:
         section = sections[-1]
         blocks = blocks_of(body, ruler)
-        if _goes_on(section, before.lines[:head], body, ruler):
+        if _goes_on(section, page.lines[:head], body, ruler):
             joined = joined_blocks(section.blocks[-1], blocks[0])
             section.blocks[-1:] = [joined] if joined is not None else [section.blocks[-1], blocks[0]]
             section.blocks += blocks[1:]
@@ -73,7 +76,7 @@ def _add(
     if not body and sections:
         return
     lines = page.lines[: len(page.lines) - foot]
-    sections.append(Section(blocks_of(lines, ruler), page.lines[len(page.lines) - foot :] if foot else []))
+    sections.append(Section(blocks_of(lines, ruler), page.lines[len(page.lines) - foot :] if foot else [], page.lines))
 
 
 def _goes_on(section: Section, head: list[Line], body: list[Line], ruler: Ruler) -> bool:
@@ -84,7 +87,7 @@ def _goes_on(section: Section, head: list[Line], body: list[Line], ruler: Ruler)
         return not section.has_table or (len(body) <= 2 and bool(head))
     if last.table_lines < 2:
         return False
-    if any(any(True for _ in gaps(line)) for line in head) and _fits(last, rows[0], ruler):
+    if any(any(True for _ in gaps(line)) for line in head):
         return True
     leading = next((line for line in rows if any(is_value(word.text) for word in line.words)), rows[0])
     if leading is not rows[0] or body.index(leading) > 2:
