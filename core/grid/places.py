@@ -41,6 +41,11 @@ def page_words(page: int, line: int) -> str:
     return f" (page {page}, line {line})"
 
 
+def pages_part(place: str) -> str:
+    """Return page and line of a place: "page 3, line 12"; "" where it has none."""
+    return place.removeprefix(without_pages(place)).strip(" ()")
+
+
 def without_pages(place: str) -> str:
     """Return a place as a spreadsheet names it: what `pages_of` adds is left out."""
     return _PAGES.sub("", place) if place.endswith(")") else place

@@ -134,7 +134,7 @@ def map_columns(
     page = OutputPage(
         title=f"{file.name}, mapping {chosen.name}",
         warnings=doubts,
-        blocks=list(_blocks(detection, result, limit)),
+        blocks=list(_blocks(detection, result, limit, _pages_of_loans(book, detection))),
         rows=Grid(columns=_field_columns(detection), items=detection.columns),
         document=json_of(_document(file, chosen, detection, result, doubts)),
     )
@@ -154,6 +154,15 @@ def _doubts(book: Workbook, mapping: Mapping, *, has_loans: bool) -> list[DataWa
     if not has_loans:
         return limit_warnings(warn_of_reading(book))
     return limit_warnings(Portfolio.from_workbook(book, mapping).notes.warnings)
+
+
+def _pages_of_loans(book: Workbook, detection: Detection) -> str:
+    """The pages on which the loans stand, as a place ends with them."""
+    from core.grid.places import pages_of
+
+    if detection.sheet is None or detection.first_row is None or detection.last_row is None:
+        return ""
+    return pages_of(book[detection.sheet], detection.first_row - 1, detection.last_row - 1)
 
 
 # ---- one JSON document ---------------------------------------------------------------------------------------------
@@ -185,13 +194,15 @@ def _document(
 # ---- tables --------------------------------------------------------------------------------------------------------
 
 
-def _blocks(detection: Detection, result: NormalisedRows | None, limit: int) -> Iterator[Line | Grid | Text]:
+def _blocks(
+    detection: Detection, result: NormalisedRows | None, limit: int, pages: str
+) -> Iterator[Line | Grid | Text]:
     yield _sheet_grid(detection)
     yield Line()
     if result is None:
         yield Line(detection.message, style="red")
         return
-    yield from _table_lines(detection)
+    yield from _table_lines(detection, pages)
     yield Line()
     yield Grid(columns=_field_columns(detection), items=detection.columns)
     yield Line()
@@ -248,7 +259,7 @@ def _rows(rows: tuple[int, ...]) -> str:
     return f"row {rows[0]}" if len(rows) == 1 else f"rows {rows[0]}-{rows[-1]}"
 
 
-def _table_lines(detection: Detection) -> Iterator[Line]:
+def _table_lines(detection: Detection, pages: str) -> Iterator[Line]:
     """Where the header and the loans stand, and which rows below the header are none."""
     assert detection.header is not None
     line = f"{_rows(detection.header.rows)} of sheet {detection.sheet}: {detection.header.kind} of names"
@@ -259,7 +270,7 @@ def _table_lines(detection: Detection) -> Iterator[Line]:
     yield _labelled("header", line)
     loans = f"{detection.loan_count:,}"
     if detection.loan_count:
-        loans += f" in rows {detection.first_row:,} to {detection.last_row:,}"
+        loans += f" in rows {detection.first_row:,} to {detection.last_row:,}{pages}"
     if detection.filled_borrowers:
         loans += f"; {detection.filled_borrowers:,} take their borrower from a row above"
     yield _labelled("loans", loans)
