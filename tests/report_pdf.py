@@ -102,7 +102,7 @@ def draw_report(count: int = 30, *, total_off: float = 0.0) -> DrawnReport:
             pages.draw(["Schedule of Investments"], font="Helvetica-Bold")
             pages.draw(LOAN_HEADER, font="Helvetica-Bold")
         name = f"{_NAMES[at % len(_NAMES)]} {at + 1}, Inc."
-        par, price = 1_000_000.0 + 12_345.67 * at, 95.0 + at / 8
+        par, price = round(1_000_000 + 12_345.67 * at, 2), 95.0 + at / 8
         loan = DrawnLoan(
             name, f"{10_000_000 + 1_111 * at}A"[:9], par, price, _RATINGS[at % 4], pages.page, pages.line + 1
         )
