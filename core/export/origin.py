@@ -23,13 +23,15 @@ def pages_sheet(sheets: Sequence[Sheet]) -> Sheet | None:
     """
     if not any(len(sheet.page_lines) for sheet in sheets):
         return None
-    rows: Iterator[Sequence[Writable]] = islice(_rows(sheets), ROWS_MAX - 1)
-    return sheet_of((HEADER, *rows), Formats(), name=NAME)
-
-
-def _rows(sheets: Sequence[Sheet]) -> Iterator[Sequence[Writable]]:
     taken: set[str] = set()
-    for sheet in sheets:
-        name = free_name(sheet.name, taken)
+    names = [free_name(sheet.name, taken) for sheet in sheets]
+    rows = islice(_rows(names, sheets), ROWS_MAX - 1)
+    return sheet_of(
+        (HEADER, *rows), Formats(), name=free_name(NAME, taken | {sheet.name.casefold() for sheet in sheets})
+    )
+
+
+def _rows(names: Sequence[str], sheets: Sequence[Sheet]) -> Iterator[Sequence[Writable]]:
+    for name, sheet in zip(names, sheets, strict=True):
         for row, (page, line) in enumerate(sheet.page_lines.tolist(), 1):
             yield name, row, page, line
