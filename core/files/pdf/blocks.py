@@ -24,6 +24,8 @@ STEPS_MAX: Final = 30_000
 """Steps across the widest page; they grow where it has more."""
 STRIP: Final = 0.15
 """Of the font's size: how wide a strip is at least."""
+PIECE_STRIP: Final = 0.04
+"""Likewise, where cells are printed in one piece each."""
 FOREIGN_MAX: Final = 3
 """Lines between two parts of a block that do not keep its columns."""
 
@@ -110,7 +112,7 @@ def cover_of(line: Line, ruler: Ruler) -> Cover:
     covered = np.zeros(ruler.count, np.bool_)
     for word in line.words:
         covered[ruler.at(word.left) : ruler.at(word.right) + 1] = True
-    strip = max(1, round(STRIP * line.size / ruler.step))
+    strip = max(1, round((PIECE_STRIP if line.has_pieces else STRIP) * line.size / ruler.step))
     every, sure = _steps(gaps(line), ruler), _steps(sure_gaps(line), ruler)
     return Cover(covered, sure, strip, [every] if len(every) else [])
 

@@ -45,10 +45,13 @@ def joined_rows(rows: list[Row]) -> list[Row]:
     body = rows[start:]
     wraps = _wraps(body)
     joined: list[Row] = []
+    if 0 < start < len(rows) and _leads(rows[start - 1], body[0], wraps):
+        start -= 1
+        body.insert(0, rows[start])
     for row in body:
         if joined and _goes_on(joined[-1], row, wraps):
             _append(joined[-1], row)
-        elif joined and _goes_on(row, joined[-1], wraps, is_above=True):
+        elif joined and _leads(joined[-1], row, wraps):
             _append(joined[-1], row)
         else:
             joined.append(row)
@@ -110,20 +113,22 @@ def _had_no_room(above: Row, row: Row, wraps: _Wraps) -> bool:
     return False
 
 
-def _goes_on(above: Row, row: Row, wraps: _Wraps, *, is_above: bool = False) -> bool:
-    """Return whether a line goes on with the cells of the row above, or with `is_above` the row below with its own."""
-    full, part = above, row
-    if is_above:
-        if not _could_lead(row, above):
-            return False
-        return _had_no_room_below(row, above, wraps) and _is_close(row.size, above.last_baseline - row.baseline, wraps)
-    if not _could_go_on(full, part) or not _had_no_room(full, part, wraps):
+def _goes_on(above: Row, row: Row, wraps: _Wraps) -> bool:
+    """Return whether a line goes on with the cells of the row above."""
+    if not _could_go_on(above, row) or not _had_no_room(above, row, wraps):
         return False
     return (
         wraps.are_sure
-        or _is_close(part.size, full.last_baseline - part.baseline, wraps)
-        or any(_looks_cut(full.cells[column], cell, part.size) for column, cell in part.cells.items())
+        or _is_close(row.size, above.last_baseline - row.baseline, wraps)
+        or any(_looks_cut(above.cells[column], cell, row.size) for column, cell in row.cells.items())
     )
+
+
+def _leads(above: Row, row: Row, wraps: _Wraps) -> bool:
+    """Return whether a line has the beginning of the texts of the row below."""
+    if not _could_lead(above, row) or not _had_no_room_below(above, row, wraps):
+        return False
+    return _is_close(row.size, above.last_baseline - row.baseline, wraps)
 
 
 def _is_close(size: float, distance: float, wraps: _Wraps) -> bool:
@@ -135,7 +140,7 @@ def _looks_cut(above: Cell, cell: Cell, size: float) -> bool:
     return cell.left - above.left > 0.4 * size or cell.text[0].islower() or above.text[-1] in ",-&/("
 
 
-def _could_lead(row: Row, above: Row) -> bool:
+def _could_lead(above: Row, row: Row) -> bool:
     """Return whether the line above has only the beginning of some of a full row's texts."""
     if row.page != above.page or row.is_foreign or above.is_foreign or not _has_values(row) or _has_values(above):
         return False
@@ -144,7 +149,7 @@ def _could_lead(row: Row, above: Row) -> bool:
     return all(column in row.cells and not is_value(row.cells[column].text) for column in above.cells)
 
 
-def _had_no_room_below(row: Row, above: Row, wraps: _Wraps) -> bool:
+def _had_no_room_below(above: Row, row: Row, wraps: _Wraps) -> bool:
     for column, cell in above.cells.items():
         text = row.cells[column]
         first = text.text.partition(" ")[0]
