@@ -1,4 +1,7 @@
-"""The sheet Pages of an export: on which page and line of a document the rows of its sheets stand."""
+"""The sheet Pages of an export.
+
+It says on which page and line of a document each row of the exported sheets stands.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,10 @@ HEADER: Final = ("Sheet", "Row", "Page", "Line")
 
 
 def pages_sheet(sheets: Sequence[Sheet]) -> Sheet | None:
-    """Return page and line of each row of some sheets; None where none of them has pages.
+    """Return page and line of each row of some sheets.
 
-    Sheets have the names under which they are exported, and the first million rows are listed.
+    None where none of them has pages. Sheets have the names under which they are exported, and the
+    first million rows are listed.
     """
     if not any(len(sheet.page_lines) for sheet in sheets):
         return None

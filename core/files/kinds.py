@@ -168,9 +168,10 @@ def check_file_name(name: str, extensions: Sequence[str] = WORKBOOK_EXTENSIONS) 
 
 
 def wanted_of(names: Iterable[str]) -> set[str]:
-    """Return which files of an archive or a folder are read: those with a known extension.
+    """Return which files of an archive or a folder are read.
 
-    A trustee prints what it sends as a spreadsheet, too: beside one a PDF is left out.
+    These are the ones with a known extension. A trustee prints what it sends as a spreadsheet, too:
+    beside one a PDF is left out.
     """
     known = {name: suffix for name in names if (suffix := Path(name).suffix.lower()) in EXTENSIONS}
     has_spreadsheet = any(suffix not in _OFTEN_LETTERS for suffix in known.values())

@@ -139,7 +139,7 @@ class Sheet(Framed):
         return ERRORS[int(stored.numbers[at])] if kind == _ERROR else float(stored.numbers[at])
 
     def page_line(self, row: int) -> tuple[int, int] | None:
-        """Return the page and the line of a row, both from 1; None where the file has no pages."""
+        """Return page and line of a row, both from 1; None where the file has no pages."""
         if row >= len(self.page_lines):
             return None
         page, line = self.page_lines[row].tolist()

@@ -174,9 +174,9 @@ class Issues(Sequence[Issue], Framed):
         return dict(zip(ROW_COLUMNS, columns, strict=True))
 
     def page_lines(self, start: int, stop: int) -> dict[str, list[str]]:
-        """Return page and line of the rows of issues `start` to `stop - 1`, from 1, as text, of sides with pages.
+        """Return page and line of the rows of issues `start` to `stop - 1`, as text.
 
-        A side without pages has no columns; "" as for `sheet_rows`.
+        Both count from 1. A side without pages has no columns; "" as for `sheet_rows`.
         """
         loans = self._loan[np.arange(*slice(start, stop).indices(len(self)))]
         sides = ("trustee", self._tape, self._loans.tape_rows), ("internal", self._book, self._loans.book_rows)

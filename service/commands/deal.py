@@ -363,7 +363,7 @@ _TIE_OUT: Final = [
 
 
 def _tie_out_columns(items: Sequence[TieOut]) -> list[OutputColumn]:
-    """The columns of a tie-out, with the page of each figure where the file has pages."""
+    """The columns of a tie-out, with each figure's page where the file has pages."""
     from core.grid.places import pages_part
 
     if not any(pages_part(item.cell) for item in items):

@@ -147,7 +147,10 @@ def _sheets_of(book: Workbook) -> str:
 
 
 def _doubts(book: Workbook, mapping: Mapping, *, has_loans: bool) -> list[DataWarning]:
-    """What a compliance run of the workbook says before its results; without loans what its reader says."""
+    """What a compliance run of the workbook says before its results.
+
+    Without loans it is what its reader says.
+    """
     from core.portfolio import Portfolio
     from core.portfolio.model.notes import limit_warnings, warn_of_reading
 

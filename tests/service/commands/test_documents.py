@@ -95,8 +95,8 @@ def test_export_writes_the_tables_as_sheets(report: Path, drawn: DrawnReport, tm
     places = {(name, row): place for name, row, *place in pages[1:]}
     for at, loan in enumerate(drawn.loans, header[0].row + 1):
         assert places["Schedule of Investments", at] == [loan.page, loan.line]
-    one = cushion("export", report, "--format", "csv", "--sheet", "Compliance Tests", "--out", tmp_path / "one.csv")
-    assert one.returncode == 0, one.stderr
+    alone = cushion("export", report, "--format", "csv", "--sheet", "Compliance Tests", "--out", tmp_path / "one.csv")
+    assert alone.returncode == 0, alone.stderr
     verdict = cushion("verify", out)
     assert verdict.returncode == 0, verdict.stdout
 
@@ -119,9 +119,9 @@ def test_runs_and_tie_outs_say_where_the_trustees_figures_stand(report: Path) ->
 
 def test_an_issue_names_page_and_line_of_the_tape(report: Path, drawn: DrawnReport, tmp_path: Path) -> None:
     holdings = tmp_path / "book.xlsx"
-    other, missing = drawn.loans[20], drawn.loans[3]
+    changed, missing = drawn.loans[20], drawn.loans[3]
     rows = [
-        (loan.borrower, loan.cusip, loan.par + 1000 * (loan is other), loan.price)
+        (loan.borrower, loan.cusip, loan.par + 1000 * (loan is changed), loan.price)
         for loan in drawn.loans
         if loan is not missing
     ]
@@ -131,14 +131,14 @@ def test_an_issue_names_page_and_line_of_the_tape(report: Path, drawn: DrawnRepo
     text = " ".join(answer.stdout.split())
     assert "Tape's page" in text
     assert "Holdings' page" not in text
-    for loan in (other, missing):
+    for loan in (changed, missing):
         assert f"{loan.page}, line {loan.line}" in text
     issues = json.loads(cushion("reconcile", report, holdings, "--json").stdout)["issues"]
     assert {(each["cusip"], each["trustee_page"], each["trustee_line"]) for each in issues} == {
-        (loan.cusip, str(loan.page), str(loan.line)) for loan in (other, missing)
+        (loan.cusip, str(loan.page), str(loan.line)) for loan in (changed, missing)
     }
     assert all("internal_page" not in each for each in issues)
     swapped = list(csv.DictReader(io.StringIO(cushion("reconcile", holdings, report, "--format", "csv").stdout)))
     assert {(row["internal_page"], row["internal_line"]) for row in swapped} == {
-        (str(loan.page), str(loan.line)) for loan in (other, missing)
+        (str(loan.page), str(loan.line)) for loan in (changed, missing)
     }

@@ -104,15 +104,15 @@ def test_a_tape_as_a_pdf(owner: Member, deal: dict[str, Any], drawn: DrawnReport
     assert answer.status_code == 201, answer.text
     tape = tape_of(owner, answer.json()["tape"]["tape_id"])
     assert (tape["processing_status"], tape["loan_count"]) == ("completed", len(drawn.loans)), tape
-    other = drawn.loans[20]
-    rows = [(loan.borrower, loan.cusip, loan.par + 1000 * (loan is other), loan.price) for loan in drawn.loans]
+    changed = drawn.loans[20]
+    rows = [(loan.borrower, loan.cusip, loan.par + 1000 * (loan is changed), loan.price) for loan in drawn.loans]
     write_workbook_rows(tmp_path / "book.xlsx", {"Loans": [("Borrower", "CUSIP", "Par Amount", "Price"), *rows]})
     book = owner.uploaded(tmp_path / "book.xlsx")
     assert compared(owner, tape["id"], book["id"])["status"] == "completed"
     (issue,) = asked(owner, "/api/v1/reconciliation/issues", tape_id=tape["id"])["items"]
     body = asked(owner, f"/api/v1/reconciliation/issues/{issue['id']}/rows")
-    assert (body["tape"]["page"], body["tape"]["line"]) == (other.page, other.line)
-    assert body["tape"]["cells"][1]["value"] == other.cusip
+    assert (body["tape"]["page"], body["tape"]["line"]) == (changed.page, changed.line)
+    assert body["tape"]["cells"][1]["value"] == changed.cusip
     assert (body["workbook"]["row"], body["workbook"]["page"], body["workbook"]["line"]) == (22, None, None)
 
 
