@@ -7,7 +7,7 @@ its line is a heading of the rows below.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Final
 
@@ -20,6 +20,8 @@ LEADING_MAX: Final = 1.7
 """Of the font's size: lines of one cell stand closer."""
 SPACE: Final = 0.25
 """Of the font's size."""
+ROOM: Final = 0.3
+"""Of the font's size: what a column may be wider than its widest cell."""
 CLOSER: Final = 0.93
 """Of the usual distance of rows: what stands closer belongs to the row above."""
 SHARE_OF_WRAPS: Final = 0.8
@@ -106,9 +108,8 @@ def _could_go_on(above: Row, row: Row) -> bool:
 def _had_no_room(above: Row, row: Row, wraps: _Wraps) -> bool:
     """Return whether the first word of some cell would not have fitted behind the cell above it."""
     for column, cell in row.cells.items():
-        first = cell.text.partition(" ")[0]
-        width = (cell.right - cell.left) * len(first) / max(1, len(cell.text))
-        if above.cells[column].right + SPACE * row.size + width > wraps.rights.get(column, 0.0) - 0.1 * row.size:
+        needed = above.cells[column].right + SPACE * row.size + cell.first_width
+        if needed > wraps.rights.get(column, 0.0) - ROOM * row.size:
             return True
     return False
 
@@ -151,10 +152,8 @@ def _could_lead(above: Row, row: Row) -> bool:
 
 def _had_no_room_below(above: Row, row: Row, wraps: _Wraps) -> bool:
     for column, cell in above.cells.items():
-        text = row.cells[column]
-        first = text.text.partition(" ")[0]
-        width = (text.right - text.left) * len(first) / max(1, len(text.text))
-        if cell.right + SPACE * row.size + width > wraps.rights.get(column, 0.0) - 0.1 * row.size:
+        needed = cell.right + SPACE * row.size + row.cells[column].first_width
+        if needed > wraps.rights.get(column, 0.0) - ROOM * row.size:
             return True
     return False
 
@@ -166,8 +165,11 @@ def _append(row: Row, below: Row) -> None:
         if above is None:
             row.cells[column] = cell
             continue
-        row.cells[column] = Cell(
-            min(above.left, cell.left), max(above.right, cell.right), _glued(above.text, cell.text), above.last_column
+        row.cells[column] = replace(
+            above,
+            left=min(above.left, cell.left),
+            right=max(above.right, cell.right),
+            text=_glued(above.text, cell.text),
         )
     row.last_baseline = below.last_baseline
 
