@@ -270,11 +270,12 @@ def _data(
 
 
 def _rows(chosen: _Chosen) -> list[dict[str, Any]]:
-    page_lines = chosen.sheet.page_lines[chosen.first : chosen.stop]
-    places = page_lines.T.tolist() if len(chosen.sheet.page_lines) else []
-    names = [ROW_NUMBER, *PAGE_LINE[: len(places)], *chosen.names]
     numbers = range(chosen.first + 1, chosen.stop + 1)
-    return [dict(zip(names, cells, strict=True)) for cells in zip(numbers, *places, *_values(chosen), strict=True)]
+    names, values = [ROW_NUMBER, *chosen.names], [numbers, *_values(chosen)]
+    if len(chosen.sheet.page_lines):
+        places = [chosen.sheet.page_line(row - 1) or (None, None) for row in numbers]
+        names, values = [*names, *PAGE_LINE], [*values, *([place[at] for place in places] for at in range(2))]
+    return [dict(zip(names, cells, strict=True)) for cells in zip(*values, strict=True)]
 
 
 def _values(chosen: _Chosen) -> list[list[Value]]:
