@@ -377,7 +377,13 @@ def in_order(data: bytes, chance: Random, names: list[str]) -> bytes:
                 change(pdf, chance)
                 names.append(change.__name__)
             encryption: Any = pikepdf.Encryption(owner="owner", user="") if pdf.is_encrypted else False
-            pdf.save(out, encryption=encryption, static_id=True, compress_streams=chance.random() < 0.5)
+            pdf.save(
+                out,
+                encryption=encryption,
+                static_id=True,
+                fix_metadata_version=False,
+                compress_streams=chance.random() < 0.5,
+            )
     except (pikepdf.PdfError, ValueError, TypeError, KeyError, NotImplementedError, RuntimeError):
         return data
     return out.getvalue()
