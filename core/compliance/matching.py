@@ -18,6 +18,7 @@ from core.compliance.suites import Test
 from core.definition.definition import DealTest
 from core.definition.names import AMONG_WORDS, NoMeaning, SubjectMeaning, meaning_of_fact
 from core.definition.terms import AGENCIES, FORMULAS, PARAMETERS, SUITE_TESTS
+from core.grid.places import column_part
 from core.portfolio.cells.parsing import key
 from core.portfolio.model.facts import AGENCY_NAMES, Fact, Facts
 from core.portfolio.model.ratings import CCC
@@ -521,18 +522,13 @@ def with_counted_decimals(facts: Sequence[Fact]) -> tuple[Fact, ...]:
     columns: dict[tuple[str, str], list[Fact]] = {}
     for fact in facts:
         if fact.decimals and fact.value is not None and fact.unit in (None, "percent"):
-            columns.setdefault((fact.group, _column(fact.place)), []).append(fact)
+            columns.setdefault((fact.group, column_part(fact.place)), []).append(fact)
     rounded = {id(fact) for column in columns.values() if _is_rounded(column) for fact in column}
     if not rounded:
         return tuple(facts)
     return tuple(
         replace(fact, decimals=fact.decimals - 1) if id(fact) in rounded and fact.decimals else fact for fact in facts
     )
-
-
-def _column(place: str) -> str:
-    """Return the sheet and the column letters of a place."""
-    return place.rstrip("0123456789")
 
 
 def _is_rounded(column: Sequence[Fact]) -> bool:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from core.export.draft import AMOUNT, GENERAL, SHARE, WHOLE, SheetDraft
 from core.grid.address import column_name, parse_range
+from core.grid.places import without_pages
 from core.grid.sheet import Sheet, Workbook
 from core.grid.sheet_name import in_quotes
 from core.portfolio import Portfolio
@@ -138,7 +139,7 @@ def _numbers(sheet: Sheet, column: int, first_row: int, last_row: int) -> NDArra
 
 def _place(text: str) -> tuple[str, tuple[int, int], int]:
     """Return sheet, (first row, last row) and column of a range with its sheet."""
-    name, _, area = text.rpartition("!")
+    name, _, area = without_pages(text).rpartition("!")
     top, left, bottom, _ = parse_range(area)
     if name.startswith("'"):
         name = name[1:-1].replace("''", "'")

@@ -16,6 +16,7 @@ from core.compliance.conventions import masked_rows
 from core.definition.choices import BY_NAME, CHOICES, NamedChoice, Setting, setting_of
 from core.definition.definition import Definition
 from core.definition.terms import AGENCIES
+from core.grid.places import first_place
 from core.portfolio import Portfolio
 from core.portfolio.cells.parsing import TextColumn, pool_of
 from core.portfolio.model.portfolio import Names
@@ -146,7 +147,7 @@ def _cash(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> 
 
 
 def _cash_words(portfolio: Portfolio, words: str, cash: float) -> str:
-    place = portfolio.source_cells.get("deal.principal_cash", "").partition(", ")[0]
+    place = first_place(portfolio.source_cells.get("deal.principal_cash", ""))
     return f"{words}: {cash:,.2f}{', ' if place else ''}{place}" if cash else words
 
 
@@ -157,7 +158,7 @@ def _balances(portfolio: Portfolio) -> Iterator[tuple[float, str]]:
     """
     cash = portfolio.deal.principal_cash
     if cash and isfinite(cash):
-        yield cash, portfolio.source_cells.get("deal.principal_cash", "").partition(", ")[0]
+        yield cash, first_place(portfolio.source_cells.get("deal.principal_cash", ""))
     for fact in portfolio.facts.of("component", "cash"):
         if fact.value and isfinite(fact.value):
             yield fact.value, fact.place

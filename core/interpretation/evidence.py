@@ -19,6 +19,7 @@ from core.compliance.suites import Test
 from core.definition import to_document
 from core.definition.choices import Setting, with_settings
 from core.definition.definition import DealTest, Definition
+from core.grid.places import first_place
 from core.interpretation.candidates import Candidate, portfolio_under, readings_of
 from core.interpretation.figures import figure_tests, with_ratio_classes, with_tests
 from core.interpretation.interval import Interval
@@ -212,7 +213,7 @@ def _parts(portfolio: Portfolio) -> Iterator[PrintedFigure]:
     for name, words in _HAIRCUTS.items():
         amount = getattr(portfolio.deal, name)
         if amount and isfinite(amount):
-            place = cells.get(f"deal.{name}", "").partition(", ")[0]
+            place = first_place(cells.get(f"deal.{name}", ""))
             yield _part(words, place, amount, lambda pool, name=name: pool.adjustments_of_loans[name])  # type: ignore[misc]
     for fact in portfolio.facts.of("component", "acpa"):
         if fact.value:

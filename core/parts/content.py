@@ -29,6 +29,10 @@ class FigurePart(msgspec.Struct, frozen=True, kw_only=True):
     """Cell of the loan's par, with the sheet's name. Null: it has no row of a sheet."""
     row: int | None
     """The loan's row in its sheet, counted from 1. Null: see `place`."""
+    page: int | None = None
+    """Page of the document on which the row stands, counted from 1. Null: the file has no pages."""
+    line: int | None = None
+    """The row's line on its page, counted from 1. Null: see `page`."""
     amount: float
     """What it adds to the numerator; negative where it takes off."""
     fields: dict[str, str | float | None]

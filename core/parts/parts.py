@@ -21,6 +21,7 @@ from core.compliance.result import Skipped, TestResult
 from core.compliance.suites import DEAL_SUITE
 from core.definition.definition import DealTest, Definition
 from core.frames.figures import DECIMALS
+from core.grid.places import page_words, row_place
 from core.parts.breakup import Amount, Breakup
 from core.parts.catalogue import BUILDERS, SUITES, by_share, tolerance_of
 from core.parts.content import COLUMNS, PARTS_SHOWN, FigurePart, FigureParts, Room
@@ -228,11 +229,14 @@ class _Page:
         known = {name: value for name in self._known if (value := self._value(name, row)) is not None}
         name = str(next((known[each] for each in _NAMES if known.get(each)), ""))
         sheet_row = self._sheet_row(row)
+        page, line = self._portfolio.page_line(sheet_row or 0) or (None, None)
         return FigurePart(
             kind=kind,
             name=f"{words}: {name}" if words and name else words or name,
             place=self._place(sheet_row),
             row=sheet_row,
+            page=page,
+            line=line,
             amount=rounded(amount),
             fields={**known, **more},
         )
@@ -243,9 +247,11 @@ class _Page:
 
     def _place(self, sheet_row: int | None) -> str | None:
         """Return the cell of the loan's par, by the range of its column."""
-        cells = self._portfolio.source_cells.get("par_value", "")
-        first = cells.rpartition("!")[2].partition(":")[0].rstrip("0123456789")
-        return None if sheet_row is None or not first else f"{cells.rpartition('!')[0]}!{first}{sheet_row}"
+        if sheet_row is None:
+            return None
+        page_line = self._portfolio.page_line(sheet_row)
+        pages = "" if page_line is None else page_words(*page_line)
+        return row_place(self._portfolio.source_cells.get("par_value", ""), sheet_row - 1, pages)
 
     @cached_property
     def _known(self) -> dict[str, NDArray[Any]]:

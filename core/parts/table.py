@@ -11,6 +11,9 @@ from core.parts.content import FigureParts
 FIRST: Final = ("kind", "name", "place", "row", "amount")
 """Columns before those that the parts of this figure have."""
 
+PAGES: Final = ("page", "line")
+"""Columns behind `row` where the file has pages."""
+
 _RUNS: Final = ("=", "+", "-", "@", "\t", "\r")
 """Characters at which a spreadsheet takes a text for a formula."""
 
@@ -22,10 +25,11 @@ def parts_csv(parts: FigureParts) -> str:
     """
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\r\n")
-    rows.writerow((*FIRST, *parts.columns))
+    pages = PAGES if any(item.page is not None for item in parts.items) else ()
+    rows.writerow((*FIRST[:-1], *pages, FIRST[-1], *parts.columns))
     for item in parts.items:
-        values = (item.kind, item.name, item.place, item.row, item.amount, *map(item.fields.get, parts.columns))
-        rows.writerow(map(_cell, values))
+        place = (item.kind, item.name, item.place, item.row, *(getattr(item, name) for name in pages))
+        rows.writerow(map(_cell, (*place, item.amount, *map(item.fields.get, parts.columns))))
     return text.getvalue()
 
 

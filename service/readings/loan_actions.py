@@ -85,6 +85,8 @@ async def loans(ctx: Context, workbook_id: UUID, query: LoansQuery) -> Raw:
         fields=[fields[name] for name in names],
         columns={},
         rows=[],
+        pages=[],
+        lines=[],
         total=len(chosen),
         total_par=_par(portfolio, chosen),
         offset=query.offset,
@@ -110,8 +112,10 @@ def _part(
 ) -> tuple[WorkbookLoans, dict[str, LoanColumn]]:
     """Add the sheet's rows to an answer, and cut its columns out of the portfolio's."""
     sheet_rows = [] if portfolio.sheet_rows is None else portfolio.sheet_rows[rows].tolist()
+    page_lines = [] if portfolio.page_lines is None else [portfolio.page_line(row) or (0, 0) for row in sheet_rows]
+    pages, lines = [page for page, _ in page_lines], [line for _, line in page_lines]
     return (
-        msgspec.structs.replace(answer, rows=sheet_rows),
+        msgspec.structs.replace(answer, rows=sheet_rows, pages=pages, lines=lines),
         {name: column_of(portfolio, name).take(rows) for name in names},
     )
 

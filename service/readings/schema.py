@@ -65,6 +65,10 @@ class WorkbookLoans(Struct, frozen=True, kw_only=True):
     """By field one value for each loan: dates as ISO 8601, ratings as written; blank and masked ones null."""
     rows: list[int]
     """The sheet's row of each loan, from 1; of several lots the row of the largest."""
+    pages: list[int]
+    """The page of each loan's row in its document, from 1; 0 for a loan without one. Empty: the file has no pages."""
+    lines: list[int]
+    """The line of each loan's row on its page, from 1; 0 for a loan without one. Empty: the file has no pages."""
     total: int
     """Loans that meet the conditions."""
     total_par: float | None

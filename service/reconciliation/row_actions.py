@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec import structs
+
 from core.portfolio.assemble.source_row import SourceRow
 from service.mappings.schema import MappingNotFound
 from service.mappings.shared import DEFAULT_MAPPING, get_mapping
@@ -43,13 +45,9 @@ async def rows(ctx: Context, issue_id: str) -> IssueRows:
     tape, tape_note = await _side(ctx, issue, "tape", issue.trustee_row)
     return IssueRows(
         issue_id=issue.id,
-        workbook=None
-        if book is None
-        else IssueWorkbookRow(workbook_id=issue.workbook_id, sheet=book.sheet, row=book.row, cells=book.cells),
+        workbook=None if book is None else IssueWorkbookRow(workbook_id=issue.workbook_id, **structs.asdict(book)),
         workbook_note=book_note,
-        tape=None
-        if tape is None
-        else IssueTapeRow(tape_id=issue.tape_id, sheet=tape.sheet, row=tape.row, cells=tape.cells),
+        tape=None if tape is None else IssueTapeRow(tape_id=issue.tape_id, **structs.asdict(tape)),
         tape_note=tape_note,
     )
 

@@ -381,6 +381,10 @@ class IssueWorkbookRow(Struct, frozen=True, kw_only=True):
     """The name of the sheet with the loans."""
     row: int
     """The row of the sheet, from 1; of several lots that of the largest."""
+    page: int | None
+    """Page of the document on which the row stands, from 1. Null: the file has no pages."""
+    line: int | None
+    """The row's line on its page, from 1. Null: see `page`."""
     cells: list[SourceCell]
     """The row's cells from left to right, those without header and value left out; at most 500."""
 
@@ -393,6 +397,10 @@ class IssueTapeRow(Struct, frozen=True, kw_only=True):
     """The name of the sheet with the loans."""
     row: int
     """The row of the sheet, from 1; of several lots that of the largest."""
+    page: int | None
+    """Page of the document on which the row stands, from 1. Null: the file has no pages."""
+    line: int | None
+    """The row's line on its page, from 1. Null: see `page`."""
     cells: list[SourceCell]
     """The row's cells from left to right, those without header and value left out; at most 500."""
 

@@ -7,40 +7,89 @@ headings, or a long remark, become one again.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.files.pdf.phrases import gaps
+from core.files.pdf.phrases import gaps, sure_gaps
 from core.files.pdf.words import Line
 
-STEP: Final = 0.5
-"""Points: how finely strips are measured."""
-STRIP: Final = 2
-"""Steps that a strip has at least."""
-WIDTH_MAX: Final = 16_000
-"""Steps: 8,000 points, more than the widest page that a program prints (14,400 / 2)."""
+STEP: Final = 0.03
+"""Of the smallest page's font size: how finely strips are measured."""
+STEPS_MAX: Final = 30_000
+"""Steps across the widest page; they grow where it has more."""
+STRIP: Final = 0.15
+"""Of the font's size: how wide a strip is at least."""
 FOREIGN_MAX: Final = 3
 """Lines between two parts of a block that do not keep its columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ruler:
+    """Steps across the pages of a document."""
+
+    origin: float
+    """The leftmost edge of a word."""
+    step: float
+    """In points."""
+    count: int
+
+    @classmethod
+    def across(cls, lines: Iterable[Line]) -> Ruler:
+        """Return the ruler of all these lines."""
+        every = list(lines)
+        places = [place for line in every for word in line.words for place in (word.left, word.right)]
+        low, high = min(places), max(places)
+        sizes: dict[int, list[float]] = {}
+        for line in every:
+            sizes.setdefault(line.page, []).append(line.size)
+        step = max(STEP * min(map(median, sizes.values())), (high - low) / STEPS_MAX)
+        return cls(low, step, int((high - low) / step) + 2)
+
+    def at(self, place: float) -> int:
+        """Return the step of a place."""
+        return min(max(int((place - self.origin) / self.step), 0), self.count - 1)
+
+    def place(self, step: float) -> float:
+        """Return where a step begins."""
+        return self.origin + step * self.step
 
 
 @dataclass(slots=True)
 class Cover:
     """Which strips of the page words cover, and the wide gaps that must each keep a free one."""
 
-    covered: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(WIDTH_MAX, np.bool_))
-    gaps: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 2), np.int32))
+    covered: NDArray[np.bool_]
+    needed: NDArray[np.int32]
+    """Sure gaps without another in them, from the left: with a free strip in each, each sure gap has one."""
+    strip: int
+    """Steps of the narrowest strip."""
+    gaps: list[NDArray[np.int32]]
+    """All gaps, from and to (exclusive), line by line."""
 
     def joined(self, other: Cover) -> Cover | None:
         """Return both together; None where a gap keeps no strip."""
         covered = self.covered | other.covered
-        every = np.concatenate((self.gaps, other.gaps))
-        free = np.concatenate(([0], np.cumsum(~covered)))
-        if len(every) and (free[every[:, 1]] - free[every[:, 0]] < STRIP).any():
-            return None
-        return Cover(covered, np.unique(every, axis=0))
+        needed = _without_others(np.concatenate((self.needed, other.needed)))
+        strip = min(self.strip, other.strip)
+        if len(needed):
+            free = np.concatenate(([0], np.cumsum(~covered)))
+            if (free[needed[:, 1]] - free[needed[:, 0]] < strip).any():
+                return None
+        return Cover(covered, needed, strip, self.gaps + other.gaps)
+
+
+def _without_others(gaps: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the gaps that have no other in them, from the left."""
+    gaps = gaps[np.lexsort((-gaps[:, 0], gaps[:, 1]))]
+    if len(gaps) < 2:
+        return gaps
+    begun = np.maximum.accumulate(gaps[:, 0])
+    return gaps[np.concatenate(([True], gaps[1:, 0] > begun[:-1]))]
 
 
 @dataclass(slots=True)
@@ -56,28 +105,27 @@ class Block:
     """Lines with wide gaps that keep the columns."""
 
 
-def place_step(place: float, origin: float) -> int:
-    """Return the step at a place across the page."""
-    return min(max(int((place - origin) / STEP), 0), WIDTH_MAX - 1)
-
-
-def cover_of(line: Line, origin: float) -> Cover:
-    """Return what a line covers; `origin` is where steps begin."""
-    cover = Cover()
+def cover_of(line: Line, ruler: Ruler) -> Cover:
+    """Return what a line covers."""
+    covered = np.zeros(ruler.count, np.bool_)
     for word in line.words:
-        cover.covered[place_step(word.left, origin) : place_step(word.right, origin) + 1] = True
-    own = [(place_step(start, origin) + 1, place_step(stop, origin)) for start, stop in gaps(line)]
-    cover.gaps = np.array(own, np.int32).reshape(-1, 2)
-    return cover
+        covered[ruler.at(word.left) : ruler.at(word.right) + 1] = True
+    strip = max(1, round(STRIP * line.size / ruler.step))
+    every, sure = _steps(gaps(line), ruler), _steps(sure_gaps(line), ruler)
+    return Cover(covered, sure, strip, [every] if len(every) else [])
 
 
-def blocks_of(lines: list[Line], origin: float) -> list[Block]:
+def _steps(gaps: Iterable[tuple[float, float]], ruler: Ruler) -> NDArray[np.int32]:
+    return np.array([(ruler.at(start) + 1, ruler.at(stop)) for start, stop in gaps], np.int32).reshape(-1, 2)
+
+
+def blocks_of(lines: list[Line], ruler: Ruler) -> list[Block]:
     """Return the blocks of a page's lines; lines of one phrase belong to the block that goes on around or below them."""
     blocks: list[Block] = []
     waiting: list[Line] = []
     for line in lines:
-        cover = cover_of(line, origin)
-        if not len(cover.gaps):
+        cover = cover_of(line, ruler)
+        if not cover.gaps:
             waiting.append(line)
             continue
         joined = blocks[-1].cover.joined(cover) if blocks else None
@@ -92,8 +140,48 @@ def blocks_of(lines: list[Line], origin: float) -> list[Block]:
         if blocks:
             blocks[-1].lines += waiting
         else:
-            blocks.append(Block(waiting, Cover()))
-    return _around_foreign_lines(blocks)
+            blocks.append(Block(waiting, cover_of(waiting[0], ruler)))
+    for at in range(len(blocks) - 1, 0, -1):
+        _move_cut(blocks, at, ruler)
+    return _around_foreign_lines([block for block in blocks if block.lines])
+
+
+def _move_cut(blocks: list[Block], at: int, ruler: Ruler) -> None:
+    """Cut between two blocks where most space or a title is, of the places where both keep their columns."""
+    above, below = blocks[at - 1], blocks[at]
+    cover = below.cover
+    covers = {len(above.lines): cover}
+    for start in range(len(above.lines) - 1, -1, -1):
+        own = cover_of(above.lines[start], ruler)
+        joined = cover.joined(own) if own.gaps else cover
+        if joined is None:
+            break
+        cover = covers[start] = joined
+    lines = above.lines + below.lines
+    best = max(covers, key=lambda start: (round(_parting(lines, start), 1), -start))
+    if best == len(above.lines):
+        return
+    moved = above.lines[best:]
+    blocks[at] = Block(moved + below.lines, covers[best], table_lines=below.table_lines + _table_lines(moved))
+    kept = above.lines[:best]
+    rest = cover_of(kept[0], ruler) if kept else above.cover
+    for line in kept[1:]:
+        own = cover_of(line, ruler)
+        rest = (rest.joined(own) or rest) if own.gaps else rest
+    blocks[at - 1] = Block(kept, rest, table_lines=_table_lines(kept))
+
+
+def _parting(lines: list[Line], start: int) -> float:
+    """Return how much parts a line from the one above: their distance in lines, and one more for a title."""
+    if start == 0:
+        return 3.0
+    above, line = lines[start - 1], lines[start]
+    is_title = not any(True for _ in gaps(line)) and any(True for _ in gaps(above))
+    return min(3.0, max(0.0, above.baseline - line.baseline) / line.size) + is_title
+
+
+def _table_lines(lines: list[Line]) -> int:
+    return sum(any(True for _ in gaps(line)) for line in lines)
 
 
 def _around_foreign_lines(blocks: list[Block]) -> list[Block]:

@@ -7,15 +7,18 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from core.files.pdf.blocks import STEP, STRIP, Block, place_step
-from core.files.pdf.phrases import WIDE_GAP, is_value, phrases
+from core.files.pdf.blocks import Block, Ruler
+from core.files.pdf.phrases import is_amount, is_value, phrases
 from core.files.pdf.words import Line, Word
 
 NARROW_LINES: Final = 3
 """Lines that must show a gutter of a space's width."""
 NARROW_SHARE: Final = 0.9
 """Of them, how many must have a figure on one side and none of the same kind on the other."""
+GAPS_MAX: Final = 3_000
+"""Gaps of a block that are looked at, beside those that must have a gutter."""
 SAMPLE: Final = 400
 """Lines of a block that are looked at for narrow gutters."""
 
@@ -72,71 +75,87 @@ class Row:
     line: int
     baseline: float
     size: float
+    last_baseline: float
+    """Of its last line."""
     cells: dict[int, Cell] = field(default_factory=dict)
     is_foreign: bool = False
     """It does not keep the columns."""
 
 
-def grid_of(block: Block, origin: float) -> Grid:
+def grid_of(block: Block, ruler: Ruler) -> Grid:
     """Return the columns of a block."""
+    strips = _strips(block)
+    if not len(strips):
+        return Grid([], [])
+    is_gutter = _under_gaps(block, strips, _shown_by_kinds(block, strips, ruler))
+    chosen = strips[is_gutter].tolist()
+    return Grid([ruler.place(start) for start, _ in chosen], [ruler.place(stop) for _, stop in chosen])
+
+
+def _strips(block: Block) -> NDArray[np.int64]:
+    """Return the free strips between the first and the last word, from and to (exclusive)."""
     covered = block.cover.covered
     places = np.flatnonzero(covered)
     if not len(places):
-        return Grid([], [])
+        return np.zeros((0, 2), np.int64)
     low, high = int(places[0]), int(places[-1])
-    edges = np.flatnonzero(np.diff(np.concatenate(([1], covered[low : high + 1].astype(np.int8), [1]))))
-    strips = [(low + start, low + stop) for start, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)]
-    wide = _under_gaps(block, strips)
-    narrow = [strip for strip, is_wide in zip(strips, wide, strict=True) if not is_wide and strip[1] - strip[0] >= STRIP]
-    chosen = [strip for strip, is_wide in zip(strips, wide, strict=True) if is_wide]
-    if narrow:
-        chosen = sorted([*chosen, *_shown_by_kinds(block, narrow, origin)])
-    return Grid([start * STEP + origin for start, _ in chosen], [stop * STEP + origin for _, stop in chosen])
+    edges = np.flatnonzero(np.diff(covered[low : high + 1].astype(np.int8))) + low + 1
+    strips = edges.reshape(-1, 2)
+    return strips[strips[:, 1] - strips[:, 0] >= block.cover.strip]
 
 
-def _under_gaps(block: Block, strips: list[tuple[int, int]]) -> list[bool]:
-    """Return which strips are gutters by wide gaps: a strip that is alone in a gap, or itself as wide as one.
+def _under_gaps(block: Block, strips: NDArray[np.int64], known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which strips are gutters, beside known ones: the fewest that give each wide gap one, those of the most gaps
+    first.
 
-    A gap over a blank cell has further strips in it, some of which only part the words of a cell.
+    A gap over a blank cell has further strips in it, of which some only part the words of a cell.
     """
-    starts, stops = np.array(strips).reshape(-1, 2).T
-    firsts = np.searchsorted(starts, block.cover.gaps[:, 0])
-    lasts = np.searchsorted(stops, block.cover.gaps[:, 1], side="right")
-    alone = set(firsts[lasts - firsts == 1].tolist())
-    sizes = [line.size for line in block.lines]
-    wide = WIDE_GAP * float(np.median(sizes)) / STEP
-    return [
-        stop - start >= STRIP and (at in alone or stop - start >= wide) for at, (start, stop) in enumerate(strips)
-    ]
+    chosen = known.copy()
+    if not block.cover.gaps:
+        return chosen
+    gaps = np.concatenate(block.cover.gaps)
+    gaps = gaps[:: max(1, len(gaps) // GAPS_MAX)]
+    gaps = np.concatenate((gaps, block.cover.needed))
+    inside = (gaps[:, :1] <= strips[:, 0]) & (gaps[:, 1:] >= strips[:, 1])
+    inside = inside[~inside[:, chosen].any(1)]
+    while len(inside):
+        best = int(inside.sum(0).argmax())
+        if not inside[:, best].any():
+            break
+        chosen[best] = True
+        inside = inside[~inside[:, best]]
+    return chosen
 
 
-def _shown_by_kinds(block: Block, strips: list[tuple[int, int]], origin: float) -> list[tuple[int, int]]:
-    """Return the strips of a space's width with a figure beside a text, or beside another figure, on nearly all lines."""
+def _shown_by_kinds(block: Block, strips: NDArray[np.int64], ruler: Ruler) -> NDArray[np.bool_]:
+    """Return which strips have an amount or a date on one side, on nearly all lines where words stand close by."""
     lines = [line for line in block.lines if id(line) not in block.foreign and len(line.words) > 1]
     lines = lines[:: max(1, len(lines) // SAMPLE)]
-    kept = []
-    for strip in strips:
-        pairs = [pair for line in lines if (pair := _around(line, strip, origin)) is not None]
-        parted = sum(is_value(before) or (is_value(after) and not before[-1] in "+-") for before, after in pairs)
-        if parted >= NARROW_LINES and parted >= NARROW_SHARE * len(pairs):
-            kept.append(strip)
-    return kept
+    shown = np.zeros(len(strips), np.bool_)
+    for at, strip in enumerate(strips.tolist()):
+        pairs = [pair for line in lines if (pair := _around(line, strip, ruler)) is not None]
+        parted = sum(is_amount(before) or (is_amount(after) and before[-1] not in "+-") for before, after in pairs)
+        shown[at] = parted >= NARROW_LINES and parted >= NARROW_SHARE * len(pairs)
+    return shown
 
 
-def _around(line: Line, strip: tuple[int, int], origin: float) -> tuple[str, str] | None:
+def _around(line: Line, strip: list[int], ruler: Ruler) -> tuple[str, str] | None:
     """Return the words on both sides of a strip, where they are neighbours with a space between them."""
     for before, after in zip(line.words, line.words[1:], strict=False):
-        if place_step(before.right, origin) < strip[0] + 1 and place_step(after.left, origin) >= strip[1] - 1:
+        if ruler.at(before.right) < strip[0] + 1 and ruler.at(after.left) >= strip[1] - 1:
             return (before.text, after.text) if after.left - before.right < 1.5 * line.size else None
     return None
 
 
 def row_of(line: Line, grid: Grid, *, is_foreign: bool) -> Row:
     """Return the cells of a line."""
-    row = Row(line.page, line.number, line.baseline, line.size, is_foreign=is_foreign)
+    row = Row(line.page, line.number, line.baseline, line.size, line.baseline, is_foreign=is_foreign)
     parts = phrases(line)
     for start, stop in parts:
         words = line.words[start:stop]
+        if start and line.words[start - 1].text[-1] == ":" and (column := _after_label(row, words, grid)) is not None:
+            _put(row, column, words, grid)
+            continue
         if _stays_whole(words, grid, is_alone=len(parts) == 1):
             _put(row, grid.first(words[0].left), words, grid)
             continue
@@ -146,6 +165,12 @@ def row_of(line: Line, grid: Grid, *, is_foreign: bool) -> Row:
         for column, group in groups.items():
             _put(row, column, group, grid)
     return row
+
+
+def _after_label(row: Row, words: list[Word], grid: Grid) -> int | None:
+    """Return the column behind a label for its value; None where the value stands in a column of its own."""
+    last = max(row.cells)
+    return last + 1 if grid.column((words[0].left + words[-1].right) / 2) <= last else None
 
 
 def _stays_whole(words: list[Word], grid: Grid, *, is_alone: bool) -> bool:
@@ -166,3 +191,35 @@ def _put(row: Row, column: int, words: Iterable[Word], grid: Grid) -> None:
         return
     right = every[-1].right
     row.cells[column] = Cell(every[0].left, right, text, max(column, grid.last(right)))
+
+
+def merged_grid(grid: Grid, rows: list[Row]) -> Grid:
+    """Return the grid without gutters inside of a column: between headings and figures that stand beside each other.
+
+    A heading at the left edge of its column and figures at the right one share no strip. Such a column of figures has no
+    heading, its neighbour has one, and no row has both.
+    """
+    filled = max(2, min(grid.count // 3, max((len(row.cells) for row in rows), default=0)))
+    start = next((at for at, row in enumerate(rows) if _has_values(row) and len(row.cells) >= filled), 0)
+    headings = {column for row in rows[:start] for column, cell in row.cells.items() if cell.last_column == column}
+    both = {column for row in rows for column in row.cells if column + 1 in row.cells}
+    dropped: set[int] = set()
+    for column in range(1, grid.count):
+        if column in headings or start == 0:
+            continue
+        if column - 1 in headings and column - 1 not in both and column - 2 not in dropped:
+            dropped.add(column - 1)
+        elif column + 1 in headings and column not in both and not _has_figures(rows[start:], column + 1):
+            dropped.add(column)
+    if not dropped:
+        return grid
+    kept = [at for at in range(grid.count - 1) if at not in dropped]
+    return Grid([grid.starts[at] for at in kept], [grid.stops[at] for at in kept])
+
+
+def _has_values(row: Row) -> bool:
+    return any(is_value(cell.text) for cell in row.cells.values())
+
+
+def _has_figures(rows: list[Row], column: int) -> bool:
+    return any(is_value(row.cells[column].text) for row in rows if column in row.cells)

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from core.files.pdf.words import Line, Word
 
 WIDE_GAP: Final = 0.7
 """Of the font's size: more than two spaces. Words of a sentence stand closer, even where it is justified."""
+SURE_GAP: Final = 1.2
+"""Of the font's size: no gap in a cell is so wide, not even two spaces in a justified line."""
+SEVERAL: Final = 3
+"""Gaps of a line that none is so wide: columns that stand close."""
+CLOSE_GAP: Final = 0.5
+"""Of the font's size: words of a cell stand closer."""
+PIECES_SHARE: Final = 0.3
+"""Of the words that stand close, how many must be of one piece where pieces are cells."""
+BROKEN_MAX: Final = 0.02
+"""Of the words, how many may be printed in several pieces there."""
+LABEL_GAP: Final = 0.18
+"""Of the font's size: what parts a label that ends with a colon from its value."""
 
-_CURRENCY: Final = re.compile(r"(?:US|C|CA|A|AU|HK|S)?[$€£¥]|(?:USD|EUR|GBP|CAD|AUD|CHF|JPY)")
+_CURRENCY: Final = re.compile(r"(?:US|C|CA|A|AU|HK|S)?[$€£¥]")
 _FIGURE: Final = re.compile(r"\(?[-+]?\(?[$€£¥]?[\d.,]*\d[\d.,]*\)?%?\)?(?:bps)?|[-–—]+", re.IGNORECASE)
+_AMOUNT: Final = re.compile(r"\d[.,]\d|\d{4}|%|[-/.]\d")
 _AFTER_FIGURE: Final = re.compile(r"%|\)|%\)|bps|x", re.IGNORECASE)
 _LEADERS: Final = re.compile(r"\s*(?:[.·…]\s?){3,}$|^[.·…]{2,}$")
 _DATE: Final = re.compile(
@@ -31,6 +44,11 @@ def is_value(text: str) -> bool:
     return is_figure(text) or _DATE.fullmatch(text) is not None
 
 
+def is_amount(text: str) -> bool:
+    """Return whether a word can only be a cell of its own: a figure with decimals, groups or four digits, or a date."""
+    return _AMOUNT.search(text) is not None and is_value(text)
+
+
 def tidy(line: Line) -> None:
     """Join currency signs to their amounts and percent signs to their figures; drop dotted leaders."""
     words: list[Word] = []
@@ -39,12 +57,13 @@ def tidy(line: Line) -> None:
         if not text:
             continue
         if text != word.text:
-            word = Word(word.left, word.left + (word.right - word.left) * len(text) / len(word.text), text)
+            width = (word.right - word.left) * len(text) / len(word.text)
+            word = word._replace(right=word.left + width, text=text)
         before = words[-1] if words else None
         if before is not None and is_figure(text) and _CURRENCY.fullmatch(before.text):
-            words[-1] = Word(before.left, word.right, f"{before.text} {text}")
+            words[-1] = Word(before.left, word.right, f"{before.text} {text}", before.first, word.last)
         elif before is not None and _AFTER_FIGURE.fullmatch(text) and _joins(before, word, line.size):
-            words[-1] = Word(before.left, word.right, before.text + text)
+            words[-1] = Word(before.left, word.right, before.text + text, before.first, word.last)
         else:
             words.append(word)
     line.words = words
@@ -54,19 +73,50 @@ def _joins(before: Word, word: Word, size: float) -> bool:
     return before.text[-1].isdigit() and word.left - before.right < 2.5 * size
 
 
+def sure_gaps(line: Line) -> Iterator[tuple[float, float]]:
+    """Yield the gaps of a line that part columns for certain: the widest, or several that are wide."""
+    every = list(gaps(line))
+    sure = [(start, stop) for start, stop in every if stop - start > SURE_GAP * line.size]
+    yield from sure or (every if len(every) >= SEVERAL else ())
+
+
+def mark_pieces(lines: Iterable[Line]) -> None:
+    """Mark the lines of a document whose program prints the words of a cell in one piece of content."""
+    every = list(lines)
+    same = close = broken = count = 0
+    for line in every:
+        count += len(line.words)
+        broken += sum(word.first != word.last for word in line.words)
+        for before, word in zip(line.words, line.words[1:], strict=False):
+            if word.left - before.right < CLOSE_GAP * line.size:
+                close += 1
+                same += before.last == word.first
+    has_pieces = same >= PIECES_SHARE * close and same > 0 and broken <= BROKEN_MAX * count
+    for line in every:
+        line.has_pieces = has_pieces
+
+
+def _is_wide(before: Word, word: Word, line: Line) -> bool:
+    """Return whether a gap parts two words: a wide one, one between pieces, or a space between a label and its value."""
+    gap = word.left - before.right
+    if gap > WIDE_GAP * line.size:
+        return True
+    if line.has_pieces:
+        return before.last != word.first
+    return gap > LABEL_GAP * line.size and before.text[-1] == ":" and is_value(word.text)
+
+
 def phrases(line: Line) -> list[tuple[int, int]]:
     """Return the phrases of a line: first word, and one past the last."""
     bounds = [0]
     words = line.words
-    gap = WIDE_GAP * line.size
-    bounds += [at for at in range(1, len(words)) if words[at].left - words[at - 1].right > gap]
+    bounds += [at for at in range(1, len(words)) if _is_wide(words[at - 1], words[at], line)]
     return list(zip(bounds, [*bounds[1:], len(words)], strict=True)) if words else []
 
 
 def gaps(line: Line) -> Iterator[tuple[float, float]]:
     """Yield the wide gaps of a line, from and to."""
     words = line.words
-    gap = WIDE_GAP * line.size
     for before, word in zip(words, words[1:], strict=False):
-        if word.left - before.right > gap:
+        if _is_wide(before, word, line):
             yield before.right, word.left

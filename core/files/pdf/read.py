@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from core.files.errors import ParseFailed
+from core.files.pdf.blocks import Ruler
 from core.files.pdf.characters import read_pages
-from core.files.pdf.phrases import tidy
+from core.files.pdf.phrases import mark_pieces, tidy
 from core.files.pdf.sections import sections_of
 from core.files.pdf.sheets import sheets_of, table_of, within_limit
 from core.files.pdf.values import Formats, has_comma
@@ -24,14 +25,15 @@ def read_pdf(data: bytes, name: str) -> Workbook:
         ParseFailed: damaged, protected, a scan, without text, in a font that says nothing, or past a limit.
     """
     pages = [lines_of(page) for page in read_pages(data)]
+    mark_pieces(line for page in pages for line in page.lines)
     for page in pages:
         for line in page.lines:
             tidy(line)
         page.lines[:] = [line for line in page.lines if line.words]
     remarks = _remarks(pages)
     with_text = [page for page in pages if page.lines]
-    origin = min(word.left for page in with_text for line in page.lines for word in line.words)
-    tables = within_limit([table_of(section, origin) for section in sections_of(with_text, origin)])
+    ruler = Ruler.across(line for page in with_text for line in page.lines)
+    tables = within_limit([table_of(section, ruler) for section in sections_of(with_text, ruler)])
     comma = has_comma(cell.text for table in tables for row in table.rows if row for cell in row.cells.values())
     formats = Formats()
     sheets = sheets_of(tables, formats, comma=comma)

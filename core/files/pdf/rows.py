@@ -49,7 +49,7 @@ def joined_rows(rows: list[Row]) -> list[Row]:
         if joined and _goes_on(joined[-1], row, wraps):
             _append(joined[-1], row)
         elif joined and _goes_on(row, joined[-1], wraps, is_above=True):
-            _prepend(joined[-1], row)
+            _append(joined[-1], row)
         else:
             joined.append(row)
     return rows[:start] + joined
@@ -64,9 +64,8 @@ def _on_one_height(rows: list[Row]) -> Iterator[Row]:
     last: Row | None = None
     for row in rows:
         near = last is not None and last.page == row.page and not row.is_foreign and not last.is_foreign
-        if near and last is not None and 0 <= last.baseline - row.baseline < OVERLAP * min(last.size, row.size):
+        if near and last is not None and 0 <= last.last_baseline - row.baseline < OVERLAP * min(last.size, row.size):
             _append(last, row)
-            last.baseline = row.baseline
             continue
         if last is not None:
             yield last
@@ -82,7 +81,7 @@ def _wraps(rows: list[Row]) -> _Wraps:
             if cell.last_column == column:
                 rights[column] = max(rights.get(column, cell.right), cell.right)
     pairs = [(above, row) for above, row in zip(rows, rows[1:], strict=False) if above.page == row.page]
-    pitches = [above.baseline - row.baseline for above, row in pairs if _has_values(above) and _has_values(row)]
+    pitches = [above.last_baseline - row.baseline for above, row in pairs if _has_values(above) and _has_values(row)]
     wraps = _Wraps(rights, median(pitches) if pitches else 0.0, are_sure=False)
     tries = [_had_no_room(above, row, wraps) for above, row in pairs if _could_go_on(above, row)]
     wraps.are_sure = len(tries) > 1 and sum(tries) >= SHARE_OF_WRAPS * len(tries)
@@ -93,7 +92,7 @@ def _could_go_on(above: Row, row: Row) -> bool:
     """Return whether a line has only text, each piece of it below a text of a fuller line."""
     if row.page != above.page or row.is_foreign or above.is_foreign or len(row.cells) >= len(above.cells):
         return False
-    if not 0 < above.baseline - row.baseline <= LEADING_MAX * row.size:
+    if not 0 < above.last_baseline - row.baseline <= LEADING_MAX * row.size:
         return False
     texts = [above.cells.get(column) for column in row.cells]
     if any(cell is None or is_value(cell.text) for cell in texts):
@@ -117,12 +116,12 @@ def _goes_on(above: Row, row: Row, wraps: _Wraps, *, is_above: bool = False) -> 
     if is_above:
         if not _could_lead(row, above):
             return False
-        return _had_no_room_below(row, above, wraps) and _is_close(row.size, above.baseline - row.baseline, wraps)
+        return _had_no_room_below(row, above, wraps) and _is_close(row.size, above.last_baseline - row.baseline, wraps)
     if not _could_go_on(full, part) or not _had_no_room(full, part, wraps):
         return False
     return (
         wraps.are_sure
-        or _is_close(part.size, full.baseline - part.baseline, wraps)
+        or _is_close(part.size, full.last_baseline - part.baseline, wraps)
         or any(_looks_cut(full.cells[column], cell, part.size) for column, cell in part.cells.items())
     )
 
@@ -140,7 +139,7 @@ def _could_lead(row: Row, above: Row) -> bool:
     """Return whether the line above has only the beginning of some of a full row's texts."""
     if row.page != above.page or row.is_foreign or above.is_foreign or not _has_values(row) or _has_values(above):
         return False
-    if not 0 < above.baseline - row.baseline <= LEADING_MAX * row.size or len(above.cells) >= len(row.cells):
+    if not 0 < above.last_baseline - row.baseline <= LEADING_MAX * row.size or len(above.cells) >= len(row.cells):
         return False
     return all(column in row.cells and not is_value(row.cells[column].text) for column in above.cells)
 
@@ -165,14 +164,7 @@ def _append(row: Row, below: Row) -> None:
         row.cells[column] = Cell(
             min(above.left, cell.left), max(above.right, cell.right), _glued(above.text, cell.text), above.last_column
         )
-    row.baseline = below.baseline
-
-
-def _prepend(above: Row, row: Row) -> None:
-    """Let a line that began the texts of the row below have its cells, too."""
-    baseline = row.baseline
-    _append(above, row)
-    above.baseline = baseline
+    row.last_baseline = below.last_baseline
 
 
 def _glued(first: str, second: str) -> str:

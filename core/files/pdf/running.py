@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from core.files.pdf.phrases import is_value
 from core.files.pdf.words import Line, PageLines
 
 HEAD_MAX: Final = 14
@@ -42,13 +43,25 @@ def drop_page_numbers(page: PageLines) -> None:
 
 
 def same_head(before: list[Line], lines: list[Line]) -> int:
-    """Return how many lines at the top of a page are those of the page before."""
+    """Return how many lines at the top of a page stand on a page before, too: its first lines, or headings below them."""
+    if not lines:
+        return 0
+    starts = [at for at, line in enumerate(before) if _same(line, lines[0]) and (at == 0 or _is_heading(line))]
+    return max((_run(before[at : at + HEAD_MAX], lines) for at in starts), default=0)
+
+
+def _run(before: list[Line], lines: list[Line]) -> int:
     count = 0
-    for old, new in zip(before[:HEAD_MAX], lines[:HEAD_MAX], strict=False):
+    for old, new in zip(before, lines, strict=False):
         if not _same(old, new):
             break
         count += 1
     return count
+
+
+def _is_heading(line: Line) -> bool:
+    """Return whether a line may be headings: columns without a figure, or a piece of one above them."""
+    return not any(is_value(word.text) for word in line.words)
 
 
 def same_foot(before: list[Line], lines: list[Line]) -> int:

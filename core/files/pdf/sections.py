@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from core.files.pdf.blocks import Block, blocks_of, cover_of, joined_blocks
+from core.files.pdf.blocks import Block, Ruler, blocks_of, cover_of, joined_blocks
 from core.files.pdf.phrases import gaps, is_value
 from core.files.pdf.running import drop_page_numbers, same_foot, same_head
 from core.files.pdf.words import Line, PageLines
@@ -28,6 +28,7 @@ class Section:
 
     blocks: list[Block]
     foot: list[Line] = field(default_factory=list)
+    first_page: list[Line] = field(default_factory=list)
 
     @property
     def lines(self) -> list[Line]:
@@ -40,7 +41,7 @@ class Section:
         return any(block.table_lines > 1 for block in self.blocks)
 
 
-def sections_of(pages: list[PageLines], origin: float) -> list[Section]:
+def sections_of(pages: list[PageLines], ruler: Ruler) -> list[Section]:
     """Return the sections of a document; the lines of its pages are tidy."""
     for page in pages:
         drop_page_numbers(page)
@@ -49,22 +50,24 @@ def sections_of(pages: list[PageLines], origin: float) -> list[Section]:
     before: PageLines | None = None
     for at, page in enumerate(pages):
         after = pages[at + 1] if at + 1 < len(pages) else None
-        _add(sections, page, before, after, origin)
+        _add(sections, page, before, after, ruler)
         before = page
     return sections
 
 
 def _add(
-    sections: list[Section], page: PageLines, before: PageLines | None, after: PageLines | None, origin: float
+    sections: list[Section], page: PageLines, before: PageLines | None, after: PageLines | None, ruler: Ruler
 ) -> None:
     foot = max((same_foot(near.lines, page.lines) for near in (before, after) if near is not None), default=0)
     foot = min(foot, max(0, len(page.lines) - 1))
-    head = 0 if before is None else min(same_head(before.lines, page.lines), len(page.lines) - foot)
+    pages_before = [before.lines] if before is not None else []
+    pages_before += [sections[-1].first_page] if sections else []
+    head = min(max((same_head(lines, page.lines) for lines in pages_before), default=0), len(page.lines) - foot)
     body = page.lines[head : len(page.lines) - foot]
     if sections and before is not None and body:
         section = sections[-1]
-        blocks = blocks_of(body, origin)
-        if _goes_on(section, before.lines[:head], body, origin):
+        blocks = blocks_of(body, ruler)
+        if _goes_on(section, page.lines[:head], body, ruler):
             joined = joined_blocks(section.blocks[-1], blocks[0])
             section.blocks[-1:] = [joined] if joined is not None else [section.blocks[-1], blocks[0]]
             section.blocks += blocks[1:]
@@ -73,10 +76,10 @@ def _add(
     if not body and sections:
         return
     lines = page.lines[: len(page.lines) - foot]
-    sections.append(Section(blocks_of(lines, origin), page.lines[len(page.lines) - foot :] if foot else []))
+    sections.append(Section(blocks_of(lines, ruler), page.lines[len(page.lines) - foot :] if foot else [], page.lines))
 
 
-def _goes_on(section: Section, head: list[Line], body: list[Line], origin: float) -> bool:
+def _goes_on(section: Section, head: list[Line], body: list[Line], ruler: Ruler) -> bool:
     """Return whether a page goes on with the last table of a section."""
     last = section.blocks[-1]
     rows = [line for line in body if any(True for _ in gaps(line))]
@@ -84,16 +87,16 @@ def _goes_on(section: Section, head: list[Line], body: list[Line], origin: float
         return not section.has_table or (len(body) <= 2 and bool(head))
     if last.table_lines < 2:
         return False
-    if any(any(True for _ in gaps(line)) for line in head) and _fits(last, rows[0], origin):
+    if any(any(True for _ in gaps(line)) for line in head):
         return True
     leading = next((line for line in rows if any(is_value(word.text) for word in line.words)), rows[0])
     if leading is not rows[0] or body.index(leading) > 2:
         return False
-    return _fits(last, leading, origin) and _is_aligned(last, leading)
+    return _fits(last, leading, ruler) and _is_aligned(last, leading)
 
 
-def _fits(block: Block, line: Line, origin: float) -> bool:
-    return block.cover.joined(cover_of(line, origin)) is not None
+def _fits(block: Block, line: Line, ruler: Ruler) -> bool:
+    return block.cover.joined(cover_of(line, ruler)) is not None
 
 
 def _is_aligned(block: Block, line: Line) -> bool:

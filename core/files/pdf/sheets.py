@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import Final
 
 import numpy as np
 
 from core.files.cells import Budget, SheetBuilder
 from core.files.limits import SHEETS_MAX
-from core.files.pdf.columns import Row, grid_of, row_of
+from core.files.pdf.blocks import Ruler
+from core.files.pdf.columns import Grid, Row, grid_of, merged_grid, row_of
 from core.files.pdf.phrases import gaps
 from core.files.pdf.rows import joined_rows
 from core.files.pdf.sections import Section
@@ -20,6 +22,12 @@ from core.files.pdf.words import Line
 from core.grid.column import frozen
 from core.grid.sheet import Sheet
 
+SPACE_ABOVE: Final = 2.2
+"""Of the font's size: lines that stand further apart have a blank row between them,"""
+SPACE_OF_PITCH: Final = 1.7
+"""if they also do by the usual distance of their table's rows."""
+PIECE_DISTANCE: Final = 1.6
+"""Of the font's size: lines of a heading stand closer."""
 NAME_MAX: Final = 31
 """Characters of a sheet's name, as in Excel."""
 _NOT_IN_NAMES: Final = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
@@ -33,32 +41,70 @@ class Table:
     rows: list[Row | None]
 
 
-def table_of(section: Section, origin: float) -> Table:
+def table_of(section: Section, ruler: Ruler) -> Table:
     """Return the rows of a section: its blocks below one another, a blank row between them."""
     rows: list[Row | None] = []
     for block in section.blocks:
-        grid = grid_of(block, origin)
+        grid = grid_of(block, ruler)
         if rows:
             rows.append(None)
-        above, body = _parted(block.lines)
-        rows += [_title(line) for line in above]
-        rows += joined_rows([row_of(line, grid, is_foreign=id(line) in block.foreign) for line in body])
+        above, body = _parted(block.lines, grid)
+        rows += _spaced([_title(line) for line in above])
+        own = [row_of(line, grid, is_foreign=id(line) in block.foreign) for line in body]
+        if (merged := merged_grid(grid, own)) is not grid:
+            own = [row_of(line, merged, is_foreign=id(line) in block.foreign) for line in body]
+        own = joined_rows(own)
+        if above and own and _is_apart(rows[-1], own[0], SPACE_ABOVE * own[0].size):
+            rows.append(None)
+        rows += _spaced(own)
     if section.foot:
         rows += [None, *(_title(line) for line in section.foot)]
     return Table(_name(section), rows)
 
 
-def _parted(lines: list[Line]) -> tuple[list[Line], list[Line]]:
-    """Return the titles above a block's first line with columns, and the lines from there on."""
+def _spaced(rows: list[Row]) -> list[Row | None]:
+    """Return the rows with a blank one where the page has space between them."""
+    pitches = [above.baseline - row.baseline for above, row in zip(rows, rows[1:], strict=False) if above.page == row.page]
+    usual = SPACE_OF_PITCH * median(pitches) if pitches else 0.0
+    spaced: list[Row | None] = list(rows[:1])
+    for above, row in zip(rows, rows[1:], strict=False):
+        if _is_apart(above, row, max(usual, SPACE_ABOVE * row.size)):
+            spaced.append(None)
+        spaced.append(row)
+    return spaced
+
+
+def _is_apart(above: Row | None, row: Row, distance: float) -> bool:
+    return above is not None and above.page == row.page and above.last_baseline - row.baseline > distance
+
+
+def _parted(lines: list[Line], grid: Grid | None = None) -> tuple[list[Line], list[Line]]:
+    """Return the titles above a block's first line with columns, and the lines from there on.
+
+    A piece of a heading right above it, in a column behind the first, is no title.
+    """
     start = next((at for at, line in enumerate(lines) if any(True for _ in gaps(line))), len(lines))
+    while grid is not None and 0 < start < len(lines) and _is_heading_piece(lines[start - 1], lines[start], grid):
+        start -= 1
     return lines[:start], lines[start:]
+
+
+def _is_heading_piece(line: Line, below: Line, grid: Grid) -> bool:
+    left, right = line.words[0].left, line.words[-1].right
+    column = grid.first(left)
+    return (
+        line.page == below.page
+        and line.baseline - below.baseline < PIECE_DISTANCE * line.size
+        and 0 < column == grid.last(right)
+        and any(word.left < right and word.right > left for word in below.words)
+    )
 
 
 def _title(line: Line) -> Row:
     from core.files.pdf.columns import Cell
 
     words = line.words
-    row = Row(line.page, line.number, line.baseline, line.size)
+    row = Row(line.page, line.number, line.baseline, line.size, line.baseline)
     if words:
         row.cells[0] = Cell(words[0].left, words[-1].right, line.text, 0)
     return row

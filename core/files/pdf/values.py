@@ -17,6 +17,8 @@ _TRAILING: Final = re.compile(r"(?P<rest>[\d.,]*\d[\d.,]*)\s*(?P<mark>[$€£¥]
 _MARKED: Final = re.compile(
     r"(?P<figure>\(?-?[$€£¥]?\s?\d[\d.,]*%?\)?)\s*(?:(?:\(\d{1,2}\)|\(\w\)|\[\d{1,2}\]|[*†‡§#^¹²³⁴⁵⁶⁷⁸⁹⁰]),?\s*)+"
 )
+_MARKS: Final = re.compile(r"(?:\(\d{1,2}\)\s*,?){2,}")
+"""Footnotes alone, as a column of notes has them."""
 _RAISED: Final = re.compile(r"[¹²³⁴⁵⁶⁷⁸⁹⁰⁽⁾]+$")
 _FIGURES: Final = re.compile(r"[(]?-?[$€£¥]?\s?([\d.,]*\d)\s?%?[)]?")
 
@@ -45,7 +47,7 @@ def cell_of(text: str, formats: Formats, *, comma: bool) -> Cell:
     """Return the cell of a text; figures get the format in which they are printed."""
     text = _RAISED.sub("", text).rstrip() or text
     value = _value(text, comma=comma)
-    if value is None and (match := _MARKED.fullmatch(text)) is not None:
+    if value is None and _MARKS.fullmatch(text) is None and (match := _MARKED.fullmatch(text)) is not None:
         value = _value(match["figure"], comma=comma)
     if value is None:
         return Cell(Kind.TEXT, text=text)
@@ -59,7 +61,7 @@ def _value(text: str, *, comma: bool) -> tuple[Kind, float, str] | None:
         mark, text = match["mark"], f"{match['open'] or ''}{match['sign'] or ''}{match['rest']}{match['close'] or ''}"
     elif (match := _TRAILING.fullmatch(text)) is not None:
         mark, text = match["mark"], match["rest"]
-    value = value_of_text(text, comma=comma)
+    value = None if text.endswith(" -") else value_of_text(text, comma=comma)
     if value is None or value[0] != Kind.NUMBER:
         return value if not mark else None
     kind, number, code = value

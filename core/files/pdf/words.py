@@ -17,6 +17,8 @@ SIZE_OF_HEIGHT: Final = 0.86
 
 WORD_GAP: Final = 0.15
 """Of the size: what parts two words. Spaces have 0.2 and more, letters of a word 0.05 at most."""
+PIECE_GAP: Final = 0.08
+"""Of the size: what parts two words of different pieces of the content."""
 SAME_LINE: Final = 0.3
 """Of the size: how far baselines of a line differ, for fonts of several sizes side by side."""
 SMALL: Final = 0.8
@@ -37,6 +39,10 @@ class Word(NamedTuple):
     left: float
     right: float
     text: str
+    first: int = 0
+    """The piece of the page's content that its first character is printed by."""
+    last: int = 0
+    """Likewise its last."""
 
 
 @dataclass(slots=True)
@@ -52,6 +58,8 @@ class Line:
     size: float
     """Of its font, in points."""
     words: list[Word] = field(default_factory=list)
+    has_pieces: bool = False
+    """Its document prints cells in one piece, so that a new piece is a new cell."""
 
     @property
     def text(self) -> str:
@@ -79,8 +87,8 @@ def lines_of(page: PageCharacters) -> PageLines:
     return PageLines(page.number, lines, page.has_pictures)
 
 
-_Places = tuple[NDArray[np.uint32], NDArray[np.float64]]
-"""Codes, and (left, right, baseline, size) of each character in the upright frame."""
+_Places = tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint64]]
+"""Codes, (left, right, baseline, size) of each character in the upright frame, and pieces of content."""
 
 
 def _upright(page: PageCharacters) -> _Places | None:
@@ -104,12 +112,14 @@ def _upright(page: PageCharacters) -> _Places | None:
         2: (-right, -left, -y, top - bottom),
         3: (bottom, top, -x, right - left),
     }[turn]
-    return page.codes[chosen], np.stack((start, stop, baseline, height * SIZE_OF_HEIGHT), 1)
+    return page.codes[chosen], np.stack((start, stop, baseline, height * SIZE_OF_HEIGHT), 1), page.objects[chosen]
 
 
-def _lines(page: int, codes: NDArray[np.uint32], places: NDArray[np.float64]) -> list[Line]:
+def _lines(
+    page: int, codes: NDArray[np.uint32], places: NDArray[np.float64], pieces: NDArray[np.uint64]
+) -> list[Line]:
     order = np.argsort(-places[:, 2], kind="stable")
-    codes, places = codes[order], places[order]
+    codes, places, pieces = codes[order], places[order], pieces[order]
     lines = []
     start = 0
     baselines, sizes = places[:, 2].tolist(), places[:, 3].tolist()
@@ -121,7 +131,7 @@ def _lines(page: int, codes: NDArray[np.uint32], places: NDArray[np.float64]) ->
             if sizes[stop] > 1.05 * size:
                 reference, size = baselines[stop], sizes[stop]
             stop += 1
-        lines.append(_Run(codes[start:stop], places[start:stop]))
+        lines.append(_Run(codes[start:stop], places[start:stop], pieces[start:stop]))
         start = stop
     built = [_line(page, run) for run in _without_marks(lines)]
     return [line for line in built if line.words]
@@ -132,6 +142,7 @@ class _Run(NamedTuple):
 
     codes: NDArray[np.uint32]
     places: NDArray[np.float64]
+    pieces: NDArray[np.uint64]
 
     @property
     def size(self) -> float:
@@ -151,12 +162,10 @@ def _without_marks(runs: list[_Run]) -> list[_Run]:
             ordinals = _ordinals(run)
             if ordinals is None:
                 continue
-            runs[at + 1] = _Run(
-                np.concatenate((below.codes, ordinals.codes)), np.concatenate((below.places, ordinals.places))
-            )
+            runs[at + 1] = _Run(*map(np.concatenate, zip(below, ordinals, strict=True)))
             continue
         kept.append(run)
-    return [_Run(run.codes, run.places) for run in kept]
+    return kept
 
 
 def _is_mark_line(run: _Run, below: _Run) -> bool:
@@ -180,16 +189,16 @@ def _ordinals(run: _Run) -> _Run | None:
 
 def _line(page: int, run: _Run) -> Line:
     order = np.argsort(run.places[:, 0], kind="stable")
-    codes, places = run.codes[order], run.places[order]
+    codes, places, pieces = run.codes[order], run.places[order], run.pieces[order]
     size = float(np.median(places[:, 3]))
     is_large = places[:, 3] > SMALL * places[:, 3].max()
     baseline = float(np.median(places[is_large, 2]))
     is_raised = (places[:, 3] < SMALL * size) & (places[:, 2] - baseline > RAISED * size)
     if is_raised.any() and not is_raised.all():
         is_raised &= ~_is_ordinal(codes, is_raised)
-        codes, places = codes[~is_raised], places[~is_raised]
+        codes, places, pieces = codes[~is_raised], places[~is_raised], pieces[~is_raised]
     line = Line(page, 0, baseline, size)
-    line.words = _words(codes.tolist(), places.tolist())
+    line.words = _words(codes.tolist(), places.tolist(), pieces.tolist())
     return line
 
 
@@ -204,35 +213,30 @@ def _is_ordinal(codes: NDArray[np.uint32], is_raised: NDArray[np.bool_]) -> NDAr
     return found
 
 
-def _words(codes: list[int], places: list[list[float]]) -> list[Word]:
+def _words(codes: list[int], places: list[list[float]], pieces: list[int]) -> list[Word]:
     words: list[Word] = []
     letters: list[str] = []
     begin = end = start_of_last = 0.0
-    last = -1
-    for code, (left, right, _, size) in zip(codes, places, strict=True):
+    last, first_piece, last_piece = -1, 0, 0
+    for code, (left, right, _, size), piece in zip(codes, places, pieces, strict=True):
         sign = _sign(code)
+        if letters and code == last and 0.0 < left - start_of_last < 0.1 * size:
+            continue  # drawn twice, to look bold; letters of a ligature stand on the same place
+        gap = left - end
+        is_new = sign == " " or gap > WORD_GAP * size or (piece != last_piece and gap > PIECE_GAP * size)
+        if letters and is_new:
+            words.append(Word(begin, end, "".join(letters), first_piece, last_piece))
+            letters.clear()
         if sign == " ":
-            _close(words, letters, begin, end)
             continue
-        if letters and code == last and abs(left - start_of_last) < 0.1 * size:
-            continue  # drawn twice, to look bold
-        if letters and left - end > WORD_GAP * size:
-            _close(words, letters, begin, end)
         if not letters:
-            begin = left
-            end = right
+            begin, end, first_piece = left, right, piece
         letters.append(sign)
         end = max(end, right)
-        last, start_of_last = code, left
-    _close(words, letters, begin, end)
+        last, start_of_last, last_piece = code, left, piece
+    if letters:
+        words.append(Word(begin, end, "".join(letters), first_piece, last_piece))
     return words
-
-
-def _close(words: list[Word], letters: list[str], begin: float, end: float) -> None:
-    text = "".join(letters)
-    if text:
-        words.append(Word(begin, end, text))
-    letters.clear()
 
 
 def _sign(code: int) -> str:

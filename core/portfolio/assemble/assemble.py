@@ -63,6 +63,7 @@ def assemble(
         lots=loans.lots,
         conflicting=loans.conflicting,
         sheet_rows=loans.sheet_rows,
+        page_lines=None if loans.page_lines is None else _own(loans.page_lines),
         facts=loans.facts,
         own_dates=frozenset(loans.own_dates),
     )

@@ -16,7 +16,7 @@ from core.portfolio.model.fields import (
     Mapping,
     mapping_of,
 )
-from core.portfolio.model.notes import DataWarning, Notes, warn_of_formulas
+from core.portfolio.model.notes import DataWarning, Notes, warn_of_formulas, warn_of_reading
 from core.portfolio.model.portfolio import AnyPortfolio, Deal, GivenSource, PortfolioData
 from core.portfolio.pages.base_rates import base_rate_of, in_percent
 from core.portfolio.pages.currency import exchange_rates, settle
@@ -118,7 +118,7 @@ def missing_columns(portfolio: PortfolioData, mapping: Mapping) -> list[str]:
 
 def _of_files(book: Workbook) -> list[DataWarning]:
     """Return warnings about the workbook's files as such."""
-    return [*warn_of_formulas(book), *_unread_files(book)]
+    return [*warn_of_formulas(book), *warn_of_reading(book), *_unread_files(book)]
 
 
 def _unread_files(book: Workbook) -> list[DataWarning]:

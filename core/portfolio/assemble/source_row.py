@@ -44,6 +44,10 @@ class SourceRow(Struct, frozen=True):
     row: int
     """Its number, from 1."""
     cells: list[SourceCell]
+    page: int | None = None
+    """Page of the document on which it stands, from 1. Null: the file has no pages."""
+    line: int | None = None
+    """Its line on the page, from 1. Null: see `page`."""
 
 
 class LoanTable(NamedTuple):
@@ -80,7 +84,7 @@ def row_of(book: Workbook, loans: LoanTable, row: int) -> SourceRow | None:
             cells.append(SourceCell(column_name(column), _shorten(header or "") or None, fields.get(column), text))
         if len(cells) == CELLS_MAX:
             break
-    return SourceRow(table.sheet.name, row, cells)
+    return SourceRow(table.sheet.name, row, cells, *(table.sheet.page_line(at) or ()))
 
 
 def _value(book: Workbook, sheet: Sheet, row: int, column: int) -> Value:

@@ -87,16 +87,27 @@ def to_sheet(portfolio: Portfolio, *, fields: Container[str] | None = None) -> S
             writer.numbers("flag", target, portfolio.flags[target])
         if target in portfolio.ranks and not _ranks_follow_symbols(portfolio, target):
             writer.numbers("rank", target, portfolio.ranks[target])
+    is_without_rows = fields is None or SHEET_ROW not in fields
     others: tuple[tuple[_Sort, str, NDArray[Any] | None], ...] = (
         ("lien", "lien_type", portfolio.lien if "lien_type" in wanted else None),
         ("lots", "", portfolio.lots),
         ("conflicting", "", portfolio.conflicting),
-        ("number", SHEET_ROW, portfolio.sheet_rows if fields is not None and SHEET_ROW in fields else None),
+        ("number", SHEET_ROW, None if is_without_rows else portfolio.sheet_rows),
     )
     for sort, target, values in others:
         if values is not None:
             writer.numbers(sort, target, values)
-    return writer.sheet(portfolio.sheet_name)
+    sheet = writer.sheet(portfolio.sheet_name)
+    return sheet if is_without_rows else replace(sheet, page_lines=_page_lines_of_loans(portfolio))
+
+
+def _page_lines_of_loans(portfolio: Portfolio) -> NDArray[np.int32]:
+    """Return page and line of each loan below those of the heads; of a loan without a row those of the heads."""
+    page_lines, rows = portfolio.page_lines, portfolio.sheet_rows
+    if page_lines is None or rows is None:
+        return np.zeros((0, 2), np.int32)
+    known = np.concatenate((np.ones((1, 2), np.int32), page_lines))
+    return known[np.concatenate((np.zeros(1, np.int32), rows))]
 
 
 def _ranks_follow_symbols(portfolio: Portfolio, target: str) -> bool:
@@ -221,7 +232,8 @@ def from_sheet(sheet: Sheet, notes: Notes | None = None) -> Portfolio:
             marks[head.sort] = _numbers(sheet, at)
     for target in ratings.AGENCY_OF.keys() & names.keys() - ranks.keys():
         ranks[target] = _ranks(target, names[target])
-    sheet_rows = numbers.pop(SHEET_ROW, None)
+    row_numbers = numbers.pop(SHEET_ROW, None)
+    sheet_rows = None if row_numbers is None else np.nan_to_num(row_numbers).astype(np.int32)
     return Portfolio(
         sheet.row_count - 1,
         numbers,
@@ -233,8 +245,19 @@ def from_sheet(sheet: Sheet, notes: Notes | None = None) -> Portfolio:
         notes=Notes() if notes is None else replace(notes),
         lots=marks["lots"].astype(np.int32) if "lots" in marks else None,
         conflicting=marks["conflicting"] != 0 if "conflicting" in marks else None,
-        sheet_rows=None if sheet_rows is None else np.nan_to_num(sheet_rows).astype(np.int32),
+        sheet_rows=sheet_rows,
+        page_lines=_page_lines_of_rows(sheet, sheet_rows),
     )
+
+
+def _page_lines_of_rows(sheet: Sheet, rows: NDArray[np.int32] | None) -> NDArray[np.int32] | None:
+    """Return page and line of the rows that the loans came from, by row; of other rows 0."""
+    if rows is None or not len(rows) or not len(sheet.page_lines):
+        return None
+    page_lines = np.zeros((int(rows.max()), 2), np.int32)
+    has_row = rows > 0
+    page_lines[rows[has_row] - 1] = sheet.page_lines[1:][has_row]
+    return page_lines
 
 
 def loans_at(sheet: Sheet, first: int, last: int) -> dict[str, list[Any]]:

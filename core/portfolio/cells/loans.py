@@ -56,6 +56,8 @@ class Loans:
     conflicting: NDArray[np.bool_] | None = None
     sheet_rows: NDArray[np.int32] | None = None
     """The sheet's row of each, 1-based."""
+    page_lines: NDArray[np.int32] | None = None
+    """Page and line of each row of the sheet; None where it has no pages."""
     own_dates: set[str] = field(default_factory=set)
     """Numbers of a mapping's own fields that are days."""
     ruled: dict[str, NormalColumn] = field(default_factory=dict)

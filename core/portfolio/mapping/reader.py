@@ -9,9 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.grid.address import range_name
+from core.grid.places import range_place
 from core.grid.sheet import Workbook
-from core.grid.sheet_name import in_quotes
 from core.portfolio.cells import parsing
 from core.portfolio.cells.flags import is_second_lien_flag, second_liens
 from core.portfolio.cells.loans import Loans, put_column
@@ -170,6 +169,7 @@ class LoanReader:
         loans = Loans(row_count=rows.stop - rows.start if isinstance(rows, slice) else len(rows))
         loans.sheet_name = self._sheet.name
         loans.sheet_rows = self.row_numbers.astype(np.int32)
+        loans.page_lines = self._sheet.page_lines if len(self._sheet.page_lines) else None
         for target in self.columns:
             if target == "base_rate":
                 self._base_rate(loans)
@@ -558,7 +558,6 @@ class LoanReader:
         notes.rows_after_end = counts.get("rows_after_end", 0)
         self._note_no_collateral(notes)
         notes.filled_borrowers = counts.get("filled_borrowers", 0)
-        name = in_quotes(self._sheet.name)
         rows = self._rows
         places = (
             (rows.start, rows.stop - 1) if isinstance(rows, slice) else (rows[0], rows[-1]) if len(rows) else (0, -1)
@@ -566,7 +565,7 @@ class LoanReader:
         if places[1] >= places[0]:
             low, high = (self.below.row(int(place)) for place in places)
             loans.source_cells = {
-                target: f"{name}!{range_name(low, column, high, column)}" for target, column in columns.items()
+                target: range_place(self._sheet, low, column, high, column) for target, column in columns.items()
             }
 
 

@@ -10,7 +10,8 @@ import msgspec
 
 from core.frames.brief import brief, shortened
 from core.grid.codec import WorkbookRecord
-from core.grid.sheet import Workbook
+from core.grid.sheet import ReadingRemark, Workbook
+from core.grid.sheet_name import in_quotes
 
 WARNING_CODES: Final = {
     "loan_data": "a key of a trade's loan_data does nothing",
@@ -18,6 +19,9 @@ WARNING_CODES: Final = {
     "as_of_conflict": "pages say different days",
     "as_of_footer": "the day stands in a footer only, and may be that of printing",
     "file_left_out": "a file that came along with others was not read",
+    "page_not_read": "a page of a document is a picture, and was not read",
+    "total_differs": "a total that a document prints is not the sum of its rows",
+    "layout_guessed": "how the words of a page stand in columns was guessed",
     "formulas_without_values": "formulas came without values, and were calculated when the file was read",
     "may_differ_from_excel": "a function was called whose answer Excel does not explain how it works out",
     "second_loan_sheet": "loans of another sheet were added to the pool",
@@ -166,6 +170,25 @@ def warn_of_formulas(book: Workbook | WorkbookRecord) -> list[DataWarning]:
     filled = book.filled
     warnings = [] if filled is None else [DataWarning("formulas_without_values", filled.message, filled.cells)]
     return warnings + [DataWarning(doubt.code, f"{_capital(doubt.message)}.", doubt.cells) for doubt in book.doubts]
+
+
+def warn_of_reading(book: Workbook) -> list[DataWarning]:
+    """Warn of what the reader of a document guessed, could not read, or found not to add up."""
+    return [DataWarning(remark.code, _with_rows(remark), len(remark.rows) or None) for remark in book.remarks]
+
+
+def _with_rows(remark: ReadingRemark) -> str:
+    """Return the message of a remark, with the rows of the sheet that it is about."""
+    if not remark.rows:
+        return remark.message
+    shown = ", ".join(str(row + 1) for row in remark.rows[:ROWS_TOLD])
+    more = f" and {len(remark.rows) - ROWS_TOLD:,} more" if len(remark.rows) > ROWS_TOLD else ""
+    noun = "row" if len(remark.rows) == 1 else "rows"
+    return f"{remark.message.rstrip('.')} ({in_quotes(remark.sheet)}, {noun} {shown}{more})."
+
+
+ROWS_TOLD: Final = 20
+"""Rows of a remark that its warning names."""
 
 
 def _capital(message: str) -> str:

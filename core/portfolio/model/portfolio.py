@@ -284,12 +284,21 @@ class PortfolioData(Framed):
     """The sheet's row of each position, 1-based; of several lots the row of the largest, 0 for a loan of
     another sheet or of none. None
     where the loans come from no sheet."""
+    page_lines: NDArray[np.int32] | None = None
+    """Page and line of each row of the sheet, as `Sheet.page_lines`; None where it has no pages."""
     facts: Facts = field(default_factory=Facts)
     """What the file prints about itself: its tests with their figures, its calculations, accounts and lists."""
     own_dates: frozenset[str] = frozenset()
     """Numbers of a mapping's own fields that are days since 1970-01-01."""
     interpretation: Interpretation | None = None
     """How the choices that the file leaves open were read; None where nobody looked."""
+
+    def page_line(self, row: int) -> tuple[int, int] | None:
+        """Return page and line of a row of the sheet, all from 1; None where it has no pages."""
+        if self.page_lines is None or not 0 < row <= len(self.page_lines):
+            return None
+        page, line = self.page_lines[row - 1].tolist()
+        return page, line
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -9,9 +9,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from core.grid.address import cell_name
+from core.grid.places import cell_place
 from core.grid.sheet import Sheet
-from core.grid.sheet_name import in_quotes
 from core.portfolio.cells import parsing
 from core.portfolio.cells.loans import Loans
 from core.portfolio.cells.parsing import Numbers, key
@@ -126,7 +125,7 @@ def _levels(sheet: Sheet) -> Iterator[Level]:
         for at in range(column + 1, len(cells)):
             rate, is_percent = _rate(cells[at])
             if abs(rate) <= RATE_MAX:
-                yield Level(index, rate, is_percent, f"{in_quotes(sheet.name)}!{cell_name(row, at)}")
+                yield Level(index, rate, is_percent, cell_place(sheet, row, at))
                 break
 
 

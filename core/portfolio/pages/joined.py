@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.grid.address import cell_name
-from core.grid.sheet_name import in_quotes
+from core.grid.places import cell_place
+from core.grid.sheet import Sheet
 from core.portfolio.cells.loans import UNSAID, Loans, take
 from core.portfolio.cells.parsing import key, spread_out
 from core.portfolio.model import ratings
@@ -110,13 +110,13 @@ def _warnings_of_page(page: PageLoans, note: PageNote, sheet_name: str) -> list[
     return [DataWarning("page_left_out", f"{note.heading} was left out: {note.reason}.", note.rows)]
 
 
-def note_empty(loans: Loans, sheet: str, empty: EmptyList) -> None:
+def note_empty(loans: Loans, sheet: Sheet, empty: EmptyList) -> None:
     """Take an empty list of a page for what it says: no loan has its flag.
 
     Where another page gives the flag to loans they keep it, with a warning.
     """
-    place = f"{in_quotes(sheet)}!{cell_name(empty.row, empty.column)}"
-    note = PageNote(sheet=sheet, title=empty.title, part="list")
+    place = cell_place(sheet, empty.row, empty.column)
+    note = PageNote(sheet=sheet.name, title=empty.title, part="list")
     loans.notes.pages.append(note)
     flags = loans.flags.get(empty.flag)
     if flags is None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from core.grid.places import sheet_part
 from core.grid.sheet_name import in_quotes
 from core.portfolio.model.facts import Kind as FactKind
 from core.portfolio.model.notes import PageNote
@@ -125,7 +126,7 @@ def _collect_printed(report: PageReport) -> _Printed:
     printed = _Printed()
     for fact in report.facts.all:
         kind: FactKind = "figure" if fact.kind == "test" and fact.is_prior else fact.kind
-        printed.facts.setdefault(fact.place.rpartition("!")[0], Counter())[kind] += 1
+        printed.facts.setdefault(sheet_part(fact.place), Counter())[kind] += 1
     for what, place in report.cells.items():
-        printed.cells.setdefault(place.rpartition("!")[0], []).append(what)
+        printed.cells.setdefault(sheet_part(place), []).append(what)
     return printed

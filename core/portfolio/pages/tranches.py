@@ -11,9 +11,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.grid.address import range_name
+from core.grid.places import range_place
 from core.grid.sheet import Sheet, Workbook
-from core.grid.sheet_name import in_quotes
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import Cells, Numbers, StringPool, letters_and_digits
 from core.portfolio.model.fields import (
@@ -152,9 +151,8 @@ def _tranches(sheet: _Table) -> tuple[Tranches | None, dict[str, str]]:
         },
     )
     low, high = sheet.first + rows[0], sheet.first + rows[-1]
-    name = in_quotes(sheet.sheet.name)
     cells = {
-        f"tranches.{label}": f"{name}!{range_name(low, places[0], high, places[0])}"
+        f"tranches.{label}": range_place(sheet.sheet, low, places[0], high, places[0])
         for label, places in sheet.header.columns.items()
     }
     return tranches, cells

@@ -335,7 +335,7 @@ def _lists_below(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mappin
             yield LocatedTable(sheet, section.header, section.title, section.end, flag)
 
 
-def lists_without_loans(located: LocatedBook) -> Iterator[tuple[str, EmptyList]]:
+def lists_without_loans(located: LocatedBook) -> Iterator[tuple[Sheet, EmptyList]]:
     """Yield the lists that pages of the day show to be empty, by flag."""
     flags = set[str]()
     for sheet in located.book.sheets[:EMPTY_SHEETS_MAX]:
@@ -344,7 +344,7 @@ def lists_without_loans(located: LocatedBook) -> Iterator[tuple[str, EmptyList]]
         for empty in empty_lists(sheet):
             if empty.flag not in flags:
                 flags.add(empty.flag)
-                yield sheet.name, empty
+                yield sheet, empty
 
 
 EMPTY_SHEETS_MAX: Final = 200

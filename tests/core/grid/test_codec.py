@@ -5,6 +5,7 @@ A damaged file is a CodecError.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 from dataclasses import replace
@@ -19,7 +20,7 @@ from safetensors.numpy import load_file
 from core.grid._intern import intern
 from core.grid.codec import CodecError, WorkbookRecord, open_sheet, open_workbook, write_sheet, write_workbook
 from core.grid.column import Column, Text
-from core.grid.sheet import Formulas, Sheet, Table, Workbook
+from core.grid.sheet import Formulas, ReadingRemark, Sheet, Table, Workbook
 from core.values import Kind
 
 
@@ -80,7 +81,31 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-@pytest.mark.parametrize("sheet", [sample(), empty()])
+def spoiled(data: bytes, name: str, change: Any) -> bytes:
+    """The file with one tensor's values changed, its layout kept."""
+    size = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + size])
+    begin, end = (8 + size + at for at in header[name]["data_offsets"])
+    kind = {"F64": "f8", "I64": "i8", "I32": "i4", "U16": "u2", "U8": "u1"}[header[name]["dtype"]]
+    values = np.frombuffer(data[begin:end], kind).copy()
+    change(values)
+    return data[:begin] + values.tobytes() + data[end:]
+
+
+def put(at: int, value: float) -> Any:
+    def change(values: NDArray[Any]) -> None:
+        values[at] = value
+
+    return change
+
+
+def with_pages() -> Sheet:
+    """A sheet of a document with pages: page and line of each of its rows."""
+    rows = np.arange(999_999 + 1, dtype=np.int32)
+    return replace(sample(), page_lines=np.stack((rows // 50 + 1, rows % 50 + 1), axis=1))
+
+
+@pytest.mark.parametrize("sheet", [sample(), empty(), with_pages()])
 def test_a_sheet_comes_back(tmp_path: Path, sheet: Sheet) -> None:
     write_sheet(sheet, tmp_path / "s")
     back = open_sheet(tmp_path / "s")
@@ -108,6 +133,33 @@ def test_the_file_is_in_the_safetensors_format(tmp_path: Path) -> None:
     assert tensors["lengths"].tolist() == [3, 1, 3]
     assert tensors["runs"].tolist() == [1, 0, 1, 1]
     assert tensors["merged"].tolist() == [0, 0, 1, 1, 5, 2, 9, 2]
+
+
+@pytest.mark.parametrize(
+    ("sheet", "digest"),
+    [
+        (sample(), "347aacdc8e3c1b331d46c6e6479aec6a75d8e187f30d54434bc846ff53c4258f"),
+        (empty(), "215374a7c6a2f53d2b5a775dcf92d1c82a44ce76d9a66efc87d1a2eed3f0ce43"),
+    ],
+)
+def test_a_file_without_pages_is_what_it_was_before_there_were_pages(tmp_path: Path, sheet: Sheet, digest: str) -> None:
+    write_sheet(sheet, tmp_path / "s")
+    assert hashlib.sha256((tmp_path / "s").read_bytes()).hexdigest() == digest
+
+
+@pytest.mark.parametrize("change", [put(0, 0), put(1, -1)])
+def test_pages_that_cannot_be(tmp_path: Path, change: Any) -> None:
+    path = tmp_path / "s"
+    write_sheet(with_pages(), path)
+    path.write_bytes(spoiled(path.read_bytes(), "page_lines", change))
+    with pytest.raises(CodecError):
+        open_sheet(path)
+
+
+def test_pages_of_too_few_rows(tmp_path: Path) -> None:
+    write_sheet(replace(sample(), page_lines=np.ones((3, 2), np.int32)), tmp_path / "s")
+    with pytest.raises(CodecError):
+        open_sheet(tmp_path / "s")
 
 
 LAYOUT_2 = Path(__file__).with_name("layout-2.safetensors")
@@ -179,6 +231,38 @@ def test_a_workbook_comes_back(tmp_path: Path) -> None:
         open_workbook(replace(manifest, number_formats=("General",)), tmp_path)
 
 
+REMARKS = (
+    ReadingRemark("total_differs", "The total on page 3, line 9 is 5.00, its rows make 4.00.", "E", (7, 2)),
+    ReadingRemark("page_not_read", "Page 4 is a picture."),
+)
+
+
+def test_the_remarks_of_a_reader_come_back(tmp_path: Path) -> None:
+    book = Workbook((empty(),), remarks=REMARKS)
+    manifest = write_workbook(book, tmp_path)
+    assert same(open_workbook(WorkbookRecord.from_json(manifest.to_json()), tmp_path), book)
+    assert "remarks" not in write_workbook(Workbook((empty(),)), tmp_path).to_json()
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda remark: remark.pop("message"),
+        lambda remark: remark.update(more=1),
+        lambda remark: remark.update(sheet=None),
+        lambda remark: remark.update(code=1),
+        lambda remark: remark.update(rows=None),
+        lambda remark: remark.update(rows=[-1]),
+        lambda remark: remark.update(rows=[True]),
+    ],
+)
+def test_remarks_that_cannot_be(tmp_path: Path, spoil: Any) -> None:
+    body = json.loads(write_workbook(Workbook((empty(),), remarks=REMARKS), tmp_path).to_json())
+    spoil(body["remarks"][0])
+    with pytest.raises(CodecError):
+        WorkbookRecord.from_json(json.dumps(body))
+
+
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -211,24 +295,6 @@ def test_a_damaged_manifest(tmp_path: Path, spoil: Any) -> None:
     for broken in ("", "[]", "null", "[" * 100_000):
         with pytest.raises(CodecError):
             WorkbookRecord.from_json(broken)
-
-
-def spoiled(data: bytes, name: str, change: Any) -> bytes:
-    """The file with one tensor's values changed, its layout kept."""
-    size = int.from_bytes(data[:8], "little")
-    header = json.loads(data[8 : 8 + size])
-    begin, end = (8 + size + at for at in header[name]["data_offsets"])
-    kind = {"F64": "f8", "I64": "i8", "I32": "i4", "U16": "u2", "U8": "u1"}[header[name]["dtype"]]
-    values = np.frombuffer(data[begin:end], kind).copy()
-    change(values)
-    return data[:begin] + values.tobytes() + data[end:]
-
-
-def put(at: int, value: float) -> Any:
-    def change(values: NDArray[Any]) -> None:
-        values[at] = value
-
-    return change
 
 
 @pytest.mark.parametrize(

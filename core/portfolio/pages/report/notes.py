@@ -9,8 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.grid.address import range_name
-from core.grid.sheet_name import in_quotes
+from core.grid.places import range_place
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.parsing import Numbers
 from core.portfolio.model.classes import NAME_LENGTH_MAX, is_class_name
@@ -123,10 +122,10 @@ class _Notes:
         read = {name: _values(table, role, name, places) for name, role in roles.items()}
         self.columns = {name for name, values in read.items() if np.isfinite(values).any()}
         self.rows = [{name: float(read[name][at]) for name in self.columns} for at in range(len(names))]
-        sheet = in_quotes(table.page.sheet.name)
-        self.place = f"{sheet}!{range_name(places[0], 0, places[-1], max(table.headers))}"
+        sheet = table.page.sheet
+        self.place = range_place(sheet, places[0], 0, places[-1], max(table.headers))
         self.cells = {
-            f"tranches.{name}": f"{sheet}!{range_name(places[0], at, places[-1], at)}"
+            f"tranches.{name}": range_place(sheet, places[0], at, places[-1], at)
             for name in self.columns
             if (at := table.columns[roles[name]]) >= 0
         }

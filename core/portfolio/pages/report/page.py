@@ -9,9 +9,8 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from core.grid.address import cell_name
+from core.grid.places import cell_place
 from core.grid.sheet import Sheet, Workbook
-from core.grid.sheet_name import in_quotes
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.parsing import (
     BLANK,
@@ -225,7 +224,7 @@ class ReportPage:
 
     def place(self, row: int, column: int) -> str:
         """Return where a cell stands, with the sheet's name."""
-        return f"{in_quotes(self.sheet.name)}!{cell_name(row, column)}"
+        return cell_place(self.sheet, row, column)
 
     def texts(self) -> Iterator[tuple[int, int, str]]:
         """Yield (row, column, text) of every text cell, row by row."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
+from core.grid.places import sheet_part
 from core.portfolio.model.facts import Fact, FactSubject, tolerance_of
 from core.portfolio.pages.report import words
 
@@ -73,7 +74,7 @@ def _are_neighbours(fact: Fact, other_fact: Fact) -> bool:
     """
     return (
         fact.kind == other_fact.kind == "test"
-        and fact.place.rpartition("!")[0] == other_fact.place.rpartition("!")[0]
+        and sheet_part(fact.place) == sheet_part(other_fact.place)
         and words.normal(fact.label) != words.normal(other_fact.label)
     )
 

@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 
 from core.generate import generate
 from core.grid.codec import open_sheet, write_sheet
-from core.grid.sheet import Sheet
+from core.grid.sheet import Sheet, Workbook
 from core.portfolio import Portfolio
 from core.portfolio.assemble.stored import LOANS_MAX, SHEET_ROW, StoredError, from_sheet, loans_at, to_sheet
 from core.portfolio.model.notes import Notes
 from core.portfolio.model.portfolio import Names
+from tests.core.paged import paged_book
+from tests.core.portfolio.conftest import sheet_from_rows
 
 LOANS: dict[str, Any] = {
     "borrower_name": ["Acme Corp.", "Borealis", "Naïve & Söhne\t\\N", None],
@@ -109,6 +111,21 @@ def test_lots_and_their_conflicts_come_back() -> None:
 def test_a_generated_deal_comes_back_from_its_file(tmp_path: Path) -> None:
     loans = Portfolio.from_columns(generate(loans=500, seed=3).portfolio_columns())
     same(loans, from_sheet(through_a_file(to_sheet(loans), tmp_path)))
+
+
+def test_the_rows_of_a_document_come_back_with_their_pages(tmp_path: Path) -> None:
+    """Of the rows that loans stand on; a loan without a row has none."""
+    rows = sheet_from_rows([["Issuer", "CUSIP", "Par"], *([f"B{at}", f"12345{at:03}", 1.0 + at] for at in range(20))])
+    loans = Portfolio.from_workbook(paged_book(Workbook((rows,))))
+    assert loans.sheet_rows is not None
+    loans = replace(loans, sheet_rows=np.where(loans.sheet_rows == 5, 0, loans.sheet_rows).astype(np.int32))
+    back = from_sheet(through_a_file(to_sheet(loans, fields={"par_value", SHEET_ROW}), tmp_path))
+    assert back.sheet_rows is not None
+    assert back.sheet_rows.tolist() == [2, 3, 4, 0, *range(6, 22)]
+    assert {row: back.page_line(row) for row in (2, 7, 8, 21)} == {2: (1, 5), 7: (1, 10), 8: (2, 4), 21: (3, 10)}
+    assert [back.page_line(row) for row in (0, 22)] == [None, None]
+    assert from_sheet(to_sheet(loans, fields={"par_value"})).page_lines is None
+    assert from_sheet(to_sheet(replace(loans, page_lines=None), fields={SHEET_ROW})).page_lines is None
 
 
 def test_what_nobody_asks_for_is_left_out(loans: Portfolio) -> None:
