@@ -15,7 +15,7 @@ SEED = 34
 ISOLATED = 5
 """Mutants that the usual child reads, too."""
 READ_LEAST = 0.5
-"""Of the mutants, the share that is read: so many changes are small that less would say that the reader reads nothing."""
+"""The share of mutants that is read: most changes are small, and a reader that refuses them all reads nothing."""
 
 
 def test_mutants_are_read_or_refused() -> None:
