@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.files.pdf.blocks import Block, Ruler
-from core.files.pdf.phrases import is_amount, is_value, phrases
+from core.files.pdf.phrases import are_parted, is_value, phrases
 from core.files.pdf.words import Line, Word
 
 NARROW_LINES: Final = 3
@@ -134,16 +134,16 @@ def _shown_by_kinds(block: Block, strips: NDArray[np.int64], ruler: Ruler) -> ND
     shown = np.zeros(len(strips), np.bool_)
     for at, strip in enumerate(strips.tolist()):
         pairs = [pair for line in lines if (pair := _around(line, strip, ruler)) is not None]
-        parted = sum(is_amount(before) or (is_amount(after) and before[-1] not in "+-") for before, after in pairs)
+        parted = sum(are_parted(before, after, has_pieces=lines[0].has_pieces) for before, after in pairs)
         shown[at] = parted >= NARROW_LINES and parted >= NARROW_SHARE * len(pairs)
     return shown
 
 
-def _around(line: Line, strip: list[int], ruler: Ruler) -> tuple[str, str] | None:
+def _around(line: Line, strip: list[int], ruler: Ruler) -> tuple[Word, Word] | None:
     """Return the words on both sides of a strip, where they are neighbours with a space between them."""
     for before, after in zip(line.words, line.words[1:], strict=False):
         if ruler.at(before.right) < strip[0] + 1 and ruler.at(after.left) >= strip[1] - 1:
-            return (before.text, after.text) if after.left - before.right < 1.5 * line.size else None
+            return (before, after) if after.left - before.right < 1.5 * line.size else None
     return None
 
 

@@ -10,12 +10,18 @@ from core.files.pdf.words import Line, Word
 
 WIDE_GAP: Final = 0.7
 """Of the font's size: more than two spaces. Words of a sentence stand closer, even where it is justified."""
+WIDE_SPACES: Final = 1.6
+"""Of a space: likewise, for fonts whose spaces are wide."""
 SURE_GAP: Final = 1.2
 """Of the font's size: no gap in a cell is so wide, not even two spaces in a justified line."""
+SURE_SPACES: Final = 2.6
+"""Of a space: likewise."""
 SEVERAL: Final = 3
 """Gaps of a line that none is so wide: columns that stand close."""
 CLOSE_GAP: Final = 0.5
 """Of the font's size: words of a cell stand closer."""
+CLOSE_SPACES: Final = 1.3
+"""Of a space: likewise."""
 PIECES_SHARE: Final = 0.3
 """Of the words that stand close, how many must be of one piece where pieces are cells."""
 BROKEN_MAX: Final = 0.02
@@ -26,6 +32,7 @@ LABEL_GAP: Final = 0.18
 _CURRENCY: Final = re.compile(r"(?:US|C|CA|A|AU|HK|S)?[$€£¥]")
 _FIGURE: Final = re.compile(r"\(?[-+]?\(?[$€£¥]?[\d.,]*\d[\d.,]*\)?%?\)?(?:bps)?|[-–—]+", re.IGNORECASE)
 _AMOUNT: Final = re.compile(r"\d[.,]\d|\d{4}|%|[-/.]\d")
+_MONTH: Final = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?,?", re.IGNORECASE)
 _AFTER_FIGURE: Final = re.compile(r"%|\)|%\)|bps|x", re.IGNORECASE)
 _LEADERS: Final = re.compile(r"\s*(?:[.·…]\s?){3,}$|^[.·…]{2,}$")
 _DATE: Final = re.compile(
@@ -47,6 +54,18 @@ def is_value(text: str) -> bool:
 def is_amount(text: str) -> bool:
     """Return whether a word can only be a cell of its own: a figure with decimals, groups or four digits, or a date."""
     return _AMOUNT.search(text) is not None and is_value(text)
+
+
+def are_parted(before: Word, word: Word, *, has_pieces: bool) -> bool:
+    """Return whether two words that stand close can only be cells of their own.
+
+    They are of two pieces where pieces are cells; else one of them is an amount or a date.
+    """
+    if has_pieces:
+        return before.last != word.first
+    if _MONTH.fullmatch(before.text) or _MONTH.fullmatch(word.text):
+        return False
+    return is_amount(before.text) or (is_amount(word.text) and before.text[-1] not in "+-")
 
 
 def tidy(line: Line) -> None:
@@ -76,7 +95,8 @@ def _joins(before: Word, word: Word, size: float) -> bool:
 def sure_gaps(line: Line) -> Iterator[tuple[float, float]]:
     """Yield the gaps of a line that part columns for certain: the widest, or several that are wide."""
     every = list(gaps(line))
-    sure = [(start, stop) for start, stop in every if stop - start > SURE_GAP * line.size]
+    least = max(SURE_GAP * line.size, SURE_SPACES * line.space)
+    sure = [(start, stop) for start, stop in every if stop - start > least]
     yield from sure or (every if len(every) >= SEVERAL else ())
 
 
@@ -88,7 +108,7 @@ def mark_pieces(lines: Iterable[Line]) -> None:
         count += len(line.words)
         broken += sum(word.first != word.last for word in line.words)
         for before, word in zip(line.words, line.words[1:], strict=False):
-            if word.left - before.right < CLOSE_GAP * line.size:
+            if word.left - before.right < max(CLOSE_GAP * line.size, CLOSE_SPACES * line.space):
                 close += 1
                 same += before.last == word.first
     has_pieces = same >= PIECES_SHARE * close and same > 0 and broken <= BROKEN_MAX * count
@@ -99,7 +119,7 @@ def mark_pieces(lines: Iterable[Line]) -> None:
 def _is_wide(before: Word, word: Word, line: Line) -> bool:
     """Return whether a gap parts two words: a wide one, one between pieces, or a space between a label and its value."""
     gap = word.left - before.right
-    if gap > WIDE_GAP * line.size:
+    if gap > max(WIDE_GAP * line.size, WIDE_SPACES * line.space):
         return True
     if line.has_pieces:
         return before.last != word.first

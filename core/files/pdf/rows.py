@@ -45,6 +45,9 @@ def joined_rows(rows: list[Row]) -> list[Row]:
     body = rows[start:]
     wraps = _wraps(body)
     joined: list[Row] = []
+    if 0 < start < len(rows) and _goes_on(body[0], rows[start - 1], wraps, is_above=True):
+        start -= 1
+        body.insert(0, rows[start])
     for row in body:
         if joined and _goes_on(joined[-1], row, wraps):
             _append(joined[-1], row)

@@ -43,19 +43,16 @@ def drop_page_numbers(page: PageLines) -> None:
 
 
 def same_head(before: list[Line], lines: list[Line]) -> int:
-    """Return how many lines at the top of a page stand on a page before, too: its first lines, or headings below them."""
-    if not lines:
-        return 0
-    starts = [at for at, line in enumerate(before) if _same(line, lines[0]) and (at == 0 or _is_heading(line))]
-    return max((_run(before[at : at + HEAD_MAX], lines) for at in starts), default=0)
+    """Return how many lines at the top of a page stand on a page before, too: its first lines, and headings below them.
 
-
-def _run(before: list[Line], lines: list[Line]) -> int:
-    count = 0
-    for old, new in zip(before, lines, strict=False):
-        if not _same(old, new):
+    Between them that page may have titles that this one lacks.
+    """
+    at = count = 0
+    for line in lines[:HEAD_MAX]:
+        again = next((place for place in range(at, len(before)) if _same(before[place], line)), None)
+        if again is None or (again > count and not _is_heading(line)):
             break
-        count += 1
+        at, count = again + 1, count + 1
     return count
 
 

@@ -7,17 +7,20 @@ with rows that stand in the columns of the last table.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Final
 
 from core.files.pdf.blocks import Block, Ruler, blocks_of, cover_of, joined_blocks
-from core.files.pdf.phrases import gaps, is_value
-from core.files.pdf.running import drop_page_numbers, same_foot, same_head
+from core.files.pdf.phrases import gaps, is_value, phrases
+from core.files.pdf.running import HEAD_MAX, drop_page_numbers, repeated_text, same_foot, same_head
 from core.files.pdf.words import Line, PageLines
 
 ALIGNED: Final = 2.0
 """Points: how far the edge of a figure may be from those above it."""
 ALIGNED_SHARE: Final = 0.6
 """Of the figures of a page's first row, how many must stand below figures of the page before."""
+HEADING_SHARE: Final = 0.4
+"""Of the phrases of a table's lines, how many a line of its headings has."""
 LOOKED_BACK: Final = 60
 """Lines of the page before that are looked at."""
 
@@ -29,6 +32,8 @@ class Section:
     blocks: list[Block]
     foot: list[Line] = field(default_factory=list)
     first_page: list[Line] = field(default_factory=list)
+    running: set[str] = field(default_factory=set)
+    """Texts at the top of the page before it."""
 
     @property
     def lines(self) -> list[Line]:
@@ -76,7 +81,9 @@ def _add(
     if not body and sections:
         return
     lines = page.lines[: len(page.lines) - foot]
-    sections.append(Section(blocks_of(lines, ruler), page.lines[len(page.lines) - foot :] if foot else [], page.lines))
+    running = set() if before is None else {repeated_text(line) for line in before.lines[:HEAD_MAX]}
+    foot_lines = page.lines[len(page.lines) - foot :] if foot else []
+    sections.append(Section(blocks_of(lines, ruler), foot_lines, page.lines, running))
 
 
 def _goes_on(section: Section, head: list[Line], body: list[Line], ruler: Ruler) -> bool:
@@ -87,12 +94,28 @@ def _goes_on(section: Section, head: list[Line], body: list[Line], ruler: Ruler)
         return not section.has_table or (len(body) <= 2 and bool(head))
     if last.table_lines < 2:
         return False
-    if any(any(True for _ in gaps(line)) for line in head):
+    if _headings(section) & {repeated_text(line) for line in head}:
         return True
-    leading = next((line for line in rows if any(is_value(word.text) for word in line.words)), rows[0])
+    leading = next((line for line in rows if _has_figures(line)), rows[0])
     if leading is not rows[0] or body.index(leading) > 2:
         return False
     return _fits(last, leading, ruler) and _is_aligned(last, leading)
+
+
+def _headings(section: Section) -> set[str]:
+    """Return the lines above the figures of a section's last table that may be its headings.
+
+    They have enough columns for it, and do not also stand on the page before the section.
+    """
+    lines = [line for line in section.blocks[-1].lines if any(True for _ in gaps(line))]
+    first = next((at for at, line in enumerate(lines) if _has_figures(line)), 1)
+    usual = median(len(phrases(line)) for line in lines[first:] or lines)
+    found = {repeated_text(line) for line in lines[:first] if len(phrases(line)) >= HEADING_SHARE * usual}
+    return found - section.running
+
+
+def _has_figures(line: Line) -> bool:
+    return any(is_value(word.text) for word in line.words)
 
 
 def _fits(block: Block, line: Line, ruler: Ruler) -> bool:

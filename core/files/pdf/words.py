@@ -17,6 +17,8 @@ SIZE_OF_HEIGHT: Final = 0.86
 
 WORD_GAP: Final = 0.15
 """Of the size: what parts two words. Spaces have 0.2 and more, letters of a word 0.05 at most."""
+SPACE: Final = 0.3
+"""Of the size: the width of a space, where a line has none."""
 PIECE_GAP: Final = 0.08
 """Of the size: what parts two words of different pieces of the content."""
 SAME_LINE: Final = 0.3
@@ -57,6 +59,8 @@ class Line:
     """Upwards, from the page's own origin."""
     size: float
     """Of its font, in points."""
+    space: float
+    """Width of its spaces, in points."""
     words: list[Word] = field(default_factory=list)
     has_pieces: bool = False
     """Its document prints cells in one piece, so that a new piece is a new cell."""
@@ -197,7 +201,8 @@ def _line(page: int, run: _Run) -> Line:
     if is_raised.any() and not is_raised.all():
         is_raised &= ~_is_ordinal(codes, is_raised)
         codes, places, pieces = codes[~is_raised], places[~is_raised], pieces[~is_raised]
-    line = Line(page, 0, baseline, size)
+    spaces = (places[:, 1] - places[:, 0])[codes == ord(" ")]
+    line = Line(page, 0, baseline, size, float(np.median(spaces)) if len(spaces) else SPACE * size)
     line.words = _words(codes.tolist(), places.tolist(), pieces.tolist())
     return line
 
