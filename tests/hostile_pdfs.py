@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -128,6 +128,34 @@ def ladder(count: int) -> list[tuple[float, float]]:
     return [place for at in range(count) for place in ((100.0 + at / 10, at * 1.4), (110.0 + at / 10, at * 1.4))]
 
 
+def printed(lines: Iterable[Sequence[tuple[float, str]]], *, size: float = 8, step: float = 10) -> bytes:
+    """The content of a page with these lines of texts at their places, from the top."""
+    texts = [
+        b"1 0 0 1 %.3f %.3f Tm (%b) Tj" % (left, 780 - step * at, text.encode())
+        for at, line in enumerate(lines)
+        for left, text in line
+    ]
+    return b"BT /F1 %g Tf " % size + b" ".join(texts) + b" ET"
+
+
+def own_tables(page: int) -> bytes:
+    """A page with a table that has its own headings and columns."""
+    places = [20.0 + page % 7, 120.0 + page % 31, 260.0 + page % 53, 420.0 + page % 19]
+    rows = [[f"{name} {page}" for name in ("Loan", "Obligor", "Par", "Price")]]
+    rows += [[f"LX{page:04d}{at}", f"Alder {at}", f"{at * page:,}.00", f"{at}.25"] for at in range(6)]
+    return printed([list(zip(places, row, strict=True)) for row in rows])
+
+
+def small_tables(page: int) -> bytes:
+    """A page with forty tables of two lines, each with other columns than the one above."""
+    chance = Random(page)
+    lines = []
+    for _ in range(40):
+        places = sorted(chance.sample(range(10, 600, 45), 4))
+        lines += [[(float(place), f"N{place}") for place in places], [(float(place), f"{place}.5") for place in places]]
+    return printed(lines, size=4, step=9)
+
+
 def full_page(columns: int) -> bytes:
     """The content of a page of seventy lines with so many columns of seven digits."""
     lines = [
@@ -136,6 +164,13 @@ def full_page(columns: int) -> bytes:
         for line in range(70)
     ]
     return b"BT /F1 %g Tf " % (80 / columns) + b" ".join(lines) + b" ET"
+
+
+def long_cell(text: str) -> Callable[[], bytes]:
+    """A table, and below it a line with a text that is as long as a page may have."""
+    escaped = text.replace("(", "\\(").replace(")", "\\)").encode()
+    line = b" BT /F1 0.2 Tf 40 600 Td (" + escaped + b") Tj 14000 0 Td (1.00) Tj ET"
+    return lambda: document([deflated(TABLE + line)], box=b"[0 0 %g 792]" % SIDE)
 
 
 def random_places(count: int) -> list[tuple[float, float]]:
@@ -385,6 +420,19 @@ FILES: Final[dict[str, HostileFile]] = {
     "100 pages of 29,000 columns": HostileFile(
         lambda: scattered(((at / 2.1, 700) for at in range(29_000)), size=0.2, pages=100), EITHER, is_slow=True
     ),
+    "2,000 tables of their own": HostileFile(
+        lambda: document([own_tables(page) for page in range(2_000)]), EITHER, is_slow=True
+    ),
+    "200 tables of their own": HostileFile(lambda: document([own_tables(page) for page in range(200)]), EITHER),
+    "forty tables on each of 100 pages": HostileFile(lambda: document([small_tables(page) for page in range(100)]), EITHER),
+    "a figure of 29,000 digits": HostileFile(long_cell("1" * 29_000), EITHER),
+    "an amount of 29,000 digits": HostileFile(long_cell("$ " + "1" * 29_000 + "x"), EITHER),
+    "a figure of 29,000 points": HostileFile(long_cell("1." * 14_500), EITHER),
+    "a figure with 29,000 marks": HostileFile(long_cell("1" + "*" * 29_000 + "x"), EITHER),
+    "a figure with 9,000 numbered marks": HostileFile(long_cell("1" + "[1]," * 9_000 + "x"), EITHER),
+    "29,000 brackets": HostileFile(long_cell("[" * 29_000), EITHER),
+    "a word of 29,000 hyphens": HostileFile(long_cell("-" * 29_000), EITHER),
+    "10,000 words in a cell": HostileFile(long_cell("ab " * 10_000), EITHER),
     "50,000 characters at one place": HostileFile(lambda: scattered([(70, 700)] * 50_000), EITHER),
     # Loops.
     "pages among their own kids": HostileFile(lambda: page_tree(b"<</Type/Pages/Count 9/Kids[2 0 R 3 0 R]>>"), EITHER),
