@@ -23,6 +23,24 @@ ACCOUNTS: Final = (
     "Payment Account", "Principal Collection", "Interest Collection", "Custodial Account", "Expense Reserve",
     "Unfunded Reserve", "Interest Smoothing",
 )  # fmt: skip
+LIMITS: Final = (
+    "Not less than the required percentage consists of Senior Secured Loans, Cash and Eligible Investments",
+    "Not more than the limit consists, in the aggregate, of Second Lien Loans, Unsecured Loans and Bonds",
+    "Not more than the limit consists of obligations of a single Obligor and its Affiliates, except that up to five "
+    "Obligors may each represent a greater percentage as the Indenture provides",
+    "Caa Obligations",
+    "CCC Obligations",
+    "Not more than the limit consists of Collateral Obligations that pay interest less frequently than quarterly",
+    "Fixed Rate Obligations",
+    "Not more than the limit consists of Delayed Drawdown Collateral Obligations and Revolving Collateral Obligations",
+)
+PAYMENTS: Final = (
+    "Taxes, governmental fees and registered office fees",
+    "Trustee fees and expenses, up to the Administrative Expense Cap",
+    "Base Management Fee", "Interest on the Class A-1 Notes and, pro rata, payments under any hedge agreement",
+    "Interest on the Class A-2 Notes", "Interest on the Class B Notes", "Deferred interest on the Class C Notes",
+    "To the holders of the Subordinated Notes until the internal rate of return is reached",
+)  # fmt: skip
 TRUSTEES: Final = ("Bluewater Corporate Trust", "Meridian Fiduciary Services", "Hartwell Trust Company, N.A.")
 
 
@@ -35,6 +53,7 @@ class _Spec:
     group: str = ""
     width_max: float = 0.0
     """Wider texts are wrapped; 0 where none is."""
+    width_min: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -62,7 +81,9 @@ def fit(specs: list[_Spec], rows: list[list[Printed]], left: float, gutter: floa
         width += max(
             (stringWidth(f"{row[at].sign} ", style.bold, style.size) for row in rows if row[at].sign), default=0
         )
-        width = max([width, *(stringWidth(word, style.bold, style.size) for word in spec.header.split())])
+        width = max(
+            [width, spec.width_min, *(stringWidth(word, style.bold, style.size) for word in spec.header.split())]
+        )
         header = "\n".join(wrapped(spec.header, width, style.bold, replace(style, indent=0)))
         columns.append(Column(header, left, left + width, spec.align, None, spec.group, bool(spec.width_max)))
         left += width + gutter
@@ -316,15 +337,19 @@ class _Monthly:
             by_rating[asset.moodys[1]] = by_rating.get(asset.moodys[1], 0) + asset.par
             by_industry[asset.industry] = by_industry.get(asset.industry, 0) + asset.par
         style = replace(self.style, zebra=True)
+        shares = _shares(by_industry)
+        if self.seed % 3 == 2:
+            shares[-1][1] = Printed(f"{float(shares[-1][1].text.replace(',', '')) + 90_000:,.2f}")
         left = [_Spec("Rating"), _Spec("Par Amount", "right"), _Spec("% of Total", "right")]
         right = [_Spec("Industry", width_max=130), _Spec("Par Amount", "right"), _Spec("% of Total", "right")]
         self.beside(
             [
                 (30, "Rating Distribution", left, _shares(by_rating), True),
-                (270, "Industry Concentration", right, _shares(by_industry), True),
+                (270, "Industry Concentration", right, shares, True),
             ],
             style,
         )
+        self.paper.tables[-1].rows[-1].is_misprint = self.seed % 3 == 2
 
     def nothing(self) -> None:
         self.page(PORTRAIT, "Defaulted Securities")
@@ -348,7 +373,8 @@ class _Monthly:
         ]  # fmt: skip
         values = [round(asset.par * asset.price / 100, 2) for asset in assets]
         par = sum(asset.par for asset in assets)
-        rows.append(plain("Total", "", "", f"{par:,.2f}", "", f"{sum(map(_cents, values)):,.2f}", ""))
+        average = f"{sum(values) / par * 100:.2f}" if self.seed % 2 else ""  # of the prices: no sum, and no misprint
+        rows.append(plain("Total", "", "", f"{par:,.2f}", average, f"{sum(map(_cents, values)):,.2f}", ""))
         par_specs = [
             _Spec("Issuer Name", width_max=170), _Spec("Facility"), _Spec("LoanX ID"),
             _Spec("Principal Balance", "right"),
@@ -384,6 +410,60 @@ class _Monthly:
             "ratings", rating_specs, rows, gutter=self.gutter + 4, style=style, again="Asset Detail III: Ratings"
         )
 
+    def limits(self) -> None:
+        """Draw concentration limits: long descriptions over several lines."""
+        random = self.random
+        self.page(PORTRAIT, "Concentration Limitations")
+        rows = []
+        for label, text in zip("abcdefgh", LIMITS, strict=True):
+            limit = random.choice((2.5, 5, 7.5, 10, 12.5, 60, 90))
+            actual = limit * random.uniform(0, 1.1)
+            status = "Pass" if actual <= limit else "Fail"
+            rows.append(plain(f"({label})", text, f"{limit:.1f}%", f"{actual:.1f}%", status))
+        specs = [
+            _Spec(""), _Spec("Limitation", width_max=300), _Spec("Limit", "right"), _Spec("Actual", "right"),
+            _Spec("Result", "centre"),
+        ]  # fmt: skip
+        self.table("limits", specs, rows, gutter=12, style=replace(self.style, gap=self.style.gap + 3))
+
+    def payments(self) -> None:
+        """Draw three tables below one another, the first with dots that lead to its amounts."""
+        random = self.random
+        self.page(PORTRAIT, "Interest Proceeds and Payments")
+        names = ("Collections of Interest", "Fees and Other Income", "Reinvestment Income", "Hedge Receipts")
+        amounts = [round(random.uniform(1e3, 4e6), 2) for _ in names]
+        rows = [
+            [Printed(name, leaders=True), Printed(f"{value:,.2f}")] for name, value in zip(names, amounts, strict=True)
+        ]
+        rows.append(plain("Total Interest Proceeds", f"{sum(amounts):,.2f}"))
+        specs = [_Spec("Source", width_min=230), _Spec("Amount", "right")]
+        self.table("proceeds", specs, rows, gutter=6, total=True)
+        self.y -= 22
+        self.paper.title(30, self.y, "Priority of Payments", self.style.bold, 9)
+        self.y -= 4
+        due = [round(random.uniform(1e3, 4e5), 2) for _ in PAYMENTS]
+        rows = [
+            plain(f"({label})", text, f"{value:,.2f}", f"{value:,.2f}" if at < 6 else "0.00")
+            for at, (label, text, value) in enumerate(zip("ABCDEFGH", PAYMENTS, due, strict=True))
+        ]
+        specs = [
+            _Spec(""),
+            _Spec("Payment", width_max=220),
+            _Spec("Amount Due", "right"),
+            _Spec("Amount Paid", "right"),
+        ]
+        self.table("payments", specs, rows, gutter=14)
+        self.y -= 22
+        self.paper.title(30, self.y, "Class Balances", self.style.bold, 9)
+        self.y -= 4
+        rows = [
+            plain(f"Class {name}", f"{value:,.2f}", "—", f"{value:,.2f}")
+            for name, value in (("A-1", 248e6), ("A-2", 8e6), ("B", 46e6), ("C", 24e6))
+        ]
+        rows.append(plain("Total", f"{326e6:,.2f}", "—", f"{326e6:,.2f}"))
+        specs = [_Spec("Class")] + [_Spec(name, "right") for name in ("Opening Balance", "Paid", "Closing Balance")]
+        self.table("balances", specs, rows, gutter=18, total=True)
+
     def trades(self) -> None:
         random = self.random
         self.page(LANDSCAPE, "Trading Activity")
@@ -416,6 +496,8 @@ class _Monthly:
         self.stratifications()
         self.nothing()
         self.details()
+        self.limits()
+        self.payments()
         self.trades()
         self.paper.end()
         return self.paper.document(f"monthly-{self.seed}")

@@ -19,6 +19,8 @@ Align = Literal["left", "right", "centre"]
 Vertical = Literal["first", "middle", "last"]
 """The line of a wrapped row that its other cells stand on."""
 
+SOFT_HYPHEN = "\u00ad"
+RAISED_SIZE = 0.62
 SAME_LINE = 1.6
 """Baselines that are nearer, in points, are one line."""
 
@@ -60,6 +62,7 @@ class Style:
     grid: bool = False
     zebra: bool = False
     header_rule: bool = True
+    breaks_at_hyphens: bool = False
 
 
 class Paper:
@@ -116,11 +119,15 @@ class Paper:
             return x
         width = stringWidth(text, font, size)
         start = {"left": x, "right": x - width, "centre": x - width / 2}[align]
-        self.canvas.setFont(font, size)
-        self.canvas.drawString(start, y, text)
+        self.put(start, y, text, font, size)
         if counts:
             self._baselines.append(y)
         return start + width
+
+    def put(self, x: float, y: float, text: str, font: str, size: float) -> None:
+        """Put the glyphs of a text on the page."""
+        self.canvas.setFont(font, size)
+        self.canvas.drawString(x, y, text)
 
     def title(self, x: float, y: float, text: str, font: str, size: float, align: Align = "left") -> None:
         """Draw a text that is no part of a table."""
@@ -163,7 +170,7 @@ class Paper:
         """Draw a row below y and return the place below it."""
         font = style.bold if bold else style.font
         texts = [
-            wrapped(cell.text, column.width, font, style) if column.wraps else [cell.text]
+            self._lines(cell, column, font, style) if column.wraps else [cell.text]
             for cell, column in zip(cells, columns, strict=True)
         ]
         count = max(map(len, texts))
@@ -185,6 +192,16 @@ class Paper:
             self._grid(columns, y - 0.5, bottom - style.gap - 0.5)
         return bottom - style.gap
 
+    def _lines(self, cell: Printed, column: Column, font: str, style: Style) -> list[str]:
+        """Return the lines of a cell; the last one has room for the mark."""
+        lines = wrapped(cell.text, column.width, font, style)
+        mark = stringWidth(cell.mark, font, style.size) * (RAISED_SIZE if cell.raised else 1) + 2
+        room = column.width - mark - (style.indent if len(lines) > 1 else 0)
+        if cell.mark and stringWidth(lines[-1], font, style.size) > room and " " in lines[-1]:
+            line, _, word = lines[-1].rpartition(" ")
+            lines[-1:] = [line, word]
+        return lines
+
     def _cell(self, cell: Printed, column: Column, lines: list[str], y: float, font: str, style: Style) -> None:
         edge = column.place(column.align)
         for at, line in enumerate(lines):
@@ -195,8 +212,10 @@ class Paper:
         last = y - (len(lines) - 1) * style.leading
         if cell.sign:
             self.text(column.left, last, cell.sign, font, style.size)
+        if cell.unit:
+            self.text(column.right + 3, last, cell.unit, font, style.size)
         if cell.mark:
-            size = style.size * 0.62 if cell.raised else style.size
+            size = style.size * RAISED_SIZE if cell.raised else style.size
             end = self.text(
                 end + (0.4 if cell.raised else 1.5),
                 last + (style.size * 0.36 if cell.raised else 0),
@@ -229,16 +248,29 @@ class Paper:
 
 
 def wrapped(text: str, width: float, font: str, style: Style) -> list[str]:
-    """Return the lines of a text in a column."""
+    """Return the lines of a text in a column. A word may break at its soft hyphen."""
     lines: list[str] = []
+
+    def fits(line: str) -> bool:
+        return stringWidth(line, font, style.size) + (style.indent if len(lines) > 1 else 0) <= width
+
     for word in text.split(" "):
-        indent = style.indent if len(lines) > 1 else 0
         longer = f"{lines[-1]} {word}" if lines else word
-        if lines and stringWidth(longer, font, style.size) + indent <= width:
-            lines[-1] = longer
-        else:
+        head, hyphen, tail = _halves(word, style)
+        if not lines:
             lines.append(word)
+        elif fits(longer.replace(SOFT_HYPHEN, "")):
+            lines[-1] = longer.replace(SOFT_HYPHEN, "")
+        elif hyphen and fits(f"{lines[-1]} {head}{hyphen}"):
+            lines[-1] += f" {head}{hyphen}"
+            lines.append(tail)
+        else:
+            lines.append(word.replace(SOFT_HYPHEN, ""))
     return lines
+
+
+def _halves(word: str, style: Style) -> tuple[str, str, str]:
+    return word.partition(SOFT_HYPHEN if SOFT_HYPHEN in word or not style.breaks_at_hyphens else "-")
 
 
 def plain(*texts: str) -> list[Printed]:

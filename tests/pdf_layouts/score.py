@@ -47,6 +47,8 @@ class Score:
     """Cells of the workbook that the document does not print in a table or as a title; each counts as a wrong cell."""
     pieces: dict[str, int] = field(default_factory=dict)
     """Sheets that hold rows of each table: a table that is continued stands in one."""
+    homes: dict[str, int] = field(default_factory=dict)
+    """The sheet that most rows of each table are in."""
     misprints_right: bool = True
     """Whether exactly the misprinted totals are remarked, with page and line."""
 
@@ -73,7 +75,7 @@ def key_of(value: Value) -> Key | None:
         return None
     if isinstance(value, str):
         text = " ".join(value.replace("\u00ad", "").split())
-        return None if text in DASHES or not text else text
+        return DASHES[0] if text in DASHES else text or None
     return float(f"{value:.9g}") + 0.0
 
 
@@ -128,7 +130,8 @@ def _columns(table: Table, pairs: list[tuple[Row, _ReadRow]]) -> dict[int, int]:
 
 
 def _letters(text: str) -> str:
-    return re.sub(r"[^0-9a-z&%]", "", text.casefold())
+    """Return a header's letters and digits, without marks of footnotes such as (1)."""
+    return re.sub(r"[^0-9a-z&%]", "", re.sub(r"\(\d\d?\)", "", text.casefold()))
 
 
 def _words(text: str) -> set[str]:
@@ -206,7 +209,7 @@ def _judge_table(score: Score, table: Table, by_page: dict[int, list[_ReadRow]],
         _judge_row(score, table, row, read, columns[read.sheet] if read is not None else {})
     score.pieces[table.name] = len(by_sheet)
     if by_sheet:
-        sheet = max(by_sheet, key=lambda at: len(by_sheet[at]))
+        sheet = score.homes[table.name] = max(by_sheet, key=lambda at: len(by_sheet[at]))
         _judge_header(score, table, by_sheet[sheet][0][1], columns[sheet], rows)
     else:
         score.cells += len(table.headers)
@@ -218,22 +221,22 @@ def _judge_rest(score: Score, document: Document, rows: list[_ReadRow]) -> None:
     for table in document.tables:
         if table.rows:
             starts[table.rows[0].page] |= _words(" ".join((*table.headers, *table.groups)))
-    running = _words(" ".join(document.running))
     first_pages: dict[int, int] = {}
     for row in rows:
         first_pages.setdefault(row.sheet, row.page)
     for row in rows:
         if row.is_aligned:
             continue
-        allowed = _words(" ".join(document.loose.get(row.page, ()))) | starts[row.page]
+        texts = [*document.loose.get(row.page, ())]
         if first_pages[row.sheet] == row.page:
-            allowed |= running
+            texts += document.running
+        allowed = starts[row.page] | _words(" ".join(texts))
         for column, value in row.cells.items():
-            if not _words(str(value)) <= allowed and not _is_printed(value, document.loose.get(row.page, ())):
+            if not _words(str(value)) <= allowed and not _is_printed(value, texts):
                 _add_surplus(score, row, column)
 
 
-def _is_printed(value: Value, texts: list[str] | tuple[str, ...]) -> bool:
+def _is_printed(value: Value, texts: list[str]) -> bool:
     """Return whether a typed value is one that a title or a note prints."""
     return any(key_of(value) == key_of(right) for text in texts for right in values_of(text))
 

@@ -14,6 +14,7 @@ _NUMBER = re.compile(
     r"(?P<open>\()?(?P<minus>-)?(?P<sign>[$€£]|[A-Z]{3} )? ?"
     r"(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?P<percent> ?%)?\)?"
 )
+_LONG_DAY = re.compile(r"([A-Z][a-z]{2})[a-z]* (\d{1,2}), (\d{4})")
 _DAY = re.compile(r"(\d{1,2})-([A-Z][a-z]{2})-(\d{4})")
 
 
@@ -28,6 +29,10 @@ class Printed:
     """Whether the mark is a superscript."""
     sign: str = ""
     """A currency sign at the left edge of the column, away from the number."""
+    unit: str = ""
+    """A % to the right of the column, away from the number."""
+    number: float | None = None
+    """What the text means where its notation is not that of this module."""
     leaders: bool = False
     """Whether dots lead from the text to the next column."""
 
@@ -37,7 +42,11 @@ class Printed:
 
     def values(self) -> tuple[float | str | None, ...]:
         """Return every value that is a right reading."""
+        if self.number is not None:
+            return (self.number,)
         plain = values_of(self.text)
+        if self.unit and isinstance(plain[0], float):  # whether a sign beside the column counts for it is left open
+            return (plain[0], plain[0] / 100)
         if self.mark and not self.text:  # a column of marks: dropped or kept
             return (None, self.mark, *values_of(self.mark))
         if self.mark and isinstance(plain[0], str):
@@ -112,6 +121,8 @@ def values_of(text: str) -> tuple[float | str | None, ...]:
         return (None, *DASHES)
     if match := _DAY.fullmatch(text):
         return (serial_of(int(match[3]), MONTHS.index(match[2]) + 1, int(match[1])),)
+    if (match := _LONG_DAY.fullmatch(text)) and match[1] in MONTHS:
+        return (serial_of(int(match[3]), MONTHS.index(match[1]) + 1, int(match[2])), text)
     match = _NUMBER.fullmatch(text)
     digits = match["digits"] if match else ""
     if match is None or (len(digits) > 1 and digits[0] == "0" and digits[1] != "."):

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from difflib import SequenceMatcher
+from functools import cache
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from core.grid.sheet import Workbook
@@ -129,13 +131,16 @@ def numbers_in(text: str) -> Iterator[float]:
             yield -number if text.startswith(("-", "(")) else number
 
 
-def days_in(text: str) -> Iterator[float]:
+@cache
+def days_in(text: str) -> tuple[float, ...]:
     """Serials of the days that a text may be read as."""
-    for code in _DAYS:
+    days = []
+    for code in _DAYS if any(sign.isdigit() for sign in text) and len(text) < 20 else ():
         try:
-            yield to_serial(datetime.strptime(text, code).date())  # noqa: DTZ007
+            days.append(to_serial(datetime.strptime(text, code).date()))  # noqa: DTZ007
         except ValueError:
             continue
+    return tuple(days)
 
 
 def matches(cell: PrintedCell, read: ReadCell) -> bool:
@@ -165,14 +170,14 @@ def _matches_text(text: str, read: ReadCell) -> bool:
 
 def _key_of_text(text: str) -> str:
     text = normalised(text)
-    number = next(numbers_in(text), None)
+    number = next(chain(numbers_in(text), days_in(text)), None)
     return text if number is None else f"{number:.9g}"
 
 
 def _key(cell: PrintedCell) -> str:
     if isinstance(cell.value, float):
         return f"{cell.value:.9g}"
-    if isinstance(cell.value, date) and "/" not in cell.text and cell.text[4:5] != "-":
+    if isinstance(cell.value, date):
         return f"{to_serial(cell.value):.9g}"
     return _key_of_text(cell.text)
 
@@ -190,12 +195,14 @@ class _Truth:
     page: int
     key: str = ""
     words: Counter[str] = field(default_factory=Counter)
+    is_running: bool = False
+    """A title that an earlier sheet has too: it may be read as a running header, which stands once."""
 
 
 def compare(printed: Printed, book: Workbook) -> Comparison:
     """Return how many cells of a document are read rightly."""
     truth = _truth_rows(printed)
-    read = read_rows(book)
+    read = _without_repeats(read_rows(book), truth)
     for row in read:
         row.words = Counter(word for cell in row.cells for word in _read_key(cell).split(" "))
     pairs = _aligned(truth, read)
@@ -212,12 +219,34 @@ def compare(printed: Printed, book: Workbook) -> Comparison:
 
 def _truth_rows(printed: Printed) -> list[_Truth]:
     result = []
+    titles: set[str] = set()
     for at, (sheet, pages) in enumerate(zip(printed.sheets, printed.pages, strict=True)):
         for row, page in zip(sheet.rows, pages, strict=True):
             if not row.is_blank and not row.is_repeat:
                 keys = [_key(cell) for cell in row.cells if cell is not None]
                 words = Counter(word for key in keys for word in key.split(" "))
-                result.append(_Truth(at, row, page, "\x1f".join(keys), words))
+                truth = _Truth(at, row, page, "\x1f".join(keys), words)
+                truth.is_running = row.kind == "title" and truth.key in titles
+                titles |= {truth.key} if row.kind == "title" else set()
+                result.append(truth)
+    return result
+
+
+def _without_repeats(read: list[ReadRow], truth: list[_Truth]) -> list[ReadRow]:
+    """Leave out titles and headings that stand in a sheet again: continued pages may print them."""
+    tops = Counter(
+        (row.sheet, _squeezed(_line(row.row.cells, ""))) for row in truth if row.row.kind in (*_HEADS, "title")
+    )
+    most: dict[str, int] = defaultdict(int)
+    for (_, text), count in tops.items():
+        most[text] = max(most[text], count)
+    seen = Counter[tuple[int, str]]()
+    result = []
+    for row in read:
+        text = _squeezed(_read_line(row, ""))
+        if text not in most or seen[row.sheet, text] < most[text]:
+            result.append(row)
+        seen[row.sheet, text] += 1
     return result
 
 
@@ -376,7 +405,8 @@ def _columns(
 def _compare_free(result: Comparison, truth: _Truth, read: ReadRow | None) -> None:
     cells = [cell for cell in truth.row.cells if cell is not None]
     if read is None:
-        result.add(truth.row.kind, 0, len(cells), truth.page, f"not read: {_line(truth.row.cells)}")
+        if not truth.is_running:
+            result.add(truth.row.kind, 0, len(cells), truth.page, f"not read: {_line(truth.row.cells)}")
         return
     right = sum(any(matches(cell, read_cell) for read_cell in read.cells) for cell in cells)
     wrong = max(len(cells) - right, len(read.cells) - right)
@@ -443,7 +473,8 @@ def _add_extras(result: Comparison, printed: Printed, truth: list[_Truth], read:
     running = {_masked(text) for text in printed.running}
     seen: set[tuple[int, str]] = set()
     all_heads = set(repeats)
-    words = {_squeezed(cell.text) for row in truth if row.row.kind in _HEADS for cell in row.row.cells if cell}
+    heads = [row.row for row in truth if row.row.kind in _HEADS]
+    words = "\n".join(_squeezed(cell.text) for row in heads for cell in row.cells if cell)
     for at, row in enumerate(read):
         if at in used:
             continue

@@ -80,6 +80,7 @@ def write_book(path: Path, sheets: Sequence[PrintedSheet], paper: Paper) -> None
             key = code, bold, centred
             if key not in formats:
                 style = {"font_name": FONT, "font_size": SIZE, "num_format": code, "bold": bold}
+                style |= {"text_wrap": True, "valign": "bottom"} if code == _LINES else {}
                 formats[key] = book.add_format(style | ({"align": "center"} if centred else {}))
             return formats[key]
 
@@ -111,6 +112,9 @@ def _write_sheet(page: Any, sheet: PrintedSheet, paper: Paper, format_of: Any) -
     merged = {(row, column): (row, column, last, right) for row, column, last, right in sheet.merged}
     for at, row in enumerate(sheet.rows):
         bold = paper.heads_bold and row.kind in ("title", "group", "head", "total")
+        lines = max((cell.text.count("\n") + 1 for cell in row.cells if cell is not None), default=1)
+        if lines > 1:
+            page.set_row(at, lines * 1.4 * SIZE)
         for column, cell in enumerate(row.cells):
             if cell is None:
                 continue
@@ -120,8 +124,14 @@ def _write_sheet(page: Any, sheet: PrintedSheet, paper: Paper, format_of: Any) -
                 _write(page, at, column, cell, format_of(_code(cell), bold=bold))
 
 
+_LINES: Final = "@"
+"""The format of texts of several lines."""
+
+
 def _code(cell: PrintedCell) -> str:
     """A format for booleans too: LibreOffice prints them as 1 and 0 where a cell has a style."""
+    if "\n" in cell.text:
+        return _LINES
     return '"TRUE";"TRUE";"FALSE"' if isinstance(cell.value, bool) else cell.code
 
 
@@ -152,7 +162,8 @@ def widths(sheet: PrintedSheet, paper: Paper) -> list[float]:
         for column, cell in enumerate(row.cells):
             if cell is None or spills or any((at, column) == place[:2] for place in sheet.merged):
                 continue
-            points[column] = max(points[column], pdfmetrics.stringWidth(cell.text, "DejaVuSans-Bold", SIZE))
+            lengths = [pdfmetrics.stringWidth(line, "DejaVuSans-Bold", SIZE) for line in cell.text.split("\n")]
+            points[column] = max(points[column], *lengths)
     return [(width + paper.padding) / _CHARACTER if width else 2.0 for width in points]
 
 
@@ -231,10 +242,14 @@ def find_rows(sheets: list[PrintedSheet], pages: list[list[str]], running: set[s
             while place < len(lines) and lines[place][1] != text and seen and lines[place][1] in heads:
                 place = next(at)
             assert place < len(lines), f"{text} is on no page"
-            assert lines[place][1] == text, f"{text} is printed as {lines[place][1]} on page {lines[place][0]}"
             own.append(lines[place][0])
             seen += 1
+            printed = lines[place][1]
             place = next(at)
+            while len(printed) < len(text) and place < len(lines):  # cells of several lines
+                printed += lines[place][1]
+                place = next(at)
+            assert sorted(printed) == sorted(text), f"{text} is printed as {printed} on page {own[-1]}"
         result.append(own)
     assert place == len(lines), f"{lines[place][1]} is printed and not expected"
     return result

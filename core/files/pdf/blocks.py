@@ -24,8 +24,12 @@ STEPS_MAX: Final = 30_000
 """Steps across the widest page; they grow where it has more."""
 STRIP: Final = 0.15
 """Of the font's size: how wide a strip is at least."""
+PIECE_STRIP: Final = 0.04
+"""Likewise, where cells are printed in one piece each."""
 FOREIGN_MAX: Final = 3
 """Lines between two parts of a block that do not keep its columns."""
+FOREIGN_SHARE: Final = 0.1
+"""Of the lines of a page that goes on with a block, how many may not keep its columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,7 @@ def cover_of(line: Line, ruler: Ruler) -> Cover:
     covered = np.zeros(ruler.count, np.bool_)
     for word in line.words:
         covered[ruler.at(word.left) : ruler.at(word.right) + 1] = True
-    strip = max(1, round(STRIP * line.size / ruler.step))
+    strip = max(1, round((PIECE_STRIP if line.has_pieces else STRIP) * line.size / ruler.step))
     every, sure = _steps(gaps(line), ruler), _steps(sure_gaps(line), ruler)
     return Cover(covered, sure, strip, [every] if len(every) else [])
 
@@ -213,3 +217,24 @@ def joined_blocks(above: Block, below: Block) -> Block | None:
         return None
     lines = above.lines + below.lines
     return Block(lines, cover, above.foreign | below.foreign, above.table_lines + below.table_lines)
+
+
+def continued_block(above: Block, below: Block, ruler: Ruler) -> Block | None:
+    """Return a block and how its next page goes on with it; lines that do not keep its columns are foreign.
+
+    None where these are more than a few.
+    """
+    if (joined := joined_blocks(above, below)) is not None:
+        return joined
+    cover, foreign, table_lines = above.cover, set(above.foreign), above.table_lines
+    for line in below.lines:
+        own = cover_of(line, ruler)
+        if not own.gaps:
+            continue
+        if id(line) in below.foreign or (with_own := cover.joined(own)) is None:
+            foreign.add(id(line))
+            continue
+        cover, table_lines = with_own, table_lines + 1
+    if len(foreign) - len(above.foreign) > max(FOREIGN_MAX, FOREIGN_SHARE * below.table_lines):
+        return None
+    return Block(above.lines + below.lines, cover, foreign, table_lines)

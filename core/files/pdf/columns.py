@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
@@ -30,6 +31,15 @@ class Grid:
     starts: list[float]
     """Where each gutter begins: right behind the widest cell of the column before."""
     stops: list[float]
+    middles: list[float]
+
+    @classmethod
+    def of(cls, gutters: Iterable[tuple[float, float]]) -> Grid:
+        """Return the columns between gutters, from and to, from the left."""
+        every = list(gutters)
+        return cls(
+            [start for start, _ in every], [stop for _, stop in every], [(start + stop) / 2 for start, stop in every]
+        )
 
     @property
     def count(self) -> int:
@@ -38,10 +48,7 @@ class Grid:
 
     def column(self, place: float) -> int:
         """Return the column of a place; one in a gutter belongs to the nearer column."""
-        return int(np.searchsorted(self._middles(), place))
-
-    def _middles(self) -> list[float]:
-        return [(start + stop) / 2 for start, stop in zip(self.starts, self.stops, strict=True)]
+        return bisect_left(self.middles, place)
 
     def crossed(self, word: Word) -> bool:
         """Return whether a word lies over a whole gutter."""
@@ -49,11 +56,11 @@ class Grid:
 
     def first(self, left: float) -> int:
         """Return the column in which something begins: the first that does not end before."""
-        return int(np.searchsorted(self.starts, left, side="right"))
+        return bisect_right(self.starts, left)
 
     def last(self, right: float) -> int:
         """Return the column in which something ends: the last that does not begin behind it."""
-        return int(np.searchsorted(self.stops, right, side="left"))
+        return bisect_left(self.stops, right)
 
 
 @dataclass(slots=True)
@@ -65,6 +72,8 @@ class Cell:
     text: str
     last_column: int
     """The cell's own, or the last one over which it stands."""
+    first_width: float = 0.0
+    """Of its first word."""
 
 
 @dataclass(slots=True)
@@ -86,10 +95,10 @@ def grid_of(block: Block, ruler: Ruler) -> Grid:
     """Return the columns of a block."""
     strips = _strips(block)
     if not len(strips):
-        return Grid([], [])
+        return Grid.of(())
     is_gutter = _under_gaps(block, strips, _shown_by_kinds(block, strips, ruler))
     chosen = strips[is_gutter].tolist()
-    return Grid([ruler.place(start) for start, _ in chosen], [ruler.place(stop) for _, stop in chosen])
+    return Grid.of((ruler.place(start), ruler.place(stop)) for start, stop in chosen)
 
 
 def _strips(block: Block) -> NDArray[np.int64]:
@@ -156,6 +165,9 @@ def row_of(line: Line, grid: Grid, *, is_foreign: bool) -> Row:
         if start and line.words[start - 1].text[-1] == ":" and (column := _after_label(row, words, grid)) is not None:
             _put(row, column, words, grid)
             continue
+        if line.has_pieces:
+            _put(row, _column_of(words, grid), words, grid)
+            continue
         if _stays_whole(words, grid, is_alone=len(parts) == 1):
             _put(row, grid.first(words[0].left), words, grid)
             continue
@@ -165,6 +177,13 @@ def row_of(line: Line, grid: Grid, *, is_foreign: bool) -> Row:
         for column, group in groups.items():
             _put(row, column, group, grid)
     return row
+
+
+def _column_of(words: list[Word], grid: Grid) -> int:
+    """Return the column of a whole phrase: the one it lies in, else the first of those over which it stands."""
+    left, right = words[0].left, words[-1].right
+    first = grid.first(left)
+    return first if first <= grid.last(right) else grid.column((left + right) / 2)
 
 
 def _after_label(row: Row, words: list[Word], grid: Grid) -> int | None:
@@ -190,7 +209,8 @@ def _put(row: Row, column: int, words: Iterable[Word], grid: Grid) -> None:
         cell.right = max(cell.right, every[-1].right)
         return
     right = every[-1].right
-    row.cells[column] = Cell(every[0].left, right, text, max(column, grid.last(right)))
+    width = every[0].right - every[0].left
+    row.cells[column] = Cell(every[0].left, right, text, max(column, grid.last(right)), width)
 
 
 def merged_grid(grid: Grid, rows: list[Row]) -> Grid:
@@ -214,7 +234,7 @@ def merged_grid(grid: Grid, rows: list[Row]) -> Grid:
     if not dropped:
         return grid
     kept = [at for at in range(grid.count - 1) if at not in dropped]
-    return Grid([grid.starts[at] for at in kept], [grid.stops[at] for at in kept])
+    return Grid.of((grid.starts[at], grid.stops[at]) for at in kept)
 
 
 def _has_values(row: Row) -> bool:

@@ -51,6 +51,11 @@ def is_value(text: str) -> bool:
     return is_figure(text) or _DATE.fullmatch(text) is not None
 
 
+def has_figures(line: Line) -> bool:
+    """Return whether a line has a number or a date."""
+    return any(word.text.strip("-–—") and is_value(word.text) for word in line.words)
+
+
 def is_amount(text: str) -> bool:
     """Return whether a word can only be a cell of its own: a figure with decimals, groups or four digits, or a date."""
     return _AMOUNT.search(text) is not None and is_value(text)

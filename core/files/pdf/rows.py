@@ -7,7 +7,7 @@ its line is a heading of the rows below.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Final
 
@@ -20,6 +20,8 @@ LEADING_MAX: Final = 1.7
 """Of the font's size: lines of one cell stand closer."""
 SPACE: Final = 0.25
 """Of the font's size."""
+ROOM: Final = 0.3
+"""Of the font's size: what a column may be wider than its widest cell."""
 CLOSER: Final = 0.93
 """Of the usual distance of rows: what stands closer belongs to the row above."""
 SHARE_OF_WRAPS: Final = 0.8
@@ -45,13 +47,13 @@ def joined_rows(rows: list[Row]) -> list[Row]:
     body = rows[start:]
     wraps = _wraps(body)
     joined: list[Row] = []
-    if 0 < start < len(rows) and _goes_on(body[0], rows[start - 1], wraps, is_above=True):
+    if 0 < start < len(rows) and _leads(rows[start - 1], body[0], wraps):
         start -= 1
         body.insert(0, rows[start])
     for row in body:
         if joined and _goes_on(joined[-1], row, wraps):
             _append(joined[-1], row)
-        elif joined and _goes_on(row, joined[-1], wraps, is_above=True):
+        elif joined and _leads(joined[-1], row, wraps):
             _append(joined[-1], row)
         else:
             joined.append(row)
@@ -106,27 +108,28 @@ def _could_go_on(above: Row, row: Row) -> bool:
 def _had_no_room(above: Row, row: Row, wraps: _Wraps) -> bool:
     """Return whether the first word of some cell would not have fitted behind the cell above it."""
     for column, cell in row.cells.items():
-        first = cell.text.partition(" ")[0]
-        width = (cell.right - cell.left) * len(first) / max(1, len(cell.text))
-        if above.cells[column].right + SPACE * row.size + width > wraps.rights.get(column, 0.0) - 0.1 * row.size:
+        needed = above.cells[column].right + SPACE * row.size + cell.first_width
+        if needed > wraps.rights.get(column, 0.0) - ROOM * row.size:
             return True
     return False
 
 
-def _goes_on(above: Row, row: Row, wraps: _Wraps, *, is_above: bool = False) -> bool:
-    """Return whether a line goes on with the cells of the row above, or with `is_above` the row below with its own."""
-    full, part = above, row
-    if is_above:
-        if not _could_lead(row, above):
-            return False
-        return _had_no_room_below(row, above, wraps) and _is_close(row.size, above.last_baseline - row.baseline, wraps)
-    if not _could_go_on(full, part) or not _had_no_room(full, part, wraps):
+def _goes_on(above: Row, row: Row, wraps: _Wraps) -> bool:
+    """Return whether a line goes on with the cells of the row above."""
+    if not _could_go_on(above, row) or not _had_no_room(above, row, wraps):
         return False
     return (
         wraps.are_sure
-        or _is_close(part.size, full.last_baseline - part.baseline, wraps)
-        or any(_looks_cut(full.cells[column], cell, part.size) for column, cell in part.cells.items())
+        or _is_close(row.size, above.last_baseline - row.baseline, wraps)
+        or any(_looks_cut(above.cells[column], cell, row.size) for column, cell in row.cells.items())
     )
+
+
+def _leads(above: Row, row: Row, wraps: _Wraps) -> bool:
+    """Return whether a line has the beginning of the texts of the row below."""
+    if not _could_lead(above, row) or not _had_no_room_below(above, row, wraps):
+        return False
+    return _is_close(row.size, above.last_baseline - row.baseline, wraps)
 
 
 def _is_close(size: float, distance: float, wraps: _Wraps) -> bool:
@@ -138,7 +141,7 @@ def _looks_cut(above: Cell, cell: Cell, size: float) -> bool:
     return cell.left - above.left > 0.4 * size or cell.text[0].islower() or above.text[-1] in ",-&/("
 
 
-def _could_lead(row: Row, above: Row) -> bool:
+def _could_lead(above: Row, row: Row) -> bool:
     """Return whether the line above has only the beginning of some of a full row's texts."""
     if row.page != above.page or row.is_foreign or above.is_foreign or not _has_values(row) or _has_values(above):
         return False
@@ -147,12 +150,10 @@ def _could_lead(row: Row, above: Row) -> bool:
     return all(column in row.cells and not is_value(row.cells[column].text) for column in above.cells)
 
 
-def _had_no_room_below(row: Row, above: Row, wraps: _Wraps) -> bool:
+def _had_no_room_below(above: Row, row: Row, wraps: _Wraps) -> bool:
     for column, cell in above.cells.items():
-        text = row.cells[column]
-        first = text.text.partition(" ")[0]
-        width = (text.right - text.left) * len(first) / max(1, len(text.text))
-        if cell.right + SPACE * row.size + width > wraps.rights.get(column, 0.0) - 0.1 * row.size:
+        needed = cell.right + SPACE * row.size + row.cells[column].first_width
+        if needed > wraps.rights.get(column, 0.0) - ROOM * row.size:
             return True
     return False
 
@@ -164,8 +165,11 @@ def _append(row: Row, below: Row) -> None:
         if above is None:
             row.cells[column] = cell
             continue
-        row.cells[column] = Cell(
-            min(above.left, cell.left), max(above.right, cell.right), _glued(above.text, cell.text), above.last_column
+        row.cells[column] = replace(
+            above,
+            left=min(above.left, cell.left),
+            right=max(above.right, cell.right),
+            text=_glued(above.text, cell.text),
         )
     row.last_baseline = below.last_baseline
 

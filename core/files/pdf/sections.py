@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Final
 
-from core.files.pdf.blocks import Block, Ruler, blocks_of, cover_of, joined_blocks
-from core.files.pdf.phrases import gaps, is_value, phrases
+from core.files.pdf.blocks import Block, Ruler, blocks_of, continued_block, cover_of
+from core.files.pdf.phrases import gaps, has_figures, is_value, phrases
 from core.files.pdf.running import HEAD_MAX, drop_page_numbers, repeated_text, same_foot, same_head
 from core.files.pdf.words import Line, PageLines
 
@@ -21,6 +21,8 @@ ALIGNED_SHARE: Final = 0.6
 """Of the figures of a page's first row, how many must stand below figures of the page before."""
 HEADING_SHARE: Final = 0.4
 """Of the phrases of a table's lines, how many a line of its headings has."""
+SPACE_BELOW: Final = 2.2
+"""Of the font's size: what parts a running header from the page."""
 LOOKED_BACK: Final = 60
 """Lines of the page before that are looked at."""
 
@@ -73,7 +75,7 @@ def _add(
         section = sections[-1]
         blocks = blocks_of(body, ruler)
         if _goes_on(section, page.lines[:head], body, ruler):
-            joined = joined_blocks(section.blocks[-1], blocks[0])
+            joined = continued_block(section.blocks[-1], blocks[0], ruler)
             section.blocks[-1:] = [joined] if joined is not None else [section.blocks[-1], blocks[0]]
             section.blocks += blocks[1:]
             section.foot = page.lines[len(page.lines) - foot :] if foot else section.foot
@@ -96,7 +98,7 @@ def _goes_on(section: Section, head: list[Line], body: list[Line], ruler: Ruler)
         return False
     if _headings(section) & {repeated_text(line) for line in head}:
         return True
-    leading = next((line for line in rows if _has_figures(line)), rows[0])
+    leading = next((line for line in rows if has_figures(line)), rows[0])
     if leading is not rows[0] or body.index(leading) > 2:
         return False
     return _fits(last, leading, ruler) and _is_aligned(last, leading)
@@ -107,15 +109,21 @@ def _headings(section: Section) -> set[str]:
 
     They have enough columns for it, and do not also stand on the page before the section.
     """
+    passing = section.running | _apart(section.first_page)
     lines = [line for line in section.blocks[-1].lines if any(True for _ in gaps(line))]
-    first = next((at for at, line in enumerate(lines) if _has_figures(line)), 1)
+    lines = [line for line in lines if repeated_text(line) not in passing] or lines
+    first = next((at for at, line in enumerate(lines) if has_figures(line)), 1)
     usual = median(len(phrases(line)) for line in lines[first:] or lines)
-    found = {repeated_text(line) for line in lines[:first] if len(phrases(line)) >= HEADING_SHARE * usual}
-    return found - section.running
+    return {repeated_text(line) for line in lines[:first] if len(phrases(line)) >= HEADING_SHARE * usual} - passing
 
 
-def _has_figures(line: Line) -> bool:
-    return any(is_value(word.text) for word in line.words)
+def _apart(page: list[Line]) -> set[str]:
+    """Return the lines at the top of a page that much space parts from what stands below: a running header."""
+    return {
+        repeated_text(line)
+        for line, below in zip(page[:2], page[1:3], strict=False)
+        if line.baseline - below.baseline > SPACE_BELOW * line.size
+    }
 
 
 def _fits(block: Block, line: Line, ruler: Ruler) -> bool:
