@@ -234,10 +234,7 @@ def test_an_interrupt_ends_a_recalculation_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["compliance", "map", "audit", "recalc"])
-@pytest.mark.parametrize(
-    "name",
-    ["forms that double thirty times", "a million empty pages", "the mark alone", "a document that wants a password"],
-)
+@pytest.mark.parametrize("name", ["a page that is listed a million times", "the mark alone"])
 def test_a_hostile_document_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, name: str
 ) -> None:
