@@ -347,7 +347,7 @@ def xlsx() -> bytes:
     return out.getvalue()
 
 
-def garbage(sign: bytes, megabytes: int = 99, head: bytes = b"%PDF-1.7\n", tail: bytes = b"") -> bytes:
+def garbage(sign: bytes, megabytes: int = 20, head: bytes = b"%PDF-1.7\n", tail: bytes = b"") -> bytes:
     """So much of one sign behind the mark."""
     return head + sign * (megabytes * 2**20 // len(sign)) + tail
 
@@ -572,14 +572,14 @@ FILES: Final[dict[str, HostileFile]] = {
     "an encryption that is its own page": HostileFile(partial(document, trailer=b"/Encrypt 4 0 R"), EITHER),
     "the mark alone": HostileFile(lambda: b"%PDF-", "."),
     "the mark and an end": HostileFile(lambda: b"%PDF-1.7\n%%EOF", "."),
-    "100 MB of zeros": HostileFile(partial(garbage, b"\0"), "."),
-    "100 MB of brackets": HostileFile(partial(garbage, b"["), "."),
-    "100 MB of parentheses": HostileFile(partial(garbage, b"("), "."),
-    "100 MB of beginnings of dictionaries": HostileFile(partial(garbage, b"<<"), "."),
-    "100 MB of beginnings of objects": HostileFile(partial(garbage, b"1 0 obj\n"), "."),
-    "100 MB of objects": HostileFile(partial(garbage, b"1 0 obj<<>>endobj\n"), "."),
-    "100 MB of trailers": HostileFile(partial(garbage, b"trailer<</Root 1 0 R>>\n"), "."),
-    "100 MB of noise": HostileFile(lambda: b"%PDF-1.7\n" + Random(34).randbytes(99 * 2**20), "."),
+    "20 MB of zeros": HostileFile(partial(garbage, b"\0"), "."),
+    "100 MB of brackets": HostileFile(partial(garbage, b"[", 99), "."),
+    "20 MB of parentheses": HostileFile(partial(garbage, b"("), "."),
+    "20 MB of beginnings of dictionaries": HostileFile(partial(garbage, b"<<"), "."),
+    "20 MB of beginnings of objects": HostileFile(partial(garbage, b"1 0 obj\n"), "."),
+    "20 MB of objects": HostileFile(partial(garbage, b"1 0 obj<<>>endobj\n"), "."),
+    "20 MB of trailers": HostileFile(partial(garbage, b"trailer<</Root 1 0 R>>\n"), "."),
+    "20 MB of noise": HostileFile(lambda: b"%PDF-1.7\n" + Random(34).randbytes(20 * 2**20), "."),
     "100 MB of noise behind a table": HostileFile(lambda: document() + Random(34).randbytes(99 * 2**20), EITHER),
     "a mark of Unicode before the mark": HostileFile(partial(document, head=b"\xef\xbb\xbf%PDF-1.7\n"), READ),
     "junk before the mark": HostileFile(lambda: b"HTTP/1.1 200 OK\r\n\r\n" + document(), READ),
