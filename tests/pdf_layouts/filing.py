@@ -5,8 +5,9 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
+from tests.pdf_layouts.hands import BY_SEED
 from tests.pdf_layouts.names import INDUSTRIES, companies
-from tests.pdf_layouts.paper import Column, Paper, Style, Turn, begin_table
+from tests.pdf_layouts.paper import Column, Style, Turn, begin_table
 from tests.pdf_layouts.truth import Document, Printed
 
 WIDTH, HEIGHT = 792.0, 612.0
@@ -31,7 +32,7 @@ class _Filing:
         self.style = Style("Times-Roman", "Times-Bold", 7.0, 8.2, random.choice((1.2, 2.0)), 5.0)
         self.units = random.random() < 0.6
         self.label_totals = random.random() < 0.3
-        self.paper = Paper()
+        self.paper = BY_SEED[seed % len(BY_SEED)]()
         right = 742.0
         self.columns = [
             Column("", 36, 206, wraps=True),

@@ -119,6 +119,55 @@ class ByWords(Paper):
             self.canvas.drawString(x + stringWidth(" ".join([*words[:at], ""]) if at else "", font, size), y, word)
 
 
+class SplitRuns(Raw):
+    """Texts in several objects that begin in the middle of words, each moved by a little."""
+
+    def put(self, x: float, y: float, text: str, font: str, size: float) -> None:
+        start = 0
+        for stop in [*range(3 + len(text) % 4, len(text), 5 + len(text) % 3), len(text)]:
+            shift = 0.012 * size * (stop % 3 - 1)
+            super().put(x + stringWidth(text[:start], font, size) + shift, y, text[start:stop], font, size)
+            start = stop
+
+
+class WholeLines(Raw):
+    """All texts of a line and a font in one object, parted by offsets alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._texts: dict[tuple[float, str, float], list[tuple[float, str]]] = {}
+
+    def put(self, x: float, y: float, text: str, font: str, size: float) -> None:
+        self._texts.setdefault((y, font, size), []).append((x, text))
+
+    def end(self) -> None:
+        for (y, font, size), texts in self._texts.items():
+            self.put_line(y, font, size, sorted(texts))
+        self._texts.clear()
+        super().end()
+
+    def put_line(self, y: float, font: str, size: float, texts: list[tuple[float, str]]) -> None:
+        """Put the texts of a line, from the left."""
+        name = self.canvas._doc.getInternalFontName(font)
+        place = texts[0][0]
+        pieces: list[str] = []
+        for x, text in texts:
+            pieces += [f"{(place - x) / size * 1000:.1f}", f"({self.escaped(text)})"]
+            place = x + stringWidth(text, font, size)
+        self.canvas._code.append(f"BT {name} {size:.2f} Tf {texts[0][0]:.3f} {y:.3f} Td [{' '.join(pieces)}] TJ ET")
+
+
+class Listing(WholeLines):
+    """All texts of a line in one string of a typewriter's font, padded with spaces."""
+
+    def put_line(self, y: float, font: str, size: float, texts: list[tuple[float, str]]) -> None:
+        width = stringWidth(" ", font, size)
+        line = ""
+        for x, text in texts:
+            line = line.ljust(max(round((x - texts[0][0]) / width), len(line) + bool(line))) + text
+        Raw.put(self, texts[0][0], y, line, font, size)
+
+
 def in_font(name: str, change: Callable[[str], str] = str) -> type[Paper]:
     """Return a paper that sets all regular text in another font, changed on its way."""
 
@@ -138,5 +187,10 @@ HANDS: Final[dict[str, Any]] = {
     "fake_bold": Twice,
     "scaled_matrices": Scaled,
     "shuffled_order": Shuffled,
+    "split_runs": SplitRuns,
+    "whole_lines": WholeLines,
 }
 """Papers that differ in nothing but how glyphs come to stand on them."""
+
+BY_SEED: Final[tuple[type[Paper], ...]] = (Paper, ByWords, WholeLines, OneByOne, SplitRuns, OffsetsForSpaces)
+"""Of large documents, one after another."""

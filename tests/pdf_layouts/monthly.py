@@ -8,6 +8,7 @@ from typing import Final
 
 from reportlab.pdfbase.pdfmetrics import stringWidth
 
+from tests.pdf_layouts.hands import BY_SEED, Listing
 from tests.pdf_layouts.names import INDUSTRIES, companies
 from tests.pdf_layouts.paper import Align, Column, Paper, Style, begin_table, plain, wrapped
 from tests.pdf_layouts.truth import MONTHS, Document, Printed, Table
@@ -103,7 +104,8 @@ class _Monthly:
     def __init__(self, seed: int, assets: int) -> None:
         self.seed = seed
         random = self.random = Random(f"monthly {seed}")
-        self.paper = Paper()
+        hands = (*BY_SEED, Listing)
+        self.paper: Paper = hands[seed % len(hands)]()
         sans = random.random() < 0.7
         self.style = Style(
             "Helvetica" if sans else "Times-Roman",
@@ -115,6 +117,9 @@ class _Monthly:
             vertical=random.choice(("first", "middle", "last")),
         )
         self.gutter = random.choice((3.0, 4.0, 7.0))
+        if isinstance(self.paper, Listing):
+            self.gutter = 8.0
+            self.style = replace(self.style, font="Courier", bold="Courier-Bold", size=5.5)
         series = random.choice(("IV", "2021-1", "XII"))
         self.deal = f"{random.choice(('Ashcombe', 'Penhallow', 'Brightwater'))} CLO {series}, Ltd."
         self.trustee = random.choice(TRUSTEES)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
+from tests.pdf_layouts.hands import BY_SEED
 from tests.pdf_layouts.names import INDUSTRIES, companies
-from tests.pdf_layouts.paper import Column, Paper, Style, Turn, Vertical, begin_table
+from tests.pdf_layouts.paper import Column, Style, Turn, Vertical, begin_table
 from tests.pdf_layouts.truth import Document, Printed, Row
 
 WIDTH, HEIGHT = 792.0, 612.0
@@ -119,7 +120,7 @@ class _Schedule:
         self.random = Random(f"schedule {seed}")
         self.form = _form(self.random, seed)
         self.columns = _columns(self.form, self.random)
-        self.paper = Paper()
+        self.paper = BY_SEED[seed % len(BY_SEED)]()
         self.table = begin_table(self.paper, "schedule", self.columns)
         self.loans = loans
         self.net_assets = 0.0

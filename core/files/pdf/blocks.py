@@ -28,6 +28,8 @@ PIECE_STRIP: Final = 0.04
 """Likewise, where cells are printed in one piece each."""
 FOREIGN_MAX: Final = 3
 """Lines between two parts of a block that do not keep its columns."""
+RUNNING_SPACE: Final = 2.2
+"""Of the font's size: what parts a running header from the page."""
 FOREIGN_SHARE: Final = 0.1
 """Of the lines of a page that goes on with a block, how many may not keep its columns."""
 
@@ -107,6 +109,8 @@ class Block:
     """Which lines do not keep the columns, by identity."""
     table_lines: int = 0
     """Lines with wide gaps that keep the columns."""
+    is_apart: bool = False
+    """A running header, which much space parts from what stands below."""
 
 
 def cover_of(line: Line, ruler: Ruler) -> Cover:
@@ -132,7 +136,9 @@ def blocks_of(lines: list[Line], ruler: Ruler) -> list[Block]:
         if not cover.gaps:
             waiting.append(line)
             continue
-        joined = blocks[-1].cover.joined(cover) if blocks else None
+        if len(blocks) == 1 and _is_running(blocks[0], (*waiting, line)[0]):
+            blocks[0].is_apart = True
+        joined = blocks[-1].cover.joined(cover) if blocks and not blocks[-1].is_apart else None
         if joined is not None:
             blocks[-1].lines += [*waiting, line]
             blocks[-1].cover = joined
@@ -146,13 +152,22 @@ def blocks_of(lines: list[Line], ruler: Ruler) -> list[Block]:
         else:
             blocks.append(Block(waiting, cover_of(waiting[0], ruler)))
     for at in range(len(blocks) - 1, 0, -1):
-        _move_cut(blocks, at, ruler)
+        if not blocks[at - 1].is_apart:
+            _move_cut(blocks, at, ruler)
     return _around_foreign_lines([block for block in blocks if block.lines])
+
+
+def _is_running(block: Block, below: Line) -> bool:
+    """Return whether a block is the line at the top of a page, with space below it."""
+    line = block.lines[-1]
+    return len(block.lines) == 1 and line.baseline - below.baseline > RUNNING_SPACE * line.size
 
 
 def _move_cut(blocks: list[Block], at: int, ruler: Ruler) -> None:
     """Cut between two blocks where most space or a title is, of the places where both keep their columns."""
     above, below = blocks[at - 1], blocks[at]
+    if not below.lines:
+        return
     cover = below.cover
     covers = {len(above.lines): cover}
     for start in range(len(above.lines) - 1, -1, -1):
@@ -212,6 +227,8 @@ def _around_foreign_lines(blocks: list[Block]) -> list[Block]:
 
 def joined_blocks(above: Block, below: Block) -> Block | None:
     """Return two blocks as one; None where their columns differ."""
+    if above.is_apart:
+        return None
     cover = above.cover.joined(below.cover)
     if cover is None:
         return None

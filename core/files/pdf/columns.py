@@ -18,6 +18,12 @@ NARROW_LINES: Final = 3
 """Lines that must show a gutter of a space's width."""
 NARROW_SHARE: Final = 0.9
 """Of them, how many must have a figure on one side and none of the same kind on the other."""
+ALIKE_LINES: Final = 6
+"""Lines that must show a gutter between texts by where they begin,"""
+ALIKE_SHARE: Final = 0.5
+"""how many of the texts before them must be unlike the others,"""
+ALIKE: Final = 0.05
+"""and how far apart they may begin, of the font's size."""
 GAPS_MAX: Final = 3_000
 """Gaps of a block that are looked at, beside those that must have a gutter."""
 SAMPLE: Final = 400
@@ -145,7 +151,17 @@ def _shown_by_kinds(block: Block, strips: NDArray[np.int64], ruler: Ruler) -> ND
         pairs = [pair for line in lines if (pair := _around(line, strip, ruler)) is not None]
         parted = sum(are_parted(before, after, has_pieces=lines[0].has_pieces) for before, after in pairs)
         shown[at] = parted >= NARROW_LINES and parted >= NARROW_SHARE * len(pairs)
+        shown[at] |= not lines[0].has_pieces and _begin_alike(pairs, lines[0].size)
     return shown
+
+
+def _begin_alike(pairs: list[tuple[Word, Word]], size: float) -> bool:
+    """Return whether words begin on one place behind words of many texts, as only those of a column do."""
+    if len(pairs) < ALIKE_LINES or len({before.text for before, _ in pairs}) < ALIKE_SHARE * len(pairs):
+        return False
+    lefts = sorted(word.left for _, word in pairs)
+    cut = int(len(lefts) * (1 - NARROW_SHARE) / 2)
+    return lefts[-1 - cut] - lefts[cut] < ALIKE * size
 
 
 def _around(line: Line, strip: list[int], ruler: Ruler) -> tuple[Word, Word] | None:

@@ -99,10 +99,14 @@ def _could_go_on(above: Row, row: Row) -> bool:
         return False
     if not 0 < above.last_baseline - row.baseline <= LEADING_MAX * row.size:
         return False
-    texts = [above.cells.get(column) for column in row.cells]
-    if any(cell is None or is_value(cell.text) for cell in texts):
+    return all(_could_follow(above.cells.get(column), cell) for column, cell in row.cells.items())
+
+
+def _could_follow(above: Cell | None, cell: Cell) -> bool:
+    """Return whether a cell may be the rest of the one above: a text below a text, or what follows a hyphen."""
+    if above is None or is_value(above.text):
         return False
-    return not _has_values(row)
+    return above.text[-1] in "-/" or not is_value(cell.text)
 
 
 def _had_no_room(above: Row, row: Row, wraps: _Wraps) -> bool:
@@ -176,6 +180,6 @@ def _append(row: Row, below: Row) -> None:
 
 def _glued(first: str, second: str) -> str:
     """Return two lines of a text as one: a hyphen at the end of the first holds on to the second."""
-    if first.endswith("-") and len(first) > 1 and first[-2].isalpha() and second[:1].islower():
+    if first[-1:] in ("-", "/") and first[-2:-1].isalnum():
         return first + second
     return f"{first} {second}"

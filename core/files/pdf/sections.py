@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Final
 
-from core.files.pdf.blocks import Block, Ruler, blocks_of, continued_block, cover_of
+from core.files.pdf.blocks import RUNNING_SPACE, Block, Ruler, blocks_of, continued_block, cover_of
 from core.files.pdf.phrases import gaps, has_figures, is_value, phrases
 from core.files.pdf.running import HEAD_MAX, drop_page_numbers, repeated_text, same_foot, same_head
 from core.files.pdf.words import Line, PageLines
@@ -21,8 +21,6 @@ ALIGNED_SHARE: Final = 0.6
 """Of the figures of a page's first row, how many must stand below figures of the page before."""
 HEADING_SHARE: Final = 0.4
 """Of the phrases of a table's lines, how many a line of its headings has."""
-SPACE_BELOW: Final = 2.2
-"""Of the font's size: what parts a running header from the page."""
 LOOKED_BACK: Final = 60
 """Lines of the page before that are looked at."""
 
@@ -122,7 +120,7 @@ def _apart(page: list[Line]) -> set[str]:
     return {
         repeated_text(line)
         for line, below in zip(page[:2], page[1:3], strict=False)
-        if line.baseline - below.baseline > SPACE_BELOW * line.size
+        if line.baseline - below.baseline > RUNNING_SPACE * line.size
     }
 
 
