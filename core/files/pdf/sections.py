@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Final
 
+from core.files.pdf.beside import parted
 from core.files.pdf.blocks import Block, Ruler, blocks_of, cover_of, joined_blocks
 from core.files.pdf.phrases import gaps, is_value, phrases
 from core.files.pdf.running import HEAD_MAX, drop_page_numbers, repeated_text, same_foot, same_head
@@ -73,7 +74,7 @@ def _add(
     body = page.lines[head : len(page.lines) - foot]
     if sections and before is not None and body:
         section = sections[-1]
-        blocks = blocks_of(body, ruler)
+        blocks = _blocks(body, ruler)
         if _goes_on(section, page.lines[:head], body, ruler):
             joined = joined_blocks(section.blocks[-1], blocks[0])
             section.blocks[-1:] = [joined] if joined is not None else [section.blocks[-1], blocks[0]]
@@ -85,7 +86,12 @@ def _add(
     lines = page.lines[: len(page.lines) - foot]
     running = set() if before is None else {repeated_text(line) for line in before.lines[:HEAD_MAX]}
     foot_lines = page.lines[len(page.lines) - foot :] if foot else []
-    sections.append(Section(blocks_of(lines, ruler), foot_lines, page.lines, running))
+    sections.append(Section(_blocks(lines, ruler), foot_lines, page.lines, running))
+
+
+def _blocks(lines: list[Line], ruler: Ruler) -> list[Block]:
+    """Return the blocks of lines; those of tables that stand beside each other one after the other."""
+    return [block for part in parted(lines) for block in blocks_of(part, ruler)]
 
 
 def _goes_on(section: Section, head: list[Line], body: list[Line], ruler: Ruler) -> bool:
