@@ -765,13 +765,15 @@ WHOLE_PACKAGES = {
     "tests/core/formula/test_fuzz.py",
     "tests/core/portfolio/pages/report/test_made_pages.py",  # reports made by seed, in many trustees' words and shapes
     "tests/core/portfolio/test_made_reports.py",  # loans of reports in several styles, and of changed ones
+    "tests/core/portfolio/test_paged.py",  # reports with pages, from sheets to tie-outs
     "tests/core/portfolio/test_real_reports.py",  # printed figures and columns of real files, as delivered
     "tests/core/portfolio/pages/report/test_printed.py",  # all that five files print, against a transcript
     "tests/core/recalc/test_road.py",  # a file as Excel writes one, to its values
     "tests/core/questions/test_asked.py",  # an analyst's questions, held against answers worked out by hand
     "tests/core/reconciliation/test_seeded.py",  # every discrepancy of made-up tapes
+    "tests/service/commands/test_documents.py",  # a report as a PDF through the commands
 }
-"""Tests of a package of core as a whole rather than of one of its files."""
+"""Tests of a package as a whole rather than of one of its files."""
 
 
 def has_source(test: Path) -> bool:

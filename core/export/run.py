@@ -27,6 +27,7 @@ from core.export.order import (
     Provenance,
     ResultSummary,
 )
+from core.export.origin import pages_sheet
 from core.export.pages import set_pages
 from core.export.seal import seal
 from core.export.workspace import LoanColumns, loan_columns, workspace_sheet
@@ -120,9 +121,10 @@ def export_workbook(
         redaction = redact(book, policy)
         order = _redacted_order(order, policy)
     sheets = [redaction.workbook.sheets[at] for at in places]
-    foundation = foundation_of(redaction.workbook, sheets)
+    pages = pages_sheet(sheets) if order.format == "xlsx" else None
+    foundation = foundation_of(redaction.workbook, sheets if pages is None else [*sheets, pages])
     names = [sheet.name for sheet in foundation.book.sheets]
-    written = dict(zip((sheet.name for sheet in sheets), names, strict=True))
+    written = dict(zip((sheet.name for sheet in sheets), names, strict=False))
     counts = {kind: _exported_ones(counted, written) for kind, counted in redaction.counts.items()}
     redacted = {kind: counted for kind, counted in counts.items() if counted}
     redacted_formulas = sum(_exported_ones(redaction.formulas, written).values())
@@ -142,7 +144,7 @@ def export_workbook(
         data_hash=found_hash.hash,
         source_hash=order.lineage.source_hash,
     )
-    sheet_names = dict(zip((book.sheets[at].name for at in places), names, strict=True))
+    sheet_names = dict(zip((book.sheets[at].name for at in places), names, strict=False))
     work = _Work(order, folder, begin, foundation, sheet_names, found_hash, provenance, redacted, warnings)
     try:
         if order.format == "xlsx":
@@ -159,7 +161,7 @@ def export_workbook(
         fingerprints=work.fingerprints,
         result_summary=ResultSummary(
             sheets=tuple(names),
-            rows=sum(sheet.row_count for sheet in sheets),
+            rows=sum(sheet.row_count for sheet in foundation.book.sheets),
             cells=sum(sheet.cells for sheet in found_hash.sheets),
             provenance=provenance,
             redacted=redacted,

@@ -6,7 +6,7 @@ By its content, and by the name that a user gives it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +25,19 @@ WORKBOOK_EXTENSIONS: Final = (".xlsx", ".xlsm", ".xls")
 WORKBOOK_KINDS: Final[frozenset[FileKind]] = frozenset({"xlsx", "xls", "xml", "html", "encrypted"})
 """What files by these names may be."""
 
-EXTENSIONS: Final = (*WORKBOOK_EXTENSIONS, ".xlsb", ".ods", ".xml", ".htm", ".html", ".pdf", ".csv", ".tsv", ".txt", ".zip")
+EXTENSIONS: Final = (
+    *WORKBOOK_EXTENSIONS,
+    ".xlsb",
+    ".ods",
+    ".xml",
+    ".htm",
+    ".html",
+    ".pdf",
+    ".csv",
+    ".tsv",
+    ".txt",
+    ".zip",
+)
 """What the name of any file that is read ends in; which kind it is, its content says."""
 
 _LOOKS: Final = (
@@ -155,6 +167,21 @@ def check_file_name(name: str, extensions: Sequence[str] = WORKBOOK_EXTENSIONS) 
         raise InvalidFormat(f"The file's name must end in {', '.join(most)} or {last}.")
 
 
+def wanted_of(names: Iterable[str]) -> set[str]:
+    """Return which files of an archive or a folder are read.
+
+    These are the ones with a known extension. A trustee prints what it sends as a spreadsheet, too:
+    beside one a PDF is left out.
+    """
+    known = {name: suffix for name in names if (suffix := Path(name).suffix.lower()) in EXTENSIONS}
+    has_spreadsheet = any(suffix not in _OFTEN_LETTERS for suffix in known.values())
+    return {name for name, suffix in known.items() if suffix != ".pdf" or not has_spreadsheet}
+
+
+_OFTEN_LETTERS: Final = (".pdf", ".txt", ".htm", ".html", ".xml")
+"""Extensions of files that may hold no table, beside which a PDF is read."""
+
+
 def sources_of(path: Path) -> list[tuple[str, Path]]:
     """Return a file by its name.
 
@@ -166,11 +193,9 @@ def sources_of(path: Path) -> list[tuple[str, Path]]:
     """
     if not path.is_dir():
         return [(path.name, path)]
-    paths = sorted(
-        each
-        for each in path.iterdir()
-        if each.suffix.lower() in EXTENSIONS and each.is_file() and each.name[0] not in ".~"
-    )
+    own = sorted(each for each in path.iterdir() if each.is_file() and each.name[0] not in ".~")
+    wanted = wanted_of([each.name for each in own])
+    paths = [each for each in own if each.name in wanted]
     if not paths:
         raise InvalidFormat(f"The folder holds no file that ends in {', '.join(EXTENSIONS)}.")
     if len(paths) > FILES_MAX:

@@ -14,7 +14,7 @@ from core.files.delimited import FORMATS, read_delimited
 from core.files.encrypted import plain
 from core.files.errors import FileRefused, FileTooLarge, InvalidFormat, NoTable, ParseFailed
 from core.files.joined import WorkbookJoin
-from core.files.kinds import EXTENSIONS, PLAIN_TEXT, WORKBOOK_KINDS, file_kind, sources_of
+from core.files.kinds import EXTENSIONS, PLAIN_TEXT, WORKBOOK_KINDS, file_kind, sources_of, wanted_of
 from core.files.limits import ENTRY_BYTES_MAX, FILES_MAX, NAME_CHARACTERS_MAX
 from core.files.ods import read_ods
 from core.files.probe import FileKind, Probe, SheetProbe
@@ -154,9 +154,10 @@ def _add_archive(joined: WorkbookJoin, content: Content, finish: Finish) -> None
         if len(names) > FILES_MAX:
             raise ParseFailed(f"The archive holds {len(names):,} files; the limit is {FILES_MAX}.")
         added = 0
+        wanted = wanted_of([path for path in names if archive.size_of(path) > 0])
         for path in names:
             name = path.rpartition("/")[2]
-            if archive.size_of(path) == 0 or Path(name).suffix.lower() not in EXTENSIONS:
+            if path not in wanted:
                 joined.left_out.append(name)
                 continue
             add = partial(_add_entry, joined, name, archive, path, finish)
@@ -212,10 +213,10 @@ def probe(
     )
 
 
-_NO_WORKBOOKS: Final[dict[FileKind, str]] = {
+NO_WORKBOOKS: Final[dict[FileKind, str]] = {
     "xlsb": "The file is a binary workbook (.xlsb); save it as .xlsx.",
     "ods": "The file is an OpenDocument file; save it as .xlsx.",
-    "pdf": "The file is a PDF document: the command line and the files of a deal take it; a workbook is .xlsx or .xls.",
+    "pdf": "The file is a PDF document, whatever its name says.",
     "csv": PLAIN_TEXT,
     "zip": "The file is a zip archive, but no workbook.",
 }
@@ -225,7 +226,7 @@ _NO_WORKBOOKS: Final[dict[FileKind, str]] = {
 def _workbook_kind(content: Content) -> FileKind:
     kind = file_kind(content)
     if kind not in WORKBOOK_KINDS:
-        raise InvalidFormat(_NO_WORKBOOKS[kind])
+        raise InvalidFormat(NO_WORKBOOKS[kind])
     return kind
 
 

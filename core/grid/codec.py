@@ -64,7 +64,7 @@ _TENSORS: Final = {
 number of runs (0: no cell); `starts` and `lengths` have one per run; `numbers`, `codes`, `formats` and `kinds` hold the
 runs end to end; `arrays` has rows of (formula index, first row, first column, last row, last column), `merged` of
 (first row, first column, last row, last column), both flat; `dynamic` are the formula indices that spill. `page_lines`
-has (page, line) of each row, flat, and stands only in a file that was read from a document with pages."""
+has (page, line) of the rows that a document had, flat, and stands only in a file that was read from one with pages."""
 
 _OPTIONAL: Final = "page_lines"
 """The tensor that a file may lack."""
@@ -446,7 +446,7 @@ def _sheet(metadata: dict[str, str], tensors: dict[str, NDArray[Any]]) -> Sheet:
 
 
 def _page_lines(flat: NDArray[np.int32], row_count: int) -> NDArray[np.int32]:
-    _require(len(flat) in (0, 2 * row_count) and flat.min(initial=1) >= 1)
+    _require(len(flat) % 2 == 0 and len(flat) <= 2 * row_count and flat.min(initial=1) >= 1)
     return flat.reshape(-1, 2)
 
 

@@ -1,4 +1,7 @@
-"""Where cells stand, as people read it: 'Tests'!C7, and of a document with pages 'Tests'!C7 (page 3, line 12)."""
+"""Where cells stand, as people read it.
+
+A place is 'Tests'!C7, and of a document with pages 'Tests'!C7 (page 3, line 12).
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,12 @@ _SEVERAL: Final = re.compile(r"(?<=[0-9)]), (?='(?!'))")
 
 
 def cell_place(sheet: Sheet, row: int, column: int) -> str:
-    """Return where a cell stands: its sheet and its name, then its page and line where the sheet has pages."""
+    """Return where a cell stands: its sheet and name, then its page and line."""
     return f"{in_quotes(sheet.name)}!{cell_name(row, column)}{pages_of(sheet, row, row)}"
 
 
 def range_place(sheet: Sheet, first_row: int, first_column: int, last_row: int, last_column: int) -> str:
-    """Return where a range stands, both corners included: its sheet and its name, then its pages."""
+    """Return where a range stands, corners included: sheet and range, then its pages."""
     area = range_name(first_row, first_column, last_row, last_column)
     return f"{in_quotes(sheet.name)}!{area}{pages_of(sheet, first_row, last_row)}"
 
@@ -39,6 +42,11 @@ def pages_of(sheet: Sheet, first_row: int, last_row: int) -> str:
 def page_words(page: int, line: int) -> str:
     """Return page and line as a place ends with them."""
     return f" (page {page}, line {line})"
+
+
+def pages_part(place: str) -> str:
+    """Return page and line of a place: "page 3, line 12"; "" where it has none."""
+    return place.removeprefix(without_pages(place)).strip(" ()")
 
 
 def without_pages(place: str) -> str:

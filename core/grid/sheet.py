@@ -89,7 +89,7 @@ class Sheet(Framed):
     """The date system of its workbook, by which a frame reads serials."""
     page_lines: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 2), np.int32))
     """Page and line of each row in the document that the sheet was read from, both from 1: (row_count, 2). Without a
-    row where the file has no pages."""
+    row where the file has no pages, and without rows that a calculation put below the last one."""
 
     def __repr__(self) -> str:
         counts = (counted(self.row_count, "row"), counted(self.column_count, "column"))
@@ -139,7 +139,7 @@ class Sheet(Framed):
         return ERRORS[int(stored.numbers[at])] if kind == _ERROR else float(stored.numbers[at])
 
     def page_line(self, row: int) -> tuple[int, int] | None:
-        """Return the page and the line of a row, both from 1; None where the file has no pages."""
+        """Return page and line of a row, both from 1; None where the file has no pages."""
         if row >= len(self.page_lines):
             return None
         page, line = self.page_lines[row].tolist()

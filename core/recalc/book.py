@@ -76,9 +76,9 @@ def read(
     now: datetime | None = None,
     random: Callable[[], float] | None = None,
 ) -> Book:
-    """Read a file (.xlsx, .xlsm, .xls, .xlsb, .ods, .xml, .html, .csv, .zip), or a folder of such, whole as a book that
-    calculates.
+    """Read a file, or a folder of files, whole as a book that calculates.
 
+    It may be .xlsx, .xlsm, .xls, .xlsb, .ods, .xml, .html, .pdf, .csv or .zip.
     `path` may also be the bytes of a file, or a file that is open for reading bytes (from where it stands). `name` is
     what such a file is called, in messages and as the sheet of a .csv.
 

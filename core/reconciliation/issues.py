@@ -173,6 +173,21 @@ class Issues(Sequence[Issue], Framed):
         columns = (_sheet_rows(side, rows[loans]) for side, rows in sides)
         return dict(zip(ROW_COLUMNS, columns, strict=True))
 
+    def page_lines(self, start: int, stop: int) -> dict[str, list[str]]:
+        """Return page and line of the rows of issues `start` to `stop - 1`, as text.
+
+        Both count from 1. A side without pages has no columns; "" as for `sheet_rows`.
+        """
+        loans = self._loan[np.arange(*slice(start, stop).indices(len(self)))]
+        sides = ("trustee", self._tape, self._loans.tape_rows), ("internal", self._book, self._loans.book_rows)
+        columns: dict[str, list[str]] = {}
+        for name, side, rows in sides:
+            if side.portfolio.page_lines is not None:
+                places = [side.portfolio.page_line(int(row or 0)) for row in _sheet_rows(side, rows[loans])]
+                columns[f"{name}_page"] = ["" if place is None else str(place[0]) for place in places]
+                columns[f"{name}_line"] = ["" if place is None else str(place[1]) for place in places]
+        return columns
+
     def _issues(self, at: NDArray[np.int64]) -> list[Issue]:
         rows = zip(*self._columns(at).values(), strict=True)
         return [Issue(*row) for row in rows]

@@ -71,8 +71,8 @@ def compare(  # noqa: PLR0913 - a command's options
     Parameters
     ----------
     old:
-        The earlier file (.xlsx, .xlsm, .xls, .xlsb, .ods, .csv, a .zip of these, or a folder): a workbook of holdings,
-        or a trustee's tape.
+        The earlier file (.xlsx, .xlsm, .xls, .xlsb, .ods, .pdf, .csv, a .zip of these, or a folder). It is a
+        workbook of holdings, or a trustee's tape.
     new:
         The later one.
     suite:

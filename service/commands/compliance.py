@@ -62,8 +62,8 @@ def compliance(
     Parameters
     ----------
     file:
-        The workbook (.xlsx, .xlsm, .xls, .xlsb, .ods, .csv, a .zip of these, or a folder). It has the loans and, for
-        the coverage tests, the notes.
+        The workbook (.xlsx, .xlsm, .xls, .xlsb, .ods, .pdf, .csv, a .zip of these, or a folder). It has the loans and,
+        for the coverage tests, the notes.
     suite:
         standard (15 tests), enhanced (25 tests), or deal (those of the deal's definition).
     deal:

@@ -232,7 +232,7 @@ def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, o
         if interpretation is not None:
             portfolio = read_by(portfolio, interpretation, definition)
         items = tied(portfolio, definition)
-    grid = Grid(columns=_TIE_OUT, items=items)
+    grid = Grid(columns=_tie_out_columns(items), items=items)
     nothing = [] if items else [Line("The file publishes no test results.")]
     alone = [Line(f"The file prints nothing of: {', '.join(items.not_printed)}.")] if items.not_printed else []
     page = OutputPage(
@@ -360,6 +360,16 @@ _TIE_OUT: Final = [
     OutputColumn(key="nearest", value=member("nearest")),
     OutputColumn(key="cell", value=member("cell")),
 ]  # fmt: skip
+
+
+def _tie_out_columns(items: Sequence[TieOut]) -> list[OutputColumn]:
+    """The columns of a tie-out, with each figure's page where the file has pages."""
+    from core.grid.places import pages_part
+
+    if not any(pages_part(item.cell) for item in items):
+        return _TIE_OUT
+    page = OutputColumn(heading="Stands on", shown=lambda item: pages_part(item.cell) or "-")
+    return [_TIE_OUT[0], page, *_TIE_OUT[1:]]
 
 
 def _of_which(movement: Movement) -> str:

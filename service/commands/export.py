@@ -69,8 +69,8 @@ def export(  # noqa: PLR0913 - a command's options
     Parameters
     ----------
     file:
-        The workbook (.xlsx, .xlsm, .xls, .xlsb, .ods, .csv, a .zip of these, or a folder). Formulas count by the values
-        that it carries.
+        The workbook (.xlsx, .xlsm, .xls, .xlsb, .ods, .pdf, .csv, a .zip of these, or a folder). Formulas count by the
+        values that it carries.
     format:
         xlsx (with a signed manifest that `cushion verify` checks), csv (several sheets as a ZIP archive), json or pdf.
     out:

@@ -107,7 +107,7 @@ def map_columns(
     Parameters
     ----------
     file:
-        The workbook: .xlsx, .xlsm, .xls, .xlsb, .ods, .csv, a .zip of these, or a folder.
+        The workbook: .xlsx, .xlsm, .xls, .xlsb, .ods, .pdf, .csv, a .zip of these, or a folder.
     mapping:
         A JSON file with the mapping, the same document that POST /api/v1/mappings takes, or the name of a built-in one;
         standard_clo if not given.
@@ -130,11 +130,11 @@ def map_columns(
             except KeyError as error:
                 raise Refused(f"{file}: no sheet is called {sheet!r}; {_sheets_of(book)}") from error
             result = validate(book, chosen, sheet=sheet)
-            doubts = _doubts(book, chosen) if sheet is None and result is not None else []
+            doubts = _doubts(book, chosen, has_loans=sheet is None and result is not None)
     page = OutputPage(
         title=f"{file.name}, mapping {chosen.name}",
         warnings=doubts,
-        blocks=list(_blocks(detection, result, limit)),
+        blocks=list(_blocks(detection, result, limit, _pages_of_loans(book, detection))),
         rows=Grid(columns=_field_columns(detection), items=detection.columns),
         document=json_of(_document(file, chosen, detection, result, doubts)),
     )
@@ -146,12 +146,26 @@ def _sheets_of(book: Workbook) -> str:
     return "its sheets are " + some([repr(sheet.name) for sheet in book.sheets])
 
 
-def _doubts(book: Workbook, mapping: Mapping) -> list[DataWarning]:
-    """What a compliance run of the workbook says before its results."""
-    from core.portfolio import Portfolio
-    from core.portfolio.model.notes import limit_warnings
+def _doubts(book: Workbook, mapping: Mapping, *, has_loans: bool) -> list[DataWarning]:
+    """What a compliance run of the workbook says before its results.
 
+    Without loans it is what its reader says.
+    """
+    from core.portfolio import Portfolio
+    from core.portfolio.model.notes import limit_warnings, warn_of_reading
+
+    if not has_loans:
+        return limit_warnings(warn_of_reading(book))
     return limit_warnings(Portfolio.from_workbook(book, mapping).notes.warnings)
+
+
+def _pages_of_loans(book: Workbook, detection: Detection) -> str:
+    """The pages on which the loans stand, as a place ends with them."""
+    from core.grid.places import pages_of
+
+    if detection.sheet is None or detection.first_row is None or detection.last_row is None:
+        return ""
+    return pages_of(book[detection.sheet], detection.first_row - 1, detection.last_row - 1)
 
 
 # ---- one JSON document ---------------------------------------------------------------------------------------------
@@ -183,13 +197,15 @@ def _document(
 # ---- tables --------------------------------------------------------------------------------------------------------
 
 
-def _blocks(detection: Detection, result: NormalisedRows | None, limit: int) -> Iterator[Line | Grid | Text]:
+def _blocks(
+    detection: Detection, result: NormalisedRows | None, limit: int, pages: str
+) -> Iterator[Line | Grid | Text]:
     yield _sheet_grid(detection)
     yield Line()
     if result is None:
         yield Line(detection.message, style="red")
         return
-    yield from _table_lines(detection)
+    yield from _table_lines(detection, pages)
     yield Line()
     yield Grid(columns=_field_columns(detection), items=detection.columns)
     yield Line()
@@ -220,6 +236,7 @@ def _sheet_grid(detection: Detection) -> Grid:
 
     columns = [
         OutputColumn(heading="Sheet", shown=name, folds=True),
+        *(_PAGE_COLUMNS if any(sheet.first_page is not None for sheet in detection.sheets) else ()),
         OutputColumn(heading="Kind", shown=lambda sheet: "-" if sheet.kind == "other" else sheet.kind),
         OutputColumn(heading="Header", shown=lambda sheet: _rows(sheet.header_rows) or "-"),
         OutputColumn(heading="Fields", shown=lambda sheet: f"{sheet.score}", right=True),
@@ -228,13 +245,24 @@ def _sheet_grid(detection: Detection) -> Grid:
     return Grid(columns=columns, items=detection.sheets)
 
 
+def _pages(sheet: DetectedSheet) -> str:
+    return f"{sheet.first_page}" if sheet.first_page == sheet.last_page else f"{sheet.first_page}-{sheet.last_page}"
+
+
+_PAGE_COLUMNS: Final = [
+    OutputColumn(heading="Pages", shown=_pages),
+    OutputColumn(heading="Rows", shown=lambda sheet: f"{sheet.row_count:,}", right=True),
+]
+"""Of the tables of a document with pages, page by page."""
+
+
 def _rows(rows: tuple[int, ...]) -> str:
     if not rows:
         return ""
     return f"row {rows[0]}" if len(rows) == 1 else f"rows {rows[0]}-{rows[-1]}"
 
 
-def _table_lines(detection: Detection) -> Iterator[Line]:
+def _table_lines(detection: Detection, pages: str) -> Iterator[Line]:
     """Where the header and the loans stand, and which rows below the header are none."""
     assert detection.header is not None
     line = f"{_rows(detection.header.rows)} of sheet {detection.sheet}: {detection.header.kind} of names"
@@ -245,7 +273,7 @@ def _table_lines(detection: Detection) -> Iterator[Line]:
     yield _labelled("header", line)
     loans = f"{detection.loan_count:,}"
     if detection.loan_count:
-        loans += f" in rows {detection.first_row:,} to {detection.last_row:,}"
+        loans += f" in rows {detection.first_row:,} to {detection.last_row:,}{pages}"
     if detection.filled_borrowers:
         loans += f"; {detection.filled_borrowers:,} take their borrower from a row above"
     yield _labelled("loans", loans)
@@ -464,6 +492,7 @@ def _faults(what: str, faults: list[CellFault], count: int, limit: int) -> Itera
         return
     columns = [
         OutputColumn(heading="Row", value=member("row"), right=True),
+        *(_LINE_COLUMNS if any(fault.page is not None for fault in shown) else ()),
         OutputColumn(heading="Field", value=member("field")),
         OutputColumn(heading=what.capitalize(), value=member("message"), folds=True),
         OutputColumn(
@@ -476,6 +505,13 @@ def _faults(what: str, faults: list[CellFault], count: int, limit: int) -> Itera
     if more > 0:
         yield Line(f"... and {more:,} more {what} (--limit shows more of them)")
     yield Line()
+
+
+_LINE_COLUMNS: Final = [
+    OutputColumn(heading="Page", value=member("page"), right=True),
+    OutputColumn(heading="Line", value=member("line"), right=True),
+]
+"""Where the row of a fault stands in a document with pages."""
 
 
 def _last_line(detection: Detection, result: NormalisedRows) -> Text:

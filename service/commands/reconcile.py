@@ -66,7 +66,7 @@ def reconcile(
     Parameters
     ----------
     tape:
-        The trustee's tape: .xlsx, .xlsm, .xls, .xlsb, .ods, .csv, a .zip of these, or a folder.
+        The trustee's tape: .xlsx, .xlsm, .xls, .xlsb, .ods, .pdf, .csv, a .zip of these, or a folder.
     holdings:
         The workbook to compare it with.
     rules:
@@ -88,7 +88,7 @@ def reconcile(
     page = OutputPage(
         title=f"{tape.name} against {holdings.name}",
         blocks=list(_blocks(result, counts, limit)),
-        rows=Grid(columns=_CSV_COLUMNS, items=_issues(result)),
+        rows=Grid(columns=_csv_columns(result), items=_issues(result)),
         document=_document(tape, holdings, result, counts),
         warnings=result.warnings,
     )
@@ -168,7 +168,8 @@ def _counted(result: Reconciliation) -> Counts:
 
 def _chunks(result: Reconciliation) -> Iterator[dict[str, list[str]]]:
     for start in range(0, len(result.issues), _CHUNK_ISSUES):
-        yield result.issues.chunk(start, start + _CHUNK_ISSUES)
+        stop = start + _CHUNK_ISSUES
+        yield result.issues.chunk(start, stop) | result.issues.page_lines(start, stop)
 
 
 # ---- one JSON document ---------------------------------------------------------------------------------------------
@@ -203,13 +204,16 @@ def _issues(result: Reconciliation) -> Iterator[dict[str, str]]:
             yield dict(zip(chunk, values, strict=True))
 
 
-_CSV_COLUMNS: Final = [
-    OutputColumn(key=key, value=itemgetter(key))
-    for key in (
-        "severity", "primary_identifier", "borrower_name", "issue_type", "category", "field_name", "trustee_value",
-        "internal_value", "rule", "cusip", "identifier_type", "loan_key",
-    )
-]  # fmt: skip
+_CSV_COLUMNS: Final = (
+    "severity", "primary_identifier", "borrower_name", "issue_type", "category", "field_name", "trustee_value",
+    "internal_value", "rule", "cusip", "identifier_type", "loan_key",
+)  # fmt: skip
+
+
+def _csv_columns(result: Reconciliation) -> list[OutputColumn]:
+    """The columns of an issue, with page and line of sides that have pages."""
+    keys = (*_CSV_COLUMNS, *result.issues.page_lines(0, 0))
+    return [OutputColumn(key=key, value=itemgetter(key)) for key in keys]
 
 
 # ---- tables --------------------------------------------------------------------------------------------------------
@@ -283,11 +287,22 @@ def _shown_issues(result: Reconciliation, limit: int) -> Iterator[Line | Grid]:
         words("Internal", lambda issue: figure_text(issue.internal_value, issue.category)),
     ]  # fmt: skip
     shown = result.issues[:limit]
-    yield Grid(columns=columns, items=shown)
+    yield Grid(columns=[*columns, *_page_columns(result, shown)], items=shown)
     more = len(result.issues) - len(shown)
     if more:
         yield Line(f"... and {more:,} more (--limit shows more of them, --json and --format csv all)")
     yield Line()
+
+
+def _page_columns(result: Reconciliation, shown: list[Issue]) -> Iterator[OutputColumn]:
+    """Where the loan of an issue stands on a side that has pages."""
+    places = result.issues.page_lines(0, len(shown))
+    for side, heading in (("trustee", "Tape's page"), ("internal", "Holdings' page")):
+        if f"{side}_page" in places:
+            pairs = zip(places[f"{side}_page"], places[f"{side}_line"], strict=True)
+            texts = [f"{page}, line {line}" if page else "-" for page, line in pairs]
+            by_issue = dict(zip(map(id, shown), texts, strict=True))
+            yield OutputColumn(heading=heading, shown=lambda issue, by_issue=by_issue: by_issue[id(issue)])  # type: ignore[misc]
 
 
 def _last_line(counts: Counts) -> Text:

@@ -108,9 +108,10 @@ async def add_deal_files(
 ) -> schema.HoldingsAdded | schema.TapeAdded:
     """Upload the files of a month as they were delivered.
 
-    They are .xlsx, .xls, .xlsm, .xlsb, .ods, .csv, or a .zip of them. They become one workbook, which belongs to the
-    deal and takes over its mapping, its definition and its thresholds. With `kind=tape` one file is a tape of the deal,
-    with `trustee_name` and `statement_date`. The caller needs `compliance:write` too, and the event is `tape.uploaded`.
+    They are .xlsx, .xls, .xlsm, .xlsb, .ods, .pdf, .csv, or a .zip of them. They become one workbook, which belongs to
+    the deal and takes over its mapping, its definition and its thresholds. With `kind=tape` one file is a tape of the
+    deal, with `trustee_name` and `statement_date`. The caller needs `compliance:write` too, and the event is
+    `tape.uploaded`.
     """
     return await actions.add_files(ctx, deal_id, form)
 

@@ -97,7 +97,15 @@ def _check(normalised: NormalisedRows) -> schema.RowCheck:
 
 
 def _finding(fault: CellFault) -> Finding:
-    return Finding(row=fault.row, field=fault.field, rule=fault.rule, message=fault.message, value=fault.value)
+    return Finding(
+        row=fault.row,
+        field=fault.field,
+        rule=fault.rule,
+        message=fault.message,
+        value=fault.value,
+        page=fault.page,
+        line=fault.line,
+    )
 
 
 @lru_cache(maxsize=OPEN_MAX)

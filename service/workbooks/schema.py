@@ -341,14 +341,16 @@ class SheetData(Struct, frozen=True, kw_only=True):
     columns: list[DataColumn]
     """Its columns, in order."""
     rows: list[dict[str, Any]]
-    """Values by column name, with `_row_number` and, with include_formulas, `_formulas`."""
+    """Values by column name, with `_row_number` and, with include_formulas, `_formulas`; in a document with pages also
+    with `_page` and `_line`."""
     total_rows: int
     """Rows that match, on all pages."""
     page: int
     page_size: int
     total_pages: int
     warnings: list[DataWarning] | UnsetType = UNSET
-    """What to doubt of the values: that formulas came without any, and what became of them."""
+    """What to doubt of the values: that formulas came without any, and what became of them; what the reader of a
+    document guessed, could not read or found not to add up."""
 
 
 class Cell(Struct, frozen=True, kw_only=True):
@@ -360,6 +362,10 @@ class Cell(Struct, frozen=True, kw_only=True):
     """Its row, from 1."""
     column: int
     """Its column, from 1: 2 is column B."""
+    page: int | None
+    """Page of the document on which it stands, from 1. Null: the file has no pages."""
+    line: int | None
+    """Its line on the page, from 1. Null: see `page`."""
     value: float | str | bool | None
     """What it shows; an error as its text (#N/A), a date as ISO 8601. Null: blank."""
     type: CellType

@@ -22,7 +22,7 @@ from core.files.parts import Shows, shown
 from core.grid.address import cell_name, column_name
 from core.grid.column import Column, Text
 from core.grid.sheet import Sheet, Workbook
-from core.portfolio.model.notes import DataWarning, warn_of_formulas
+from core.portfolio.model.notes import DataWarning, warn_of_formulas, warn_of_reading
 from core.portfolio.sheets.header import detect
 from core.values import ERRORS, Kind, from_serial
 from service.platform.base.problem import Fault, ValidationFailed
@@ -32,6 +32,7 @@ from service.workbooks import schema
 Value = float | str | bool | None
 
 ROW_NUMBER: Final = "_row_number"
+PAGE_LINE: Final = ("_page", "_line")
 FORMULAS: Final = "_formulas"
 
 NAME_CHARACTERS_MAX: Final = 255
@@ -93,7 +94,7 @@ def contents(sheet: Sheet) -> Contents:
 
 def _distinct(names: Sequence[str]) -> list[str]:
     """Return names that are cut, distinct, and free of reserved words."""
-    used = {ROW_NUMBER, FORMULAS}
+    used = {ROW_NUMBER, *PAGE_LINE, FORMULAS}
     count: dict[str, int] = {}
     unique_names = []
     for name in names:
@@ -164,7 +165,7 @@ def page(book: Workbook, row: schema.SheetRow, query: schema.DataQuery) -> Raw:
         disposition = f"attachment; filename*=UTF-8''{quote(row.name, safe='')}.csv"
         text = _csv(chosen, with_formulas=query.include_formulas)
         return Raw(text, "text/csv; charset=utf-8", [("Content-Disposition", disposition)])
-    data = _data(chosen, row, query, warn_of_formulas(book) or UNSET)
+    data = _data(chosen, row, query, [*warn_of_formulas(book), *warn_of_reading(book)] or UNSET)
     return Raw(msgspec.json.encode(data), "application/json")
 
 
@@ -269,9 +270,12 @@ def _data(
 
 
 def _rows(chosen: _Chosen) -> list[dict[str, Any]]:
-    names = [ROW_NUMBER, *chosen.names]
     numbers = range(chosen.first + 1, chosen.stop + 1)
-    return [dict(zip(names, cells, strict=True)) for cells in zip(numbers, *_values(chosen), strict=True)]
+    names, values = [ROW_NUMBER, *chosen.names], [numbers, *_values(chosen)]
+    if len(chosen.sheet.page_lines):
+        places = [chosen.sheet.page_line(row - 1) or (None, None) for row in numbers]
+        names, values = [*names, *PAGE_LINE], [*values, *([place[at] for place in places] for at in range(2))]
+    return [dict(zip(names, cells, strict=True)) for cells in zip(*values, strict=True)]
 
 
 def _values(chosen: _Chosen) -> list[list[Value]]:
@@ -387,10 +391,13 @@ def cell(book: Workbook, sheet_index: int, row: int, column: int) -> schema.Cell
     if kind == Kind.DATE and isinstance(value, float):
         value = iso_date(value, book.date_1904, shown(_format_code(book, sheet, row, column)))
     formula = sheet.formula(row, column)
+    page, line = sheet.page_line(row) or (None, None)
     return schema.Cell(
         ref=cell_name(row, column),
         row=row + 1,
         column=column + 1,
+        page=page,
+        line=line,
         value=value,
         type=_CELL_TYPES[kind],
         formula=None if formula is None else f"={formula}",

@@ -19,7 +19,7 @@ from core.files import errors
 from core.files.errors import FileRefused, InvalidFormat
 from core.files.kinds import WORKBOOK_EXTENSIONS, WORKBOOK_KINDS, check_file_name, file_kind
 from core.files.probe import SheetProbe
-from core.files.read import probe
+from core.files.read import NO_WORKBOOKS, probe
 from core.grid.codec import SheetRecord
 from service.mappings.shared import check_mapping
 from service.platform.access.caller_status import Window
@@ -38,7 +38,9 @@ COPY_BYTES = MEGABYTE
 
 Extensions = Sequence[str]
 
-OTHER_FORMATS = " POST /api/v1/deals/{deal_id}/files takes other formats, such as .csv and .zip; a tape with kind=tape."
+OTHER_FORMATS = (
+    " POST /api/v1/deals/{deal_id}/files takes other formats, such as .pdf, .csv and .zip; a tape with kind=tape."
+)
 
 _REFUSALS: dict[type[FileRefused], type[Problem]] = {
     errors.InvalidFormat: schema.ParseError,
@@ -229,8 +231,11 @@ def _take(upload: Upload, path: Path, *, keeps_all: bool, **limits: int) -> Rece
         while chunk := upload.file.read(COPY_BYTES):
             digest.update(chunk)
             file.write(chunk)
-    if keeps_all and file_kind(path) not in WORKBOOK_KINDS:
-        return Receipt(digest.hexdigest(), ())
+    kind = file_kind(path)
+    if kind not in WORKBOOK_KINDS:
+        if keeps_all:
+            return Receipt(digest.hexdigest(), ())
+        raise InvalidFormat(NO_WORKBOOKS[kind] + OTHER_FORMATS)
     return Receipt(digest.hexdigest(), probe(path, file_name=upload.file_name, **limits).sheets)
 
 

@@ -6,6 +6,7 @@ python -m tests.printed_pdf --seeds 100 --program libreoffice --show 20
 from __future__ import annotations
 
 import argparse
+import tempfile
 import time
 import traceback
 from collections import Counter, defaultdict
@@ -21,6 +22,9 @@ from tests.printed_pdf.figures import DEFINITIONS, differences, outcomes
 from tests.printed_pdf.printed import Printed
 from tests.printed_pdf.sheets import workbook_of_prints
 from tests.printed_pdf.variants import Variant, print_variants, variant_of
+
+FOLDER = Path(tempfile.gettempdir()) / f"printed_pdf_{Path(__file__).parents[2].name}"
+"""Of this copy of the code alone."""
 
 
 @dataclass
@@ -43,7 +47,7 @@ def main() -> None:
     parser.add_argument("--style", choices=sorted(STYLES), help="seeds of this style alone")
     parser.add_argument("--show", type=int, default=8, help="the worst reports, and wrong rows of each")
     parser.add_argument("--no-figures", action="store_true", help="cells alone, no compliance results")
-    parser.add_argument("--folder", type=Path, default=Path("/tmp/printed_pdf"), help="keeps the printed files")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="keeps the printed files")
     parser.add_argument("--dump", action="store_true", help="print the rows that are read of each report")
     options = parser.parse_args()
     seeds = options.seed or range(options.first, options.first + options.seeds)

@@ -56,6 +56,8 @@ class Setting:
     centres_titles: bool = False
     packs: bool = False
     """Small sheets stand below one another on a page."""
+    flows: bool = False
+    """reportlab lays out titles and tables itself."""
 
     def __str__(self) -> str:
         words = [f"{self.font} {self.size:g}", self.paper, "landscape" if self.is_landscape else "portrait"]
@@ -90,6 +92,7 @@ def draw_setting(rng: Random) -> Setting:
         sign=rng.choice(("", "", "all", "ends")),
         centres_titles=rng.random() < 0.3,
         packs=rng.random() < 0.4,
+        flows=rng.random() < 0.4,
     )
 
 
@@ -114,7 +117,7 @@ class _Line:
     is_body: bool = False
 
 
-class _Table:
+class TableDrawing:
     """A sheet in columns, at one size of type."""
 
     def __init__(self, sheet: PrintedSheet, setting: Setting, size: float) -> None:
@@ -213,9 +216,15 @@ class _Table:
             return [""]
         if self._spills(row):
             return [cell.text]
-        if row.kind == "head" and self.setting.breaks_heads:
-            return _broken(cell.text, lambda text: self.measure(text, font) <= column.width)
+        if row.kind == "head":
+            return self.broken_head(cell.text, self.columns.index(column))
         return self.lines_of(cell, column, font)
+
+    def broken_head(self, text: str, at: int) -> list[str]:
+        """Return the lines of a heading."""
+        if not self.setting.breaks_heads:
+            return [text]
+        return _broken(text, lambda part: self.measure(part, self.bold) <= self.columns[at].width)
 
     def _lines_above(self, row: PrintedRow, count: int, own: int) -> float:
         if row.kind == "head":
@@ -228,11 +237,16 @@ class _Table:
             return column.left + max(0.0, (self._span(at) - width) / 2)
         if row.kind == "title" and self.setting.centres_titles:
             return max(0.0, (self.width - width) / 2)
-        if row.kind == "head" and self._is_of_numbers(row, at) and not self.setting.numbers_left:
-            return column.left + column.width - width
-        if not self._spills(row) and cell.is_number and not self.setting.numbers_left:
+        if self.stands_right(row, at):
             return column.left + column.width - width
         return column.left + (column.sign_width if cell.sign or cell.is_number else 0.0)
+
+    def stands_right(self, row: PrintedRow, at: int) -> bool:
+        """Return whether a cell is aligned at its right."""
+        cell = row.cells[at]
+        if self.setting.numbers_left or cell is None:
+            return False
+        return self._is_of_numbers(row, at) if row.kind == "head" else cell.is_number and not self._spills(row)
 
     def _span(self, at: int) -> float:
         """Width of the columns over which the word of a group is merged; of its own where it is not."""
@@ -261,16 +275,21 @@ def _broken(text: str, fits: Any) -> list[str]:
     return lines
 
 
+def page_size(setting: Setting) -> tuple[float, float]:
+    """Return width and height of a page that is upright."""
+    short, long = sorted(PAPERS[setting.paper])
+    return (long, short) if setting.is_landscape else (short, long)
+
+
 class _Document:
     """Pages with what is drawn on each."""
 
     def __init__(self, setting: Setting, width: float) -> None:
         self.setting = setting
-        short, long = sorted(PAPERS[setting.paper])
-        self.width, self.height = (long, short) if setting.is_landscape else (short, long)
+        self.width, self.height = page_size(setting)
         if self.width - 2 * MARGIN < width:
             self.width = width + 2 * MARGIN
-        self.pages: list[list[tuple[float, _Line, _Table]]] = []
+        self.pages: list[list[tuple[float, _Line, TableDrawing]]] = []
         self.top = 0.0
 
     def new_page(self) -> None:
@@ -280,7 +299,7 @@ class _Document:
     def has_room(self, height: float) -> bool:
         return self.top - height >= MARGIN + (14.0 if self.setting.has_running else 0.0)
 
-    def put(self, line: _Line, table: _Table) -> None:
+    def put(self, line: _Line, table: TableDrawing) -> None:
         self.pages[-1].append((self.top, line, table))
         self.top -= line.height
 
@@ -289,9 +308,8 @@ def print_drawn(name: str, sheets: list[PrintedSheet], setting: Setting, sign: s
     """Draw a report; `sign` is the currency of its amounts, where it is printed."""
     register_fonts()
     if setting.sign:
-        sheets = [_with_signs(sheet, setting, sign) for sheet in sheets]
-    room = max(PAPERS[setting.paper]) if setting.is_landscape else min(PAPERS[setting.paper])
-    tables = [_fitted(sheet, setting, room - 2 * MARGIN) for sheet in sheets]
+        sheets = [with_signs(sheet, setting, sign) for sheet in sheets]
+    tables = [fitted(sheet, setting, page_size(setting)[0] - 2 * MARGIN) for sheet in sheets]
     document = _Document(setting, max(table.width for table in tables))
     pages = [_place(document, table, is_first=at == 0) for at, table in enumerate(tables)]
     running = ["Page # of #", f"{TRUSTEE} Payment Date Report"] if setting.has_running else []
@@ -299,17 +317,18 @@ def print_drawn(name: str, sheets: list[PrintedSheet], setting: Setting, sign: s
     return Printed(name, data, sheets, pages, len(document.pages), running, f"reportlab {setting}")
 
 
-def _fitted(sheet: PrintedSheet, setting: Setting, room: float) -> _Table:
-    """A table at the largest size of type, from the setting's down, at which it fits."""
+def fitted(sheet: PrintedSheet, setting: Setting, room: float) -> TableDrawing:
+    """Return a table at the largest size of type, from the setting's down, at which it fits."""
     size = setting.size
-    table = _Table(sheet, setting, size)
+    table = TableDrawing(sheet, setting, size)
     while table.width > room and size > SIZE_MIN:
         size -= 0.5
-        table = _Table(sheet, setting, size)
+        table = TableDrawing(sheet, setting, size)
     return table
 
 
-def _with_signs(sheet: PrintedSheet, setting: Setting, sign: str) -> PrintedSheet:
+def with_signs(sheet: PrintedSheet, setting: Setting, sign: str) -> PrintedSheet:
+    """Return a sheet with the currency's sign before its amounts."""
     rows, seen = [], set[int]()
     for row in sheet.rows:
         is_own = row.kind in ("data", "total")
@@ -325,7 +344,7 @@ def _with_signs(sheet: PrintedSheet, setting: Setting, sign: str) -> PrintedShee
     return replace(sheet, rows=rows)
 
 
-def _place(document: _Document, table: _Table, *, is_first: bool) -> list[int]:
+def _place(document: _Document, table: TableDrawing, *, is_first: bool) -> list[int]:
     """Put the rows of a table on pages; the page of each row."""
     lines = [table.line(at) for at in range(len(table.sheet.rows))]
     height = sum(line.height for line in lines)
@@ -369,7 +388,9 @@ def _render(document: _Document) -> bytes:
     return stream.getvalue()
 
 
-def _draw_line(canvas: Canvas, document: _Document, line: _Line, table: _Table, top: float, *, is_odd: bool) -> None:
+def _draw_line(
+    canvas: Canvas, document: _Document, line: _Line, table: TableDrawing, top: float, *, is_odd: bool
+) -> None:
     rules, right = document.setting.rules, MARGIN + table.width
     bottom = top - line.height
     if line.is_body and rules == "zebra" and is_odd:

@@ -11,6 +11,7 @@ from typing import Final, Literal
 from tests.made_reports.model import Report
 from tests.made_reports.styles.catalogue import STYLES, report_of
 from tests.printed_pdf.drawn import draw_setting, print_drawn
+from tests.printed_pdf.flowed import print_flowed
 from tests.printed_pdf.libreoffice import draw_paper, print_books
 from tests.printed_pdf.printed import Printed
 from tests.printed_pdf.sheets import PrintedSheet, PrintHabits, sheets_of
@@ -56,6 +57,7 @@ def print_variants(variants: Iterable[Variant], folder: Path) -> list[Printed]:
         if each.program == "reportlab":
             setting = draw_setting(Random(f"setting {each.seed}"))
             sign = SIGNS[each.report.deal.market.currency]
-            printed[each.name] = print_drawn(each.name, each.sheets, setting, sign)
+            print_report = print_flowed if setting.flows else print_drawn
+            printed[each.name] = print_report(each.name, each.sheets, setting, sign)
             (folder / f"{each.name}.pdf").write_bytes(printed[each.name].data)
     return [printed[each.name] for each in variants]

@@ -7,7 +7,6 @@ either side, labels with colons, or rows that keep different heights or end apar
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -20,6 +19,8 @@ WIDEST: Final = 1.2
 """How much wider it is than any strip in them, where no words prove it."""
 SPACE: Final = 2.2
 """Of the font's size: lines that stand further apart belong to different parts of the page."""
+NEAR: Final = 3.0
+"""Likewise, of headings and titles above them."""
 LABELLED: Final = 0.8
 """Of a table's rows with figures, how many begin with words."""
 FIGURED: Final = 0.5
@@ -48,52 +49,78 @@ class _Sides:
 
 def parted(lines: list[Line]) -> list[list[Line]]:
     """Return the lines of a page in parts: all of them, or tables that stand beside each other one after the other."""
-    parts: list[list[Line]] = []
-    waiting: list[Line] = []
-    for chunk in _chunks(lines):
-        pair = _pair(chunk)
-        if pair is None:
-            waiting += chunk
+    for first, stop in _chunks(lines):
+        strip = _strip_between(lines[first:stop])
+        if strip is None:
             continue
-        if any(_has_gaps(line) for line in waiting):
-            parts.append(waiting)
-            waiting = []
-        left, right, below = pair
-        parts += [*parted([*waiting, *left]), *parted(right)]
-        waiting = below
-    return [*parts, waiting] if waiting or not parts else parts
+        first, stop = _extended(lines, first, stop, strip)
+        left, right = _halves(lines[first:stop], strip)
+        above = lines[:first]
+        if any(_has_gaps(line) for line in above):
+            return [above, *parted(left), *parted(right), *_rest(lines[stop:])]
+        return [*parted([*above, *left]), *parted(right), *_rest(lines[stop:])]
+    return [lines]
 
 
-def _chunks(lines: list[Line]) -> list[list[Line]]:
-    """Return runs of lines that no wide space parts from the next."""
-    chunks: list[list[Line]] = []
-    for line in lines:
-        last = chunks[-1][-1] if chunks else None
-        if last is None or last.baseline - line.baseline > SPACE * max(last.size, line.size):
-            chunks.append([])
-        chunks[-1].append(line)
+def _rest(lines: list[Line]) -> list[list[Line]]:
+    return parted(lines) if lines else []
+
+
+def _chunks(lines: list[Line]) -> list[tuple[int, int]]:
+    """Return runs of lines that no wide space parts from the next: the first, and one past the last.
+
+    Lines above and below that have one phrase alone are titles and remarks.
+    """
+    starts = [at for at in range(len(lines)) if at == 0 or _space(lines, at) > SPACE]
+    chunks: list[tuple[int, int]] = []
+    for start, stop in zip(starts, [*starts[1:], len(lines)], strict=True):
+        within = [at for at in range(start, stop) if _has_gaps(lines[at])]
+        if len(within) > ROWS:
+            chunks.append((within[0], within[-1] + 1))
     return chunks
+
+
+def _space(lines: list[Line], at: int) -> float:
+    """Return the distance of a line from the one above, by the larger font's size."""
+    above, line = lines[at - 1], lines[at]
+    return (above.baseline - line.baseline) / max(above.size, line.size)
 
 
 def _has_gaps(line: Line) -> bool:
     return any(True for _ in gaps(line))
 
 
-def _pair(lines: list[Line]) -> tuple[list[Line], list[Line], list[Line]] | None:
-    """Return the lines of the table at the left, of the one at the right, and those below both; None for one table."""
-    start = next((at for at, line in enumerate(lines) if _has_gaps(line)), len(lines))
-    stop = next((at for at in range(len(lines), start, -1) if _has_gaps(lines[at - 1])), start)
-    core = lines[start:stop]
-    if len(core) < ROWS + 1:
+def _extended(lines: list[Line], first: int, stop: int, strip: tuple[float, float]) -> tuple[int, int]:
+    """Return the run of lines with those around it that stand near and do not touch the strip, such as headings."""
+    while first > 0 and _space(lines, first) < NEAR and not _touches(lines[first - 1], strip):
+        first -= 1
+    while stop < len(lines) and _space(lines, stop) < NEAR and not _touches(lines[stop], strip):
+        stop += 1
+    return first, stop
+
+
+def _touches(line: Line, strip: tuple[float, float]) -> bool:
+    return any(word.left < strip[1] and word.right > strip[0] for word in line.words)
+
+
+def _halves(lines: list[Line], strip: tuple[float, float]) -> tuple[list[Line], list[Line]]:
+    """Return the lines left and right of a strip."""
+    middle = (strip[0] + strip[1]) / 2
+    sides = _sides(lines, [[False] * len(line.words) for line in lines], middle, is_widest=True)
+    left, right = ([line for line in side if line is not None] for side in (sides.left, sides.right))
+    return left, right
+
+
+def _strip_between(lines: list[Line]) -> tuple[float, float] | None:
+    """Return the strip between two tables; None for one table."""
+    strips = _strips(lines)
+    if not strips:
         return None
-    flags = [[is_value(word.text) for word in line.words] for line in core]
-    strips = _strips(core)
+    flags = [[is_value(word.text) for word in line.words] for line in lines]
     for at, (begin, end) in enumerate(strips):
-        middle = (begin + end) / 2
         is_widest = at == 0 and (len(strips) < 2 or end - begin > WIDEST * (strips[1][1] - strips[1][0]))
-        sides = _sides(core, flags, middle, is_widest=is_widest)
-        if _are_two(sides):
-            return _assigned(lines, start, stop, sides, begin, end)
+        if _are_two(_sides(lines, flags, (begin + end) / 2, is_widest=is_widest)):
+            return begin, end
     return None
 
 
@@ -196,19 +223,3 @@ def _alone(figures: list[bool], across: list[Line | None]) -> list[bool]:
 
 def _end(side: list[Line | None]) -> int:
     return max(at for at, line in enumerate(side) if line is not None) + 1
-
-
-def _assigned(
-    lines: list[Line], start: int, stop: int, sides: _Sides, begin: float, end: float
-) -> tuple[list[Line], list[Line], list[Line]]:
-    """Return the lines of both sides with those above and below, which the left one has where they cross the strip."""
-    is_right: Callable[[Line], bool] = lambda line: line.words[0].left >= end  # noqa: E731
-    crosses = [line.words[-1].right > begin and not is_right(line) for line in lines[stop:]]
-    below = next((at for at, crossing in enumerate(crosses) if crossing), len(crosses)) + stop
-    left = [line for line in lines[:start] if not is_right(line)]
-    right = [line for line in lines[:start] if is_right(line)]
-    left += [line for line in sides.left if line is not None]
-    right += [line for line in sides.right if line is not None]
-    left += [line for line in lines[stop:below] if not is_right(line)]
-    right += [line for line in lines[stop:below] if is_right(line)]
-    return left, right, lines[below:]

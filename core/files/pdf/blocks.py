@@ -28,6 +28,10 @@ PIECE_STRIP: Final = 0.04
 """Likewise, where cells are printed in one piece each."""
 FOREIGN_MAX: Final = 3
 """Lines between two parts of a block that do not keep its columns."""
+RUNNING_SPACE: Final = 2.2
+"""Of the font's size: what parts a running header from the page."""
+FOREIGN_SHARE: Final = 0.1
+"""Of the lines of a page that goes on with a block, how many may not keep its columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,8 @@ class Block:
     """Which lines do not keep the columns, by identity."""
     table_lines: int = 0
     """Lines with wide gaps that keep the columns."""
+    is_apart: bool = False
+    """A running header, which much space parts from what stands below."""
 
 
 def cover_of(line: Line, ruler: Ruler) -> Cover:
@@ -130,7 +136,9 @@ def blocks_of(lines: list[Line], ruler: Ruler) -> list[Block]:
         if not cover.gaps:
             waiting.append(line)
             continue
-        joined = blocks[-1].cover.joined(cover) if blocks else None
+        if len(blocks) == 1 and _is_running(blocks[0], (*waiting, line)[0]):
+            blocks[0].is_apart = True
+        joined = blocks[-1].cover.joined(cover) if blocks and not blocks[-1].is_apart else None
         if joined is not None:
             blocks[-1].lines += [*waiting, line]
             blocks[-1].cover = joined
@@ -144,13 +152,22 @@ def blocks_of(lines: list[Line], ruler: Ruler) -> list[Block]:
         else:
             blocks.append(Block(waiting, cover_of(waiting[0], ruler)))
     for at in range(len(blocks) - 1, 0, -1):
-        _move_cut(blocks, at, ruler)
+        if not blocks[at - 1].is_apart:
+            _move_cut(blocks, at, ruler)
     return _around_foreign_lines([block for block in blocks if block.lines])
+
+
+def _is_running(block: Block, below: Line) -> bool:
+    """Return whether a block is the line at the top of a page, with space below it."""
+    line = block.lines[-1]
+    return len(block.lines) == 1 and line.baseline - below.baseline > RUNNING_SPACE * line.size
 
 
 def _move_cut(blocks: list[Block], at: int, ruler: Ruler) -> None:
     """Cut between two blocks where most space or a title is, of the places where both keep their columns."""
     above, below = blocks[at - 1], blocks[at]
+    if not below.lines:
+        return
     cover = below.cover
     covers = {len(above.lines): cover}
     for start in range(len(above.lines) - 1, -1, -1):
@@ -210,8 +227,31 @@ def _around_foreign_lines(blocks: list[Block]) -> list[Block]:
 
 def joined_blocks(above: Block, below: Block) -> Block | None:
     """Return two blocks as one; None where their columns differ."""
+    if above.is_apart:
+        return None
     cover = above.cover.joined(below.cover)
     if cover is None:
         return None
     lines = above.lines + below.lines
     return Block(lines, cover, above.foreign | below.foreign, above.table_lines + below.table_lines)
+
+
+def continued_block(above: Block, below: Block, ruler: Ruler) -> Block | None:
+    """Return a block and how its next page goes on with it; lines that do not keep its columns are foreign.
+
+    None where these are more than a few.
+    """
+    if (joined := joined_blocks(above, below)) is not None:
+        return joined
+    cover, foreign, table_lines = above.cover, set(above.foreign), above.table_lines
+    for line in below.lines:
+        own = cover_of(line, ruler)
+        if not own.gaps:
+            continue
+        if id(line) in below.foreign or (with_own := cover.joined(own)) is None:
+            foreign.add(id(line))
+            continue
+        cover, table_lines = with_own, table_lines + 1
+    if len(foreign) - len(above.foreign) > max(FOREIGN_MAX, FOREIGN_SHARE * below.table_lines):
+        return None
+    return Block(above.lines + below.lines, cover, foreign, table_lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
@@ -17,6 +18,12 @@ NARROW_LINES: Final = 3
 """Lines that must show a gutter of a space's width."""
 NARROW_SHARE: Final = 0.9
 """Of them, how many must have a figure on one side and none of the same kind on the other."""
+ALIKE_LINES: Final = 6
+"""Lines that must show a gutter between texts by where they begin,"""
+ALIKE_SHARE: Final = 0.5
+"""how many of the texts before them must be unlike the others,"""
+ALIKE: Final = 0.05
+"""and how far apart they may begin, of the font's size."""
 GAPS_MAX: Final = 3_000
 """Gaps of a block that are looked at, beside those that must have a gutter."""
 SAMPLE: Final = 400
@@ -30,6 +37,15 @@ class Grid:
     starts: list[float]
     """Where each gutter begins: right behind the widest cell of the column before."""
     stops: list[float]
+    middles: list[float]
+
+    @classmethod
+    def of(cls, gutters: Iterable[tuple[float, float]]) -> Grid:
+        """Return the columns between gutters, from and to, from the left."""
+        every = list(gutters)
+        return cls(
+            [start for start, _ in every], [stop for _, stop in every], [(start + stop) / 2 for start, stop in every]
+        )
 
     @property
     def count(self) -> int:
@@ -38,10 +54,7 @@ class Grid:
 
     def column(self, place: float) -> int:
         """Return the column of a place; one in a gutter belongs to the nearer column."""
-        return int(np.searchsorted(self._middles(), place))
-
-    def _middles(self) -> list[float]:
-        return [(start + stop) / 2 for start, stop in zip(self.starts, self.stops, strict=True)]
+        return bisect_left(self.middles, place)
 
     def crossed(self, word: Word) -> bool:
         """Return whether a word lies over a whole gutter."""
@@ -49,11 +62,11 @@ class Grid:
 
     def first(self, left: float) -> int:
         """Return the column in which something begins: the first that does not end before."""
-        return int(np.searchsorted(self.starts, left, side="right"))
+        return bisect_right(self.starts, left)
 
     def last(self, right: float) -> int:
         """Return the column in which something ends: the last that does not begin behind it."""
-        return int(np.searchsorted(self.stops, right, side="left"))
+        return bisect_left(self.stops, right)
 
 
 @dataclass(slots=True)
@@ -65,6 +78,8 @@ class Cell:
     text: str
     last_column: int
     """The cell's own, or the last one over which it stands."""
+    first_width: float = 0.0
+    """Of its first word."""
 
 
 @dataclass(slots=True)
@@ -86,10 +101,10 @@ def grid_of(block: Block, ruler: Ruler) -> Grid:
     """Return the columns of a block."""
     strips = _strips(block)
     if not len(strips):
-        return Grid([], [])
+        return Grid.of(())
     is_gutter = _under_gaps(block, strips, _shown_by_kinds(block, strips, ruler))
     chosen = strips[is_gutter].tolist()
-    return Grid([ruler.place(start) for start, _ in chosen], [ruler.place(stop) for _, stop in chosen])
+    return Grid.of((ruler.place(start), ruler.place(stop)) for start, stop in chosen)
 
 
 def _strips(block: Block) -> NDArray[np.int64]:
@@ -136,7 +151,17 @@ def _shown_by_kinds(block: Block, strips: NDArray[np.int64], ruler: Ruler) -> ND
         pairs = [pair for line in lines if (pair := _around(line, strip, ruler)) is not None]
         parted = sum(are_parted(before, after, has_pieces=lines[0].has_pieces) for before, after in pairs)
         shown[at] = parted >= NARROW_LINES and parted >= NARROW_SHARE * len(pairs)
+        shown[at] |= not lines[0].has_pieces and _begin_alike(pairs, lines[0].size)
     return shown
+
+
+def _begin_alike(pairs: list[tuple[Word, Word]], size: float) -> bool:
+    """Return whether words begin on one place behind words of many texts, as only those of a column do."""
+    if len(pairs) < ALIKE_LINES or len({before.text for before, _ in pairs}) < ALIKE_SHARE * len(pairs):
+        return False
+    lefts = sorted(word.left for _, word in pairs)
+    cut = int(len(lefts) * (1 - NARROW_SHARE) / 2)
+    return lefts[-1 - cut] - lefts[cut] < ALIKE * size
 
 
 def _around(line: Line, strip: list[int], ruler: Ruler) -> tuple[Word, Word] | None:
@@ -200,7 +225,8 @@ def _put(row: Row, column: int, words: Iterable[Word], grid: Grid) -> None:
         cell.right = max(cell.right, every[-1].right)
         return
     right = every[-1].right
-    row.cells[column] = Cell(every[0].left, right, text, max(column, grid.last(right)))
+    width = every[0].right - every[0].left
+    row.cells[column] = Cell(every[0].left, right, text, max(column, grid.last(right)), width)
 
 
 def merged_grid(grid: Grid, rows: list[Row]) -> Grid:
@@ -224,7 +250,7 @@ def merged_grid(grid: Grid, rows: list[Row]) -> Grid:
     if not dropped:
         return grid
     kept = [at for at in range(grid.count - 1) if at not in dropped]
-    return Grid([grid.starts[at] for at in kept], [grid.stops[at] for at in kept])
+    return Grid.of((grid.starts[at], grid.stops[at]) for at in kept)
 
 
 def _has_values(row: Row) -> bool:

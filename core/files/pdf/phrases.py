@@ -30,10 +30,12 @@ LABEL_GAP: Final = 0.18
 """Of the font's size: what parts a label that ends with a colon from its value."""
 
 _CURRENCY: Final = re.compile(r"(?:US|C|CA|A|AU|HK|S)?[$€£¥]")
-_FIGURE: Final = re.compile(r"\(?[-+]?\(?[$€£¥]?[\d.,]*\d[\d.,]*\)?%?\)?(?:bps)?|[-–—]+", re.IGNORECASE)
+_FIGURE: Final = re.compile(r"\(?[-+]?\(?(?:[$€£¥] ?)?[\d.,]*\d[\d.,]*\)?%?\)?(?:bps)?|[-–—]+", re.IGNORECASE)
 _AMOUNT: Final = re.compile(r"\d[.,]\d|\d{4}|%|[-/.]\d")
 _MONTH: Final = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?,?", re.IGNORECASE)
 _AFTER_FIGURE: Final = re.compile(r"%|\)|%\)|bps|x", re.IGNORECASE)
+_DASHES: Final = re.compile(r"[-–—]+")
+_DOTS: Final = re.compile(r"[.·…]+")
 _LEADERS: Final = re.compile(r"\s*(?:[.·…]\s?){3,}$|^[.·…]{2,}$")
 _DATE: Final = re.compile(
     r"\d{1,2}[-/.][A-Za-z]{3,9}[-/.]\d{2,4}|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}/\d{4}", re.IGNORECASE
@@ -49,6 +51,11 @@ def is_figure(text: str) -> bool:
 def is_value(text: str) -> bool:
     """Return whether a word is a figure or a date."""
     return is_figure(text) or _DATE.fullmatch(text) is not None
+
+
+def has_figures(line: Line) -> bool:
+    """Return whether a line has a number or a date."""
+    return any(word.text.strip("-–—") and is_value(word.text) for word in line.words)
 
 
 def is_amount(text: str) -> bool:
@@ -73,14 +80,15 @@ def tidy(line: Line) -> None:
     words: list[Word] = []
     for word in line.words:
         text = _LEADERS.sub("", word.text)
-        if not text:
+        if not text or _DOTS.fullmatch(text):
             continue
         if text != word.text:
             width = (word.right - word.left) * len(text) / len(word.text)
             word = word._replace(right=word.left + width, text=text)
         before = words[-1] if words else None
         if before is not None and is_figure(text) and _CURRENCY.fullmatch(before.text):
-            words[-1] = Word(before.left, word.right, f"{before.text} {text}", before.first, word.last)
+            marked = text if _DASHES.fullmatch(text) else f"{before.text} {text}"
+            words[-1] = Word(before.left, word.right, marked, before.first, word.last)
         elif before is not None and _AFTER_FIGURE.fullmatch(text) and _joins(before, word, line.size):
             words[-1] = Word(before.left, word.right, before.text + text, before.first, word.last)
         else:

@@ -7,7 +7,7 @@ its line is a heading of the rows below.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Final
 
@@ -20,6 +20,8 @@ LEADING_MAX: Final = 1.7
 """Of the font's size: lines of one cell stand closer."""
 SPACE: Final = 0.25
 """Of the font's size."""
+ROOM: Final = 0.3
+"""Of the font's size: what a column may be wider than its widest cell."""
 CLOSER: Final = 0.93
 """Of the usual distance of rows: what stands closer belongs to the row above."""
 SHARE_OF_WRAPS: Final = 0.8
@@ -97,18 +99,21 @@ def _could_go_on(above: Row, row: Row) -> bool:
         return False
     if not 0 < above.last_baseline - row.baseline <= LEADING_MAX * row.size:
         return False
-    texts = [above.cells.get(column) for column in row.cells]
-    if any(cell is None or is_value(cell.text) for cell in texts):
+    return all(_could_follow(above.cells.get(column), cell) for column, cell in row.cells.items())
+
+
+def _could_follow(above: Cell | None, cell: Cell) -> bool:
+    """Return whether a cell may be the rest of the one above: a text below a text, or what follows a hyphen."""
+    if above is None or is_value(above.text):
         return False
-    return not _has_values(row)
+    return above.text[-1] in "-/" or not is_value(cell.text)
 
 
 def _had_no_room(above: Row, row: Row, wraps: _Wraps) -> bool:
     """Return whether the first word of some cell would not have fitted behind the cell above it."""
     for column, cell in row.cells.items():
-        first = cell.text.partition(" ")[0]
-        width = (cell.right - cell.left) * len(first) / max(1, len(cell.text))
-        if above.cells[column].right + SPACE * row.size + width > wraps.rights.get(column, 0.0) - 0.1 * row.size:
+        needed = above.cells[column].right + SPACE * row.size + cell.first_width
+        if needed > wraps.rights.get(column, 0.0) - ROOM * row.size:
             return True
     return False
 
@@ -151,10 +156,8 @@ def _could_lead(above: Row, row: Row) -> bool:
 
 def _had_no_room_below(above: Row, row: Row, wraps: _Wraps) -> bool:
     for column, cell in above.cells.items():
-        text = row.cells[column]
-        first = text.text.partition(" ")[0]
-        width = (text.right - text.left) * len(first) / max(1, len(text.text))
-        if cell.right + SPACE * row.size + width > wraps.rights.get(column, 0.0) - 0.1 * row.size:
+        needed = cell.right + SPACE * row.size + row.cells[column].first_width
+        if needed > wraps.rights.get(column, 0.0) - ROOM * row.size:
             return True
     return False
 
@@ -166,14 +169,17 @@ def _append(row: Row, below: Row) -> None:
         if above is None:
             row.cells[column] = cell
             continue
-        row.cells[column] = Cell(
-            min(above.left, cell.left), max(above.right, cell.right), _glued(above.text, cell.text), above.last_column
+        row.cells[column] = replace(
+            above,
+            left=min(above.left, cell.left),
+            right=max(above.right, cell.right),
+            text=_glued(above.text, cell.text),
         )
     row.last_baseline = below.last_baseline
 
 
 def _glued(first: str, second: str) -> str:
     """Return two lines of a text as one: a hyphen at the end of the first holds on to the second."""
-    if first.endswith("-") and len(first) > 1 and first[-2].isalpha() and second[:1].islower():
+    if first[-1:] in ("-", "/") and first[-2:-1].isalnum():
         return first + second
     return f"{first} {second}"

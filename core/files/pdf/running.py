@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from core.files.pdf.phrases import is_value
+from core.files.pdf.phrases import has_figures
 from core.files.pdf.words import Line, PageLines
 
 HEAD_MAX: Final = 14
@@ -20,6 +20,7 @@ _PAGE_NUMBER: Final = re.compile(
     re.IGNORECASE,
 )
 _NUMBER_IN_LINE: Final = re.compile(r"\b(page|seite)\s*:?\s*\d{1,4}(\s*(?:of|/|von)\s*\d{1,4})?", re.IGNORECASE)
+_AMOUNT: Final = re.compile(r"\d[.,]\d{2,3}(?!\d*[-/])")
 _CONTINUED: Final = re.compile(r"\s*[-–—(\[]*\s*(?:continued|cont'?d\.?|fortsetzung)\s*[)\]]*", re.IGNORECASE)
 
 
@@ -58,17 +59,22 @@ def same_head(before: list[Line], lines: list[Line]) -> int:
 
 def _is_heading(line: Line) -> bool:
     """Return whether a line may be headings: columns without a figure, or a piece of one above them."""
-    return not any(is_value(word.text) for word in line.words)
+    return not has_figures(line)
 
 
 def same_foot(before: list[Line], lines: list[Line]) -> int:
     """Return how many lines at the end of a page are those of another."""
     count = 0
     for old, new in zip(before[: -FOOT_MAX - 1 : -1], lines[: -FOOT_MAX - 1 : -1], strict=False):
-        if not _same(old, new):
+        if not _same(old, new) or _has_amount(new):
             break
         count += 1
     return count
+
+
+def _has_amount(line: Line) -> bool:
+    """Return whether a line has an amount, as the totals of two tables that end alike."""
+    return any(_AMOUNT.search(word.text) for word in line.words)
 
 
 def _same(old: Line, new: Line) -> bool:

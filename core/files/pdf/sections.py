@@ -11,8 +11,8 @@ from statistics import median
 from typing import Final
 
 from core.files.pdf.beside import parted
-from core.files.pdf.blocks import Block, Ruler, blocks_of, cover_of, joined_blocks
-from core.files.pdf.phrases import gaps, is_value, phrases
+from core.files.pdf.blocks import RUNNING_SPACE, Block, Ruler, blocks_of, continued_block, cover_of
+from core.files.pdf.phrases import gaps, has_figures, is_value, phrases
 from core.files.pdf.running import HEAD_MAX, drop_page_numbers, repeated_text, same_foot, same_head
 from core.files.pdf.words import Line, PageLines
 
@@ -22,8 +22,6 @@ ALIGNED_SHARE: Final = 0.6
 """Of the figures of a page's first row, how many must stand below figures of the page before."""
 HEADING_SHARE: Final = 0.4
 """Of the phrases of a table's lines, how many a line of its headings has."""
-SPACE_BELOW: Final = 2.2
-"""Of the font's size: what parts a running header from the page."""
 LOOKED_BACK: Final = 60
 """Lines of the page before that are looked at."""
 
@@ -76,7 +74,7 @@ def _add(
         section = sections[-1]
         blocks = _blocks(body, ruler)
         if _goes_on(section, page.lines[:head], body, ruler):
-            joined = joined_blocks(section.blocks[-1], blocks[0])
+            joined = continued_block(section.blocks[-1], blocks[0], ruler)
             section.blocks[-1:] = [joined] if joined is not None else [section.blocks[-1], blocks[0]]
             section.blocks += blocks[1:]
             section.foot = page.lines[len(page.lines) - foot :] if foot else section.foot
@@ -104,7 +102,7 @@ def _goes_on(section: Section, head: list[Line], body: list[Line], ruler: Ruler)
         return False
     if _headings(section) & {repeated_text(line) for line in head}:
         return True
-    leading = next((line for line in rows if _has_figures(line)), rows[0])
+    leading = next((line for line in rows if has_figures(line)), rows[0])
     if leading is not rows[0] or body.index(leading) > 2:
         return False
     return _fits(last, leading, ruler) and _is_aligned(last, leading)
@@ -115,11 +113,12 @@ def _headings(section: Section) -> set[str]:
 
     They have enough columns for it, and do not also stand on the page before the section.
     """
+    passing = section.running | _apart(section.first_page)
     lines = [line for line in section.blocks[-1].lines if any(True for _ in gaps(line))]
-    first = next((at for at, line in enumerate(lines) if _has_figures(line)), 1)
+    lines = [line for line in lines if repeated_text(line) not in passing] or lines
+    first = next((at for at, line in enumerate(lines) if has_figures(line)), 1)
     usual = median(len(phrases(line)) for line in lines[first:] or lines)
-    found = {repeated_text(line) for line in lines[:first] if len(phrases(line)) >= HEADING_SHARE * usual}
-    return found - section.running - _apart(section.first_page)
+    return {repeated_text(line) for line in lines[:first] if len(phrases(line)) >= HEADING_SHARE * usual} - passing
 
 
 def _apart(page: list[Line]) -> set[str]:
@@ -127,12 +126,8 @@ def _apart(page: list[Line]) -> set[str]:
     return {
         repeated_text(line)
         for line, below in zip(page[:2], page[1:3], strict=False)
-        if line.baseline - below.baseline > SPACE_BELOW * line.size
+        if line.baseline - below.baseline > RUNNING_SPACE * line.size
     }
-
-
-def _has_figures(line: Line) -> bool:
-    return any(is_value(word.text) for word in line.words)
 
 
 def _fits(block: Block, line: Line, ruler: Ruler) -> bool:

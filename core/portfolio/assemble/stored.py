@@ -102,7 +102,10 @@ def to_sheet(portfolio: Portfolio, *, fields: Container[str] | None = None) -> S
 
 
 def _page_lines_of_loans(portfolio: Portfolio) -> NDArray[np.int32]:
-    """Return page and line of each loan below those of the heads; of a loan without a row those of the heads."""
+    """Return page and line of each row of the stored sheet.
+
+    The heads count as page 1, line 1, and so does a loan that stands on no row.
+    """
     page_lines, rows = portfolio.page_lines, portfolio.sheet_rows
     if page_lines is None or rows is None:
         return np.zeros((0, 2), np.int32)
@@ -251,7 +254,7 @@ def from_sheet(sheet: Sheet, notes: Notes | None = None) -> Portfolio:
 
 
 def _page_lines_of_rows(sheet: Sheet, rows: NDArray[np.int32] | None) -> NDArray[np.int32] | None:
-    """Return page and line of the rows that the loans came from, by row; of other rows 0."""
+    """Return page and line by row of the rows that loans came from; of others 0."""
     if rows is None or not len(rows) or not len(sheet.page_lines):
         return None
     page_lines = np.zeros((int(rows.max()), 2), np.int32)

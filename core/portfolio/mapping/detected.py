@@ -36,6 +36,12 @@ class DetectedSheet:
     """What it is."""
     kind_reason: str = ""
     """Why it counts as that."""
+    row_count: int = 0
+    """Its rows, those above and below its table, too."""
+    first_page: int | None = None
+    """Page of the document on which it begins, from 1. Null: the file has no pages."""
+    last_page: int | None = None
+    """Page of the document on which it ends, from 1. Null: the file has no pages."""
 
 
 @dataclass(frozen=True, slots=True)

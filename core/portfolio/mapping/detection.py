@@ -172,8 +172,20 @@ def _sheets(located: LocatedBook) -> Iterator[DetectedSheet]:
         )
         reason = _why(candidate, best, header_match, mapping)
         score = 0 if header_match is None else header_match.score
+        sheet = candidate.sheet
+        ends = [sheet.page_line(row) for row in (0, sheet.row_count - 1)] if len(sheet.page_lines) else [None, None]
+        first_page, last_page = (None if at is None else at[0] for at in ends)
         yield DetectedSheet(
-            candidate.sheet.name, candidate.sheet.state, score, rows, nearest, candidate is best, reason
+            sheet.name,
+            sheet.state,
+            score,
+            rows,
+            nearest,
+            candidate is best,
+            reason,
+            row_count=sheet.row_count,
+            first_page=first_page,
+            last_page=last_page,
         )
 
 

@@ -76,6 +76,10 @@ class CellFault:
     message: str
     value: Any = None
     """What stands there: number, text, boolean or None."""
+    page: int | None = None
+    """Page of the document on which the row stands, from 1; None without pages, and for a whole column."""
+    line: int | None = None
+    """The row's line on its page, from 1; None as for `page`."""
 
 
 @dataclass(frozen=True, slots=True)

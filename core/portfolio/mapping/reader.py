@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.grid.places import range_place
+from core.grid.places import pages_of, range_place
 from core.grid.sheet import Workbook
 from core.portfolio.cells import parsing
 from core.portfolio.cells.flags import is_second_lien_flag, second_liens
@@ -228,14 +228,19 @@ class LoanReader:
             own = float(np.nansum(par[self._rows]))
             # What nothing calls a total is one where it comes near the sum.
             near = row_groups[1][np.abs(par[row_groups[1]] - own) <= NEAR_SHARE * abs(own)]
-            figures = par[np.concatenate((row_groups[0], near))]
-            figures = figures[~np.isnan(figures)]
+            totals = np.concatenate((row_groups[0], near))
+            totals = totals[~np.isnan(par[totals])]
+            figures = par[totals]
             if not len(figures) or abs(float(figures.sum()) - own) <= FOOTING_DIGITS:
                 return
             differences = np.abs(figures - own)
         if not (differences <= FOOTING_DIGITS).any():
-            total = float(figures[np.argmin(differences)])
-            message = f"The total of sheet {self._sheet.name!r} is {total:,.2f}; its loans add up to {own:,.2f}."
+            nearest = int(np.argmin(differences))
+            row = self.below.row(int(totals[nearest]))
+            message = (
+                f"The total of sheet {self._sheet.name!r}{pages_of(self._sheet, row, row)} is {figures[nearest]:,.2f}; "
+                f"its loans add up to {own:,.2f}."
+            )
             # By half a cent a loan the two differ for the rounding of each: that makes no figure doubtful.
             is_more = differences.min() > FOOTING_DIGITS * loans.row_count
             loans.notes.warnings.append(

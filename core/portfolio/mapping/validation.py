@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from core.grid.sheet import Workbook
+from core.grid.sheet import Sheet, Workbook
 from core.portfolio.cells.typed import either, text_column
 from core.portfolio.mapping.joined import join_pages
-from core.portfolio.mapping.normalise import NormalisationReport, NormalisedRows
+from core.portfolio.mapping.normalise import CellFault, NormalisationReport, NormalisedRows
 from core.portfolio.mapping.pipeline import FieldColumn
 from core.portfolio.mapping.reader import LoanReader
 from core.portfolio.model.fields import Mapping
@@ -50,4 +52,15 @@ def validate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> N
     report = NormalisationReport(mapping, reader.row_numbers, reader.unmapped_headings())
     for target, work in reader.works.items():
         report.take(work, outcomes.get(target))
-    return report.finish()
+    rows = report.finish()
+    if not len(located.loans.sheet.page_lines):
+        return rows
+    errors, warnings = (
+        [_with_page(fault, located.loans.sheet) for fault in faults] for faults in (rows.errors, rows.warnings)
+    )
+    return replace(rows, errors=errors, warnings=warnings)
+
+
+def _with_page(fault: CellFault, sheet: Sheet) -> CellFault:
+    page_line = None if fault.row is None else sheet.page_line(fault.row - 1)
+    return fault if page_line is None else replace(fault, page=page_line[0], line=page_line[1])

@@ -173,7 +173,7 @@ def warn_of_formulas(book: Workbook | WorkbookRecord) -> list[DataWarning]:
 
 
 def warn_of_reading(book: Workbook) -> list[DataWarning]:
-    """Warn of what the reader of a document guessed, could not read, or found not to add up."""
+    """Warn of what the reader of a document guessed, or could not make out."""
     return [DataWarning(remark.code, _with_rows(remark), len(remark.rows) or None) for remark in book.remarks]
 
 

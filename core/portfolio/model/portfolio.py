@@ -294,7 +294,7 @@ class PortfolioData(Framed):
     """How the choices that the file leaves open were read; None where nobody looked."""
 
     def page_line(self, row: int) -> tuple[int, int] | None:
-        """Return page and line of a row of the sheet, all from 1; None where it has no pages."""
+        """Return page and line of the sheet's row, all from 1; None without pages."""
         if self.page_lines is None or not 0 < row <= len(self.page_lines):
             return None
         page, line = self.page_lines[row - 1].tolist()

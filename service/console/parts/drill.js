@@ -5,7 +5,7 @@ import { can, href, label, labelled, route, setQuery } from "../state.js";
 import { Chart } from "./chart.js";
 import { useData, useTask } from "./data.js";
 import { Status } from "./figures.js";
-import { counted, figure, limit, number, words } from "./format.js";
+import { counted, figure, limit, number, pageLine, withoutPages, words } from "./format.js";
 import { useKeys } from "./keys.js";
 import { Limit } from "./limit.js";
 import { Loaded, Problem } from "./problem.js";
@@ -114,9 +114,9 @@ function Fraction({ breakdown = {} }) {
     ${agencies && html`<p>${Object.entries(agencies).map(([name, share]) => `${label(name)} ${number(share, 2)} %`).join(", ")}</p>`}`;
 }
 
-/** The sheet's picture, at a cell. */
-function cellOf(cell, run, deal) {
-  return href("deals", deal.id, "mapping", { workbook: run.workbook_id, cell });
+/** The sheet's picture, at a cell; page and line behind it are for people. */
+function cellOf(place, run, deal) {
+  return href("deals", deal.id, "mapping", { workbook: run.workbook_id, cell: withoutPages(place) });
 }
 
 function Cells({ cells = [], run, deal }) {
@@ -179,7 +179,7 @@ function columnsOf({ columns, items }, { run, deal }) {
   const known = (name) => columns.includes(name) && items.some(({ fields }) => (fields[name] ?? null) !== null);
   const shown = AVERAGE.some(known) ? AVERAGE.filter(known) : OTHERWISE.filter(known);
   const isMixed = items.some(({ kind }) => kind !== items[0].kind);
-  const below = ({ kind, fields }) => [isMixed && kind !== "loan" && kind, fields.facility].filter(Boolean).join(", ");
+  const below = ({ kind, fields, page, line }) => [isMixed && kind !== "loan" && kind, fields.facility, pageLine(page, line)].filter(Boolean).join(", ");
   const write = (value) => (typeof value === "number" ? number(value, Math.abs(value) < 1000 ? 2 : 0) : value ?? "–");
   return [
     { key: "name", label: "Name", show: (part) => html`${part.place ? html`<a class="cell-link" href=${cellOf(part.place, run, deal)}>${part.name}</a>` : labelled(part.name)}<small class="muted below">${below(part)}</small>` },

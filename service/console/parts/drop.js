@@ -47,7 +47,7 @@ export function Drop({ deal }) {
 
 /** What files may be: `fits` says it of their names, the first that fits is chosen. */
 const KINDS = [
-  { value: "verify", label: "Export of Cushion, to verify", scope: "reports:read", most: 1, fits: (names) => /export|cushion[-_]/i.test(names[0]) },
+  { value: "verify", label: "Export of Cushion, to verify", scope: "reports:read", most: 1, fits: ([name]) => /export|cushion[-_]/i.test(name) && !/\.pdf$/i.test(name) },
   { value: "tape", label: "Trustee's tape, to reconcile", scope: "workbooks:write", most: 1, fits: (names) => /tape|statement/i.test(names[0]) },
   { value: "months", label: "Months of a deal, each file one", scope: "workbooks:write", least: 2, fits: (names) => new Set(names.map(dayIn)).size === names.length },
   { value: "holdings", label: "Month of a deal: holdings or trustee report", scope: "workbooks:write", fits: () => true },

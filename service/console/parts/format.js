@@ -93,6 +93,16 @@ export function fieldName(name) {
   return other ? `${label(`rating_agency_${other[2]}`)} ${other[1].replaceAll("_", " ")}` : SPELT[name] ?? words(name);
 }
 
+/** Where a row of a document stands: "page 3, line 12"; empty without pages. */
+export function pageLine(page, line) {
+  return page ? `page ${page}, line ${line}` : "";
+}
+
+/** A place as a spreadsheet names it: 'Tests'!C7 of "'Tests'!C7 (page 3, line 12)". */
+export function withoutPages(place) {
+  return place.replace(/ \(pages? \d+[^()]*\)$/, "");
+}
+
 /** "1 loan", "2 loans". */
 export function counted(count, noun, plural = `${noun}s`) {
   return `${number(count)} ${count === 1 ? noun : plural}`;

@@ -1,6 +1,6 @@
 // A sheet as a picture: letters, row numbers, the header marked, each column with the field that it feeds.
 import { html, useEffect, useRef } from "./html.js";
-import { day, number, words } from "./format.js";
+import { day, number, pageLine, words } from "./format.js";
 import { isLeftOut } from "./draft.js";
 
 const GROUPED_FROM = 10_000; // smaller numbers may be years, days or counts
@@ -56,7 +56,8 @@ export function Picture({ sheet, data, detection, columns, named, open, chosen, 
     <tbody>${data.rows.map((row) => {
       const at = row._row_number;
       const { kind, why } = rows.get(at) ?? (beyond(at) ? { kind: "quiet", why: null } : {});
-      return html`<tr key=${at} class=${kind ?? ""}><th scope="row" title=${why}>${at}${why && html`<span class="off-screen"> ${why}</span>`}</th>
+      const place = [pageLine(row._page, row._line), why].filter(Boolean).join(": ");
+      return html`<tr key=${at} class=${kind ?? ""}><th scope="row" title=${place || null}>${at}${place && html`<span class="off-screen"> ${place}</span>`}</th>
         ${letters.map((letter) => html`<td key=${letter} ref=${cell === `${letter}${at}` ? marked : null} aria-current=${cell === `${letter}${at}` ? "true" : undefined} class=${`${kindOf(letter)} ${typeof row[letter] === "number" ? "number" : ""}`}>${shown(row[letter], dated.has(letter))}</td>`)}</tr>`;
     })}</tbody></table></div>`;
 }

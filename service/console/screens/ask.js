@@ -6,7 +6,7 @@ import { change } from "../parts/admin/list.js";
 import { refreshData, useData, useTask } from "../parts/data.js";
 import { DealScreen } from "../parts/deal.js";
 import { Field, Form, Select } from "../parts/form.js";
-import { counted, moment, words } from "../parts/format.js";
+import { counted, moment, withoutPages, words } from "../parts/format.js";
 import { Empty, Loaded, Problem } from "../parts/problem.js";
 import { Table } from "../parts/table.js";
 
@@ -46,7 +46,7 @@ function Figures({ data, deal }) {
   const where = ({ subject = data.subject, support, recipe }) => {
     const { id, workbook } = deal ?? overview.data?.items.find(({ name }) => subject.startsWith(name)) ?? {};
     const { test_id: test, columns = data.columns ?? {} } = support ?? recipe ?? {};
-    return id && html`${test && html`<a href=${href("deals", id, "compliance", { workbook, test })}>Test</a> `}${Object.values(columns).map((cell) => cell && html`<a class="cell-link" href=${href("deals", id, "mapping", { workbook, cell })}><code>${cell}</code></a> `)}`;
+    return id && html`${test && html`<a href=${href("deals", id, "compliance", { workbook, test })}>Test</a> `}${Object.values(columns).map((cell) => cell && html`<a class="cell-link" href=${href("deals", id, "mapping", { workbook, cell: withoutPages(cell) })}><code>${cell}</code></a> `)}`;
   };
   return html`<${Table} caption="Figures" rows=${figures.map((row, at) => ({ ...row, at }))} keyOf=${({ at }) => at} columns=${[
     { key: "name", label: "Figure", className: "wraps", value: ({ name }) => words(name) }, { key: "of", label: "Of", className: "wraps", value: (row) => row.of ?? row.subject ?? data.subject },

@@ -32,7 +32,7 @@ export default function Deals() {
 function First() {
   return html`<${Empty} title="No deals yet">
     ${can("workbooks:write")
-      ? html`<p>Drop a trustee's file or a holdings file anywhere on this page: it becomes the first month of a deal, and its tests run at once.</p>
+      ? html`<p>Drop a trustee's file (a PDF, too) or a holdings file anywhere on this page: it becomes the first month of a deal, and its tests run at once.</p>
         <p><button class="primary" onClick=${() => addFiles(null)}>Choose a file</button></p>`
       : html`<p>An analyst of your organisation adds the first one.</p>`}<//>`;
 }

@@ -96,8 +96,10 @@ function namer(fields) {
   return (name) => labels.get(name) ?? fieldName(name.replace(/^x_/, "another_"));
 }
 
+/** What a sheet is, and of a document with pages which of them it fills. */
 function kindOf(detection, sheet) {
-  return detection.sheets.find(({ name }) => name === sheet)?.kind ?? "";
+  const { kind = "", first_page: first, last_page: last } = detection.sheets.find(({ name }) => name === sheet) ?? {};
+  return [kind, first && (first === last ? `page ${first}` : `pages ${first}–${last}`)].filter(Boolean).join(", ");
 }
 
 /** A cell of the address: Holdings!F12, 'A sheet'!F12 or F12; of a range its first. */

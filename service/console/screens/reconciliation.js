@@ -8,7 +8,7 @@ import { DealScreen } from "../parts/deal.js";
 import { Known, Panel } from "../parts/drill.js";
 import { addFiles } from "../parts/drop.js";
 import { Field, Select } from "../parts/form.js";
-import { counted, day, fieldName, number, words, written } from "../parts/format.js";
+import { counted, day, fieldName, number, pageLine, words, written } from "../parts/format.js";
 import { Grid } from "../parts/grid.js";
 import { useKeys } from "../parts/keys.js";
 import { Empty, Loaded, Problem } from "../parts/problem.js";
@@ -138,7 +138,7 @@ function Issue({ issue, trustee, buttons, close, next }) {
     return () => clearTimeout(timer);
   }, [issue.id]);
   const from = useData(id === issue.id ? `reconciliation/issues/${id}/rows` : null);
-  const place = (row, note) => (row ? `${row.sheet}, row ${row.row}` : note);
+  const place = (row, note) => (row ? [row.sheet, `row ${row.row}`, pageLine(row.page, row.line)].filter(Boolean).join(", ") : note);
   return html`<${Panel} title=${nameOf(issue)} close=${close} next=${next}>
     <p>${words(issue.severity)}, ${what(issue)}: ours <strong>${read(issue.internal_value, issue)}</strong>, ${trustee} <strong>${read(issue.trustee_value, issue)}</strong></p>
     <div class="row">${buttons}</div>

@@ -16,6 +16,7 @@ import xlsxwriter
 
 from core.files import archive
 from core.files.errors import FileRefused, FileTooLarge, InvalidFormat, ParseFailed, TooManySheets
+from core.files.kinds import wanted_of
 from core.files.limits import FILE_BYTES_MAX
 from core.files.read import probe, read, read_files
 from core.portfolio import Portfolio
@@ -45,7 +46,6 @@ def good(path: Path) -> bytes:
     ("content", "hint"),
     [
         (b"", "empty"),
-        (b"%PDF-1.7\n%\xe2\xe3", "PDF"),
         (b"<html><table></table></html>", "web page"),
         (b"<html><body>Please log in</body></html>", "web page without a table"),
         (b"<?xml version='1.0'?><Workbook/>", "XML document"),
@@ -362,6 +362,19 @@ def test_a_folder_an_archive_and_a_list_of_files_are_one_workbook(tmp_path: Path
     assert len(read_files([("b.xlsx", files["b.xlsx"])]).sheets[1].formulas) == 1
 
 
+@pytest.mark.parametrize(
+    ("names", "read_names"),
+    [
+        (["a.pdf", "b.xlsx", "c.txt"], ["b.xlsx", "c.txt"]),
+        (["a.PDF", "b.txt"], ["a.PDF", "b.txt"]),
+        (["a.pdf", "b/c.pdf", "d.doc"], ["a.pdf", "b/c.pdf"]),
+        (["a.doc"], []),
+    ],
+)
+def test_a_print_of_a_spreadsheet_is_not_read_beside_it(names: list[str], read_names: list[str]) -> None:
+    assert wanted_of(names) == set(read_names)
+
+
 def test_a_letter_beside_a_table_is_left_out(tmp_path: Path) -> None:
     table, letter = b"Par,Price\n1,2\n", b"Please find the report attached."
     both = [("loans.csv", table), ("read me.txt", letter)]
@@ -396,7 +409,7 @@ def nested() -> dict[str, bytes]:
     "files, kind, hint",
     [
         (nested(), ParseFailed, "archives in archives"),
-        ({"a.pdf": b"%PDF-1.4", "b.doc": b"x"}, InvalidFormat, "holds none"),
+        ({"a.pdf": b"%PDF-1.4", "b.doc": b"x"}, ParseFailed, r"'a\.pdf' in the archive: The PDF is damaged"),
         ({"a.csv": b"\x00\x01\x02rubbish" * 9}, InvalidFormat, "'a.csv' in the archive: The file is not a spreadsheet"),
         ({"a.csv": b"one, line"}, InvalidFormat, "single line"),
         ({f"{at}.csv": b"a,b\n1,2\n" for at in range(51)}, TooManySheets, "limit of 50"),
@@ -421,7 +434,7 @@ def test_a_cut_archive_and_an_empty_folder_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_refused_one_of_several_files_is_named() -> None:
-    with pytest.raises(InvalidFormat, match=r"'b\.csv': The file is a PDF"):
+    with pytest.raises(ParseFailed, match=r"'b\.csv': The PDF is damaged"):
         read_files([("a.csv", b"a,b\n1,2\n"), ("b.csv", b"%PDF-1.4")])
 
 

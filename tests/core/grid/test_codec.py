@@ -156,8 +156,12 @@ def test_pages_that_cannot_be(tmp_path: Path, change: Any) -> None:
         open_sheet(path)
 
 
-def test_pages_of_too_few_rows(tmp_path: Path) -> None:
+def test_pages_of_the_first_rows_alone(tmp_path: Path) -> None:
+    """A calculation may put rows below those of the document; more rows than the sheet has cannot be."""
     write_sheet(replace(sample(), page_lines=np.ones((3, 2), np.int32)), tmp_path / "s")
+    back = open_sheet(tmp_path / "s")
+    assert [back.page_line(row) for row in (2, 3)] == [(1, 1), None]
+    write_sheet(replace(empty(), row_count=2, page_lines=np.ones((3, 2), np.int32)), tmp_path / "s")
     with pytest.raises(CodecError):
         open_sheet(tmp_path / "s")
 

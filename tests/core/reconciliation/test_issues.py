@@ -87,6 +87,23 @@ def test_what_they_say_of_themselves(issues: Issues) -> None:
     assert html.count("<tr") == 1 + 15 + 1
 
 
+def test_an_issue_has_page_and_line_of_each_side_with_pages() -> None:
+    columns = {"borrower_name": ["Ash", "Elm", "Oak"], "par_value": [3e6, 2e6, 1e6], "price": [99.0, 98.0, 97.0]}
+    page_lines = np.array([(1, at) for at in range(1, 9)] + [(2, 1)], np.int32)
+    tape = replace(Portfolio.from_columns(columns), sheet_rows=np.array([7, 0, 9], np.int32), page_lines=page_lines)
+    book = Portfolio.from_columns(columns | {"price": [90.0, 90.0, 90.0], "borrower_name": ["Ash", "Elm", "Fir"]})
+    issues = reconcile(tape, book).issues
+    columns_of_pages = issues.page_lines(0, len(issues))
+    assert columns_of_pages.keys() == {"trustee_page", "trustee_line"}
+    names = [issue.borrower_name for issue in issues]
+    placed = dict(zip(names, zip(*columns_of_pages.values(), strict=True), strict=True))
+    assert placed == {"Ash": ("1", "7"), "Elm": ("", ""), "Oak": ("2", "1"), "Fir": ("", "")}
+    assert issues.page_lines(0, 1) == {name: texts[:1] for name, texts in columns_of_pages.items()}
+    swapped = reconcile(book, tape).issues
+    assert swapped.page_lines(0, 0) == {"internal_page": [], "internal_line": []}
+    assert reconcile(replace(tape, page_lines=None), book).issues.page_lines(0, 9) == {}
+
+
 def test_a_loan_of_no_sheet_has_no_row() -> None:
     """One of another page, and one that a side lacks."""
     columns = {"borrower_name": ["Ash", "Elm", "Oak"], "par_value": [3e6, 2e6, 1e6], "price": [99.0, 98.0, 97.0]}

@@ -76,7 +76,8 @@ def test_a_part_is_a_loan_in_its_row(shared_owner: Any, run: dict[str, Any]) -> 
     result = parts(shared_owner, run, "ccc_bucket_pct")
     first = result["items"][0]
     assert first == {
-        "kind": "loan", "name": "Juliet", "place": "'Holdings'!D11", "row": 11, "amount": 20e6,
+        "kind": "loan", "name": "Juliet", "place": "'Holdings'!D11", "row": 11, "page": None, "line": None,
+        "amount": 20e6,
         "fields": {"borrower": "Juliet", "identifier": "LX000010", "rating": "Caa1", "price": 85.0, "par": 20e6,
                    "industry": first["fields"]["industry"]},
     }  # fmt: skip

@@ -216,8 +216,8 @@ def test_an_archive_is_one_workbook(owner: Member, deal: dict[str, Any]) -> None
 def test_what_is_no_file_of_a_deal_is_refused_at_once(owner: Member, deal: dict[str, Any]) -> None:
     for files, status, detail, loc in (
         ([("a.csv", LOANS), ("b.csv", LOANS)], 400, "Invalid file format", ["1"]),
-        ([("a.pdf", LOANS)], 400, "Invalid file format", []),
-        ([("a.csv", b"%PDF-1.7")], 422, "Parse error", []),
+        ([("a.doc", LOANS)], 400, "Invalid file format", []),
+        ([("a.pdf", b"\x89PNG\r\n")], 422, "Parse error", []),
         ([("a.csv", LOANS), ("b.xlsx", b"")], 422, "Parse error", ["1"]),
         ([("a.xls", b"<html>Please log in")], 422, "Parse error", []),
     ):

@@ -96,8 +96,8 @@ def test_a_tape_is_refused_as_where_tapes_are_uploaded(owner: Member, deal: dict
     assert (several.status_code, several.json()["errors"][0]["message"]) == (
         422, "a tape is one file; put several into a .zip",
     )  # fmt: skip
-    pdf = sent(owner, deal, ("tape.pdf", LOANS), **TAPE)
-    assert (pdf.status_code, pdf.json()["detail"]) == (400, "Invalid file format")
+    letter = sent(owner, deal, ("tape.doc", LOANS), **TAPE)
+    assert (letter.status_code, letter.json()["detail"]) == (400, "Invalid file format")
     assert sent(owner, {"id": uuid4()}, ("tape.csv", LOANS), **TAPE).json()["detail"] == "Deal not found"
     assert owner.get("/api/v1/reconciliation/tapes").json()["total"] == 0
 

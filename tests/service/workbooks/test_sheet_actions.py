@@ -259,7 +259,8 @@ def test_data_refuses_what_does_not_fit(shared_owner: Member, workbook: dict[str
 def test_a_cell(shared_owner: Member, workbook: dict[str, Any], ref: str, expected: tuple[Any, ...]) -> None:
     answer = shared_owner.get(f"/api/v1/workbooks/{workbook['id']}/sheets/Loans/cells/{ref}")
     assert answer.status_code == 200
-    assert answer.json() == dict(zip(("ref", "row", "column", "value", "type", "formula"), expected, strict=True))
+    own = dict(zip(("ref", "row", "column", "value", "type", "formula"), expected, strict=True))
+    assert answer.json() == {**own, "page": None, "line": None}, "a spreadsheet has no pages"
 
 
 @pytest.mark.parametrize("ref", ["A0", "A", "7", "A1:B2", "XFE1", "A1048577", "R1C1", "é1"])

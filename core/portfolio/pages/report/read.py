@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from core.grid.places import pages_of
 from core.grid.sheet import Sheet, Workbook
 from core.grid.sheet_name import in_quotes
 from core.portfolio.cells import parsing
@@ -225,7 +226,9 @@ class _Budget:
         if not is_within:
             self.left_out.append(f"{page.sheet.name!r}")
         elif page.end is not None:
-            self.left_out.append(f"{page.sheet.name!r} from row {page.end + 1} on")
+            self.left_out.append(
+                f"{page.sheet.name!r} from row {page.end + 1} on{pages_of(page.sheet, page.end, page.end)}"
+            )
         return _Read(page, read_blocks(page) if is_within else Blocks([], []))
 
     def warnings(self) -> list[DataWarning]:
