@@ -12,6 +12,8 @@ HEAD_MAX: Final = 14
 """Lines at the top of a page that may repeat."""
 FOOT_MAX: Final = 6
 """Lines at its end."""
+SAME_HEIGHT: Final = 1.0
+"""Points: how far a running line may stand from its place on the page before, upwards."""
 SHIFT: Final = 3.0
 """Points: how far a repeated line may stand from its place on the page before, sideways."""
 
@@ -75,6 +77,16 @@ def same_foot(before: list[Line], lines: list[Line]) -> int:
 def _has_amount(line: Line) -> bool:
     """Return whether a line has an amount, as the totals of two tables that end alike."""
     return any(_AMOUNT.search(word.text) for word in line.words)
+
+
+def without_running(foot: list[Line], pages: list[list[Line]]) -> list[Line]:
+    """Return the lines at the end of a page but those that stand at the same height on pages beside it."""
+    ends = [line for lines in pages for line in lines[-FOOT_MAX:]]
+    return [
+        line
+        for line in foot
+        if not any(abs(old.baseline - line.baseline) <= SAME_HEIGHT and _same(old, line) for old in ends)
+    ]
 
 
 def _same(old: Line, new: Line) -> bool:

@@ -13,7 +13,7 @@ from typing import Final
 from core.files.pdf.beside import parted
 from core.files.pdf.blocks import RUNNING_SPACE, Block, Ruler, blocks_of, continued_block, cover_of
 from core.files.pdf.phrases import gaps, has_figures, is_value, phrases
-from core.files.pdf.running import HEAD_MAX, drop_page_numbers, repeated_text, same_foot, same_head
+from core.files.pdf.running import HEAD_MAX, drop_page_numbers, repeated_text, same_foot, same_head, without_running
 from core.files.pdf.words import Line, PageLines
 
 ALIGNED: Final = 2.0
@@ -64,8 +64,10 @@ def sections_of(pages: list[PageLines], ruler: Ruler) -> list[Section]:
 def _add(
     sections: list[Section], page: PageLines, before: PageLines | None, after: PageLines | None, ruler: Ruler
 ) -> None:
-    foot = max((same_foot(near.lines, page.lines) for near in (before, after) if near is not None), default=0)
+    pages_beside = [near.lines for near in (before, after) if near is not None]
+    foot = max((same_foot(lines, page.lines) for lines in pages_beside), default=0)
     foot = min(foot, max(0, len(page.lines) - 1))
+    foot_lines = without_running(page.lines[len(page.lines) - foot :], pages_beside)
     pages_before = [before.lines] if before is not None else []
     pages_before += [sections[-1].first_page] if sections else []
     head = min(max((same_head(lines, page.lines) for lines in pages_before), default=0), len(page.lines) - foot)
@@ -77,13 +79,12 @@ def _add(
             joined = continued_block(section.blocks[-1], blocks[0], ruler)
             section.blocks[-1:] = [joined] if joined is not None else [section.blocks[-1], blocks[0]]
             section.blocks += blocks[1:]
-            section.foot = page.lines[len(page.lines) - foot :] if foot else section.foot
+            section.foot = foot_lines if foot else section.foot
             return
     if not body and sections:
         return
     lines = page.lines[: len(page.lines) - foot]
     running = set() if before is None else {repeated_text(line) for line in before.lines[:HEAD_MAX]}
-    foot_lines = page.lines[len(page.lines) - foot :] if foot else []
     sections.append(Section(_blocks(lines, ruler), foot_lines, page.lines, running))
 
 
