@@ -12,6 +12,8 @@ HEAD_MAX: Final = 14
 """Lines at the top of a page that may repeat."""
 FOOT_MAX: Final = 6
 """Lines at its end."""
+FOOT_SPACE: Final = 1.5
+"""Of the font's size: what parts the running lines at the end of a page from its last row."""
 SAME_HEIGHT: Final = 1.0
 """Points: how far a running line may stand from its place on the page before, upwards."""
 SHIFT: Final = 3.0
