@@ -73,7 +73,14 @@ def same_foot(before: list[Line], lines: list[Line]) -> int:
         if not _same(old, new) or _has_amount(new):
             break
         count += 1
+    while 0 < count < len(lines) and not _is_apart(lines[-count - 1], lines[-count]):
+        count -= 1
     return count
+
+
+def _is_apart(above: Line, line: Line) -> bool:
+    """Return whether a line stands apart from the one above, which a wrapped cell's last line does not."""
+    return above.baseline - line.baseline > FOOT_SPACE * line.size
 
 
 def _has_amount(line: Line) -> bool:
