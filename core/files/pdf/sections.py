@@ -74,11 +74,10 @@ def _add(
     body = page.lines[head : len(page.lines) - foot]
     if sections and before is not None and body:
         section = sections[-1]
-        blocks = _blocks(body, ruler)
         if _goes_on(section, page.lines[:head], body, ruler):
-            joined = continued_block(section.blocks[-1], blocks[0], ruler)
-            section.blocks[-1:] = [joined] if joined is not None else [section.blocks[-1], blocks[0]]
-            section.blocks += blocks[1:]
+            last = section.blocks[-1]
+            whole = continued_block(last, Block(body, cover_of(body[0], ruler)), ruler)
+            section.blocks[-1:] = [whole] if whole is not None else _continued(last, _blocks(body, ruler), ruler)
             section.foot = foot_lines if foot else section.foot
             return
     if not body and sections:
@@ -91,6 +90,12 @@ def _add(
 def _blocks(lines: list[Line], ruler: Ruler) -> list[Block]:
     """Return the blocks of lines; those of tables that stand beside each other one after the other."""
     return [block for part in parted(lines) for block in blocks_of(part, ruler)]
+
+
+def _continued(last: Block, blocks: list[Block], ruler: Ruler) -> list[Block]:
+    """Return a block and those of its next page, the first of which goes on with it where it can."""
+    joined = continued_block(last, blocks[0], ruler)
+    return [last, *blocks] if joined is None else [joined, *blocks[1:]]
 
 
 def _goes_on(section: Section, head: list[Line], body: list[Line], ruler: Ruler) -> bool:
