@@ -182,8 +182,13 @@ def _move_cut(blocks: list[Block], at: int, ruler: Ruler) -> None:
             break
         cover = covers[start] = joined
     lines = above.lines + below.lines
+    for start in range(len(above.lines) + 1, len(lines)):
+        if any(True for _ in gaps(lines[start - 1])):
+            break
+        covers[start] = below.cover
     best = max(covers, key=lambda start: (round(_parting(lines, start), 1), -start))
-    if best == len(above.lines):
+    if best >= len(above.lines):
+        above.lines[:], below.lines[:] = lines[:best], lines[best:]
         return
     moved = above.lines[best:]
     blocks[at] = Block(moved + below.lines, covers[best], table_lines=below.table_lines + _table_lines(moved))
@@ -235,7 +240,7 @@ def _parting(lines: list[Line], start: int) -> float:
         return 3.0
     above, line = lines[start - 1], lines[start]
     is_title = not any(True for _ in gaps(line)) and any(True for _ in gaps(above))
-    return min(3.0, max(0.0, above.baseline - line.baseline) / line.size) + is_title
+    return min(3.0, max(0.0, above.baseline - line.baseline) / min(above.size, line.size)) + is_title
 
 
 def _table_lines(lines: list[Line]) -> int:
