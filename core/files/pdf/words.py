@@ -39,6 +39,8 @@ _SLANT: Final = 0.05
 """Radians off the nearest right angle; what slants more is a watermark."""
 
 _HYPHENS: Final = {0x02: 0x2D, 0xAD: 0x2D, 0x2010: 0x2D, 0x2011: 0x2D, 0xFFFE: 0x2D}
+_LIGATURES: Final = ("ff", "fi", "fj", "fl", "ft")
+"""The ends of letters that fonts have as one: their boxes end with their ink, before the next letter's place."""
 _ORDINALS: Final = ("st", "nd", "rd", "th")
 
 
@@ -262,7 +264,9 @@ def _words(codes: list[int], places: list[list[float]], pieces: list[int]) -> li
         if letters and code == last and 0.0 < left - start_of_last < 0.1 * size:
             continue  # drawn twice, to look bold; letters of a ligature stand on the same place
         gap = left - end
-        is_new = sign == " " or gap > WORD_GAP * size or (piece != last_piece and gap > PIECE_GAP * size)
+        is_new = sign == " " or gap > WORD_GAP * size
+        if piece != last_piece and not is_new and gap > PIECE_GAP * size:
+            is_new = "".join(letters[-2:]) not in _LIGATURES
         if letters and is_new:
             words.append(Word(begin, end, "".join(letters), first_piece, last_piece))
             letters.clear()
