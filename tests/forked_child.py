@@ -80,10 +80,10 @@ def _become_child(descriptors: Sequence[int], closed: Sequence[int]) -> NoReturn
         os._exit(1)
 
 
-def _ask_fork(order: ParseOrder, place: Path, seconds_max: float) -> _Answer:
+def _ask_fork(order: ParseOrder, place: Path, seconds_max: float, memory_bytes_max: int) -> _Answer:
     limits = ChildLimits(
         parent=os.getpid(),
-        memory_bytes_max=PARSE.memory_bytes_max,
+        memory_bytes_max=memory_bytes_max,
         seconds_max=seconds_max,
         reads=tuple(file.path for file in order.files),
         writes=str(place),
@@ -116,10 +116,16 @@ def _ask_fork(order: ParseOrder, place: Path, seconds_max: float) -> _Answer:
     return _Answer(bytes(answer[HEAD.size :]) if is_over else None, code, usage.ru_maxrss)
 
 
-def read_in_fork(path: Path, folder: Path, check: Check, seconds_max: float = SECONDS_MAX) -> Outcome:
+def read_in_fork(
+    path: Path,
+    folder: Path,
+    check: Check,
+    seconds_max: float = SECONDS_MAX,
+    memory_bytes_max: int = PARSE.memory_bytes_max,
+) -> Outcome:
     """Return what reading a file comes to, in a fork of this process; the folder is empty before and after."""
     began = time.monotonic()
-    outcome = _read_in_fork(path, folder, check, seconds_max)
+    outcome = _read_in_fork(path, folder, check, seconds_max, memory_bytes_max)
     names = [each.name for each in folder.iterdir()]
     if outcome.result != "read" and names:
         outcome = Outcome("wrong", f"left behind: {', '.join(names)}")
@@ -128,11 +134,11 @@ def read_in_fork(path: Path, folder: Path, check: Check, seconds_max: float = SE
     return msgspec.structs.replace(outcome, seconds=time.monotonic() - began)
 
 
-def _read_in_fork(path: Path, folder: Path, check: Check, seconds_max: float) -> Outcome:
+def _read_in_fork(path: Path, folder: Path, check: Check, seconds_max: float, memory_bytes_max: int) -> Outcome:
     order = ParseOrder((NamedFile(path.name, str(path)),))
     try:
         with workplace(folder) as place:
-            answer = _ask_fork(order, place, seconds_max)
+            answer = _ask_fork(order, place, seconds_max, memory_bytes_max)
             outcome = _outcome(answer, place, check, seconds_max)
             if outcome.result != "read":
                 for each in place.iterdir():  # as `workplace` does where a child's caller raises

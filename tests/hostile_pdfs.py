@@ -6,17 +6,22 @@ workbook), a pattern of the refusal, or `EITHER` where the format leaves it open
 
 from __future__ import annotations
 
+import sys
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from io import BytesIO
+from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 import pikepdf
 import xlsxwriter
 
+from core.grid.sheet import Workbook
+from tests.forked_child import Outcome, pool, read_in_fork
 from tests.raw_pdf import (
     FIRST_PAGE,
     HELVETICA,
@@ -25,15 +30,17 @@ from tests.raw_pdf import (
     deflated,
     document,
     more_from,
+    repeated_deflated,
     stream,
     written,
-    zeros_deflated,
 )
 
 READ: Final = "read"
 EITHER: Final = "either"
 FLATE: Final = b"/Filter/FlateDecode"
 TEN_THOUSAND: Final = 10_000
+SIDE: Final = 14_400.0
+"""Of the largest page that a program prints, in points."""
 
 
 class HostileFile(NamedTuple):
@@ -42,14 +49,16 @@ class HostileFile(NamedTuple):
     build: Callable[[], bytes]
     becomes: str
     name: str = "hostile.pdf"
+    is_slow: bool = False
+    """Whether it takes longer than the tests have, within the limits of a child."""
 
 
 # Bombs ----------------------------------------------------------------------------------------------------------------
 
 
-def flate_bomb(gigabytes: int, *, times: int = 1, sign: bytes = b" ", after: bytes = b"") -> bytes:
+def flate_bomb(gigabytes: int, *, times: int = 1, sign: bytes = b" ") -> bytes:
     """A page whose content unpacks to gigabytes of one sign."""
-    data = zeros_deflated(gigabytes * 2**30, TABLE + b" ", after, sign=sign)
+    data = repeated_deflated(sign * (2**20 // len(sign)), gigabytes * 1024, TABLE + b" ")
     for _ in range(times - 1):
         data = zlib.compress(data, 9)
     return document([stream(data, b"/Filter[" + b"/FlateDecode" * times + b"]")])
@@ -108,15 +117,65 @@ def characters(count: int, *, line: int = 100) -> bytes:
     return document([deflated(text)])
 
 
-def scattered(places: Iterable[tuple[float, float]], *, size: float = 1) -> bytes:
-    """A page with one character at each place."""
-    text = b"BT /F1 %g Tf " % size + b"".join(b"1 0 0 1 %g %g Tm (7) Tj " % place for place in places) + b"ET"
-    return document([deflated(text)], box=b"[0 0 14000 14000]")
+def scattered(places: Iterable[tuple[float, float]], *, size: float = 1.0, pages: int = 1) -> bytes:
+    """A page with one character at each place, and the same page again."""
+    text = b"BT /F1 %g Tf " % size + b"".join(b"1 0 0 1 %.3f %.3f Tm (7) Tj " % place for place in places) + b"ET"
+    return document([deflated(text)] * pages, box=b"[0 0 %g %g]" % (SIDE, SIDE))
+
+
+def ladder(count: int) -> list[tuple[float, float]]:
+    """Lines of two characters, each with a gap of its own between them."""
+    return [place for at in range(count) for place in ((100.0 + at / 10, at * 1.4), (110.0 + at / 10, at * 1.4))]
+
+
+def printed(lines: Iterable[Sequence[tuple[float, str]]], *, size: float = 8, step: float = 10) -> bytes:
+    """The content of a page with these lines of texts at their places, from the top."""
+    texts = [
+        b"1 0 0 1 %.3f %.3f Tm (%b) Tj" % (left, 780 - step * at, text.encode())
+        for at, line in enumerate(lines)
+        for left, text in line
+    ]
+    return b"BT /F1 %g Tf " % size + b" ".join(texts) + b" ET"
+
+
+def own_tables(page: int) -> bytes:
+    """A page with a table that has its own headings and columns."""
+    places = [20.0 + page % 7, 120.0 + page % 31, 260.0 + page % 53, 420.0 + page % 19]
+    rows = [[f"{name} {page}" for name in ("Loan", "Obligor", "Par", "Price")]]
+    rows += [[f"LX{page:04d}{at}", f"Alder {at}", f"{at * page:,}.00", f"{at}.25"] for at in range(6)]
+    return printed([list(zip(places, row, strict=True)) for row in rows])
+
+
+def small_tables(page: int) -> bytes:
+    """A page with forty tables of two lines, each with other columns than the one above."""
+    chance = Random(page)
+    lines = []
+    for _ in range(40):
+        places = sorted(chance.sample(range(10, 600, 45), 4))
+        lines += [[(float(place), f"N{place}") for place in places], [(float(place), f"{place}.5") for place in places]]
+    return printed(lines, size=4, step=9)
+
+
+def full_page(columns: int) -> bytes:
+    """The content of a page of seventy lines with so many columns of seven digits."""
+    lines = [
+        b"1 0 0 1 9 %d Tm " % (780 - 11 * line)
+        + b" ".join(b"(%07d) Tj %g 0 Td" % (line * columns + at, 600 / columns) for at in range(columns))
+        for line in range(70)
+    ]
+    return b"BT /F1 %g Tf " % (80 / columns) + b" ".join(lines) + b" ET"
+
+
+def long_cell(text: str) -> Callable[[], bytes]:
+    """A table, and below it a line with a text that is as long as a page may have."""
+    escaped = text.replace("(", "\\(").replace(")", "\\)").encode()
+    line = b" BT /F1 0.2 Tf 40 600 Td (" + escaped + b") Tj 14000 0 Td (1.00) Tj ET"
+    return lambda: document([deflated(TABLE + line)], box=b"[0 0 %g 792]" % SIDE)
 
 
 def random_places(count: int) -> list[tuple[float, float]]:
     chance = Random(34)
-    return [(chance.uniform(0, 14_000), chance.uniform(0, 14_000)) for _ in range(count)]
+    return [(chance.uniform(0, SIDE), chance.uniform(0, SIDE)) for _ in range(count)]
 
 
 # Loops ----------------------------------------------------------------------------------------------------------------
@@ -288,7 +347,7 @@ def xlsx() -> bytes:
     return out.getvalue()
 
 
-def garbage(sign: bytes, megabytes: int = 99, head: bytes = b"%PDF-1.7\n", tail: bytes = b"") -> bytes:
+def garbage(sign: bytes, megabytes: int = 20, head: bytes = b"%PDF-1.7\n", tail: bytes = b"") -> bytes:
     """So much of one sign behind the mark."""
     return head + sign * (megabytes * 2**20 // len(sign)) + tail
 
@@ -332,23 +391,49 @@ FILES: Final[dict[str, HostileFile]] = {
     "forms that show text and double twenty times": HostileFile(
         partial(forms, 20, 2, b"BT /F1 1 Tf (a) Tj ET"), EITHER
     ),
-    "pages that double thirty times": HostileFile(partial(pages_doubled, 30), "pages"),
-    "pages that double twenty times": HostileFile(partial(pages_doubled, 20), "pages"),
+    "pages that double thirty times": HostileFile(partial(pages_doubled, 30), "."),
+    "pages that double twenty times": HostileFile(partial(pages_doubled, 20), "."),
     "a page that is listed a million times": HostileFile(partial(one_page_often, 1_000_000), "pages"),
     "a million empty pages": HostileFile(partial(empty_pages, 1_000_000), "pages"),
     "a page of 5 million characters": HostileFile(partial(characters, 5_000_000), "characters"),
-    "a page of 5 million characters in one line": HostileFile(
-        partial(characters, 5_000_000, line=5_000_000), "characters"
-    ),
+    "a page of 5 million characters in one line": HostileFile(partial(characters, 5_000_000, line=5_000_000), EITHER),
     "2,000 pages of 50,000 characters": HostileFile(
-        partial(one_page_often, 2_000, b"BT /F1 1 Tf 1 TL " + b"(" + b"7 " * 100 + b") Tj T* " * 250 + b"ET"), EITHER
+        lambda: one_page_often(2_000, full_page(100)), "characters", is_slow=True
     ),
-    "100,000 columns": HostileFile(lambda: scattered((at / 8, 700) for at in range(100_000)), "characters"),
-    "50,000 columns": HostileFile(lambda: scattered((at / 4, 700) for at in range(50_000)), EITHER),
-    "50,000 lines": HostileFile(lambda: scattered((70, at / 4) for at in range(50_000)), EITHER),
-    "50,000 characters anywhere": HostileFile(lambda: scattered(random_places(50_000)), EITHER),
+    "2,000 pages of 4,900 characters": HostileFile(lambda: one_page_often(2_000, full_page(10)), EITHER, is_slow=True),
+    "100,000 columns": HostileFile(
+        lambda: scattered(((at / 7, 700) for at in range(100_000)), size=0.05), "characters"
+    ),
+    "29,000 columns": HostileFile(lambda: scattered(((at / 2.1, 700) for at in range(29_000)), size=0.2), EITHER),
+    "19,000 lines": HostileFile(lambda: scattered(((70, at / 1.4) for at in range(19_000)), size=0.5), EITHER),
+    "19,000 characters anywhere": HostileFile(lambda: scattered(random_places(19_000)), EITHER),
+    "19,000 characters on a diagonal": HostileFile(
+        lambda: scattered(((at / 1.4, at / 1.4) for at in range(19_000)), size=0.5), EITHER
+    ),
+    "9,000 lines with gaps of their own": HostileFile(lambda: scattered(ladder(9_000)), EITHER),
+    "100 pages with 19,000 characters anywhere": HostileFile(
+        lambda: scattered(random_places(19_000), pages=100), EITHER, is_slow=True
+    ),
+    "100 pages of 9,000 lines with gaps of their own": HostileFile(
+        lambda: scattered(ladder(9_000), pages=100), EITHER, is_slow=True
+    ),
+    "100 pages of 29,000 columns": HostileFile(
+        lambda: scattered(((at / 2.1, 700) for at in range(29_000)), size=0.2, pages=100), EITHER, is_slow=True
+    ),
+    "2,000 tables of their own": HostileFile(
+        lambda: document([own_tables(page) for page in range(2_000)]), EITHER, is_slow=True
+    ),
+    "200 tables of their own": HostileFile(lambda: document([own_tables(page) for page in range(200)]), EITHER),
+    "forty tables on each of 100 pages": HostileFile(lambda: document([small_tables(page) for page in range(100)]), EITHER),
+    "a figure of 29,000 digits": HostileFile(long_cell("1" * 29_000), EITHER),
+    "an amount of 29,000 digits": HostileFile(long_cell("$ " + "1" * 29_000 + "x"), EITHER),
+    "a figure of 29,000 points": HostileFile(long_cell("1." * 14_500), EITHER),
+    "a figure with 29,000 marks": HostileFile(long_cell("1" + "*" * 29_000 + "x"), EITHER),
+    "a figure with 9,000 numbered marks": HostileFile(long_cell("1" + "[1]," * 9_000 + "x"), EITHER),
+    "29,000 brackets": HostileFile(long_cell("[" * 29_000), EITHER),
+    "a word of 29,000 hyphens": HostileFile(long_cell("-" * 29_000), EITHER),
+    "10,000 words in a cell": HostileFile(long_cell("ab " * 10_000), EITHER),
     "50,000 characters at one place": HostileFile(lambda: scattered([(70, 700)] * 50_000), EITHER),
-    "50,000 characters on a diagonal": HostileFile(lambda: scattered((at / 4, at / 4) for at in range(50_000)), EITHER),
     # Loops.
     "pages among their own kids": HostileFile(lambda: page_tree(b"<</Type/Pages/Count 9/Kids[2 0 R 3 0 R]>>"), EITHER),
     "pages with their own parent as a kid": HostileFile(
@@ -427,7 +512,7 @@ FILES: Final[dict[str, HostileFile]] = {
     "ten million states without an end": HostileFile(first_of(b"q " * 10_000_000), EITHER),
     "ten million ends without a state": HostileFile(first_of(b"Q " * 10_000_000), READ),
     "ten million numbers": HostileFile(first_of(b"1 " * 10_000_000), READ),
-    "a million marks without an end": HostileFile(first_of(b"/P <</MCID 1>> BDC " * 1_000_000), READ),
+    "a million marks without an end": HostileFile(first_of(b"/P <</MCID 1>> BDC " * 1_000_000), EITHER),
     "an array of five million numbers": HostileFile(page_of(b"BT [" + b"0 " * 5_000_000 + b"] TJ ET"), READ),
     "arrays without an end": HostileFile(page_of(b"[" * 5_000_000), READ),
     "dictionaries without an end": HostileFile(page_of(b"<<" * 2_500_000), EITHER),
@@ -487,20 +572,20 @@ FILES: Final[dict[str, HostileFile]] = {
     "an encryption that is its own page": HostileFile(partial(document, trailer=b"/Encrypt 4 0 R"), EITHER),
     "the mark alone": HostileFile(lambda: b"%PDF-", "."),
     "the mark and an end": HostileFile(lambda: b"%PDF-1.7\n%%EOF", "."),
-    "100 MB of zeros": HostileFile(partial(garbage, b"\0"), "."),
-    "100 MB of brackets": HostileFile(partial(garbage, b"["), "."),
-    "100 MB of parentheses": HostileFile(partial(garbage, b"("), "."),
-    "100 MB of beginnings of dictionaries": HostileFile(partial(garbage, b"<<"), "."),
-    "100 MB of beginnings of objects": HostileFile(partial(garbage, b"1 0 obj\n"), "."),
-    "100 MB of objects": HostileFile(partial(garbage, b"1 0 obj<<>>endobj\n"), "."),
-    "100 MB of trailers": HostileFile(partial(garbage, b"trailer<</Root 1 0 R>>\n"), "."),
-    "100 MB of noise": HostileFile(lambda: b"%PDF-1.7\n" + Random(34).randbytes(99 * 2**20), "."),
+    "20 MB of zeros": HostileFile(partial(garbage, b"\0"), "."),
+    "100 MB of brackets": HostileFile(partial(garbage, b"[", 99), "."),
+    "20 MB of parentheses": HostileFile(partial(garbage, b"("), "."),
+    "20 MB of beginnings of dictionaries": HostileFile(partial(garbage, b"<<"), "."),
+    "20 MB of beginnings of objects": HostileFile(partial(garbage, b"1 0 obj\n"), "."),
+    "20 MB of objects": HostileFile(partial(garbage, b"1 0 obj<<>>endobj\n"), "."),
+    "20 MB of trailers": HostileFile(partial(garbage, b"trailer<</Root 1 0 R>>\n"), "."),
+    "20 MB of noise": HostileFile(lambda: b"%PDF-1.7\n" + Random(34).randbytes(20 * 2**20), "."),
     "100 MB of noise behind a table": HostileFile(lambda: document() + Random(34).randbytes(99 * 2**20), EITHER),
     "a mark of Unicode before the mark": HostileFile(partial(document, head=b"\xef\xbb\xbf%PDF-1.7\n"), READ),
     "junk before the mark": HostileFile(lambda: b"HTTP/1.1 200 OK\r\n\r\n" + document(), READ),
     "1,000 bytes before the mark": HostileFile(lambda: b"\n" * 1_000 + document(), READ),
     "a document in an archive": HostileFile(lambda: zipped(document()), READ, "hostile.zip"),
-    "a bomb in an archive": HostileFile(lambda: zipped(pages_doubled(30)), "pages", "hostile.zip"),
+    "a bomb in an archive": HostileFile(lambda: zipped(pages_doubled(30)), ".", "hostile.zip"),
     "an archive by the name of a document": HostileFile(lambda: zipped(document()), READ),
     "a workbook by the name of a document": HostileFile(xlsx, READ),
     "a document by the name of a workbook": HostileFile(document, READ, "hostile.xlsx"),
@@ -513,4 +598,31 @@ def font_bomb() -> bytes:
     at = more_from()
     font = b"<</Type/Font/Subtype/TrueType/BaseFont/Own/Encoding/WinAnsiEncoding/FontDescriptor %d 0 R>>" % at
     descriptor = b"<</Type/FontDescriptor/FontName/Own/Flags 32/FontFile2 %d 0 R>>" % (at + 1)
-    return document(font=font, more=[descriptor, stream(zeros_deflated(2**30, b"\0\1\0\0", b"", sign=b"\0"), FLATE)])
+    return document(font=font, more=[descriptor, stream(repeated_deflated(bytes(2**20), 1024, b"\0\1\0\0"), FLATE)])
+
+
+def has_table(book: Workbook) -> Outcome:
+    """Whether the rows of the table stand below one another on a sheet."""
+    for sheet in book.sheets:
+        rows = [[sheet.value(row, column) for column in range(sheet.column_count)] for row in range(sheet.row_count)]
+        shown = [[value for value in row if value not in (None, "")] for row in rows]
+        if any(shown[at : at + len(TABLE_CELLS)] == TABLE_CELLS for at in range(len(shown))):
+            return Outcome("read", "the table")
+    return Outcome("read", "another table")
+
+
+def main(words: str) -> None:
+    """Print what becomes of each document whose name has these words."""
+    with TemporaryDirectory() as name, pool() as process:
+        folder = Path(name)
+        (folder / "out").mkdir()
+        for title, file in FILES.items():
+            if words in title:
+                path = folder / file.name
+                path.write_bytes(file.build())
+                outcome = process.submit(read_in_fork, path, folder / "out", has_table, 120.0).result()
+                print(f"{title}: {outcome.result}, {outcome.text} {outcome.seconds:.2f} s, {outcome.megabytes:,} MB")
+
+
+if __name__ == "__main__":
+    main(" ".join(sys.argv[1:]))

@@ -38,6 +38,8 @@ from tests.forked_child import BAD, Outcome, checked_hint, checked_pages, pool, 
 from tests.raw_pdf import document
 
 CHANGES_MAX: Final = 3
+WITHOUT_BASE: Final = 5
+"""Each mutant whose number this divides is drawn at random."""
 ROWS: Final = 24
 PAGES: Final = 2
 HEADER: Final = ("Loan ID", "Borrower", "Industry", "Par Amount", "Price", "Spread", "Maturity")
@@ -377,10 +379,75 @@ def in_order(data: bytes, chance: Random, names: list[str]) -> bytes:
                 change(pdf, chance)
                 names.append(change.__name__)
             encryption: Any = pikepdf.Encryption(owner="owner", user="") if pdf.is_encrypted else False
-            pdf.save(out, encryption=encryption, static_id=True, compress_streams=chance.random() < 0.5)
+            pdf.save(
+                out,
+                encryption=encryption,
+                static_id=True,
+                fix_metadata_version=False,
+                compress_streams=chance.random() < 0.5,
+            )
     except (pikepdf.PdfError, ValueError, TypeError, KeyError, NotImplementedError, RuntimeError):
         return data
     return out.getvalue()
+
+
+# Documents without a base -------------------------------------------------------------------------------------------
+
+WORDS: Final = (
+    *(
+        "Alder Holdings",
+        "Total",
+        "Subtotal:",
+        "1,234.50",
+        "(12.30)",
+        "8.90%",
+        "$",
+        "$ 5.00",
+        "30-Sep-2024",
+        "2024-09-30",
+    ),
+    *(
+        "Par Amount",
+        "(continued)",
+        "Page 1 of 2",
+        "-",
+        "N/A",
+        "LX00001",
+        "*",
+        "(1)",
+        "1",
+        "2",
+        "st",
+        "B2",
+        "CCC+",
+        "0.00",
+    ),
+    *("Issuer Name that is so long that it wraps in most columns of any table", "\x07", "\xad", "x", "...", "9" * 40),
+)
+SIZES: Final = (1.0, 4.0, 5.0, 7.0, 8.0, 8.0, 8.0, 9.0, 12.0, 40.0)
+TURNS: Final = (b"1 0 0 1", b"0 1 -1 0", b"-1 0 0 -1", b"0 -1 1 0", b"0.7 0.7 -0.7 0.7", b"2 0 0 1", b"-1 0 0 1")
+
+
+def random_pages(chance: Random) -> bytes:
+    """A document of texts anywhere, or in rows and columns that are kept more or less."""
+    columns = [chance.uniform(10, 580) for _ in range(chance.randint(1, 12))]
+    turn = chance.choice(TURNS) if chance.random() < 0.3 else TURNS[0]
+    header = [chance.choice(WORDS) for _ in columns]
+    contents = []
+    for _ in range(chance.randint(1, 4)):
+        noise, top, step = chance.choice((0.0, 0.0, 0.5, 5.0, 300.0)), chance.uniform(300, 790), chance.uniform(0.5, 20)
+        parts = []
+        for line in range(chance.randint(0, 60)):
+            for column, left in enumerate(columns):
+                if chance.random() < 0.8:
+                    text = header[column] if line == 1 else chance.choice(WORDS)
+                    x, y = left + chance.gauss(0, noise), top - step * line + chance.gauss(0, noise / 10)
+                    own_turn = turn if chance.random() < 0.97 else chance.choice(TURNS)
+                    escaped = text.replace("(", "\\(").replace(")", "\\)").encode("latin-1")
+                    size = chance.choice(SIZES) if chance.random() < 0.1 else 8.0
+                    parts.append(b"/F1 %g Tf %b %.3f %.3f Tm (%b) Tj" % (size, own_turn, x, y, escaped))
+        contents.append(b"BT " + b" ".join(parts) + b" ET")
+    return document(contents, page=chance.choice((b"", b"/Rotate 90", b"/Rotate 270", b"/CropBox[100 100 400 500]")))
 
 
 class Mutant(NamedTuple):
@@ -394,6 +461,8 @@ class Mutant(NamedTuple):
 def mutant_of(bases: Mapping[str, bytes], seed: int, number: int) -> Mutant:
     """The mutant of a number: the same for the same bases and seed, but for what encryption takes at random."""
     chance = Random(f"{seed} {number}")
+    if number % WITHOUT_BASE == 0:
+        return Mutant("none", "random_pages", random_pages(chance))
     base = chance.choice(sorted(bases))
     data, names = bases[base], list[str]()
     way = chance.random()

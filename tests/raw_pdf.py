@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 CATALOG, PAGES, FONT = 1, 2, 3
 """The numbers of the first objects of `document`."""
@@ -46,14 +47,33 @@ def deflated(data: bytes, entries: bytes = b"", *, times: int = 1) -> bytes:
     return stream(data, filters + entries)
 
 
-def zeros_deflated(count: int, before: bytes, after: bytes, *, sign: bytes = b" ") -> bytes:
-    """Return a deflated text of `before`, so many times one sign, and `after`, without ever making it."""
-    packer = zlib.compressobj(9)
-    block = sign * 2**20
-    parts = [packer.compress(before)]
-    for _ in range(count // len(block)):
-        parts.append(packer.compress(block))
-    return b"".join([*parts, packer.compress(after), packer.flush()])
+def repeated_deflated(block: bytes, count: int, before: bytes = b"", after: bytes = b"") -> bytes:
+    """Return `before`, a block so many times, and `after`, deflated; the whole is never there."""
+    check = zlib.adler32(before)
+    for _ in range(count):
+        check = _joined_check(check, block)
+    check = _joined_check(check, after)
+    return b"\x78\xda" + _part(before) + _part(block) * count + _part(after, zlib.Z_FINISH) + check.to_bytes(4, "big")
+
+
+def _part(data: bytes, flush: int = zlib.Z_FULL_FLUSH) -> bytes:
+    """Return a part of a deflated stream that can stand anywhere in it."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return packer.compress(data) + packer.flush(flush)
+
+
+@cache
+def _own_check(data: bytes) -> int:
+    return zlib.adler32(data)
+
+
+def _joined_check(check: int, data: bytes) -> int:
+    """Return Adler's checksum of what has this checksum and the data behind it."""
+    own = _own_check(data)
+    low, high = check & 0xFFFF, check >> 16
+    own_low, own_high = own & 0xFFFF, own >> 16
+    second_high = (high + own_high + len(data) * (low - 1)) % 65_521
+    return second_high << 16 | (low + own_low - 1) % 65_521
 
 
 def written(

@@ -28,6 +28,7 @@ from core.files.errors import FileRefused
 from service.commands import limits
 from service.commands.cli import run
 from service.commands.refusal import Refused
+from tests.hostile_pdfs import FILES
 
 EXIT_REFUSED = 2
 LOANS = 100_000
@@ -230,3 +231,14 @@ def test_an_interrupt_ends_a_recalculation_at_once(tmp_path: Path) -> None:
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
         assert process.wait(10) == 130
+
+
+@pytest.mark.parametrize("command", ["compliance", "map", "audit", "recalc"])
+@pytest.mark.parametrize("name", ["a page that is listed a million times", "the mark alone"])
+def test_a_hostile_document_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, name: str
+) -> None:
+    file = tmp_path / "report.pdf"
+    file.write_bytes(FILES[name].build())
+    text = refused(capsys, command, file)
+    assert len(text) < 400
