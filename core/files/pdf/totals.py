@@ -205,7 +205,8 @@ def _differences(figures: _Figures, sums: list[_Sum]) -> list[ReadingRemark]:
         added = [column for column in columns if ties[column] > misses[column]]
         if len(added) > 1 and not each.ties.any():
             continue  # it adds other rows than any that are looked at
-        added += [column for column in columns if not ties[column] and _is_meant(figures, each, column)]
+        open_columns = [column for column in columns if misses[column] == max(1, ties[column])]
+        added += [column for column in open_columns if _is_meant(figures, each, column)]
         if near := [column for column in added if _is_near(figures, each, column)]:
             remarks.append(_remark(figures, each, near[0]))
     return remarks
@@ -217,7 +218,7 @@ def _is_near(figures: _Figures, total: _Sum, column: int) -> bool:
 
 
 def _is_meant(figures: _Figures, total: _Sum, column: int) -> bool:
-    """Return whether a total without any that ties in its column adds it up, by the heading and its other columns."""
+    """Return whether a total adds up a column by its heading, and because other columns tie."""
     heading = _heading(figures, total, column)
     is_amount = _AMOUNT.search(heading) is not None and _NO_AMOUNT.search(heading) is None
     return is_amount and bool(total.ties.any()) and total.counts[column] >= ROWS_MIN
