@@ -265,10 +265,10 @@ class Finding(Struct, frozen=True, kw_only=True):
     """What is wrong, in a sentence."""
     value: Any
     """The value that is wrong. Null: blank."""
-    page: int | None
-    """Page of the document on which the row stands, from 1. Null: the file has no pages, or see `row`."""
-    line: int | None
-    """The row's line on its page, from 1. Null: see `page`."""
+    page: int | UnsetType = UNSET
+    """Page of the document on which the row stands, from 1. Left out: the file has no pages, or see `row`."""
+    line: int | UnsetType = UNSET
+    """The row's line on its page, from 1. Left out: see `page`."""
 
 
 class Trial(Struct, frozen=True, kw_only=True):

@@ -88,15 +88,7 @@ def _bytes_of(target: str, column: NormalColumn) -> int:
 
 def _trial(normalised: NormalisedRows, own_fields: Sequence[OwnField], *, strict: bool) -> Trial:
     own = [
-        Finding(
-            row=None,
-            field=own_field.target,
-            rule="own_field",
-            message=own_field.message,
-            value=None,
-            page=None,
-            line=None,
-        )
+        Finding(row=None, field=own_field.target, rule="own_field", message=own_field.message, value=None)
         for own_field in own_fields
     ]
     warning_count = normalised.warning_count + len(own)
@@ -131,12 +123,4 @@ def _encode(normalised: NormalisedRows) -> msgspec.Raw:
 
 
 def _finding(fault: CellFault) -> Finding:
-    return Finding(
-        row=fault.row,
-        field=fault.field,
-        rule=fault.rule,
-        message=fault.message,
-        value=fault.value,
-        page=fault.page,
-        line=fault.line,
-    )
+    return Finding(row=fault.row, field=fault.field, rule=fault.rule, message=fault.message, value=fault.value)

@@ -12,7 +12,7 @@ from typing import Final
 from uuid import UUID
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from core.grid.codec import WorkbookRecord, open_workbook
 from core.grid.sheet import Workbook
@@ -103,8 +103,8 @@ def _finding(fault: CellFault) -> Finding:
         rule=fault.rule,
         message=fault.message,
         value=fault.value,
-        page=fault.page,
-        line=fault.line,
+        page=UNSET if fault.page is None else fault.page,
+        line=UNSET if fault.line is None else fault.line,
     )
 
 

@@ -66,7 +66,7 @@ def main() -> None:
 
 def _add(board: Board, variant: Variant, document: Printed, options: argparse.Namespace) -> None:
     path = options.folder / f"{document.name}.pdf"
-    started = time.perf_counter()
+    started = time.process_time()
     try:
         book = read(path)
     except FileRefused as refused:
@@ -75,7 +75,7 @@ def _add(board: Board, variant: Variant, document: Printed, options: argparse.Na
     except Exception:
         book = Workbook(())
         print(f"{document.name} is not read\n{traceback.format_exc(limit=-4)}")
-    board.seconds += time.perf_counter() - started
+    board.seconds += time.process_time() - started
     board.pages += document.page_count
     if options.dump:
         print(dump(book))
@@ -119,7 +119,7 @@ def table(board: Board) -> str:
     kinds = sum((each.kinds for each in everything), Counter[str]())
     lines.append(f"wrong cells by kind of row: {dict(kinds)}")
     lines.append(f"rows on a wrong page: {sum(each.pages_wrong for each in everything)}; {dict(board.figures)}")
-    lines.append(f"reading {board.seconds / max(1, board.pages):.3f} s a page, {board.pages} pages")
+    lines.append(f"reading {board.seconds / max(1, board.pages):.3f} s of a core a page, {board.pages} pages")
     return "\n".join(lines)
 
 

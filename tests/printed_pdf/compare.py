@@ -114,6 +114,7 @@ _DAYS: Final = (
     "%B %Y",
     "%b %Y",
     "%m/%Y",
+    "%B %d, %Y",
 )
 
 
@@ -202,7 +203,7 @@ class _Truth:
 def compare(printed: Printed, book: Workbook) -> Comparison:
     """Return how many cells of a document are read rightly."""
     truth = _truth_rows(printed)
-    read = _without_repeats(read_rows(book), truth)
+    read = _without_running(_without_repeats(read_rows(book), truth), truth, printed.running)
     for row in read:
         row.words = Counter(word for cell in row.cells for word in _read_key(cell).split(" "))
     pairs = _aligned(truth, read)
@@ -213,7 +214,7 @@ def compare(printed: Printed, book: Workbook) -> Comparison:
         tables[row.row.table].append(at)
     for places in tables.values():
         used |= _compare_table(result, truth, read, pairs, places)
-    _add_extras(result, printed, truth, read, used)
+    _add_extras(result, truth, read, used)
     return result
 
 
@@ -247,6 +248,21 @@ def _without_repeats(read: list[ReadRow], truth: list[_Truth]) -> list[ReadRow]:
         if text not in most or seen[row.sheet, text] < most[text]:
             result.append(row)
         seen[row.sheet, text] += 1
+    return result
+
+
+def _without_running(read: list[ReadRow], truth: list[_Truth], running: list[str]) -> list[ReadRow]:
+    """Leave out headers and footers, once a sheet."""
+    shapes = [_masked(text) for text in running]
+    own = {_masked(_line(row.row.cells, "")) for row in truth}
+    seen: set[tuple[int, str]] = set()
+    result = []
+    for row in read:
+        shape = _masked(_read_line(row, ""))
+        is_running = len(shape) > 4 and shape not in own and any(shape in each for each in shapes)
+        if not is_running or (row.sheet, shape) in seen:
+            result.append(row)
+        seen.add((row.sheet, shape))
     return result
 
 
@@ -467,25 +483,15 @@ def _compare_head(
     result.add("head", total - len(wrong), max(len(wrong), len(extra)), page, text)
 
 
-def _add_extras(result: Comparison, printed: Printed, truth: list[_Truth], read: list[ReadRow], used: set[int]) -> None:
-    """Count what nobody printed; heads that stand again, and headers and footers once a sheet, are no mistakes."""
-    repeats = [_squeezed(_line(row.row.cells, "")) for row in truth if row.row.kind in (*_HEADS, "title")]
-    running = {_masked(text) for text in printed.running}
-    seen: set[tuple[int, str]] = set()
-    all_heads = set(repeats)
-    heads = [row.row for row in truth if row.row.kind in _HEADS]
-    words = "\n".join(_squeezed(cell.text) for row in heads for cell in row.cells if cell)
+def _add_extras(result: Comparison, truth: list[_Truth], read: list[ReadRow], used: set[int]) -> None:
+    """Count what nobody printed; heads that stand again are no mistakes."""
+    tops = [row.row for row in truth if row.row.kind in (*_HEADS, "title")]
+    lines = {_squeezed(_line(row.cells, "")) for row in tops}
+    heads = "\n".join(_squeezed(cell.text) for row in tops if row.kind in _HEADS for cell in row.cells if cell)
     for at, row in enumerate(read):
-        if at in used:
-            continue
-        text = _squeezed(_read_line(row, ""))
-        if text in all_heads or all(_squeezed(_shown(cell)) in words for cell in row.cells):
-            continue
-        shape = _masked(text)
-        if any(shape in each for each in running) and (row.sheet, shape) not in seen:
-            seen.add((row.sheet, shape))
-            continue
-        result.add("extra", 0, len(row.cells), row.page, f"nobody printed {_read_line(row)[:160]}")
+        is_head = all(_squeezed(_shown(cell)) in heads for cell in row.cells)
+        if at not in used and not is_head and _squeezed(_read_line(row, "")) not in lines:
+            result.add("extra", 0, len(row.cells), row.page, f"nobody printed {_read_line(row)[:160]}")
 
 
 def _masked(text: str) -> str:

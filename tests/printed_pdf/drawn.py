@@ -222,9 +222,9 @@ class TableDrawing:
 
     def broken_head(self, text: str, at: int) -> list[str]:
         """Return the lines of a heading."""
-        if not self.setting.breaks_heads:
-            return [text]
-        return _broken(text, lambda part: self.measure(part, self.bold) <= self.columns[at].width)
+        column = self.columns[at]
+        limit = column.width if self.setting.breaks_heads else column.limit or self.measure(text, self.bold)
+        return _broken(text, lambda part: self.measure(part, self.bold) <= limit)
 
     def _lines_above(self, row: PrintedRow, count: int, own: int) -> float:
         if row.kind == "head":

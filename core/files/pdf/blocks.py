@@ -241,17 +241,18 @@ def continued_block(above: Block, below: Block, ruler: Ruler) -> Block | None:
 
     None where these are more than a few.
     """
-    if (joined := joined_blocks(above, below)) is not None:
-        return joined
-    cover, foreign, table_lines = above.cover, set(above.foreign), above.table_lines
+    if above.is_apart:
+        return None
+    cover, foreign, count = above.cover, set(below.foreign), 0
     for line in below.lines:
         own = cover_of(line, ruler)
-        if not own.gaps:
+        if not own.gaps or id(line) in foreign:
             continue
-        if id(line) in below.foreign or (with_own := cover.joined(own)) is None:
+        with_own = cover.joined(own)
+        if with_own is None:
             foreign.add(id(line))
-            continue
-        cover, table_lines = with_own, table_lines + 1
-    if len(foreign) - len(above.foreign) > max(FOREIGN_MAX, FOREIGN_SHARE * below.table_lines):
+        else:
+            cover, count = with_own, count + 1
+    if len(foreign) > max(FOREIGN_MAX, FOREIGN_SHARE * count):
         return None
-    return Block(above.lines + below.lines, cover, foreign, table_lines)
+    return Block(above.lines + below.lines, cover, above.foreign | foreign, above.table_lines + count)

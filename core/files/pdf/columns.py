@@ -147,6 +147,8 @@ def _shown_by_kinds(block: Block, strips: NDArray[np.int64], ruler: Ruler) -> ND
     lines = [line for line in block.lines if id(line) not in block.foreign and len(line.words) > 1]
     lines = lines[:: max(1, len(lines) // SAMPLE)]
     shown = np.zeros(len(strips), np.bool_)
+    if not lines:
+        return shown
     for at, strip in enumerate(strips.tolist()):
         pairs = [pair for line in lines if (pair := _around(line, strip, ruler)) is not None]
         parted = sum(are_parted(before, after, has_pieces=lines[0].has_pieces) for before, after in pairs)

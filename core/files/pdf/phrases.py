@@ -24,10 +24,15 @@ CLOSE_SPACES: Final = 1.3
 """Of a space: likewise."""
 PIECES_SHARE: Final = 0.3
 """Of the words that stand close, how many must be of one piece where pieces are cells."""
+LINES_SHARE: Final = 0.05
+"""Of the words that stand far apart, how many may be of one piece there; more, and pieces are lines."""
 BROKEN_MAX: Final = 0.02
 """Of the words, how many may be printed in several pieces there."""
 LABEL_GAP: Final = 0.18
 """Of the font's size: what parts a label that ends with a colon from its value."""
+
+FIGURE_CHARACTERS_MAX: Final = 40
+"""Of a figure or a date; a longer word is a text."""
 
 _CURRENCY: Final = re.compile(r"(?:US|C|CA|A|AU|HK|S)?[$€£¥]")
 _FIGURE: Final = re.compile(r"\(?[-+]?\(?[$€£¥]?[\d.,]*\d[\d.,]*\)?%?\)?(?:bps)?|[-–—]+", re.IGNORECASE)
@@ -35,6 +40,7 @@ _AMOUNT: Final = re.compile(r"\d[.,]\d|\d{4}|%|[-/.]\d")
 _MONTH: Final = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?,?", re.IGNORECASE)
 _AFTER_FIGURE: Final = re.compile(r"%|\)|%\)|bps|x", re.IGNORECASE)
 _LEADERS: Final = re.compile(r"\s*(?:[.·…]\s?){3,}$|^[.·…]{2,}$")
+_DOTS: Final = re.compile(r"[.·…]+")
 _DATE: Final = re.compile(
     r"\d{1,2}[-/.][A-Za-z]{3,9}[-/.]\d{2,4}|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}/\d{4}", re.IGNORECASE
 )
@@ -43,12 +49,12 @@ _DATE: Final = re.compile(
 
 def is_figure(text: str) -> bool:
     """Return whether a word is a number, an amount, a percentage or a dash for none."""
-    return _FIGURE.fullmatch(text) is not None
+    return len(text) <= FIGURE_CHARACTERS_MAX and _FIGURE.fullmatch(text) is not None
 
 
 def is_value(text: str) -> bool:
     """Return whether a word is a figure or a date."""
-    return is_figure(text) or _DATE.fullmatch(text) is not None
+    return is_figure(text) or (len(text) <= FIGURE_CHARACTERS_MAX and _DATE.fullmatch(text) is not None)
 
 
 def has_figures(line: Line) -> bool:
@@ -78,13 +84,16 @@ def tidy(line: Line) -> None:
     words: list[Word] = []
     for word in line.words:
         text = _LEADERS.sub("", word.text)
-        if not text:
+        if not text or _DOTS.fullmatch(text):
             continue
         if text != word.text:
             width = (word.right - word.left) * len(text) / len(word.text)
             word = word._replace(right=word.left + width, text=text)
         before = words[-1] if words else None
         if before is not None and is_figure(text) and _CURRENCY.fullmatch(before.text):
+            if not text.strip("-–—"):
+                words[-1] = word._replace(left=before.left, first=before.first)
+                continue
             words[-1] = Word(before.left, word.right, f"{before.text} {text}", before.first, word.last)
         elif before is not None and _AFTER_FIGURE.fullmatch(text) and _joins(before, word, line.size):
             words[-1] = Word(before.left, word.right, before.text + text, before.first, word.last)
@@ -108,15 +117,21 @@ def sure_gaps(line: Line) -> Iterator[tuple[float, float]]:
 def mark_pieces(lines: Iterable[Line]) -> None:
     """Mark the lines of a document whose program prints the words of a cell in one piece of content."""
     every = list(lines)
-    same = close = broken = count = 0
+    same = close = broken = count = far = far_same = 0
     for line in every:
         count += len(line.words)
         broken += sum(word.first != word.last for word in line.words)
         for before, word in zip(line.words, line.words[1:], strict=False):
-            if word.left - before.right < max(CLOSE_GAP * line.size, CLOSE_SPACES * line.space):
+            gap = word.left - before.right
+            if gap < max(CLOSE_GAP * line.size, CLOSE_SPACES * line.space):
                 close += 1
                 same += before.last == word.first
-    has_pieces = same >= PIECES_SHARE * close and same > 0 and broken <= BROKEN_MAX * count
+            elif gap > max(SURE_GAP * line.size, SURE_SPACES * line.space):
+                far += 1
+                far_same += before.last == word.first
+    are_words = same < PIECES_SHARE * close or same == 0
+    are_lines = far_same > LINES_SHARE * far
+    has_pieces = not are_words and not are_lines and broken <= BROKEN_MAX * count
     for line in every:
         line.has_pieces = has_pieces
 

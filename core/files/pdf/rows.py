@@ -22,6 +22,8 @@ SPACE: Final = 0.25
 """Of the font's size."""
 ROOM: Final = 0.3
 """Of the font's size: what a column may be wider than its widest cell."""
+INDENT: Final = 0.4
+"""Of the font's size: how far second lines stand to the right, where they do."""
 CLOSER: Final = 0.93
 """Of the usual distance of rows: what stands closer belongs to the row above."""
 SHARE_OF_WRAPS: Final = 0.8
@@ -120,13 +122,13 @@ def _had_no_room(above: Row, row: Row, wraps: _Wraps) -> bool:
 
 def _goes_on(above: Row, row: Row, wraps: _Wraps) -> bool:
     """Return whether a line goes on with the cells of the row above."""
-    if not _could_go_on(above, row) or not _had_no_room(above, row, wraps):
+    if not _could_go_on(above, row):
         return False
-    return (
-        wraps.are_sure
-        or _is_close(row.size, above.last_baseline - row.baseline, wraps)
-        or any(_looks_cut(above.cells[column], cell, row.size) for column, cell in row.cells.items())
-    )
+    is_close = _is_close(row.size, above.last_baseline - row.baseline, wraps)
+    pairs = [(above.cells[column], cell) for column, cell in row.cells.items()]
+    if _had_no_room(above, row, wraps):
+        return wraps.are_sure or is_close or any(_looks_cut(first, cell, row.size) for first, cell in pairs)
+    return all(_is_indented(first, cell, row.size) and (is_close or _is_open(first.text)) for first, cell in pairs)
 
 
 def _leads(above: Row, row: Row, wraps: _Wraps) -> bool:
@@ -142,7 +144,16 @@ def _is_close(size: float, distance: float, wraps: _Wraps) -> bool:
 
 def _looks_cut(above: Cell, cell: Cell, size: float) -> bool:
     """Return whether a text looks like the rest of the one above: indented, small letters, or behind a comma."""
-    return cell.left - above.left > 0.4 * size or cell.text[0].islower() or above.text[-1] in ",-&/("
+    return _is_indented(above, cell, size) or cell.text[0].islower() or _is_open(above.text)
+
+
+def _is_indented(above: Cell, cell: Cell, size: float) -> bool:
+    return cell.left - above.left > INDENT * size
+
+
+def _is_open(text: str) -> bool:
+    """Return whether a text cannot end as it does."""
+    return text[-1] in ",-&/(" or text.count("(") > text.count(")")
 
 
 def _could_lead(above: Row, row: Row) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from core.files.pdf.phrases import has_figures
+from core.files.pdf.phrases import gaps, has_figures
 from core.files.pdf.words import Line, PageLines
 
 HEAD_MAX: Final = 14
@@ -58,8 +58,8 @@ def same_head(before: list[Line], lines: list[Line]) -> int:
 
 
 def _is_heading(line: Line) -> bool:
-    """Return whether a line may be headings: columns without a figure, or a piece of one above them."""
-    return not has_figures(line)
+    """Return whether a line may be a title, or headings: columns without a figure."""
+    return not has_figures(line) or not any(True for _ in gaps(line))
 
 
 def same_foot(before: list[Line], lines: list[Line]) -> int:

@@ -71,11 +71,11 @@ def _add(
     body = page.lines[head : len(page.lines) - foot]
     if sections and before is not None and body:
         section = sections[-1]
-        blocks = blocks_of(body, ruler)
         if _goes_on(section, page.lines[:head], body, ruler):
-            joined = continued_block(section.blocks[-1], blocks[0], ruler)
-            section.blocks[-1:] = [joined] if joined is not None else [section.blocks[-1], blocks[0]]
-            section.blocks += blocks[1:]
+            last = section.blocks[-1]
+            whole = continued_block(last, Block(body, cover_of(body[0], ruler)), ruler)
+            blocks = [whole] if whole is not None else _continued(last, blocks_of(body, ruler), ruler)
+            section.blocks[-1:] = blocks
             section.foot = page.lines[len(page.lines) - foot :] if foot else section.foot
             return
     if not body and sections:
@@ -84,6 +84,12 @@ def _add(
     running = set() if before is None else {repeated_text(line) for line in before.lines[:HEAD_MAX]}
     foot_lines = page.lines[len(page.lines) - foot :] if foot else []
     sections.append(Section(blocks_of(lines, ruler), foot_lines, page.lines, running))
+
+
+def _continued(last: Block, blocks: list[Block], ruler: Ruler) -> list[Block]:
+    """Return a block and those of its next page, the first of which goes on with it where it can."""
+    joined = continued_block(last, blocks[0], ruler)
+    return [last, *blocks] if joined is None else [joined, *blocks[1:]]
 
 
 def _goes_on(section: Section, head: list[Line], body: list[Line], ruler: Ruler) -> bool:

@@ -8,6 +8,7 @@ from typing import Final
 
 from core.files.cells import Cell
 from core.files.figures import uses_comma, value_of_text
+from core.files.pdf.phrases import FIGURE_CHARACTERS_MAX
 from core.values import Kind
 
 _CURRENCY: Final = re.compile(
@@ -40,11 +41,14 @@ class Formats:
 
 def has_comma(texts: Iterable[str]) -> bool:
     """Return whether the decimal sign of a document's figures is a comma."""
-    return uses_comma(match[1] for text in texts if (match := _FIGURES.fullmatch(text)) is not None)
+    short = (text for text in texts if len(text) <= FIGURE_CHARACTERS_MAX)
+    return uses_comma(match[1] for text in short if (match := _FIGURES.fullmatch(text)) is not None)
 
 
 def cell_of(text: str, formats: Formats, *, comma: bool) -> Cell:
     """Return the cell of a text; figures get the format in which they are printed."""
+    if len(text) > FIGURE_CHARACTERS_MAX:
+        return Cell(Kind.TEXT, text=text)
     text = _RAISED.sub("", text).rstrip() or text
     value = _value(text, comma=comma)
     if value is None and _MARKS.fullmatch(text) is None and (match := _MARKED.fullmatch(text)) is not None:
