@@ -191,7 +191,7 @@ class _Schedule:
             issuer,
             "" if own_column or not issuer else mark,
             form.marks == "raised",
-            leaders=form.leaders and random.random() < 0.2,
+            leaders=bool(issuer) and form.leaders and random.random() < 0.2,
         )
         texts: dict[str, Printed] = {"issuer": names, "type": Printed(kind)}
         if own_column:

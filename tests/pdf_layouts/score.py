@@ -105,12 +105,14 @@ def _align(rows: list[Row], candidates: list[_ReadRow]) -> list[_ReadRow | None]
             taken = common[at][place] + best[at + 1][place + 1] if common[at][place] else 0
             best[at][place] = max(best[at + 1][place], best[at][place + 1], taken)
     aligned: list[_ReadRow | None] = [None] * len(rows)
-    place = 0
-    for at in range(len(rows)):
-        while place < width and best[at][place] == best[at][place + 1]:
-            place += 1
-        if place < width and common[at][place] and best[at][place] == common[at][place] + best[at + 1][place + 1]:
+    at = place = 0
+    while at < len(rows) and place < width:
+        if common[at][place] and best[at][place] == common[at][place] + best[at + 1][place + 1]:
             aligned[at] = candidates[place]
+            at, place = at + 1, place + 1
+        elif best[at][place] == best[at + 1][place]:
+            at += 1
+        else:
             place += 1
     return aligned
 

@@ -289,45 +289,53 @@ def outside() -> Document:
 # Headings and pages
 
 
-def vertical_headings() -> Document:
-    """Return a table whose narrow columns have headings that run up the page."""
+def vertical_headings(turn: Turn = "upright", angle: int = 90, name: str = "vertical_headings") -> Document:
+    """Return a table whose narrow columns have headings that run up the page, some in two lines."""
     paper = Paper()
+    headers = ("Diversity Score", "Recovery Rate", "Spread", "Life", "Months to\nReset")
     columns = [
         Column("Issuer", 40, 200),
-        *(
-            Column(name, 210 + 32 * at, 232 + 32 * at, "right")
-            for at, name in enumerate(("Diversity Score", "Recovery Rate", "Spread", "Life", "Months to Reset"))
-        ),
+        *(Column(header, 210 + 32 * at, 232 + 32 * at, "right") for at, header in enumerate(headers)),
         Column("Principal\nBalance", 380, 460, "right"),
     ]
-    table = begin_table(paper, "vertical_headings", columns)
-    paper.begin(WIDTH, HEIGHT)
+    table = begin_table(paper, name, columns)
+    paper.begin(WIDTH, HEIGHT, turn, folio="F-7" if turn.startswith("drawn") else "")
     paper.title(40, HEIGHT - 50, "Asset Detail", STYLE.bold, 12)
     bottom = HEIGHT - 140
     for column in columns:
+        lines = column.header.split("\n")
         if column.width > 30:
-            for at, line in enumerate(reversed(column.header.split("\n"))):
+            for at, line in enumerate(reversed(lines)):
                 paper.text(column.place(column.align), bottom + at * 10, line, STYLE.bold, 8, column.align)
             continue
-        paper.canvas.saveState()
-        paper.canvas.translate(column.right - 6, bottom)
-        paper.canvas.rotate(90)
-        paper.canvas.setFont(STYLE.bold, 8)
-        paper.canvas.drawString(0, 0, column.header)
-        paper.canvas.restoreState()
+        for at, line in enumerate(lines):
+            aside = 9 * (len(lines) - 1 - at) * (1 if angle == 90 else -1)
+            paper.canvas.saveState()
+            paper.canvas.translate(
+                column.right - (6 if angle == 90 else 14) - aside, bottom if angle == 90 else bottom + 62
+            )
+            paper.canvas.rotate(angle)
+            paper.canvas.setFont(STYLE.bold, 8)
+            paper.canvas.drawString(0, 0, line)
+            paper.canvas.restoreState()
     paper.rule(40, 460, bottom - 3)
     random = Random(3)
     cells = [
         plain(
-            name, str(random.randrange(1, 9)), f"{random.randrange(30, 60)}%",
+            issuer, str(random.randrange(1, 9)), f"{random.randrange(30, 60)}%",
             f"{random.randrange(300, 600) / 100:.2f}%", f"{random.randrange(30, 60) / 10:.1f}",
             str(random.randrange(1, 7)), f"{random.randrange(10**6, 10**7):,}",
         )
-        for name in NAMES
+        for issuer in NAMES
     ]  # fmt: skip
     draw_rows(paper, table, cells, bottom - 4, columns)
     paper.end()
-    return paper.document("vertical_headings")
+    return paper.document(name)
+
+
+def vertical_headings_down() -> Document:
+    """Return a turned page, its number upright, with headings that run down it."""
+    return vertical_headings("drawn up", -90, "vertical_headings_down")
 
 
 def page_numbers() -> Document:
@@ -557,7 +565,8 @@ READABLE: Final[dict[str, Callable[[], Document]]] = {
         case.__name__: case
         for case in (
             ligatures_by_unicode, ligatures_by_name, symbol_font, bullets, no_break_spaces, hyphens, decimal_comma,
-            watermark, invisible, white_on_white, outside, vertical_headings, page_numbers, turned_pages,
+            watermark, invisible, white_on_white, outside, vertical_headings, vertical_headings_down, page_numbers,
+            turned_pages,
             upside_down, shifted_box, in_forms, empty_password, old_encryption,
             object_streams, form_fields, annotations, one_page_scanned,
         )

@@ -35,7 +35,7 @@ FIGURE_CHARACTERS_MAX: Final = 40
 """Of a figure or a date; a longer word is a text."""
 
 _CURRENCY: Final = re.compile(r"(?:US|C|CA|A|AU|HK|S)?[$€£¥]")
-_FIGURE: Final = re.compile(r"\(?[-+]?\(?[$€£¥]?[.,]*\d[\d.,]*\)?%?\)?(?:bps)?|[-–—]+", re.IGNORECASE)
+_FIGURE: Final = re.compile(r"\(?[-+]?\(?(?:[$€£¥] ?)?[.,]*\d[\d.,]*\)?%?\)?(?:bps)?|[-–—]+", re.IGNORECASE)
 _AMOUNT: Final = re.compile(r"\d[.,]\d|\d{4}|%|[-/.]\d")
 _MONTH: Final = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?,?", re.IGNORECASE)
 _AFTER_FIGURE: Final = re.compile(r"%|\)|%\)|bps|x", re.IGNORECASE)

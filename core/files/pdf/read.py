@@ -8,6 +8,7 @@ from core.files.pdf.characters import read_pages
 from core.files.pdf.phrases import mark_pieces, tidy
 from core.files.pdf.sections import sections_of
 from core.files.pdf.sheets import sheets_of, table_of, within_limit
+from core.files.pdf.turned import with_headings
 from core.files.pdf.values import Formats, has_comma
 from core.files.pdf.words import PageLines, lines_of
 from core.grid.sheet import ReadingRemark, Workbook
@@ -24,7 +25,7 @@ def read_pdf(data: bytes, name: str) -> Workbook:
     Raises:
         ParseFailed: damaged, protected, a scan, without text, in a font that says nothing, or past a limit.
     """
-    pages = [lines_of(page) for page in read_pages(data)]
+    pages = [with_headings(lines_of(page)) for page in read_pages(data)]
     mark_pieces(line for page in pages for line in page.lines)
     for page in pages:
         for line in page.lines:

@@ -13,6 +13,10 @@ HEAD_MAX: Final = 14
 """Lines at the top of a page that may repeat."""
 FOOT_MAX: Final = 6
 """Lines at its end."""
+FOOT_SPACE: Final = 1.5
+"""Of the font's size: what parts the running lines at the end of a page from its last row."""
+SAME_HEIGHT: Final = 1.0
+"""Points: how far a running line may stand from its place on the page before, upwards."""
 SHIFT: Final = 3.0
 """Points: how far a repeated line may stand from its place on the page before, sideways."""
 
@@ -78,12 +82,29 @@ def same_foot(before: list[Line], lines: list[Line]) -> int:
         if not _same(old, new) or _has_amount(new):
             break
         count += 1
+    while 0 < count < len(lines) and not _is_apart(lines[-count - 1], lines[-count]):
+        count -= 1
     return count
+
+
+def _is_apart(above: Line, line: Line) -> bool:
+    """Return whether a line stands apart from the one above, which a wrapped cell's last line does not."""
+    return above.baseline - line.baseline > FOOT_SPACE * line.size
 
 
 def _has_amount(line: Line) -> bool:
     """Return whether a line has an amount, as the totals of two tables that end alike."""
     return any(_AMOUNT.search(word.text) for word in line.words)
+
+
+def without_running(foot: list[Line], pages: list[list[Line]]) -> list[Line]:
+    """Return the lines at the end of a page but those that stand at the same height on pages beside it."""
+    ends = [line for lines in pages for line in lines[-FOOT_MAX:]]
+    return [
+        line
+        for line in foot
+        if not any(abs(old.baseline - line.baseline) <= SAME_HEIGHT and _same(old, line) for old in ends)
+    ]
 
 
 def _same(old: Line, new: Line) -> bool:

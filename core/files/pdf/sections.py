@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Final
 
+from core.files.pdf.beside import parted
 from core.files.pdf.blocks import RUNNING_SPACE, Block, Ruler, blocks_of, continued_block, cover_of
 from core.files.pdf.phrases import gaps, has_figures, is_value, phrases
-from core.files.pdf.running import HEAD_MAX, drop_page_numbers, repeated_text, same_foot, same_head
+from core.files.pdf.running import HEAD_MAX, drop_page_numbers, repeated_text, same_foot, same_head, without_running
 from core.files.pdf.words import Line, PageLines
 
 ALIGNED: Final = 2.0
@@ -63,8 +64,10 @@ def sections_of(pages: list[PageLines], ruler: Ruler) -> list[Section]:
 def _add(
     sections: list[Section], page: PageLines, before: PageLines | None, after: PageLines | None, ruler: Ruler
 ) -> None:
-    foot = max((same_foot(near.lines, page.lines) for near in (before, after) if near is not None), default=0)
+    pages_beside = [near.lines for near in (before, after) if near is not None]
+    foot = max((same_foot(lines, page.lines) for lines in pages_beside), default=0)
     foot = min(foot, max(0, len(page.lines) - 1))
+    foot_lines = without_running(page.lines[len(page.lines) - foot :], pages_beside)
     pages_before = [before.lines] if before is not None else []
     pages_before += [sections[-1].first_page] if sections else []
     head = min(max((same_head(lines, page.lines) for lines in pages_before), default=0), len(page.lines) - foot)
@@ -74,16 +77,19 @@ def _add(
         if _goes_on(section, page.lines[:head], body, ruler):
             last = section.blocks[-1]
             whole = continued_block(last, Block(body, cover_of(body[0], ruler)), ruler)
-            blocks = [whole] if whole is not None else _continued(last, blocks_of(body, ruler), ruler)
-            section.blocks[-1:] = blocks
-            section.foot = page.lines[len(page.lines) - foot :] if foot else section.foot
+            section.blocks[-1:] = [whole] if whole is not None else _continued(last, _blocks(body, ruler), ruler)
+            section.foot = foot_lines if foot else section.foot
             return
     if not body and sections:
         return
     lines = page.lines[: len(page.lines) - foot]
     running = set() if before is None else {repeated_text(line) for line in before.lines[:HEAD_MAX]}
-    foot_lines = page.lines[len(page.lines) - foot :] if foot else []
-    sections.append(Section(blocks_of(lines, ruler), foot_lines, page.lines, running))
+    sections.append(Section(_blocks(lines, ruler), foot_lines, page.lines, running))
+
+
+def _blocks(lines: list[Line], ruler: Ruler) -> list[Block]:
+    """Return the blocks of lines; those of tables that stand beside each other one after the other."""
+    return [block for part in parted(lines) for block in blocks_of(part, ruler)]
 
 
 def _continued(last: Block, blocks: list[Block], ruler: Ruler) -> list[Block]:

@@ -78,24 +78,35 @@ class PageLines:
     number: int
     lines: list[Line]
     has_pictures: bool
+    upward: list[Line] = field(default_factory=list)
+    """Lines that run up the page, such as headings of narrow columns, as the page is held to read them."""
+    downward: list[Line] = field(default_factory=list)
+    """Likewise, down the page."""
 
 
 def lines_of(page: PageCharacters) -> PageLines:
     """Return the lines of a page in the direction that most of its characters have."""
-    places = _upright(page)
-    if places is None:
+    quarters = _quarters(page)
+    if not (quarters >= 0).any():
         return PageLines(page.number, [], page.has_pictures)
-    lines = _lines(page.number, *places)
+    turn = int(np.bincount(quarters[quarters >= 0], minlength=4).argmax())
+    along, across = _shift(page, turn)
+    shifts = {0: (along, across), 3: (across, -along), 1: (-across, along)}
+    lines, upward, downward = (_turned(page, quarters, (turn + aside) % 4, *shifts[aside]) for aside in (0, 3, 1))
     for number, line in enumerate(lines, 1):
         line.number = number
-    return PageLines(page.number, lines, page.has_pictures)
+    return PageLines(page.number, lines, page.has_pictures, upward, downward)
 
 
 _Places = tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint64]]
 """Codes, (left, right, baseline, size) of each character in the upright frame, and pieces of content."""
 
 
-def _upright(page: PageCharacters) -> _Places | None:
+def _quarters(page: PageCharacters) -> NDArray[np.int64]:
+    """Return by how many right angles each character is turned.
+
+    -1 for what slants, is not shown, or is no character.
+    """
     quarters = np.round(page.angles / (math.pi / 2)).astype(np.int64)
     is_straight = np.abs(page.angles - quarters * (math.pi / 2)) < _SLANT
     left, bottom, right, top = page.boxes.T
@@ -104,10 +115,26 @@ def _upright(page: PageCharacters) -> _Places | None:
     is_seen = (x >= crop[0]) & (x <= crop[2]) & (y >= crop[1]) & (y <= crop[3])
     has_box = (right - left > 1e-3) & (top - bottom > 1e-3)
     is_text = is_straight & is_seen & has_box & (page.codes != 0)
-    if not is_text.any():
-        return None
-    turn = int(np.bincount(quarters[is_text] % 4, minlength=4).argmax())
-    chosen = is_text & (quarters % 4 == turn)
+    return np.where(is_text, quarters % 4, -1)
+
+
+def _shift(page: PageCharacters, turn: int) -> tuple[float, float]:
+    """Return by how much places move along lines and across them, for the page's lower left corner to be at 0."""
+    left, bottom, right, top = page.crop
+    along, across = ((-left, -bottom), (top, -left), (right, top), (-bottom, right))[turn]
+    return (along, across) if math.isfinite(along) and math.isfinite(across) else (0.0, 0.0)
+
+
+def _turned(page: PageCharacters, quarters: NDArray[np.int64], turn: int, along: float, across: float) -> list[Line]:
+    """Return the lines in a direction, moved."""
+    chosen = quarters == turn
+    if not chosen.any():
+        return []
+    codes, places, pieces = _places(page, chosen, turn)
+    return _lines(page.number, codes, places + np.array((along, along, across, 0.0)), pieces)
+
+
+def _places(page: PageCharacters, chosen: NDArray[np.bool_], turn: int) -> _Places:
     left, bottom, right, top = page.boxes[chosen].T
     x, y = page.origins[chosen].T
     start, stop, baseline, height = {

@@ -1,0 +1,225 @@
+"""Tables that stand beside each other on a page: their lines, one table after the other.
+
+A wide strip parts them. One wide table has such strips too, so that more must speak for two: a title or a total on
+either side, labels with colons, or rows that keep different heights or end apart. Each side needs labels of its own.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, replace
+from typing import Final
+
+from core.files.pdf.phrases import gaps, is_value, phrases
+from core.files.pdf.words import Line
+
+STRIP: Final = 1.5
+"""Of the font's size: how wide the strip between two tables is at least."""
+WIDEST: Final = 1.2
+"""How much wider it is than any strip in them, where no words prove it."""
+SPACE: Final = 2.2
+"""Of the font's size: lines that stand further apart belong to different parts of the page."""
+NEAR: Final = 3.0
+"""Likewise, of headings and titles above them."""
+LABELLED: Final = 0.8
+"""Of a table's rows with figures, how many begin with words."""
+FIGURED: Final = 0.5
+"""Of its lines, how many have figures."""
+COLONS: Final = 0.7
+"""Of the lines of a list of labels and values, how many have a colon behind their label."""
+ROWS: Final = 2
+"""Rows that a table has at least, and rows of either side alone that show that their heights differ."""
+ROWS_BELOW: Final = 3
+"""Rows of one side alone, below the end of the other, that show that it ends there."""
+TITLE_ABOVE: Final = 3
+"""Lines below a title in which its table begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """The lines left and right of a strip, None where a line has no words there."""
+
+    left: list[Line | None]
+    right: list[Line | None]
+    left_figures: list[bool]
+    right_figures: list[bool]
+    """Whether each line has a figure on a side."""
+    is_widest: bool
+
+
+def parted(lines: list[Line]) -> list[list[Line]]:
+    """Return the lines of a page in parts: all of them, or tables that stand beside each other one after the other."""
+    for first, stop in _chunks(lines):
+        strip = _strip_between(lines[first:stop])
+        if strip is None:
+            continue
+        first, stop = _extended(lines, first, stop, strip)
+        left, right = _halves(lines[first:stop], strip)
+        above = lines[:first]
+        if any(_has_gaps(line) for line in above):
+            return [above, *parted(left), *parted(right), *_rest(lines[stop:])]
+        return [*parted([*above, *left]), *parted(right), *_rest(lines[stop:])]
+    return [lines]
+
+
+def _rest(lines: list[Line]) -> list[list[Line]]:
+    return parted(lines) if lines else []
+
+
+def _chunks(lines: list[Line]) -> list[tuple[int, int]]:
+    """Return runs of lines that no wide space parts from the next: the first, and one past the last.
+
+    Lines above and below that have one phrase alone are titles and remarks.
+    """
+    starts = [at for at in range(len(lines)) if at == 0 or _space(lines, at) > SPACE]
+    chunks: list[tuple[int, int]] = []
+    for start, stop in zip(starts, [*starts[1:], len(lines)], strict=True):
+        within = [at for at in range(start, stop) if _has_gaps(lines[at])]
+        if len(within) > ROWS:
+            chunks.append((within[0], within[-1] + 1))
+    return chunks
+
+
+def _space(lines: list[Line], at: int) -> float:
+    """Return the distance of a line from the one above, by the larger font's size."""
+    above, line = lines[at - 1], lines[at]
+    return (above.baseline - line.baseline) / max(above.size, line.size)
+
+
+def _has_gaps(line: Line) -> bool:
+    return any(True for _ in gaps(line))
+
+
+def _extended(lines: list[Line], first: int, stop: int, strip: tuple[float, float]) -> tuple[int, int]:
+    """Return the run of lines with those around it that stand near and do not touch the strip, such as headings."""
+    while first > 0 and _space(lines, first) < NEAR and not _touches(lines[first - 1], strip):
+        first -= 1
+    while stop < len(lines) and _space(lines, stop) < NEAR and not _touches(lines[stop], strip):
+        stop += 1
+    return first, stop
+
+
+def _touches(line: Line, strip: tuple[float, float]) -> bool:
+    return any(word.left < strip[1] and word.right > strip[0] for word in line.words)
+
+
+def _halves(lines: list[Line], strip: tuple[float, float]) -> tuple[list[Line], list[Line]]:
+    """Return the lines left and right of a strip."""
+    middle = (strip[0] + strip[1]) / 2
+    sides = _sides(lines, [[False] * len(line.words) for line in lines], middle, is_widest=True)
+    left, right = ([line for line in side if line is not None] for side in (sides.left, sides.right))
+    return left, right
+
+
+def _strip_between(lines: list[Line]) -> tuple[float, float] | None:
+    """Return the strip between two tables; None for one table."""
+    strips = _strips(lines)
+    if not strips:
+        return None
+    flags = [[is_value(word.text) for word in line.words] for line in lines]
+    for at, (begin, end) in enumerate(strips):
+        is_widest = at == 0 and (len(strips) < 2 or end - begin > WIDEST * (strips[1][1] - strips[1][0]))
+        if _are_two(_sides(lines, flags, (begin + end) / 2, is_widest=is_widest)):
+            return begin, end
+    return None
+
+
+def _strips(lines: list[Line]) -> list[tuple[float, float]]:
+    """Return the strips that no word of the lines touches and that are wide, the widest first."""
+    size = max(line.size for line in lines)
+    strips: list[tuple[float, float]] = []
+    reach = None
+    for left, right in sorted((word.left, word.right) for line in lines for word in line.words):
+        if reach is not None and left - reach > STRIP * size:
+            strips.append((reach, left))
+        reach = right if reach is None else max(reach, right)
+    return sorted(strips, key=lambda strip: strip[0] - strip[1])
+
+
+def _sides(lines: list[Line], flags: list[list[bool]], middle: float, *, is_widest: bool) -> _Sides:
+    sides = _Sides([], [], [], [], is_widest)
+    for line, figures in zip(lines, flags, strict=True):
+        at = bisect_left(line.words, middle, key=lambda word: word.left)
+        sides.left.append(replace(line, words=line.words[:at]) if at else None)
+        sides.right.append(replace(line, words=line.words[at:]) if at < len(line.words) else None)
+        sides.left_figures.append(any(figures[:at]))
+        sides.right_figures.append(any(figures[at:]))
+    return sides
+
+
+def _are_two(sides: _Sides) -> bool:
+    """Return whether two tables stand on the sides of a strip."""
+    if _has_labels(sides.left) and _has_labels(sides.right):
+        return True
+    if not (_is_table(sides.left, sides.left_figures) and _is_table(sides.right, sides.right_figures)):
+        return False
+    if _has_total(sides.left, sides.left_figures) and _has_total(sides.right, sides.right_figures):
+        return True
+    return sides.is_widest and (_have_titles(sides) or _keep_other_heights(sides))
+
+
+def _has_labels(side: list[Line | None]) -> bool:
+    """Return whether a side is a list of labels, each with a colon, and values."""
+    lines = [line for line in side if line is not None]
+    first = [line.words[phrases(line)[0][1] - 1].text for line in lines if len(line.words) > 1]
+    labels = sum(text.endswith(":") for text in first)
+    return labels >= ROWS and labels >= COLONS * len(lines)
+
+
+def _is_table(side: list[Line | None], figures: list[bool]) -> bool:
+    """Return whether the lines of a side are rows with figures behind labels of their own."""
+    lines = [line for line in side if line is not None]
+    rows = [line for line, figured in zip(side, figures, strict=True) if line is not None and figured]
+    if len(rows) < ROWS or len(rows) < FIGURED * len(lines):
+        return False
+    labelled = sum(not is_value(line.words[0].text) and any(map(str.isalpha, line.words[0].text)) for line in rows)
+    return labelled >= LABELLED * len(rows)
+
+
+def _has_total(side: list[Line | None], figures: list[bool]) -> bool:
+    return any(
+        line is not None and figured and line.words[0].text.casefold().startswith("total")
+        for line, figured in zip(side, figures, strict=True)
+    )
+
+
+def _have_titles(sides: _Sides) -> bool:
+    """Return whether a line has a title at the left edge of either side, above headings or rows of several columns."""
+    left_edge, right_edge = (
+        min(line.words[0].left for line in side if line is not None) for side in (sides.left, sides.right)
+    )
+    for at, (left, right) in enumerate(zip(sides.left, sides.right, strict=True)):
+        if sides.left_figures[at] or sides.right_figures[at]:
+            return False
+        if left is None or right is None or len(phrases(left)) > 1 or len(phrases(right)) > 1:
+            continue
+        near = 0.5 * left.size
+        if left.words[0].left - left_edge > near or right.words[0].left - right_edge > near:
+            continue
+        below = slice(at + 1, at + 1 + TITLE_ABOVE)
+        if _has_columns(sides.left[below]) and _has_columns(sides.right[below]):
+            return True
+    return False
+
+
+def _has_columns(side: list[Line | None]) -> bool:
+    return any(line is not None and len(phrases(line)) > 1 for line in side)
+
+
+def _keep_other_heights(sides: _Sides) -> bool:
+    """Return whether the rows of the two sides stand on different lines, or one side ends above the other."""
+    alone = [_alone(sides.left_figures, sides.right), _alone(sides.right_figures, sides.left)]
+    if min(map(sum, alone)) >= ROWS:
+        return True
+    return any(
+        sum(rows[_end(other) :]) >= ROWS_BELOW for rows, other in zip(alone, (sides.right, sides.left), strict=True)
+    )
+
+
+def _alone(figures: list[bool], across: list[Line | None]) -> list[bool]:
+    """Return which lines have figures on a side and no word on the other."""
+    return [figured and line is None for figured, line in zip(figures, across, strict=True)]
+
+
+def _end(side: list[Line | None]) -> int:
+    return max(at for at, line in enumerate(side) if line is not None) + 1
