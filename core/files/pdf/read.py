@@ -10,7 +10,7 @@ from core.files.pdf.sections import sections_of
 from core.files.pdf.sheets import sheets_of, table_of, within_limit
 from core.files.pdf.totals import total_remarks
 from core.files.pdf.turned import with_headings
-from core.files.pdf.values import Formats, has_comma
+from core.files.pdf.values import PrintedFormats, has_comma
 from core.files.pdf.words import PageLines, lines_of
 from core.grid.sheet import ReadingRemark, Workbook
 
@@ -37,7 +37,7 @@ def read_pdf(data: bytes, name: str) -> Workbook:
     ruler = Ruler.across(line for page in with_text for line in page.lines)
     tables = within_limit([table_of(section, ruler) for section in sections_of(with_text, ruler)])
     comma = has_comma(cell.text for table in tables for row in table.rows if row for cell in row.cells.values())
-    formats = Formats()
+    formats = PrintedFormats()
     sheets = sheets_of(tables, formats, comma=comma)
     remarks += total_remarks(sheets, formats.codes)
     return Workbook(sheets, number_formats=formats.codes, remarks=tuple(remarks))
