@@ -174,8 +174,8 @@ def _around(line: Line, strip: list[int], ruler: Ruler) -> tuple[Word, Word] | N
     return None
 
 
-def row_of(line: Line, grid: Grid, *, is_foreign: bool) -> Row:
-    """Return the cells of a line."""
+def row_of(line: Line, grid: Grid, *, is_foreign: bool, is_heading: bool = False) -> Row:
+    """Return the cells of a line; words that stand close are cells of their own in a heading."""
     row = Row(line.page, line.number, line.baseline, line.size, line.baseline, is_foreign=is_foreign)
     parts = phrases(line)
     for start, stop in parts:
@@ -186,7 +186,7 @@ def row_of(line: Line, grid: Grid, *, is_foreign: bool) -> Row:
         if line.has_pieces:
             _put(row, _column_of(words, grid), words, grid)
             continue
-        if _stays_whole(words, grid, is_alone=len(parts) == 1):
+        if _stays_whole(words, grid, is_alone=len(parts) == 1 and not is_heading):
             _put(row, grid.first(words[0].left), words, grid)
             continue
         groups: dict[int, list[Word]] = {}
