@@ -24,6 +24,8 @@ ALIKE_SHARE: Final = 0.5
 """how many of the texts before them must be unlike the others,"""
 ALIKE: Final = 0.05
 """and how far apart they may begin, of the font's size."""
+WIDE_STRIPS: Final = 3
+"""How often a space's strip is in one that only parts columns."""
 GAPS_MAX: Final = 3_000
 """Gaps of a block that are looked at, beside those that must have a gutter."""
 SAMPLE: Final = 400
@@ -121,7 +123,7 @@ def _strips(block: Block) -> NDArray[np.int64]:
 
 def _under_gaps(block: Block, strips: NDArray[np.int64], known: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which strips are gutters, beside known ones: the fewest that give each wide gap one, those of the most gaps
-    first.
+    first, of as many those that are wider than a space.
 
     A gap over a blank cell has further strips in it, of which some only part the words of a cell.
     """
@@ -133,8 +135,10 @@ def _under_gaps(block: Block, strips: NDArray[np.int64], known: NDArray[np.bool_
     gaps = np.concatenate((gaps, block.cover.needed))
     inside = (gaps[:, :1] <= strips[:, 0]) & (gaps[:, 1:] >= strips[:, 1])
     inside = inside[~inside[:, chosen].any(1)]
+    widths = np.minimum(strips[:, 1] - strips[:, 0], WIDE_STRIPS * block.cover.strip)
+    shares = widths / (1 + widths.sum())
     while len(inside):
-        best = int(inside.sum(0).argmax())
+        best = int((inside.sum(0) + shares).argmax())
         if not inside[:, best].any():
             break
         chosen[best] = True
