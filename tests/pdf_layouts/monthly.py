@@ -233,6 +233,7 @@ class _Monthly:
             (268, "14 Old Exchange Row, Dublin 2", 9),
         ):
             paper.title(width / 2, y, text, style.bold, size, "centre")
+        paper.loose[paper.page].append(self.day)
         self.y = 1.0
 
     def contents(self) -> None:

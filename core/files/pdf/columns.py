@@ -24,6 +24,8 @@ ALIKE_SHARE: Final = 0.5
 """how many of the texts before them must be unlike the others,"""
 ALIKE: Final = 0.05
 """and how far apart they may begin, of the font's size."""
+WIDE_STRIPS: Final = 3
+"""How often a space's strip is in one that only parts columns."""
 GAPS_MAX: Final = 3_000
 """Gaps of a block that are looked at, beside those that must have a gutter."""
 SAMPLE: Final = 400
@@ -131,8 +133,7 @@ def _strips(block: LineBlock) -> NDArray[np.int64]:
 def _under_gaps(block: LineBlock, strips: NDArray[np.int64], known: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which strips are gutters, beside known ones.
 
-    The fewest that give each wide gap one, those of the most gaps
-    first.
+    The fewest that give each wide gap one, those of the most gaps first, of as many those that are wider than a space.
 
     A gap over a blank cell has further strips in it, of which some only part the words of a cell.
     """
@@ -144,8 +145,10 @@ def _under_gaps(block: LineBlock, strips: NDArray[np.int64], known: NDArray[np.b
     gaps = np.concatenate((gaps, block.cover.needed))
     inside = (gaps[:, :1] <= strips[:, 0]) & (gaps[:, 1:] >= strips[:, 1])
     inside = inside[~inside[:, chosen].any(1)]
+    widths = np.minimum(strips[:, 1] - strips[:, 0], WIDE_STRIPS * block.cover.strip)
+    shares = widths / (1 + widths.sum())
     while len(inside):
-        best = int(inside.sum(0).argmax())
+        best = int((inside.sum(0) + shares).argmax())
         if not inside[:, best].any():
             break
         chosen[best] = True
@@ -191,8 +194,8 @@ def _around(line: TextLine, strip: list[int], ruler: Ruler) -> tuple[Word, Word]
     return None
 
 
-def row_of(line: TextLine, grid: Grid, *, is_foreign: bool) -> PrintedRow:
-    """Return the cells of a line."""
+def row_of(line: TextLine, grid: Grid, *, is_foreign: bool, is_heading: bool = False) -> PrintedRow:
+    """Return the cells of a line; words that stand close are cells of their own in a heading."""
     row = PrintedRow(line.page, line.number, line.baseline, line.size, line.baseline, is_foreign=is_foreign)
     parts = phrases(line)
     for start, stop in parts:
@@ -203,7 +206,7 @@ def row_of(line: TextLine, grid: Grid, *, is_foreign: bool) -> PrintedRow:
         if line.has_pieces:
             _put(row, _column_of(words, grid), words, grid)
             continue
-        if _stays_whole(words, grid, is_alone=len(parts) == 1):
+        if _stays_whole(words, grid, is_alone=len(parts) == 1 and not is_heading):
             _put(row, grid.first(words[0].left), words, grid)
             continue
         groups: dict[int, list[Word]] = {}

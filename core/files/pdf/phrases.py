@@ -39,6 +39,8 @@ _CURRENCY: Final = re.compile(r"(?:US|C|CA|A|AU|HK|S)?[$€£¥]")
 _FIGURE: Final = re.compile(r"\(?[-+]?\(?(?:[$€£¥] ?)?[.,]*\d[\d.,]*\)?%?\)?(?:bps)?|[-–—]+", re.IGNORECASE)
 _AMOUNT: Final = re.compile(r"\d[.,]\d|\d{5}|(?<!\d)(?!(?:19|20)\d\d(?!\d))\d{4}|%|[-/.]\d")
 """Not a year alone, as "Term Loan (2021)" has."""
+_YEAR: Final = re.compile(r"\((?:19|20)\d\d\)")
+"""In brackets: the end of a name, such as "Term Loan (2021)"."""
 _MONTH: Final = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?,?", re.IGNORECASE)
 _AFTER_FIGURE: Final = re.compile(r"%|\)|%\)|bps|x", re.IGNORECASE)
 _LEADERS: Final = ".·…"
@@ -53,7 +55,7 @@ _DATE: Final = re.compile(
 
 def is_figure(text: str) -> bool:
     """Return whether a word is a number, an amount, a percentage or a dash for none."""
-    return len(text) <= FIGURE_CHARACTERS_MAX and _FIGURE.fullmatch(text) is not None
+    return len(text) <= FIGURE_CHARACTERS_MAX and _FIGURE.fullmatch(text) is not None and not _YEAR.fullmatch(text)
 
 
 def is_value(text: str) -> bool:

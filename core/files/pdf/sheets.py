@@ -13,7 +13,7 @@ import numpy as np
 
 from core.files.cells import Budget, SheetBuilder
 from core.files.limits import SHEETS_MAX
-from core.files.pdf.blocks import Ruler
+from core.files.pdf.blocks import LineBlock, Ruler
 from core.files.pdf.columns import Grid, PrintedCell, PrintedRow, grid_of, merged_grid, row_of
 from core.files.pdf.phrases import gaps
 from core.files.pdf.rows import joined_rows
@@ -54,9 +54,9 @@ def table_of(section: PageSection, ruler: Ruler) -> PrintedTable:
             rows.append(None)
         above, body = _parted(block.lines, grid)
         rows += _spaced([_title(line) for line in above])
-        own = [row_of(line, grid, is_foreign=id(line) in block.foreign) for line in body]
+        own = _rows(body, grid, block)
         if (merged := merged_grid(grid, own)) is not grid:
-            own = [row_of(line, merged, is_foreign=id(line) in block.foreign) for line in body]
+            own = _rows(body, merged, block)
         own = joined_rows(own)
         if above and own and _is_apart(rows[-1], own[0], SPACE_ABOVE * own[0].size):
             rows.append(None)
@@ -64,6 +64,14 @@ def table_of(section: PageSection, ruler: Ruler) -> PrintedTable:
     if section.foot:
         rows += [None, *(_title(line) for line in section.foot)]
     return PrintedTable(_name(section), rows)
+
+
+def _rows(lines: list[TextLine], grid: Grid, block: LineBlock) -> list[PrintedRow]:
+    """Return the rows of lines; the first ones without a wide gap are pieces of headings."""
+    start = next((at for at, line in enumerate(lines) if any(True for _ in gaps(line))), len(lines))
+    return [
+        row_of(line, grid, is_foreign=id(line) in block.foreign, is_heading=at < start) for at, line in enumerate(lines)
+    ]
 
 
 def _spaced(rows: list[PrintedRow]) -> list[PrintedRow | None]:
@@ -94,14 +102,11 @@ def _parted(lines: list[TextLine], grid: Grid | None = None) -> tuple[list[TextL
 
 
 def _is_heading_piece(line: TextLine, below: TextLine, grid: Grid) -> bool:
-    left, right = line.words[0].left, line.words[-1].right
-    column = grid.first(left)
-    return (
-        line.page == below.page
-        and line.baseline - below.baseline < PIECE_DISTANCE * line.size
-        and 0 < column == grid.last(right)
-        and any(word.left < right and word.right > left for word in below.words)
-    )
+    """Return whether each word of a line stands right above words of its column, behind the first one."""
+    if line.page != below.page or line.baseline - below.baseline >= PIECE_DISTANCE * line.size:
+        return False
+    columns = {grid.first(word.left) for word in below.words}
+    return all(0 < grid.first(word.left) == grid.last(word.right) in columns for word in line.words)
 
 
 def _title(line: TextLine) -> PrintedRow:
