@@ -166,11 +166,11 @@ def full_page(columns: int) -> bytes:
     return b"BT /F1 %g Tf " % (80 / columns) + b" ".join(lines) + b" ET"
 
 
-def long_cell(text: str) -> Callable[[], bytes]:
-    """A table, and below it a line with a text that is as long as a page may have."""
-    escaped = text.replace("(", "\\(").replace(")", "\\)").encode()
-    line = b" BT /F1 0.2 Tf 40 600 Td (" + escaped + b") Tj 14000 0 Td (1.00) Tj ET"
-    return lambda: document([deflated(TABLE + line)], box=b"[0 0 %g 792]" % SIDE)
+def long_cell(text: str, *, top: int = 600, pages: int = 1) -> Callable[[], bytes]:
+    """A table, and below or above it a line with a text that is as long as a page may have."""
+    escaped = text.replace("(", "\\(").replace(")", "\\)").encode("latin-1")
+    line = b" BT /F1 0.2 Tf 40 %d Td (" % top + escaped + b") Tj 14000 0 Td (1.00) Tj ET"
+    return lambda: document([deflated(TABLE + line)] * pages, box=b"[0 0 %g 792]" % SIDE)
 
 
 def random_places(count: int) -> list[tuple[float, float]]:
@@ -424,13 +424,23 @@ FILES: Final[dict[str, HostileFile]] = {
         lambda: document([own_tables(page) for page in range(2_000)]), EITHER, is_slow=True
     ),
     "200 tables of their own": HostileFile(lambda: document([own_tables(page) for page in range(200)]), EITHER),
-    "forty tables on each of 100 pages": HostileFile(lambda: document([small_tables(page) for page in range(100)]), EITHER),
+    "forty tables on each of 100 pages": HostileFile(
+        lambda: document([small_tables(page) for page in range(100)]), EITHER
+    ),
     "a figure of 29,000 digits": HostileFile(long_cell("1" * 29_000), EITHER),
     "an amount of 29,000 digits": HostileFile(long_cell("$ " + "1" * 29_000 + "x"), EITHER),
     "a figure of 29,000 points": HostileFile(long_cell("1." * 14_500), EITHER),
     "a figure with 29,000 marks": HostileFile(long_cell("1" + "*" * 29_000 + "x"), EITHER),
     "a figure with 9,000 numbered marks": HostileFile(long_cell("1" + "[1]," * 9_000 + "x"), EITHER),
     "29,000 brackets": HostileFile(long_cell("[" * 29_000), EITHER),
+    "29,000 brackets in a title": HostileFile(long_cell("(" * 29_000, top=740), EITHER),
+    "29,000 brackets in a title on two pages": HostileFile(long_cell("(" * 29_000, top=740, pages=2), EITHER),
+    "29,000 leading points": HostileFile(long_cell("." * 29_000 + "x"), EITHER),
+    "29,000 leading points apart": HostileFile(long_cell(". " * 14_500 + "x"), EITHER),
+    "29,000 raised figures": HostileFile(long_cell("\xb9" * 29_000 + "x"), EITHER),
+    "29,000 digits in a title": HostileFile(long_cell("1" * 29_000 + "x", top=740), EITHER),
+    "29,000 digits and a sign": HostileFile(long_cell("1" * 29_000 + "-"), EITHER),
+    "page 1 of 1 of 1": HostileFile(long_cell("page 1 of 1 " * 2_400, top=740, pages=2), EITHER),
     "a word of 29,000 hyphens": HostileFile(long_cell("-" * 29_000), EITHER),
     "10,000 words in a cell": HostileFile(long_cell("ab " * 10_000), EITHER),
     "50,000 characters at one place": HostileFile(lambda: scattered([(70, 700)] * 50_000), EITHER),

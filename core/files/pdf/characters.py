@@ -15,6 +15,7 @@ import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
 from core.files.errors import ParseFailed
+from core.files.pdf._characters import read_characters
 from core.files.pdf.limits import CHARACTERS_MAX, PAGE_CHARACTERS_MAX, PAGES_MAX
 
 _ERRORS: Final = {
@@ -128,38 +129,27 @@ def _read_page(document: pdfium.FPDF_DOCUMENT, index: int, fonts: _Fonts) -> Pag
 def _characters(
     page: pdfium.FPDF_PAGE, text_page: pdfium.FPDF_TEXTPAGE, number: int, count: int, fonts: _Fonts
 ) -> PageCharacters:
-    codes = np.zeros(count, np.uint32)
-    boxes = np.zeros((count, 4), np.float64)
-    origins = np.zeros((count, 2), np.float64)
-    angles = np.zeros(count, np.float64)
-    objects = np.zeros(count, np.uint64)
-    box, x, y = pdfium.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
-    box_at, x_at, y_at = ctypes.byref(box), ctypes.byref(x), ctypes.byref(y)
-    unicode_of, box_of = pdfium.FPDFText_GetUnicode, pdfium.FPDFText_GetLooseCharBox
-    origin_of, angle_of = pdfium.FPDFText_GetCharOrigin, pdfium.FPDFText_GetCharAngle
-    pieces: list[int] = []
-    handle = ctypes.cast(text_page, ctypes.c_void_p)
-    rows: list[tuple[float, ...]] = []
-    for at in range(count):
-        code = unicode_of(text_page, at)
-        box_of(text_page, at, box_at)
-        origin_of(text_page, at, x_at, y_at)
-        if code == 0 or code >= _PRIVATE[0][0]:
-            code = _meaning(text_page, at, code, number, fonts)
-        pieces.append(_object_of(handle, at) or 0)
-        rows.append((code, box.left, box.bottom, box.right, box.top, x.value, y.value, angle_of(text_page, at)))
-    if rows:
-        table = np.array(rows, np.float64)
-        is_finite = np.isfinite(table).all(1)
-        table, objects = table[is_finite], np.array(pieces, np.uint64)[is_finite]
-        codes, boxes, origins, angles = table[:, 0].astype(np.uint32), table[:, 1:5], table[:, 5:7], table[:, 7]
+    handle = ctypes.cast(text_page, ctypes.c_void_p).value or 0
+    table, objects = read_characters(handle, count, *_CALLS)
+    for at in np.flatnonzero((table[:, 0] == 0) | (table[:, 0] >= _PRIVATE[0][0])).tolist():
+        table[at, 0] = _meaning(text_page, at, int(table[at, 0]), number, fonts)
+    is_finite = np.isfinite(table).all(1)
+    table, objects = table[is_finite], objects[is_finite]
+    codes, boxes, origins, angles = table[:, 0].astype(np.uint32), table[:, 1:5], table[:, 5:7], table[:, 7]
     return PageCharacters(number, codes, boxes, origins, angles, objects, _crop(page), _has_pictures(page))
 
 
-_object_of = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)(
-    ctypes.cast(pdfium.FPDFText_GetTextObject, ctypes.c_void_p).value or 0
+_CALLS: Final = tuple(
+    ctypes.cast(function, ctypes.c_void_p).value or 0
+    for function in (
+        pdfium.FPDFText_GetUnicode,
+        pdfium.FPDFText_GetLooseCharBox,
+        pdfium.FPDFText_GetCharOrigin,
+        pdfium.FPDFText_GetCharAngle,
+        pdfium.FPDFText_GetTextObject,
+    )
 )
-"""PDFium's function with a plain number as its answer: a pointer's object for each character takes three times as long."""
+"""Addresses of PDFium's functions, for the kernel."""
 
 
 def _meaning(text_page: pdfium.FPDF_TEXTPAGE, at: int, code: int, page: int, fonts: _Fonts) -> int:

@@ -35,12 +35,14 @@ FIGURE_CHARACTERS_MAX: Final = 40
 """Of a figure or a date; a longer word is a text."""
 
 _CURRENCY: Final = re.compile(r"(?:US|C|CA|A|AU|HK|S)?[$€£¥]")
-_FIGURE: Final = re.compile(r"\(?[-+]?\(?(?:[$€£¥] ?)?[\d.,]*\d[\d.,]*\)?%?\)?(?:bps)?|[-–—]+", re.IGNORECASE)
+_FIGURE: Final = re.compile(r"\(?[-+]?\(?(?:[$€£¥] ?)?[.,]*\d[\d.,]*\)?%?\)?(?:bps)?|[-–—]+", re.IGNORECASE)
 _AMOUNT: Final = re.compile(r"\d[.,]\d|\d{5}|(?<!\d)(?!(?:19|20)\d\d(?!\d))\d{4}|%|[-/.]\d")
 """Not a year alone, as "Term Loan (2021)" has."""
 _MONTH: Final = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?,?", re.IGNORECASE)
 _AFTER_FIGURE: Final = re.compile(r"%|\)|%\)|bps|x", re.IGNORECASE)
-_LEADERS: Final = re.compile(r"\s*(?:[.·…]\s?){3,}$|^[.·…]{2,}$")
+_LEADERS: Final = ".·…"
+_LEADERS_LEAST: Final = 3
+"""At the end of a word; two alone are some, too."""
 _DOTS: Final = re.compile(r"[.·…]+")
 _DATE: Final = re.compile(
     r"\d{1,2}[-/.][A-Za-z]{3,9}[-/.]\d{2,4}|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}/\d{4}", re.IGNORECASE
@@ -80,11 +82,21 @@ def are_parted(before: Word, word: Word, *, has_pieces: bool) -> bool:
     return is_amount(before.text) or (is_amount(word.text) and before.text[-1] not in "+-")
 
 
+def without_leaders(text: str) -> str:
+    """Return a word without the points that lead to the next column.
+
+    In time that grows with its length, whatever it is: so do all patterns here.
+    """
+    rest = text.rstrip(_LEADERS)
+    count = len(text) - len(rest)
+    return rest if count >= _LEADERS_LEAST or (count == _LEADERS_LEAST - 1 and not rest) else text
+
+
 def tidy(line: Line) -> None:
     """Join currency signs to their amounts and percent signs to their figures; drop dotted leaders."""
     words: list[Word] = []
     for word in line.words:
-        text = _LEADERS.sub("", word.text)
+        text = without_leaders(word.text)
         if not text or _DOTS.fullmatch(text):
             continue
         if text != word.text:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from core.files.pdf.phrases import gaps, has_figures
@@ -25,7 +26,10 @@ _PAGE_NUMBER: Final = re.compile(
 )
 _NUMBER_IN_LINE: Final = re.compile(r"\b(page|seite)\s*:?\s*\d{1,4}(\s*(?:of|/|von)\s*\d{1,4})?", re.IGNORECASE)
 _AMOUNT: Final = re.compile(r"\d[.,]\d{2,3}(?!\d*[-/])")
-_CONTINUED: Final = re.compile(r"\s*[-–—(\[]*\s*(?:continued|cont'?d\.?|fortsetzung)\s*[)\]]*", re.IGNORECASE)
+_CONTINUED: Final = re.compile(
+    r"(?<![\s(\[–—-])[\s(\[–—-]*(?:continued|cont'?d\.?|fortsetzung)\s*[)\]]*", re.IGNORECASE
+)
+"""With all that leads to it: a run of signs is looked at once, however long it is."""
 
 
 def is_page_number(line: Line) -> bool:
@@ -35,7 +39,12 @@ def is_page_number(line: Line) -> bool:
 
 def repeated_text(line: Line) -> str:
     """Return a line's text as it stands on each of its pages: without the page's number and "continued"."""
-    return _CONTINUED.sub("", _NUMBER_IN_LINE.sub("page", line.text)).strip().casefold()
+    return _repeated(line.text)
+
+
+@lru_cache(maxsize=4_096)
+def _repeated(text: str) -> str:
+    return _CONTINUED.sub("", _NUMBER_IN_LINE.sub("page", text)).strip().casefold()
 
 
 def drop_page_numbers(page: PageLines) -> None:

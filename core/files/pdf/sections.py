@@ -16,6 +16,8 @@ from core.files.pdf.phrases import gaps, has_figures, is_value, phrases
 from core.files.pdf.running import HEAD_MAX, drop_page_numbers, repeated_text, same_foot, same_head, without_running
 from core.files.pdf.words import Line, PageLines
 
+HEADINGS_WITHIN: Final = 100
+"""Lines of a table that tell its headings: all of them for each page would take time by the square of the pages."""
 ALIGNED: Final = 0.3
 """Of the font's size: how far the edge of a figure may be from those above it."""
 ALIGNED_SHARE: Final = 0.6
@@ -126,7 +128,7 @@ def _headings(section: Section) -> set[str]:
     They have enough columns for it, and do not also stand on the page before the section.
     """
     passing = section.running | _apart(section.first_page)
-    lines = [line for line in section.blocks[-1].lines if any(True for _ in gaps(line))]
+    lines = [line for line in section.blocks[-1].lines[:HEADINGS_WITHIN] if any(True for _ in gaps(line))]
     lines = [line for line in lines if repeated_text(line) not in passing] or lines
     first = next((at for at, line in enumerate(lines) if has_figures(line)), 1)
     usual = median(len(phrases(line)) for line in lines[first:] or lines)

@@ -12,15 +12,15 @@ from core.files.pdf.phrases import FIGURE_CHARACTERS_MAX
 from core.values import Kind
 
 _CURRENCY: Final = re.compile(
-    r"(?P<open>\()?(?P<sign>-)?\s*(?P<mark>(?:US|C|CA|A|AU|HK)?[$€£¥]|USD|EUR|GBP|CAD|AUD|CHF|JPY)\s*(?P<rest>[-(]?[\d.,]*\d[\d.,]*\)?)(?P<close>\))?"
+    r"(?P<open>\()?(?P<sign>-)?\s*(?P<mark>(?:US|C|CA|A|AU|HK)?[$€£¥]|USD|EUR|GBP|CAD|AUD|CHF|JPY)\s*(?P<rest>[-(]?[.,]*\d[\d.,]*\)?)(?P<close>\))?"
 )
-_TRAILING: Final = re.compile(r"(?P<rest>[\d.,]*\d[\d.,]*)\s*(?P<mark>[$€£¥]|USD|EUR|GBP|CAD|AUD|CHF)")
+_TRAILING: Final = re.compile(r"(?P<rest>[.,]*\d[\d.,]*)\s*(?P<mark>[$€£¥]|USD|EUR|GBP|CAD|AUD|CHF)")
 _MARKED: Final = re.compile(
     r"(?P<figure>\(?-?[$€£¥]?\s?\d[\d.,]*%?\)?)\s*(?:(?:\(\d{1,2}\)|\(\w\)|\[\d{1,2}\]|[*†‡§#^¹²³⁴⁵⁶⁷⁸⁹⁰]),?\s*)+"
 )
 _MARKS: Final = re.compile(r"(?:\(\d{1,2}\)\s*,?){2,}")
 """Footnotes alone, as a column of notes has them."""
-_RAISED: Final = re.compile(r"[¹²³⁴⁵⁶⁷⁸⁹⁰⁽⁾]+$")
+_RAISED: Final = "¹²³⁴⁵⁶⁷⁸⁹⁰⁽⁾"
 _FIGURES: Final = re.compile(r"[(]?-?[$€£¥]?\s?([\d.,]*\d)\s?%?[)]?")
 
 
@@ -49,7 +49,7 @@ def cell_of(text: str, formats: Formats, *, comma: bool) -> Cell:
     """Return the cell of a text; figures get the format in which they are printed."""
     if len(text) > FIGURE_CHARACTERS_MAX:
         return Cell(Kind.TEXT, text=text)
-    text = _RAISED.sub("", text).rstrip() or text
+    text = text.rstrip(_RAISED).rstrip() or text
     value = _value(text, comma=comma)
     if value is None and _MARKS.fullmatch(text) is None and (match := _MARKED.fullmatch(text)) is not None:
         value = _value(match["figure"], comma=comma)
