@@ -10,7 +10,7 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 
 from tests.pdf_layouts.hands import BY_SEED, Listing
 from tests.pdf_layouts.names import INDUSTRIES, companies
-from tests.pdf_layouts.paper import Align, Column, Paper, Style, begin_table, plain, wrapped
+from tests.pdf_layouts.paper import Align, Column, Paper, Style, Vertical, begin_table, plain, wrapped
 from tests.pdf_layouts.truth import MONTHS, Document, Printed, Table
 
 PORTRAIT: Final = (595.0, 842.0)
@@ -119,7 +119,8 @@ class _Monthly:
         self.gutter = random.choice((3.0, 4.0, 7.0))
         if isinstance(self.paper, Listing):
             self.gutter = 8.0
-            self.style = replace(self.style, font="Courier", bold="Courier-Bold", size=5.5)
+            self.style = replace(self.style, font="Courier", bold="Courier-Bold", size=5.5, vertical="first")
+        self.middle: Vertical = "first" if isinstance(self.paper, Listing) else "middle"
         series = random.choice(("IV", "2021-1", "XII"))
         self.deal = f"{random.choice(('Ashcombe', 'Penhallow', 'Brightwater'))} CLO {series}, Ltd."
         self.trustee = random.choice(TRUSTEES)
@@ -307,7 +308,7 @@ class _Monthly:
             _Spec("Test", width_max=120), _Spec("Numerator", "right"), _Spec("Denominator", "right"),
             _Spec("Ratio", "right"), _Spec("Trigger", "right"), _Spec("Cushion", "right"), _Spec("Result", "centre"),
         ]  # fmt: skip
-        style = replace(self.style, grid=True, vertical="middle", gap=4)
+        style = replace(self.style, grid=True, vertical=self.middle, gap=4)
         self.table("coverage", specs, rows, gutter=9, style=style)
 
     def accounts(self) -> None:
@@ -488,7 +489,7 @@ class _Monthly:
             _Spec("Asset", width_max=90), _Spec("Par", "right"), _Spec("Price", "right"), _Spec("Proceeds", "right"),
             _Spec("Reason"),
         ]  # fmt: skip
-        style = replace(self.style, grid=True, vertical="middle", gap=4)
+        style = replace(self.style, grid=True, vertical=self.middle, gap=4)
         self.table("trades", specs, rows, gutter=9, style=style)
 
     def draw(self) -> Document:

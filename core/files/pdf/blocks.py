@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.files.pdf.phrases import gaps, sure_gaps
+from core.files.pdf.phrases import gaps, has_figures, sure_gaps
 from core.files.pdf.words import Line
 
 STEP: Final = 0.03
@@ -26,6 +26,8 @@ STRIP: Final = 0.15
 """Of the font's size: how wide a strip is at least."""
 PIECE_STRIP: Final = 0.04
 """Likewise, where cells are printed in one piece each."""
+GROUP_DISTANCE: Final = 2.0
+"""Of the font's size: words of groups stand closer above the headings of their columns."""
 FOREIGN_MAX: Final = 3
 """Lines between two parts of a block that do not keep its columns."""
 RUNNING_SPACE: Final = 2.2
@@ -154,7 +156,10 @@ def blocks_of(lines: list[Line], ruler: Ruler) -> list[Block]:
     for at in range(len(blocks) - 1, 0, -1):
         if not blocks[at - 1].is_apart:
             _move_cut(blocks, at, ruler)
-    return _around_foreign_lines([block for block in blocks if block.lines])
+    blocks = _around_foreign_lines([block for block in blocks if block.lines])
+    for at in range(len(blocks) - 1, 0, -1):
+        _move_groups(blocks, at, ruler)
+    return [block for block in blocks if block.lines]
 
 
 def _is_running(block: Block, below: Line) -> bool:
@@ -177,17 +182,56 @@ def _move_cut(blocks: list[Block], at: int, ruler: Ruler) -> None:
             break
         cover = covers[start] = joined
     lines = above.lines + below.lines
+    for start in range(len(above.lines) + 1, len(lines)):
+        if any(True for _ in gaps(lines[start - 1])):
+            break
+        covers[start] = below.cover
     best = max(covers, key=lambda start: (round(_parting(lines, start), 1), -start))
-    if best == len(above.lines):
+    if best >= len(above.lines):
+        above.lines[:], below.lines[:] = lines[:best], lines[best:]
         return
     moved = above.lines[best:]
     blocks[at] = Block(moved + below.lines, covers[best], table_lines=below.table_lines + _table_lines(moved))
-    kept = above.lines[:best]
-    rest = cover_of(kept[0], ruler) if kept else above.cover
-    for line in kept[1:]:
+    blocks[at - 1] = _block_of(above.lines[:best], above, ruler)
+
+
+def _move_groups(blocks: list[Block], at: int, ruler: Ruler) -> None:
+    """Move words of groups, which stand over several columns right above the headings, to the block of these."""
+    above, below = blocks[at - 1], blocks[at]
+    if above.is_apart or below.table_lines <= FOREIGN_MAX:
+        return
+    lines = above.lines + below.lines
+    start = len(above.lines)
+    while start > max(0, len(above.lines) - FOREIGN_MAX) and _is_group(lines[start - 1], lines[start]):
+        start -= 1
+    moved = above.lines[start:]
+    if not moved:
+        return
+    cover, foreign = below.cover, set(below.foreign)
+    for line in moved:
+        joined = cover.joined(cover_of(line, ruler))
+        if joined is None:
+            foreign.add(id(line))
+        else:
+            cover = joined
+    count = below.table_lines + len(moved) - len(foreign - below.foreign)
+    blocks[at] = Block(moved + below.lines, cover, foreign, count)
+    blocks[at - 1] = _block_of(above.lines[:start], above, ruler)
+
+
+def _is_group(line: Line, below: Line) -> bool:
+    """Return whether a line has words of groups: several phrases without a figure, close above another line."""
+    near = line.page == below.page and line.baseline - below.baseline < GROUP_DISTANCE * line.size
+    return near and any(True for _ in gaps(line)) and not has_figures(line)
+
+
+def _block_of(lines: list[Line], block: Block, ruler: Ruler) -> Block:
+    """Return the block of those of a block's lines that are left."""
+    cover = cover_of(lines[0], ruler) if lines else block.cover
+    for line in lines[1:]:
         own = cover_of(line, ruler)
-        rest = (rest.joined(own) or rest) if own.gaps else rest
-    blocks[at - 1] = Block(kept, rest, table_lines=_table_lines(kept))
+        cover = (cover.joined(own) or cover) if own.gaps else cover
+    return Block(lines, cover, table_lines=_table_lines(lines))
 
 
 def _parting(lines: list[Line], start: int) -> float:
@@ -196,7 +240,7 @@ def _parting(lines: list[Line], start: int) -> float:
         return 3.0
     above, line = lines[start - 1], lines[start]
     is_title = not any(True for _ in gaps(line)) and any(True for _ in gaps(above))
-    return min(3.0, max(0.0, above.baseline - line.baseline) / line.size) + is_title
+    return min(3.0, max(0.0, above.baseline - line.baseline) / min(above.size, line.size)) + is_title
 
 
 def _table_lines(lines: list[Line]) -> int:

@@ -36,7 +36,8 @@ FIGURE_CHARACTERS_MAX: Final = 40
 
 _CURRENCY: Final = re.compile(r"(?:US|C|CA|A|AU|HK|S)?[$€£¥]")
 _FIGURE: Final = re.compile(r"\(?[-+]?\(?(?:[$€£¥] ?)?[.,]*\d[\d.,]*\)?%?\)?(?:bps)?|[-–—]+", re.IGNORECASE)
-_AMOUNT: Final = re.compile(r"\d[.,]\d|\d{4}|%|[-/.]\d")
+_AMOUNT: Final = re.compile(r"\d[.,]\d|\d{5}|(?<!\d)(?!(?:19|20)\d\d(?!\d))\d{4}|%|[-/.]\d")
+"""Not a year alone, as "Term Loan (2021)" has."""
 _MONTH: Final = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?,?", re.IGNORECASE)
 _AFTER_FIGURE: Final = re.compile(r"%|\)|%\)|bps|x", re.IGNORECASE)
 _LEADERS: Final = ".·…"

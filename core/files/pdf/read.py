@@ -8,6 +8,7 @@ from core.files.pdf.characters import read_pages
 from core.files.pdf.phrases import mark_pieces, tidy
 from core.files.pdf.sections import sections_of
 from core.files.pdf.sheets import sheets_of, table_of, within_limit
+from core.files.pdf.totals import total_remarks
 from core.files.pdf.turned import with_headings
 from core.files.pdf.values import Formats, has_comma
 from core.files.pdf.words import PageLines, lines_of
@@ -38,6 +39,7 @@ def read_pdf(data: bytes, name: str) -> Workbook:
     comma = has_comma(cell.text for table in tables for row in table.rows if row for cell in row.cells.values())
     formats = Formats()
     sheets = sheets_of(tables, formats, comma=comma)
+    remarks += total_remarks(sheets, formats.codes)
     return Workbook(sheets, number_formats=formats.codes, remarks=tuple(remarks))
 
 

@@ -48,9 +48,12 @@ def _repeated(text: str) -> str:
 
 
 def drop_page_numbers(page: PageLines) -> None:
-    """Take the numbers of pages off the top and the end of a page."""
+    """Take the numbers of pages off the top and the end of a page.
+
+    One that stands close to the line above is the end of a date there.
+    """
     lines = page.lines
-    while lines and is_page_number(lines[-1]):
+    while lines and is_page_number(lines[-1]) and (len(lines) == 1 or _is_apart(lines[-2], lines[-1])):
         lines.pop()
     while len(lines) > 1 and is_page_number(lines[0]):
         lines.pop(0)

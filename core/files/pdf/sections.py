@@ -18,12 +18,16 @@ from core.files.pdf.words import Line, PageLines
 
 HEADINGS_WITHIN: Final = 100
 """Lines of a table that tell its headings: all of them for each page would take time by the square of the pages."""
-ALIGNED: Final = 2.0
-"""Points: how far the edge of a figure may be from those above it."""
+ALIGNED: Final = 0.3
+"""Of the font's size: how far the edge of a figure may be from those above it."""
 ALIGNED_SHARE: Final = 0.6
 """Of the figures of a page's first row, how many must stand below figures of the page before."""
 HEADING_SHARE: Final = 0.4
 """Of the phrases of a table's lines, how many a line of its headings has."""
+EDGES_SHARE: Final = 0.9
+"""Of the cells of a first row without figures, likewise,"""
+CELLS_MIN: Final = 4
+"""and how many it has at least."""
 LOOKED_BACK: Final = 60
 """Lines of the page before that are looked at."""
 
@@ -110,6 +114,8 @@ def _goes_on(section: Section, head: list[Line], body: list[Line], ruler: Ruler)
         return False
     if _headings(section) & {repeated_text(line) for line in head}:
         return True
+    if rows[0] is body[0] and _fits(last, rows[0], ruler) and _has_edges(last, rows[0]):
+        return True
     leading = next((line for line in rows if has_figures(line)), rows[0])
     if leading is not rows[0] or body.index(leading) > 2:
         return False
@@ -142,13 +148,28 @@ def _fits(block: Block, line: Line, ruler: Ruler) -> bool:
     return block.cover.joined(cover_of(line, ruler)) is not None
 
 
+def _has_edges(block: Block, line: Line) -> bool:
+    """Return whether the cells of a line begin or end where those above it do."""
+    above = [edges for old in block.lines[-LOOKED_BACK:] for edges in _edges(old)]
+    own, near = _edges(line), ALIGNED * line.size
+    count = sum(
+        any(abs(left - begin) <= near or abs(right - end) <= near for begin, end in above) for left, right in own
+    )
+    return len(own) >= CELLS_MIN and count >= EDGES_SHARE * len(own)
+
+
+def _edges(line: Line) -> list[tuple[float, float]]:
+    return [(line.words[start].left, line.words[stop - 1].right) for start, stop in phrases(line)]
+
+
 def _is_aligned(block: Block, line: Line) -> bool:
     above = [word for old in block.lines[-LOOKED_BACK:] for word in old.words if is_value(word.text)]
     values = [word for word in line.words if is_value(word.text)]
     if not values or not above:
         return False
+    near = ALIGNED * line.size
     count = sum(
-        any(abs(word.right - old.right) <= ALIGNED or abs(word.left - old.left) <= ALIGNED for old in above)
+        any(abs(word.right - old.right) <= near or abs(word.left - old.left) <= near for old in above)
         for word in values
     )
     return count >= ALIGNED_SHARE * len(values)

@@ -65,6 +65,8 @@ def _value(text: str, *, comma: bool) -> tuple[Kind, float, str] | None:
         mark, text = match["mark"], f"{match['open'] or ''}{match['sign'] or ''}{match['rest']}{match['close'] or ''}"
     elif (match := _TRAILING.fullmatch(text)) is not None:
         mark, text = match["mark"], match["rest"]
+    if text[:1] == "+" and text[1:2].isdigit():
+        text = text[1:]
     value = None if text.endswith(" -") else value_of_text(text, comma=comma)
     if value is None or value[0] != Kind.NUMBER:
         return value if not mark else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -19,6 +20,12 @@ WORD_GAP: Final = 0.15
 """Of the size: what parts two words. Spaces have 0.2 and more, letters of a word 0.05 at most."""
 SPACE: Final = 0.3
 """Of the size: the width of a space, where a line has none."""
+SPACED_LETTERS: Final = 4
+"""Letters in a row that stand apart, of a word that is spaced out,"""
+SPACED_GAP: Final = 0.8
+"""how far apart at most, of the size,"""
+SPACED_WORDS: Final = 1.6
+"""and how much wider the gaps between its words are."""
 PIECE_GAP: Final = 0.08
 """Of the size: what parts two words of different pieces of the content."""
 SAME_LINE: Final = 0.3
@@ -32,6 +39,8 @@ _SLANT: Final = 0.05
 """Radians off the nearest right angle; what slants more is a watermark."""
 
 _HYPHENS: Final = {0x02: 0x2D, 0xAD: 0x2D, 0x2010: 0x2D, 0x2011: 0x2D, 0xFFFE: 0x2D}
+_LIGATURES: Final = ("ff", "fi", "fj", "fl", "ft")
+"""The ends of letters that fonts have as one: their boxes end with their ink, before the next letter's place."""
 _ORDINALS: Final = ("st", "nd", "rd", "th")
 
 
@@ -255,7 +264,9 @@ def _words(codes: list[int], places: list[list[float]], pieces: list[int]) -> li
         if letters and code == last and 0.0 < left - start_of_last < 0.1 * size:
             continue  # drawn twice, to look bold; letters of a ligature stand on the same place
         gap = left - end
-        is_new = sign == " " or gap > WORD_GAP * size or (piece != last_piece and gap > PIECE_GAP * size)
+        is_new = sign == " " or gap > WORD_GAP * size
+        if piece != last_piece and not is_new and gap > PIECE_GAP * size:
+            is_new = "".join(letters[-2:]) not in _LIGATURES
         if letters and is_new:
             words.append(Word(begin, end, "".join(letters), first_piece, last_piece))
             letters.clear()
@@ -268,7 +279,32 @@ def _words(codes: list[int], places: list[list[float]], pieces: list[int]) -> li
         last, start_of_last, last_piece = code, left, piece
     if letters:
         words.append(Word(begin, end, "".join(letters), first_piece, last_piece))
-    return words
+    return list(_unspaced(words, places[0][3] if places else 0.0))
+
+
+def _unspaced(words: list[Word], size: float) -> Iterator[Word]:
+    """Yield the words, those whose letters stand apart as one: "T o t a l"."""
+    at = 0
+    while at < len(words):
+        stop = at + 1
+        while stop < len(words) and _is_spaced(words[stop - 1], words[stop], size):
+            stop += 1
+        letters, at = words[at:stop], stop
+        if len(letters) < SPACED_LETTERS:
+            yield from letters
+            continue
+        least = min(word.left - before.right for before, word in zip(letters, letters[1:], strict=False))
+        start = 0
+        for place in range(1, len(letters) + 1):
+            if place == len(letters) or letters[place].left - letters[place - 1].right > SPACED_WORDS * least:
+                own = letters[start:place]
+                text = "".join(word.text for word in own)
+                yield Word(own[0].left, own[-1].right, text, own[0].first, own[-1].last)
+                start = place
+
+
+def _is_spaced(before: Word, word: Word, size: float) -> bool:
+    return len(before.text) == len(word.text) == 1 and word.left - before.right < SPACED_GAP * size
 
 
 def _sign(code: int) -> str:
