@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.files.errors import ParseFailed
 from core.files.pdf.blocks import Ruler
 from core.files.pdf.characters import read_pages
+from core.files.pdf.damage import has_damaged_part
 from core.files.pdf.phrases import mark_pieces, tidy
 from core.files.pdf.sections import sections_of
 from core.files.pdf.sheets import sheets_of, table_of, within_limit
@@ -18,6 +19,9 @@ _SCAN = (
     "The PDF has no text: {pages}. Ask for the report as a spreadsheet or as a PDF that its program wrote, or let a "
     "program recognise the text first."
 )
+
+
+_DAMAGED = "a part of the PDF is damaged, so rows may be missing; ask for the report again"
 
 
 def read_pdf(data: bytes, name: str) -> Workbook:
@@ -40,6 +44,8 @@ def read_pdf(data: bytes, name: str) -> Workbook:
     formats = PrintedFormats()
     sheets = sheets_of(tables, formats, comma=comma)
     remarks += total_remarks(sheets, formats.codes)
+    if has_damaged_part(data):
+        remarks.append(ReadingRemark("page_not_read", _DAMAGED))
     return Workbook(sheets, number_formats=formats.codes, remarks=tuple(remarks))
 
 
