@@ -612,10 +612,10 @@ def font_bomb() -> bytes:
 
 
 def has_table(book: Workbook) -> Outcome:
-    """Whether the rows of the table stand below one another on a sheet."""
+    """Whether the rows of the table stand below one another on a sheet; blank ones between them are no matter here."""
     for sheet in book.sheets:
         rows = [[sheet.value(row, column) for column in range(sheet.column_count)] for row in range(sheet.row_count)]
-        shown = [[value for value in row if value not in (None, "")] for row in rows]
+        shown = [[value for value in row if value not in (None, "")] for row in rows if any(row)]
         if any(shown[at : at + len(TABLE_CELLS)] == TABLE_CELLS for at in range(len(shown))):
             return Outcome("read", "the table")
     return Outcome("read", "another table")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Final
@@ -58,6 +60,9 @@ class Setting:
     """Small sheets stand below one another on a page."""
     flows: bool = False
     """reportlab lays out titles and tables itself."""
+    pieces: str = "cell"
+    """What is one text object of the page: a cell, a word, a character, a line (cells parted by offsets), or a run that
+    ends somewhere in a cell (split)."""
 
     def __str__(self) -> str:
         words = [f"{self.font} {self.size:g}", self.paper, "landscape" if self.is_landscape else "portrait"]
@@ -65,6 +70,7 @@ class Setting:
         words += [f"rules {self.rules}", f"gap {self.gap:g}"]
         words += [f"wrap {self.wrap:g}"] if self.wrap else []
         words += [f"sign {self.sign}"] if self.sign else []
+        words += [f"one object a {self.pieces}"] if self.pieces != "cell" else []
         flags = (
             "repeats_head", "repeats_titles", "has_running", "numbers_left", "middle", "breaks_heads",
             "centres_titles", "packs",
@@ -73,8 +79,8 @@ class Setting:
 
 
 def draw_setting(rng: Random) -> Setting:
-    """Draw how a report is set."""
-    return Setting(
+    """Draw how a report is set; only where each cell is one text object, columns may stand a space apart."""
+    setting = Setting(
         font=rng.choice(list(FONTS)),
         size=rng.choice((6.0, 7.0, 8.0, 9.0)),
         paper=rng.choice(list(PAPERS)),
@@ -93,7 +99,11 @@ def draw_setting(rng: Random) -> Setting:
         centres_titles=rng.random() < 0.3,
         packs=rng.random() < 0.4,
         flows=rng.random() < 0.4,
+        pieces=rng.choice(("cell", "cell", "cell", "word", "character", "line", "split")),
     )
+    if setting.pieces == "cell" or setting.flows:
+        return replace(setting, pieces="cell")
+    return replace(setting, gap=max(setting.gap, 12.0 if setting.font == "Courier" else 8.0))
 
 
 @dataclass(slots=True)
@@ -406,9 +416,46 @@ def _draw_line(
         edges = [column.left - document.setting.gap / 2 for column in table.columns if column.width]
         for edge in [*edges, table.width + 2]:
             canvas.line(MARGIN + edge, top, MARGIN + edge, bottom)
-    for left, baseline, text, font in line.texts:
+    texts = [(MARGIN + left, top - baseline, text, font) for left, baseline, text, font in line.texts]
+    if document.setting.pieces == "line":
+        _draw_lines(canvas, texts, table.size)
+        return
+    for left, height, text, font in texts:
         canvas.setFont(font, table.size)
-        canvas.drawString(MARGIN + left, top - baseline, text)
+        for piece in _pieces_of(text, document.setting.pieces):
+            canvas.drawString(left, height, piece.rstrip(" "))
+            left += stringWidth(piece, font, table.size)
+
+
+def _pieces_of(text: str, pieces: str) -> list[str]:
+    """Cut a text into what is drawn at once; a space belongs to the piece before it."""
+    if pieces == "character":
+        return list(text)
+    if pieces == "word":
+        return re.findall(r"[^ ]+ *", text)
+    if pieces == "split":
+        at = len(text) * 2 // 3
+        return [part for part in (text[:at], text[at:]) if part]
+    return [text]
+
+
+def _draw_lines(canvas: Canvas, texts: list[tuple[float, float, str, str]], size: float) -> None:
+    """Draw the cells of one height and font in one text object, which moves on from cell to cell."""
+    lines: dict[tuple[float, str], list[tuple[float, str]]] = defaultdict(list)
+    for left, height, text, font in texts:
+        lines[height, font].append((left, text))
+    for (height, font), cells in lines.items():
+        cells.sort()
+        drawn = canvas.beginText(cells[0][0], height)
+        drawn.setFont(font, size)
+        place, parts = cells[0][0], []
+        for left, text in cells:
+            before, mark, string = drawn._formatText(text).removesuffix(" Tj").partition("(")
+            drawn._code += [before] if before else []  # a font of its own glyphs is named again
+            parts.append(f"{-(left - place) * 1000 / size:.3f} {mark}{string}")
+            place = left + stringWidth(text, font, size)
+        drawn._code.append(f"[{' '.join(parts)}] TJ")
+        canvas.drawText(drawn)
 
 
 def _draw_running(canvas: Canvas, document: _Document, number: int) -> None:

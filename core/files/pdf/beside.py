@@ -1,4 +1,6 @@
-"""Tables that stand beside each other on a page: their lines, one table after the other.
+"""Tables that stand beside each other on a page.
+
+Their lines, one table after the other.
 
 A wide strip parts them. One wide table has such strips too, so that more must speak for two: a title or a total on
 either side, labels with colons, or rows that keep different heights or end apart. Each side needs labels of its own.
@@ -12,7 +14,7 @@ from statistics import median
 from typing import Final
 
 from core.files.pdf.phrases import gaps, is_value, phrases
-from core.files.pdf.words import Line
+from core.files.pdf.words import TextLine
 
 STRIP: Final = 1.5
 """Of the font's size: how wide the strip between two tables is at least."""
@@ -42,16 +44,19 @@ TITLE_ABOVE: Final = 3
 class _Sides:
     """The lines left and right of a strip, None where a line has no words there."""
 
-    left: list[Line | None]
-    right: list[Line | None]
+    left: list[TextLine | None]
+    right: list[TextLine | None]
     left_figures: list[bool]
     right_figures: list[bool]
     """Whether each line has a figure on a side."""
     is_widest: bool
 
 
-def parted(lines: list[Line]) -> list[list[Line]]:
-    """Return the lines of a page in parts: all of them, or tables that stand beside each other one after the other."""
+def parted(lines: list[TextLine]) -> list[list[TextLine]]:
+    """Return the lines of a page in parts.
+
+    All of them, or tables that stand beside each other one after the other.
+    """
     for first, stop in _chunks(lines):
         strip = _strip_between(lines[first:stop])
         if strip is None:
@@ -65,12 +70,14 @@ def parted(lines: list[Line]) -> list[list[Line]]:
     return [lines]
 
 
-def _rest(lines: list[Line]) -> list[list[Line]]:
+def _rest(lines: list[TextLine]) -> list[list[TextLine]]:
     return parted(lines) if lines else []
 
 
-def _chunks(lines: list[Line]) -> list[tuple[int, int]]:
-    """Return runs of lines that no wide space parts from the next: the first, and one past the last.
+def _chunks(lines: list[TextLine]) -> list[tuple[int, int]]:
+    """Return runs of lines that no wide space parts from the next.
+
+    The first, and one past the last.
 
     Lines above and below that have one phrase alone are titles and remarks.
     """
@@ -85,18 +92,21 @@ def _chunks(lines: list[Line]) -> list[tuple[int, int]]:
     return chunks
 
 
-def _space(lines: list[Line], at: int) -> float:
+def _space(lines: list[TextLine], at: int) -> float:
     """Return the distance of a line from the one above, by the larger font's size."""
     above, line = lines[at - 1], lines[at]
     return (above.baseline - line.baseline) / max(above.size, line.size)
 
 
-def _has_gaps(line: Line) -> bool:
+def _has_gaps(line: TextLine) -> bool:
     return any(True for _ in gaps(line))
 
 
-def _extended(lines: list[Line], first: int, stop: int, strip: tuple[float, float]) -> tuple[int, int]:
-    """Return the run of lines with those around it that stand near and do not touch the strip, such as headings."""
+def _extended(lines: list[TextLine], first: int, stop: int, strip: tuple[float, float]) -> tuple[int, int]:
+    """Return a run of lines with those near it that do not touch the strip.
+
+    Such are headings.
+    """
     while first > 0 and _space(lines, first) < NEAR and not _touches(lines[first - 1], strip):
         first -= 1
     while stop < len(lines) and _space(lines, stop) < NEAR and not _touches(lines[stop], strip):
@@ -104,11 +114,11 @@ def _extended(lines: list[Line], first: int, stop: int, strip: tuple[float, floa
     return first, stop
 
 
-def _touches(line: Line, strip: tuple[float, float]) -> bool:
+def _touches(line: TextLine, strip: tuple[float, float]) -> bool:
     return any(word.left < strip[1] and word.right > strip[0] for word in line.words)
 
 
-def _halves(lines: list[Line], strip: tuple[float, float]) -> tuple[list[Line], list[Line]]:
+def _halves(lines: list[TextLine], strip: tuple[float, float]) -> tuple[list[TextLine], list[TextLine]]:
     """Return the lines left and right of a strip."""
     middle = (strip[0] + strip[1]) / 2
     sides = _sides(lines, [[False] * len(line.words) for line in lines], middle, is_widest=True)
@@ -116,7 +126,7 @@ def _halves(lines: list[Line], strip: tuple[float, float]) -> tuple[list[Line], 
     return left, right
 
 
-def _strip_between(lines: list[Line]) -> tuple[float, float] | None:
+def _strip_between(lines: list[TextLine]) -> tuple[float, float] | None:
     """Return the strip between two tables; None for one table."""
     strips = _strips(lines)
     if not strips:
@@ -129,8 +139,8 @@ def _strip_between(lines: list[Line]) -> tuple[float, float] | None:
     return None
 
 
-def _strips(lines: list[Line]) -> list[tuple[float, float]]:
-    """Return the strips that no word of the lines touches and that are wide, the widest first."""
+def _strips(lines: list[TextLine]) -> list[tuple[float, float]]:
+    """Return the wide strips that no word of the lines touches, the widest first."""
     size = max(line.size for line in lines)
     strips: list[tuple[float, float]] = []
     reach = None
@@ -141,7 +151,7 @@ def _strips(lines: list[Line]) -> list[tuple[float, float]]:
     return sorted(strips, key=lambda strip: strip[0] - strip[1])
 
 
-def _sides(lines: list[Line], flags: list[list[bool]], middle: float, *, is_widest: bool) -> _Sides:
+def _sides(lines: list[TextLine], flags: list[list[bool]], middle: float, *, is_widest: bool) -> _Sides:
     sides = _Sides([], [], [], [], is_widest)
     for line, figures in zip(lines, flags, strict=True):
         at = bisect_left(line.words, middle, key=lambda word: word.left)
@@ -163,7 +173,7 @@ def _are_two(sides: _Sides) -> bool:
     return sides.is_widest and (_have_titles(sides) or _keep_other_heights(sides))
 
 
-def _has_labels(side: list[Line | None]) -> bool:
+def _has_labels(side: list[TextLine | None]) -> bool:
     """Return whether a side is a list of labels, each with a colon, and values."""
     lines = [line for line in side if line is not None]
     first = [line.words[phrases(line)[0][1] - 1].text for line in lines if len(line.words) > 1]
@@ -171,8 +181,8 @@ def _has_labels(side: list[Line | None]) -> bool:
     return labels >= ROWS and labels >= COLONS * len(lines)
 
 
-def _is_table(side: list[Line | None], figures: list[bool]) -> bool:
-    """Return whether the lines of a side are rows with figures behind labels of their own."""
+def _is_table(side: list[TextLine | None], figures: list[bool]) -> bool:
+    """Return whether a side has rows with figures behind labels of their own."""
     lines = [line for line in side if line is not None]
     rows = [line for line, figured in zip(side, figures, strict=True) if line is not None and figured]
     if len(rows) < ROWS or len(rows) < FIGURED * len(lines):
@@ -181,7 +191,7 @@ def _is_table(side: list[Line | None], figures: list[bool]) -> bool:
     return labelled >= LABELLED * len(rows)
 
 
-def _has_total(side: list[Line | None], figures: list[bool]) -> bool:
+def _has_total(side: list[TextLine | None], figures: list[bool]) -> bool:
     return any(
         line is not None and figured and line.words[0].text.casefold().startswith("total")
         for line, figured in zip(side, figures, strict=True)
@@ -189,7 +199,10 @@ def _has_total(side: list[Line | None], figures: list[bool]) -> bool:
 
 
 def _have_titles(sides: _Sides) -> bool:
-    """Return whether a line has a title at the left edge of either side, above headings or rows of several columns."""
+    """Return whether a line has a title at the left edge of either side.
+
+    It stands above headings or rows of several columns.
+    """
     left_edge, right_edge = (
         min(line.words[0].left for line in side if line is not None) for side in (sides.left, sides.right)
     )
@@ -207,24 +220,27 @@ def _have_titles(sides: _Sides) -> bool:
     return False
 
 
-def _has_columns(side: list[Line | None]) -> bool:
+def _has_columns(side: list[TextLine | None]) -> bool:
     return any(line is not None and len(phrases(line)) > 1 for line in side)
 
 
 def _keep_other_heights(sides: _Sides) -> bool:
-    """Return whether the rows of the two sides stand on different lines, or one side ends above the other."""
+    """Return whether the rows of the two sides stand on different lines.
+
+    Or one side ends above the other.
+    """
     alone = [_alone(sides.left_figures, sides.right), _alone(sides.right_figures, sides.left)]
     if min(map(sum, alone)) >= ROWS:
         return True
     return any(
-        sum(rows[_end(other) :]) >= ROWS_BELOW for rows, other in zip(alone, (sides.right, sides.left), strict=True)
+        sum(rows[_end(across) :]) >= ROWS_BELOW for rows, across in zip(alone, (sides.right, sides.left), strict=True)
     )
 
 
-def _alone(figures: list[bool], across: list[Line | None]) -> list[bool]:
+def _alone(figures: list[bool], across: list[TextLine | None]) -> list[bool]:
     """Return which lines have figures on a side and no word on the other."""
     return [figured and line is None for figured, line in zip(figures, across, strict=True)]
 
 
-def _end(side: list[Line | None]) -> int:
+def _end(side: list[TextLine | None]) -> int:
     return max(at for at, line in enumerate(side) if line is not None) + 1

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.files.pdf.phrases import gaps, has_figures, sure_gaps
-from core.files.pdf.words import Line
+from core.files.pdf.words import TextLine
 
 STEP: Final = 0.03
 """Of the smallest page's font size: how finely strips are measured."""
@@ -47,7 +47,7 @@ class Ruler:
     count: int
 
     @classmethod
-    def across(cls, lines: Iterable[Line]) -> Ruler:
+    def across(cls, lines: Iterable[TextLine]) -> Ruler:
         """Return the ruler of all these lines."""
         every = list(lines)
         places = [place for line in every for word in line.words for place in (word.left, word.right)]
@@ -68,8 +68,8 @@ class Ruler:
 
 
 @dataclass(slots=True)
-class Cover:
-    """Which strips of the page words cover, and the wide gaps that must each keep a free one."""
+class BlockCover:
+    """Which strips of the page words cover, and which gaps must keep a free one."""
 
     covered: NDArray[np.bool_]
     needed: NDArray[np.int32]
@@ -79,16 +79,16 @@ class Cover:
     gaps: list[NDArray[np.int32]]
     """All gaps, from and to (exclusive), line by line."""
 
-    def joined(self, other: Cover) -> Cover | None:
+    def joined(self, below: BlockCover) -> BlockCover | None:
         """Return both together; None where a gap keeps no strip."""
-        covered = self.covered | other.covered
-        needed = _without_others(np.concatenate((self.needed, other.needed)))
-        strip = min(self.strip, other.strip)
+        covered = self.covered | below.covered
+        needed = _without_others(np.concatenate((self.needed, below.needed)))
+        strip = min(self.strip, below.strip)
         if len(needed):
             free = np.concatenate(([0], np.cumsum(~covered)))
             if (free[needed[:, 1]] - free[needed[:, 0]] < strip).any():
                 return None
-        return Cover(covered, needed, strip, self.gaps + other.gaps)
+        return BlockCover(covered, needed, strip, self.gaps + below.gaps)
 
 
 def _without_others(gaps: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -101,11 +101,11 @@ def _without_others(gaps: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 @dataclass(slots=True)
-class Block:
+class LineBlock:
     """Lines from the top, and what they cover."""
 
-    lines: list[Line]
-    cover: Cover
+    lines: list[TextLine]
+    cover: BlockCover
     """Of the lines with wide gaps, but for the foreign ones."""
     foreign: set[int] = field(default_factory=set)
     """Which lines do not keep the columns, by identity."""
@@ -115,24 +115,27 @@ class Block:
     """A running header, which much space parts from what stands below."""
 
 
-def cover_of(line: Line, ruler: Ruler) -> Cover:
+def cover_of(line: TextLine, ruler: Ruler) -> BlockCover:
     """Return what a line covers."""
     covered = np.zeros(ruler.count, np.bool_)
     for word in line.words:
         covered[ruler.at(word.left) : ruler.at(word.right) + 1] = True
     strip = max(1, round((PIECE_STRIP if line.has_pieces else STRIP) * line.size / ruler.step))
     every, sure = _steps(gaps(line), ruler), _steps(sure_gaps(line), ruler)
-    return Cover(covered, sure, strip, [every] if len(every) else [])
+    return BlockCover(covered, sure, strip, [every] if len(every) else [])
 
 
 def _steps(gaps: Iterable[tuple[float, float]], ruler: Ruler) -> NDArray[np.int32]:
     return np.array([(ruler.at(start) + 1, ruler.at(stop)) for start, stop in gaps], np.int32).reshape(-1, 2)
 
 
-def blocks_of(lines: list[Line], ruler: Ruler) -> list[Block]:
-    """Return the blocks of a page's lines; lines of one phrase belong to the block that goes on around or below them."""
-    blocks: list[Block] = []
-    waiting: list[Line] = []
+def blocks_of(lines: list[TextLine], ruler: Ruler) -> list[LineBlock]:
+    """Return the blocks of a page's lines.
+
+    A line of one phrase belongs to the block that goes on around or below it.
+    """
+    blocks: list[LineBlock] = []
+    waiting: list[TextLine] = []
     for line in lines:
         cover = cover_of(line, ruler)
         if not cover.gaps:
@@ -146,13 +149,13 @@ def blocks_of(lines: list[Line], ruler: Ruler) -> list[Block]:
             blocks[-1].cover = joined
             blocks[-1].table_lines += 1
         else:
-            blocks.append(Block([*waiting, line], cover, table_lines=1))
+            blocks.append(LineBlock([*waiting, line], cover, table_lines=1))
         waiting = []
     if waiting:
         if blocks:
             blocks[-1].lines += waiting
         else:
-            blocks.append(Block(waiting, cover_of(waiting[0], ruler)))
+            blocks.append(LineBlock(waiting, cover_of(waiting[0], ruler)))
     for at in range(len(blocks) - 1, 0, -1):
         if not blocks[at - 1].is_apart:
             _move_cut(blocks, at, ruler)
@@ -162,14 +165,17 @@ def blocks_of(lines: list[Line], ruler: Ruler) -> list[Block]:
     return [block for block in blocks if block.lines]
 
 
-def _is_running(block: Block, below: Line) -> bool:
+def _is_running(block: LineBlock, below: TextLine) -> bool:
     """Return whether a block is the line at the top of a page, with space below it."""
     line = block.lines[-1]
     return len(block.lines) == 1 and line.baseline - below.baseline > RUNNING_SPACE * line.size
 
 
-def _move_cut(blocks: list[Block], at: int, ruler: Ruler) -> None:
-    """Cut between two blocks where most space or a title is, of the places where both keep their columns."""
+def _move_cut(blocks: list[LineBlock], at: int, ruler: Ruler) -> None:
+    """Cut between two blocks where most space or a title is.
+
+    Both keep their columns at each of the places that are tried.
+    """
     above, below = blocks[at - 1], blocks[at]
     if not below.lines:
         return
@@ -191,12 +197,15 @@ def _move_cut(blocks: list[Block], at: int, ruler: Ruler) -> None:
         above.lines[:], below.lines[:] = lines[:best], lines[best:]
         return
     moved = above.lines[best:]
-    blocks[at] = Block(moved + below.lines, covers[best], table_lines=below.table_lines + _table_lines(moved))
+    blocks[at] = LineBlock(moved + below.lines, covers[best], table_lines=below.table_lines + _table_lines(moved))
     blocks[at - 1] = _block_of(above.lines[:best], above, ruler)
 
 
-def _move_groups(blocks: list[Block], at: int, ruler: Ruler) -> None:
-    """Move words of groups, which stand over several columns right above the headings, to the block of these."""
+def _move_groups(blocks: list[LineBlock], at: int, ruler: Ruler) -> None:
+    """Move words of groups to the block of the headings right below them.
+
+    They stand over several columns.
+    """
     above, below = blocks[at - 1], blocks[at]
     if above.is_apart or below.table_lines <= FOREIGN_MAX:
         return
@@ -215,27 +224,33 @@ def _move_groups(blocks: list[Block], at: int, ruler: Ruler) -> None:
         else:
             cover = joined
     count = below.table_lines + len(moved) - len(foreign - below.foreign)
-    blocks[at] = Block(moved + below.lines, cover, foreign, count)
+    blocks[at] = LineBlock(moved + below.lines, cover, foreign, count)
     blocks[at - 1] = _block_of(above.lines[:start], above, ruler)
 
 
-def _is_group(line: Line, below: Line) -> bool:
-    """Return whether a line has words of groups: several phrases without a figure, close above another line."""
+def _is_group(line: TextLine, below: TextLine) -> bool:
+    """Return whether a line has words of groups.
+
+    Several phrases without a figure, close above another line.
+    """
     near = line.page == below.page and line.baseline - below.baseline < GROUP_DISTANCE * line.size
     return near and any(True for _ in gaps(line)) and not has_figures(line)
 
 
-def _block_of(lines: list[Line], block: Block, ruler: Ruler) -> Block:
+def _block_of(lines: list[TextLine], block: LineBlock, ruler: Ruler) -> LineBlock:
     """Return the block of those of a block's lines that are left."""
     cover = cover_of(lines[0], ruler) if lines else block.cover
     for line in lines[1:]:
         own = cover_of(line, ruler)
         cover = (cover.joined(own) or cover) if own.gaps else cover
-    return Block(lines, cover, table_lines=_table_lines(lines))
+    return LineBlock(lines, cover, table_lines=_table_lines(lines))
 
 
-def _parting(lines: list[Line], start: int) -> float:
-    """Return how much parts a line from the one above: their distance in lines, and one more for a title."""
+def _parting(lines: list[TextLine], start: int) -> float:
+    """Return how much parts a line from the one above.
+
+    Their distance in lines, and one more for a title.
+    """
     if start == 0:
         return 3.0
     above, line = lines[start - 1], lines[start]
@@ -243,11 +258,11 @@ def _parting(lines: list[Line], start: int) -> float:
     return min(3.0, max(0.0, above.baseline - line.baseline) / min(above.size, line.size)) + is_title
 
 
-def _table_lines(lines: list[Line]) -> int:
+def _table_lines(lines: list[TextLine]) -> int:
     return sum(any(True for _ in gaps(line)) for line in lines)
 
 
-def _around_foreign_lines(blocks: list[Block]) -> list[Block]:
+def _around_foreign_lines(blocks: list[LineBlock]) -> list[LineBlock]:
     """Join blocks that only a few lines part, such as words of groups and remarks."""
     at = 0
     while at + 1 < len(blocks):
@@ -262,14 +277,14 @@ def _around_foreign_lines(blocks: list[Block]) -> list[Block]:
             first, between, last = blocks[at : at + 3]
             foreign = first.foreign | last.foreign | {id(line) for line in between.lines}
             lines = first.lines + between.lines + last.lines
-            blocks[at : at + 3] = [Block(lines, cover, foreign, first.table_lines + last.table_lines)]
+            blocks[at : at + 3] = [LineBlock(lines, cover, foreign, first.table_lines + last.table_lines)]
             at = max(0, at - 2)
         else:
             at += 1
     return blocks
 
 
-def joined_blocks(above: Block, below: Block) -> Block | None:
+def joined_blocks(above: LineBlock, below: LineBlock) -> LineBlock | None:
     """Return two blocks as one; None where their columns differ."""
     if above.is_apart:
         return None
@@ -277,11 +292,13 @@ def joined_blocks(above: Block, below: Block) -> Block | None:
     if cover is None:
         return None
     lines = above.lines + below.lines
-    return Block(lines, cover, above.foreign | below.foreign, above.table_lines + below.table_lines)
+    return LineBlock(lines, cover, above.foreign | below.foreign, above.table_lines + below.table_lines)
 
 
-def continued_block(above: Block, below: Block, ruler: Ruler) -> Block | None:
-    """Return a block and how its next page goes on with it; lines that do not keep its columns are foreign.
+def continued_block(above: LineBlock, below: LineBlock, ruler: Ruler) -> LineBlock | None:
+    """Return a block and how its next page goes on with it.
+
+    Lines that do not keep its columns are foreign.
 
     None where these are more than a few.
     """
@@ -299,4 +316,4 @@ def continued_block(above: Block, below: Block, ruler: Ruler) -> Block | None:
             cover, count = with_own, count + 1
     if len(foreign) > max(FOREIGN_MAX, FOREIGN_SHARE * count):
         return None
-    return Block(above.lines + below.lines, cover, above.foreign | foreign, above.table_lines + count)
+    return LineBlock(above.lines + below.lines, cover, above.foreign | foreign, above.table_lines + count)

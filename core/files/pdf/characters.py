@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import pypdfium2.raw as pdfium
+import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from core.files.errors import ParseFailed

@@ -10,9 +10,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.files.pdf.blocks import Block, Ruler
+from core.files.pdf.blocks import LineBlock, Ruler
 from core.files.pdf.phrases import are_parted, is_value, phrases
-from core.files.pdf.words import Line, Word
+from core.files.pdf.words import TextLine, Word
 
 NARROW_LINES: Final = 3
 """Lines that must show a gutter of a space's width."""
@@ -63,16 +63,22 @@ class Grid:
         return any(word.left < start and word.right > stop for start, stop in zip(self.starts, self.stops, strict=True))
 
     def first(self, left: float) -> int:
-        """Return the column in which something begins: the first that does not end before."""
+        """Return the column in which something begins.
+
+        The first that does not end before.
+        """
         return bisect_right(self.starts, left)
 
     def last(self, right: float) -> int:
-        """Return the column in which something ends: the last that does not begin behind it."""
+        """Return the column in which something ends.
+
+        The last that does not begin behind it.
+        """
         return bisect_left(self.stops, right)
 
 
 @dataclass(slots=True)
-class Cell:
+class PrintedCell:
     """The words of a cell."""
 
     left: float
@@ -85,7 +91,7 @@ class Cell:
 
 
 @dataclass(slots=True)
-class Row:
+class PrintedRow:
     """Cells by column, of one line or of several that were joined."""
 
     page: int
@@ -94,12 +100,12 @@ class Row:
     size: float
     last_baseline: float
     """Of its last line."""
-    cells: dict[int, Cell] = field(default_factory=dict)
+    cells: dict[int, PrintedCell] = field(default_factory=dict)
     is_foreign: bool = False
     """It does not keep the columns."""
 
 
-def grid_of(block: Block, ruler: Ruler) -> Grid:
+def grid_of(block: LineBlock, ruler: Ruler) -> Grid:
     """Return the columns of a block."""
     strips = _strips(block)
     if not len(strips):
@@ -109,8 +115,11 @@ def grid_of(block: Block, ruler: Ruler) -> Grid:
     return Grid.of((ruler.place(start), ruler.place(stop)) for start, stop in chosen)
 
 
-def _strips(block: Block) -> NDArray[np.int64]:
-    """Return the free strips between the first and the last word, from and to (exclusive)."""
+def _strips(block: LineBlock) -> NDArray[np.int64]:
+    """Return the free strips between the first and the last word.
+
+    Each from and to (exclusive).
+    """
     covered = block.cover.covered
     places = np.flatnonzero(covered)
     if not len(places):
@@ -121,9 +130,10 @@ def _strips(block: Block) -> NDArray[np.int64]:
     return strips[strips[:, 1] - strips[:, 0] >= block.cover.strip]
 
 
-def _under_gaps(block: Block, strips: NDArray[np.int64], known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which strips are gutters, beside known ones: the fewest that give each wide gap one, those of the most gaps
-    first, of as many those that are wider than a space.
+def _under_gaps(block: LineBlock, strips: NDArray[np.int64], known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which strips are gutters, beside known ones.
+
+    The fewest that give each wide gap one, those of the most gaps first, of as many those that are wider than a space.
 
     A gap over a blank cell has further strips in it, of which some only part the words of a cell.
     """
@@ -146,8 +156,11 @@ def _under_gaps(block: Block, strips: NDArray[np.int64], known: NDArray[np.bool_
     return chosen
 
 
-def _shown_by_kinds(block: Block, strips: NDArray[np.int64], ruler: Ruler) -> NDArray[np.bool_]:
-    """Return which strips have an amount or a date on one side, on nearly all lines where words stand close by."""
+def _shown_by_kinds(block: LineBlock, strips: NDArray[np.int64], ruler: Ruler) -> NDArray[np.bool_]:
+    """Return which strips have words on both sides that can only be two cells.
+
+    So it must be on nearly all lines where words stand close by.
+    """
     lines = [line for line in block.lines if id(line) not in block.foreign and len(line.words) > 1]
     lines = lines[:: max(1, len(lines) // SAMPLE)]
     shown = np.zeros(len(strips), np.bool_)
@@ -162,7 +175,10 @@ def _shown_by_kinds(block: Block, strips: NDArray[np.int64], ruler: Ruler) -> ND
 
 
 def _begin_alike(pairs: list[tuple[Word, Word]], size: float) -> bool:
-    """Return whether words begin on one place behind words of many texts, as only those of a column do."""
+    """Return whether words begin on one place behind words of many texts.
+
+    Only those of a column do.
+    """
     if len(pairs) < ALIKE_LINES or len({before.text for before, _ in pairs}) < ALIKE_SHARE * len(pairs):
         return False
     lefts = sorted(word.left for _, word in pairs)
@@ -170,17 +186,17 @@ def _begin_alike(pairs: list[tuple[Word, Word]], size: float) -> bool:
     return lefts[-1 - cut] - lefts[cut] < ALIKE * size
 
 
-def _around(line: Line, strip: list[int], ruler: Ruler) -> tuple[Word, Word] | None:
-    """Return the words on both sides of a strip, where they are neighbours with a space between them."""
+def _around(line: TextLine, strip: list[int], ruler: Ruler) -> tuple[Word, Word] | None:
+    """Return the words on both sides of a strip, where only a space is between them."""
     for before, after in zip(line.words, line.words[1:], strict=False):
         if ruler.at(before.right) < strip[0] + 1 and ruler.at(after.left) >= strip[1] - 1:
             return (before, after) if after.left - before.right < 1.5 * line.size else None
     return None
 
 
-def row_of(line: Line, grid: Grid, *, is_foreign: bool, is_heading: bool = False) -> Row:
+def row_of(line: TextLine, grid: Grid, *, is_foreign: bool, is_heading: bool = False) -> PrintedRow:
     """Return the cells of a line; words that stand close are cells of their own in a heading."""
-    row = Row(line.page, line.number, line.baseline, line.size, line.baseline, is_foreign=is_foreign)
+    row = PrintedRow(line.page, line.number, line.baseline, line.size, line.baseline, is_foreign=is_foreign)
     parts = phrases(line)
     for start, stop in parts:
         words = line.words[start:stop]
@@ -202,14 +218,20 @@ def row_of(line: Line, grid: Grid, *, is_foreign: bool, is_heading: bool = False
 
 
 def _column_of(words: list[Word], grid: Grid) -> int:
-    """Return the column of a whole phrase: the one it lies in, else the first of those over which it stands."""
+    """Return the column of a whole phrase.
+
+    The one it lies in, else the first of those over which it stands.
+    """
     left, right = words[0].left, words[-1].right
     first = grid.first(left)
     return first if first <= grid.last(right) else grid.column((left + right) / 2)
 
 
-def _after_label(row: Row, words: list[Word], grid: Grid) -> int | None:
-    """Return the column behind a label for its value; None where the value stands in a column of its own."""
+def _after_label(row: PrintedRow, words: list[Word], grid: Grid) -> int | None:
+    """Return the column behind a label for its value.
+
+    None where the value stands in a column of its own.
+    """
     last = max(row.cells)
     return last + 1 if grid.column((words[0].left + words[-1].right) / 2) <= last else None
 
@@ -222,7 +244,7 @@ def _stays_whole(words: list[Word], grid: Grid, *, is_alone: bool) -> bool:
     return is_alone and len(columns) > 1 and not any(is_value(word.text) for word in words)
 
 
-def _put(row: Row, column: int, words: Iterable[Word], grid: Grid) -> None:
+def _put(row: PrintedRow, column: int, words: Iterable[Word], grid: Grid) -> None:
     every = list(words)
     text = " ".join(word.text for word in every)
     cell = row.cells.get(column)
@@ -232,14 +254,16 @@ def _put(row: Row, column: int, words: Iterable[Word], grid: Grid) -> None:
         return
     right = every[-1].right
     width = every[0].right - every[0].left
-    row.cells[column] = Cell(every[0].left, right, text, max(column, grid.last(right)), width)
+    row.cells[column] = PrintedCell(every[0].left, right, text, max(column, grid.last(right)), width)
 
 
-def merged_grid(grid: Grid, rows: list[Row]) -> Grid:
-    """Return the grid without gutters inside of a column: between headings and figures that stand beside each other.
+def merged_grid(grid: Grid, rows: list[PrintedRow]) -> Grid:
+    """Return the grid without gutters inside of a column.
 
-    A heading at the left edge of its column and figures at the right one share no strip. Such a column of figures has no
-    heading, its neighbour has one, and no row has both.
+    Such are those between a heading and figures that stand beside it.
+
+    A heading at the left edge of its column and figures at the right one share no strip. Such a column of figures has
+    no heading, its neighbour has one, and no row has both.
     """
     filled = max(2, min(grid.count // 3, max((len(row.cells) for row in rows), default=0)))
     start = next((at for at, row in enumerate(rows) if _has_values(row) and len(row.cells) >= filled), 0)
@@ -259,9 +283,9 @@ def merged_grid(grid: Grid, rows: list[Row]) -> Grid:
     return Grid.of((grid.starts[at], grid.stops[at]) for at in kept)
 
 
-def _has_values(row: Row) -> bool:
+def _has_values(row: PrintedRow) -> bool:
     return any(is_value(cell.text) for cell in row.cells.values())
 
 
-def _has_figures(rows: list[Row], column: int) -> bool:
+def _has_figures(rows: list[PrintedRow], column: int) -> bool:
     return any(is_value(row.cells[column].text) for row in rows if column in row.cells)

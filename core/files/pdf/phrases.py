@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from core.files.pdf.words import Line, Word
+from core.files.pdf.words import TextLine, Word
 
 WIDE_GAP: Final = 0.7
 """Of the font's size: more than two spaces. Words of a sentence stand closer, even where it is justified."""
@@ -62,13 +63,16 @@ def is_value(text: str) -> bool:
     return is_figure(text) or (len(text) <= FIGURE_CHARACTERS_MAX and _DATE.fullmatch(text) is not None)
 
 
-def has_figures(line: Line) -> bool:
+def has_figures(line: TextLine) -> bool:
     """Return whether a line has a number or a date."""
     return any(word.text.strip("-–—") and is_value(word.text) for word in line.words)
 
 
 def is_amount(text: str) -> bool:
-    """Return whether a word can only be a cell of its own: a figure with decimals, groups or four digits, or a date."""
+    """Return whether a word can only be a cell of its own.
+
+    A figure with decimals, groups or four digits, or a date.
+    """
     return _AMOUNT.search(text) is not None and is_value(text)
 
 
@@ -94,8 +98,8 @@ def without_leaders(text: str) -> str:
     return rest if count >= _LEADERS_LEAST or (count == _LEADERS_LEAST - 1 and not rest) else text
 
 
-def tidy(line: Line) -> None:
-    """Join currency signs to their amounts and percent signs to their figures; drop dotted leaders."""
+def tidy(line: TextLine) -> None:
+    """Join currency and percent signs to their figures; drop dotted leaders."""
     words: list[Word] = []
     for word in line.words:
         text = without_leaders(word.text)
@@ -121,16 +125,19 @@ def _joins(before: Word, word: Word, size: float) -> bool:
     return before.text[-1].isdigit() and word.left - before.right < 2.5 * size
 
 
-def sure_gaps(line: Line) -> Iterator[tuple[float, float]]:
-    """Yield the gaps of a line that part columns for certain: the widest, or several that are wide."""
+def sure_gaps(line: TextLine) -> Iterator[tuple[float, float]]:
+    """Yield the gaps of a line that part columns for certain.
+
+    The widest, or several that are wide.
+    """
     every = list(gaps(line))
     least = max(SURE_GAP * line.size, SURE_SPACES * line.space)
     sure = [(start, stop) for start, stop in every if stop - start > least]
     yield from sure or (every if len(every) >= SEVERAL else ())
 
 
-def mark_pieces(lines: Iterable[Line]) -> None:
-    """Mark the lines of a document whose program prints the words of a cell in one piece of content."""
+def mark_pieces(lines: Iterable[TextLine]) -> None:
+    """Mark the lines of a document whose program prints each cell in one piece."""
     every = list(lines)
     same = close = broken = count = far = far_same = 0
     for line in every:
@@ -151,8 +158,11 @@ def mark_pieces(lines: Iterable[Line]) -> None:
         line.has_pieces = has_pieces
 
 
-def _is_wide(before: Word, word: Word, line: Line) -> bool:
-    """Return whether a gap parts two words: a wide one, one between pieces, or a space between a label and its value."""
+def _is_wide(before: Word, word: Word, line: TextLine) -> bool:
+    """Return whether a gap parts two words.
+
+    A wide one, one between pieces, or a space between a label and its value.
+    """
     gap = word.left - before.right
     if gap > max(WIDE_GAP * line.size, WIDE_SPACES * line.space):
         return True
@@ -161,7 +171,7 @@ def _is_wide(before: Word, word: Word, line: Line) -> bool:
     return gap > LABEL_GAP * line.size and before.text[-1] == ":" and is_value(word.text)
 
 
-def phrases(line: Line) -> list[tuple[int, int]]:
+def phrases(line: TextLine) -> list[tuple[int, int]]:
     """Return the phrases of a line: first word, and one past the last."""
     bounds = [0]
     words = line.words
@@ -169,9 +179,9 @@ def phrases(line: Line) -> list[tuple[int, int]]:
     return list(zip(bounds, [*bounds[1:], len(words)], strict=True)) if words else []
 
 
-def gaps(line: Line) -> Iterator[tuple[float, float]]:
+def gaps(line: TextLine) -> Iterator[tuple[float, float]]:
     """Yield the wide gaps of a line, from and to."""
     words = line.words
-    for before, word in zip(words, words[1:], strict=False):
+    for before, word in itertools.pairwise(words):
         if _is_wide(before, word, line):
             yield before.right, word.left

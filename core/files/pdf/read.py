@@ -5,12 +5,13 @@ from __future__ import annotations
 from core.files.errors import ParseFailed
 from core.files.pdf.blocks import Ruler
 from core.files.pdf.characters import read_pages
+from core.files.pdf.damage import has_damaged_part
 from core.files.pdf.phrases import mark_pieces, tidy
 from core.files.pdf.sections import sections_of
 from core.files.pdf.sheets import sheets_of, table_of, within_limit
 from core.files.pdf.totals import total_remarks
 from core.files.pdf.turned import with_headings
-from core.files.pdf.values import Formats, has_comma
+from core.files.pdf.values import PrintedFormats, has_comma
 from core.files.pdf.words import PageLines, lines_of
 from core.grid.sheet import ReadingRemark, Workbook
 
@@ -18,6 +19,9 @@ _SCAN = (
     "The PDF has no text: {pages}. Ask for the report as a spreadsheet or as a PDF that its program wrote, or let a "
     "program recognise the text first."
 )
+
+
+_DAMAGED = "a part of the PDF is damaged, so rows may be missing; ask for the report again"
 
 
 def read_pdf(data: bytes, name: str) -> Workbook:
@@ -37,9 +41,11 @@ def read_pdf(data: bytes, name: str) -> Workbook:
     ruler = Ruler.across(line for page in with_text for line in page.lines)
     tables = within_limit([table_of(section, ruler) for section in sections_of(with_text, ruler)])
     comma = has_comma(cell.text for table in tables for row in table.rows if row for cell in row.cells.values())
-    formats = Formats()
+    formats = PrintedFormats()
     sheets = sheets_of(tables, formats, comma=comma)
     remarks += total_remarks(sheets, formats.codes)
+    if has_damaged_part(data):
+        remarks.append(ReadingRemark("page_not_read", _DAMAGED))
     return Workbook(sheets, number_formats=formats.codes, remarks=tuple(remarks))
 
 

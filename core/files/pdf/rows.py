@@ -1,4 +1,6 @@
-"""Lines of a block to rows: what stands on one height is one row, and wrapped cells are whole again.
+"""Lines of a block to rows.
+
+What stands on one height is one row, and wrapped cells are whole again.
 
 A line goes on with the cell above it where the cell's next word had no room left. Where that is not so, a name alone on
 its line is a heading of the rows below.
@@ -6,12 +8,13 @@ its line is a heading of the rows below.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Final
 
-from core.files.pdf.columns import Cell, Row
+from core.files.pdf.columns import PrintedCell, PrintedRow
 from core.files.pdf.phrases import is_value
 
 OVERLAP: Final = 0.85
@@ -42,33 +45,37 @@ class _Wraps:
     """Whether lines that could go on with a cell nearly all had no room."""
 
 
-def joined_rows(rows: list[Row]) -> list[Row]:
-    """Return the rows with those joined that are one; the first rows without a figure are headings and stay."""
+def joined_rows(rows: list[PrintedRow]) -> list[PrintedRow]:
+    """Return the rows with those joined that are one.
+
+    The first rows without a figure are headings and stay.
+    """
     rows = list(_on_one_height(rows))
     start = next((at for at, row in enumerate(rows) if _has_values(row)), len(rows))
     body = rows[start:]
     wraps = _wraps(body)
-    joined: list[Row] = []
+    joined: list[PrintedRow] = []
     if 0 < start < len(rows) and _leads(rows[start - 1], body[0], wraps):
         start -= 1
         body.insert(0, rows[start])
     for row in body:
-        if joined and _goes_on(joined[-1], row, wraps):
-            _append(joined[-1], row)
-        elif joined and _leads(joined[-1], row, wraps):
+        if (joined and _goes_on(joined[-1], row, wraps)) or (joined and _leads(joined[-1], row, wraps)):
             _append(joined[-1], row)
         else:
             joined.append(row)
     return rows[:start] + joined
 
 
-def _has_values(row: Row) -> bool:
+def _has_values(row: PrintedRow) -> bool:
     return any(is_value(cell.text) for cell in row.cells.values())
 
 
-def _on_one_height(rows: list[Row]) -> Iterator[Row]:
-    """Yield the rows, those joined whose lines stand closer than print does: cells that are centred beside taller ones."""
-    last: Row | None = None
+def _on_one_height(rows: list[PrintedRow]) -> Iterator[PrintedRow]:
+    """Yield the rows, those joined whose lines stand closer than print does.
+
+    Such are cells that are centred beside taller ones.
+    """
+    last: PrintedRow | None = None
     for row in rows:
         near = last is not None and last.page == row.page and not row.is_foreign and not last.is_foreign
         if near and last is not None and 0 <= last.last_baseline - row.baseline < OVERLAP * min(last.size, row.size):
@@ -81,13 +88,13 @@ def _on_one_height(rows: list[Row]) -> Iterator[Row]:
         yield last
 
 
-def _wraps(rows: list[Row]) -> _Wraps:
+def _wraps(rows: list[PrintedRow]) -> _Wraps:
     rights: dict[int, float] = {}
     for row in rows:
         for column, cell in row.cells.items():
             if cell.last_column == column:
                 rights[column] = max(rights.get(column, cell.right), cell.right)
-    pairs = [(above, row) for above, row in zip(rows, rows[1:], strict=False) if above.page == row.page]
+    pairs = [(above, row) for above, row in itertools.pairwise(rows) if above.page == row.page]
     pitches = [above.last_baseline - row.baseline for above, row in pairs if _has_values(above) and _has_values(row)]
     wraps = _Wraps(rights, median(pitches) if pitches else 0.0, are_sure=False)
     tries = [_had_no_room(above, row, wraps) for above, row in pairs if _could_go_on(above, row)]
@@ -95,8 +102,8 @@ def _wraps(rows: list[Row]) -> _Wraps:
     return wraps
 
 
-def _could_go_on(above: Row, row: Row) -> bool:
-    """Return whether a line has only text, each piece of it below a text of a fuller line."""
+def _could_go_on(above: PrintedRow, row: PrintedRow) -> bool:
+    """Return whether a line has only text, below texts of a fuller line."""
     if row.page != above.page or row.is_foreign or above.is_foreign or len(row.cells) >= len(above.cells):
         return False
     if not 0 < above.last_baseline - row.baseline <= LEADING_MAX * row.size:
@@ -104,15 +111,18 @@ def _could_go_on(above: Row, row: Row) -> bool:
     return all(_could_follow(above.cells.get(column), cell) for column, cell in row.cells.items())
 
 
-def _could_follow(above: Cell | None, cell: Cell) -> bool:
-    """Return whether a cell may be the rest of the one above: a text below a text, or what follows a hyphen."""
+def _could_follow(above: PrintedCell | None, cell: PrintedCell) -> bool:
+    """Return whether a cell may be the rest of the one above.
+
+    A text below a text, or what follows a hyphen.
+    """
     if above is None or is_value(above.text):
         return False
     return above.text[-1] in "-/" or not is_value(cell.text)
 
 
-def _had_no_room(above: Row, row: Row, wraps: _Wraps) -> bool:
-    """Return whether the first word of some cell would not have fitted behind the cell above it."""
+def _had_no_room(above: PrintedRow, row: PrintedRow, wraps: _Wraps) -> bool:
+    """Return whether a cell's first word would not have fitted behind the one above."""
     for column, cell in row.cells.items():
         needed = above.cells[column].right + SPACE * row.size + cell.first_width
         if needed > wraps.rights.get(column, 0.0) - ROOM * row.size:
@@ -120,7 +130,7 @@ def _had_no_room(above: Row, row: Row, wraps: _Wraps) -> bool:
     return False
 
 
-def _goes_on(above: Row, row: Row, wraps: _Wraps) -> bool:
+def _goes_on(above: PrintedRow, row: PrintedRow, wraps: _Wraps) -> bool:
     """Return whether a line goes on with the cells of the row above."""
     if not _could_go_on(above, row):
         return False
@@ -131,7 +141,7 @@ def _goes_on(above: Row, row: Row, wraps: _Wraps) -> bool:
     return all(_is_indented(first, cell, row.size) and (is_close or _is_open(first.text)) for first, cell in pairs)
 
 
-def _leads(above: Row, row: Row, wraps: _Wraps) -> bool:
+def _leads(above: PrintedRow, row: PrintedRow, wraps: _Wraps) -> bool:
     """Return whether a line has the beginning of the texts of the row below."""
     if not _could_lead(above, row) or not _had_no_room_below(above, row, wraps):
         return False
@@ -142,12 +152,15 @@ def _is_close(size: float, distance: float, wraps: _Wraps) -> bool:
     return wraps.pitch > 0 and distance < CLOSER * wraps.pitch and distance < LEADING_MAX * size
 
 
-def _looks_cut(above: Cell, cell: Cell, size: float) -> bool:
-    """Return whether a text looks like the rest of the one above: indented, small letters, or behind a comma."""
+def _looks_cut(above: PrintedCell, cell: PrintedCell, size: float) -> bool:
+    """Return whether a text looks like the rest of the one above.
+
+    Indented, small letters, or behind a comma.
+    """
     return _is_indented(above, cell, size) or cell.text[0].islower() or _is_open(above.text)
 
 
-def _is_indented(above: Cell, cell: Cell, size: float) -> bool:
+def _is_indented(above: PrintedCell, cell: PrintedCell, size: float) -> bool:
     return cell.left - above.left > INDENT * size
 
 
@@ -156,8 +169,8 @@ def _is_open(text: str) -> bool:
     return text[-1] in ",-&/(" or text.count("(") > text.count(")")
 
 
-def _could_lead(above: Row, row: Row) -> bool:
-    """Return whether the line above has only the beginning of some of a full row's texts."""
+def _could_lead(above: PrintedRow, row: PrintedRow) -> bool:
+    """Return whether the line above only begins some of a full row's texts."""
     if row.page != above.page or row.is_foreign or above.is_foreign or not _has_values(row) or _has_values(above):
         return False
     if not 0 < above.last_baseline - row.baseline <= LEADING_MAX * row.size or len(above.cells) >= len(row.cells):
@@ -165,7 +178,7 @@ def _could_lead(above: Row, row: Row) -> bool:
     return all(column in row.cells and not is_value(row.cells[column].text) for column in above.cells)
 
 
-def _had_no_room_below(above: Row, row: Row, wraps: _Wraps) -> bool:
+def _had_no_room_below(above: PrintedRow, row: PrintedRow, wraps: _Wraps) -> bool:
     for column, cell in above.cells.items():
         needed = cell.right + SPACE * row.size + row.cells[column].first_width
         if needed > wraps.rights.get(column, 0.0) - ROOM * row.size:
@@ -173,7 +186,7 @@ def _had_no_room_below(above: Row, row: Row, wraps: _Wraps) -> bool:
     return False
 
 
-def _append(row: Row, below: Row) -> None:
+def _append(row: PrintedRow, below: PrintedRow) -> None:
     """Put the cells of a line behind those of the row above."""
     for column, cell in below.cells.items():
         above = row.cells.get(column)
@@ -190,7 +203,10 @@ def _append(row: Row, below: Row) -> None:
 
 
 def _glued(first: str, second: str) -> str:
-    """Return two lines of a text as one: a hyphen at the end of the first holds on to the second."""
+    """Return two lines of a text as one.
+
+    A hyphen at the end of the first holds on to the second.
+    """
     if first[-1:] in ("-", "/") and first[-2:-1].isalnum():
         return first + second
     return f"{first} {second}"

@@ -1,4 +1,7 @@
-"""What pages repeat at their top and at their end: titles, headings, remarks, numbers of pages."""
+"""What pages repeat at their top and at their end.
+
+Titles, headings, remarks, numbers of pages.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from core.files.pdf.phrases import gaps, has_figures
-from core.files.pdf.words import Line, PageLines
+from core.files.pdf.words import PageLines, TextLine
 
 HEAD_MAX: Final = 14
 """Lines at the top of a page that may repeat."""
@@ -32,13 +35,16 @@ _CONTINUED: Final = re.compile(
 """With all that leads to it: a run of signs is looked at once, however long it is."""
 
 
-def is_page_number(line: Line) -> bool:
+def is_page_number(line: TextLine) -> bool:
     """Return whether a line has the number of its page and nothing else."""
     return len(line.words) <= 5 and _PAGE_NUMBER.fullmatch(line.text) is not None
 
 
-def repeated_text(line: Line) -> str:
-    """Return a line's text as it stands on each of its pages: without the page's number and "continued"."""
+def repeated_text(line: TextLine) -> str:
+    """Return a line's text as it stands on each of its pages.
+
+    Without the page's number and "continued".
+    """
     return _repeated(line.text)
 
 
@@ -59,8 +65,10 @@ def drop_page_numbers(page: PageLines) -> None:
         lines.pop(0)
 
 
-def same_head(before: list[Line], lines: list[Line]) -> int:
-    """Return how many lines at the top of a page stand on a page before, too: its first lines, and headings below them.
+def same_head(before: list[TextLine], lines: list[TextLine]) -> int:
+    """Return how many lines at the top of a page stand on a page before, too.
+
+    Its first lines, and headings below them.
 
     Between them that page may have titles that this one lacks.
     """
@@ -73,12 +81,12 @@ def same_head(before: list[Line], lines: list[Line]) -> int:
     return count
 
 
-def _is_heading(line: Line) -> bool:
+def _is_heading(line: TextLine) -> bool:
     """Return whether a line may be a title, or headings: columns without a figure."""
     return not has_figures(line) or not any(True for _ in gaps(line))
 
 
-def same_foot(before: list[Line], lines: list[Line]) -> int:
+def same_foot(before: list[TextLine], lines: list[TextLine]) -> int:
     """Return how many lines at the end of a page are those of another."""
     count = 0
     for old, new in zip(before[: -FOOT_MAX - 1 : -1], lines[: -FOOT_MAX - 1 : -1], strict=False):
@@ -90,18 +98,24 @@ def same_foot(before: list[Line], lines: list[Line]) -> int:
     return count
 
 
-def _is_apart(above: Line, line: Line) -> bool:
-    """Return whether a line stands apart from the one above, which a wrapped cell's last line does not."""
+def _is_apart(above: TextLine, line: TextLine) -> bool:
+    """Return whether a line stands apart from the one above.
+
+    A wrapped cell's last line does not.
+    """
     return above.baseline - line.baseline > FOOT_SPACE * line.size
 
 
-def _has_amount(line: Line) -> bool:
-    """Return whether a line has an amount, as the totals of two tables that end alike."""
+def _has_amount(line: TextLine) -> bool:
+    """Return whether a line has an amount.
+
+    So have the totals of two tables that end alike.
+    """
     return any(_AMOUNT.search(word.text) for word in line.words)
 
 
-def without_running(foot: list[Line], pages: list[list[Line]]) -> list[Line]:
-    """Return the lines at the end of a page but those that stand at the same height on pages beside it."""
+def without_running(foot: list[TextLine], pages: list[list[TextLine]]) -> list[TextLine]:
+    """Return the lines at a page's end but those at the same height on others."""
     ends = [line for lines in pages for line in lines[-FOOT_MAX:]]
     return [
         line
@@ -110,7 +124,7 @@ def without_running(foot: list[Line], pages: list[list[Line]]) -> list[Line]:
     ]
 
 
-def _same(old: Line, new: Line) -> bool:
+def _same(old: TextLine, new: TextLine) -> bool:
     if is_page_number(old) and is_page_number(new):
         return True
     return repeated_text(old) == repeated_text(new) and abs(old.words[0].left - new.words[0].left) <= SHIFT * 20

@@ -6,15 +6,16 @@ with rows that stand in the columns of the last table.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Final
 
 from core.files.pdf.beside import parted
-from core.files.pdf.blocks import RUNNING_SPACE, Block, Ruler, blocks_of, continued_block, cover_of
+from core.files.pdf.blocks import RUNNING_SPACE, LineBlock, Ruler, blocks_of, continued_block, cover_of
 from core.files.pdf.phrases import gaps, has_figures, is_value, phrases
 from core.files.pdf.running import HEAD_MAX, drop_page_numbers, repeated_text, same_foot, same_head, without_running
-from core.files.pdf.words import Line, PageLines
+from core.files.pdf.words import PageLines, TextLine
 
 HEADINGS_WITHIN: Final = 100
 """Lines of a table that tell its headings: all of them for each page would take time by the square of the pages."""
@@ -33,17 +34,17 @@ LOOKED_BACK: Final = 60
 
 
 @dataclass(slots=True)
-class Section:
+class PageSection:
     """Blocks from the top, and what stands at the end of its pages."""
 
-    blocks: list[Block]
-    foot: list[Line] = field(default_factory=list)
-    first_page: list[Line] = field(default_factory=list)
+    blocks: list[LineBlock]
+    foot: list[TextLine] = field(default_factory=list)
+    first_page: list[TextLine] = field(default_factory=list)
     running: set[str] = field(default_factory=set)
     """Texts at the top of the page before it."""
 
     @property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[TextLine]:
         """All lines from the top."""
         return [line for block in self.blocks for line in block.lines]
 
@@ -53,12 +54,12 @@ class Section:
         return any(block.table_lines > 1 for block in self.blocks)
 
 
-def sections_of(pages: list[PageLines], ruler: Ruler) -> list[Section]:
+def sections_of(pages: list[PageLines], ruler: Ruler) -> list[PageSection]:
     """Return the sections of a document; the lines of its pages are tidy."""
     for page in pages:
         drop_page_numbers(page)
     pages = [page for page in pages if page.lines]
-    sections: list[Section] = []
+    sections: list[PageSection] = []
     before: PageLines | None = None
     for at, page in enumerate(pages):
         after = pages[at + 1] if at + 1 < len(pages) else None
@@ -68,7 +69,7 @@ def sections_of(pages: list[PageLines], ruler: Ruler) -> list[Section]:
 
 
 def _add(
-    sections: list[Section], page: PageLines, before: PageLines | None, after: PageLines | None, ruler: Ruler
+    sections: list[PageSection], page: PageLines, before: PageLines | None, after: PageLines | None, ruler: Ruler
 ) -> None:
     pages_beside = [near.lines for near in (before, after) if near is not None]
     foot = max((same_foot(lines, page.lines) for lines in pages_beside), default=0)
@@ -82,7 +83,7 @@ def _add(
         section = sections[-1]
         if _goes_on(section, page.lines[:head], body, ruler):
             last = section.blocks[-1]
-            whole = continued_block(last, Block(body, cover_of(body[0], ruler)), ruler)
+            whole = continued_block(last, LineBlock(body, cover_of(body[0], ruler)), ruler)
             section.blocks[-1:] = [whole] if whole is not None else _continued(last, _blocks(body, ruler), ruler)
             section.foot = foot_lines if foot else section.foot
             return
@@ -90,21 +91,27 @@ def _add(
         return
     lines = page.lines[: len(page.lines) - foot]
     running = set() if before is None else {repeated_text(line) for line in before.lines[:HEAD_MAX]}
-    sections.append(Section(_blocks(lines, ruler), foot_lines, page.lines, running))
+    sections.append(PageSection(_blocks(lines, ruler), foot_lines, page.lines, running))
 
 
-def _blocks(lines: list[Line], ruler: Ruler) -> list[Block]:
-    """Return the blocks of lines; those of tables that stand beside each other one after the other."""
+def _blocks(lines: list[TextLine], ruler: Ruler) -> list[LineBlock]:
+    """Return the blocks of lines.
+
+    Those of tables that stand beside each other one after the other.
+    """
     return [block for part in parted(lines) for block in blocks_of(part, ruler)]
 
 
-def _continued(last: Block, blocks: list[Block], ruler: Ruler) -> list[Block]:
-    """Return a block and those of its next page, the first of which goes on with it where it can."""
+def _continued(last: LineBlock, blocks: list[LineBlock], ruler: Ruler) -> list[LineBlock]:
+    """Return a block and those of its next page.
+
+    The first of these goes on with it where it can.
+    """
     joined = continued_block(last, blocks[0], ruler)
     return [last, *blocks] if joined is None else [joined, *blocks[1:]]
 
 
-def _goes_on(section: Section, head: list[Line], body: list[Line], ruler: Ruler) -> bool:
+def _goes_on(section: PageSection, head: list[TextLine], body: list[TextLine], ruler: Ruler) -> bool:
     """Return whether a page goes on with the last table of a section."""
     last = section.blocks[-1]
     rows = [line for line in body if any(True for _ in gaps(line))]
@@ -122,8 +129,8 @@ def _goes_on(section: Section, head: list[Line], body: list[Line], ruler: Ruler)
     return _fits(last, leading, ruler) and _is_aligned(last, leading)
 
 
-def _headings(section: Section) -> set[str]:
-    """Return the lines above the figures of a section's last table that may be its headings.
+def _headings(section: PageSection) -> set[str]:
+    """Return the lines that may be the headings of a section's last table.
 
     They have enough columns for it, and do not also stand on the page before the section.
     """
@@ -135,20 +142,20 @@ def _headings(section: Section) -> set[str]:
     return {repeated_text(line) for line in lines[:first] if len(phrases(line)) >= HEADING_SHARE * usual} - passing
 
 
-def _apart(page: list[Line]) -> set[str]:
-    """Return the lines at the top of a page that much space parts from what stands below: a running header."""
+def _apart(page: list[TextLine]) -> set[str]:
+    """Return the lines at the top of a page that much space parts from the rest."""
     return {
         repeated_text(line)
-        for line, below in zip(page[:2], page[1:3], strict=False)
+        for line, below in itertools.pairwise(page)
         if line.baseline - below.baseline > RUNNING_SPACE * line.size
     }
 
 
-def _fits(block: Block, line: Line, ruler: Ruler) -> bool:
+def _fits(block: LineBlock, line: TextLine, ruler: Ruler) -> bool:
     return block.cover.joined(cover_of(line, ruler)) is not None
 
 
-def _has_edges(block: Block, line: Line) -> bool:
+def _has_edges(block: LineBlock, line: TextLine) -> bool:
     """Return whether the cells of a line begin or end where those above it do."""
     above = [edges for old in block.lines[-LOOKED_BACK:] for edges in _edges(old)]
     own, near = _edges(line), ALIGNED * line.size
@@ -158,11 +165,11 @@ def _has_edges(block: Block, line: Line) -> bool:
     return len(own) >= CELLS_MIN and count >= EDGES_SHARE * len(own)
 
 
-def _edges(line: Line) -> list[tuple[float, float]]:
+def _edges(line: TextLine) -> list[tuple[float, float]]:
     return [(line.words[start].left, line.words[stop - 1].right) for start, stop in phrases(line)]
 
 
-def _is_aligned(block: Block, line: Line) -> bool:
+def _is_aligned(block: LineBlock, line: TextLine) -> bool:
     above = [word for old in block.lines[-LOOKED_BACK:] for word in old.words if is_value(word.text)]
     values = [word for word in line.words if is_value(word.text)]
     if not values or not above:

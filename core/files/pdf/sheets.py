@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -12,13 +13,13 @@ import numpy as np
 
 from core.files.cells import Budget, SheetBuilder
 from core.files.limits import SHEETS_MAX
-from core.files.pdf.blocks import Block, Ruler
-from core.files.pdf.columns import Grid, Row, grid_of, merged_grid, row_of
+from core.files.pdf.blocks import LineBlock, Ruler
+from core.files.pdf.columns import Grid, PrintedCell, PrintedRow, grid_of, merged_grid, row_of
 from core.files.pdf.phrases import gaps
 from core.files.pdf.rows import joined_rows
-from core.files.pdf.sections import Section
-from core.files.pdf.values import Formats, cell_of
-from core.files.pdf.words import Line
+from core.files.pdf.sections import PageSection
+from core.files.pdf.values import PrintedFormats, cell_of
+from core.files.pdf.words import TextLine
 from core.grid.column import frozen
 from core.grid.sheet import Sheet
 
@@ -34,16 +35,19 @@ _NOT_IN_NAMES: Final = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
 
 
 @dataclass(slots=True)
-class Table:
+class PrintedTable:
     """The rows of a section from the top; None for a blank one."""
 
     name: str
-    rows: list[Row | None]
+    rows: list[PrintedRow | None]
 
 
-def table_of(section: Section, ruler: Ruler) -> Table:
-    """Return the rows of a section: its blocks below one another, a blank row between them."""
-    rows: list[Row | None] = []
+def table_of(section: PageSection, ruler: Ruler) -> PrintedTable:
+    """Return the rows of a section.
+
+    Its blocks below one another, a blank row between them.
+    """
+    rows: list[PrintedRow | None] = []
     for block in section.blocks:
         grid = grid_of(block, ruler)
         if rows:
@@ -59,10 +63,10 @@ def table_of(section: Section, ruler: Ruler) -> Table:
         rows += _spaced(own)
     if section.foot:
         rows += [None, *(_title(line) for line in section.foot)]
-    return Table(_name(section), rows)
+    return PrintedTable(_name(section), rows)
 
 
-def _rows(lines: list[Line], grid: Grid, block: Block) -> list[Row]:
+def _rows(lines: list[TextLine], grid: Grid, block: LineBlock) -> list[PrintedRow]:
     """Return the rows of lines; the first ones without a wide gap are pieces of headings."""
     start = next((at for at, line in enumerate(lines) if any(True for _ in gaps(line))), len(lines))
     return [
@@ -70,24 +74,24 @@ def _rows(lines: list[Line], grid: Grid, block: Block) -> list[Row]:
     ]
 
 
-def _spaced(rows: list[Row]) -> list[Row | None]:
+def _spaced(rows: list[PrintedRow]) -> list[PrintedRow | None]:
     """Return the rows with a blank one where the page has space between them."""
-    pitches = [above.baseline - row.baseline for above, row in zip(rows, rows[1:], strict=False) if above.page == row.page]
+    pitches = [above.baseline - row.baseline for above, row in itertools.pairwise(rows) if above.page == row.page]
     usual = SPACE_OF_PITCH * median(pitches) if pitches else 0.0
-    spaced: list[Row | None] = list(rows[:1])
-    for above, row in zip(rows, rows[1:], strict=False):
+    spaced: list[PrintedRow | None] = list(rows[:1])
+    for above, row in itertools.pairwise(rows):
         if _is_apart(above, row, max(usual, SPACE_ABOVE * row.size)):
             spaced.append(None)
         spaced.append(row)
     return spaced
 
 
-def _is_apart(above: Row | None, row: Row, distance: float) -> bool:
+def _is_apart(above: PrintedRow | None, row: PrintedRow, distance: float) -> bool:
     return above is not None and above.page == row.page and above.last_baseline - row.baseline > distance
 
 
-def _parted(lines: list[Line], grid: Grid | None = None) -> tuple[list[Line], list[Line]]:
-    """Return the titles above a block's first line with columns, and the lines from there on.
+def _parted(lines: list[TextLine], grid: Grid | None = None) -> tuple[list[TextLine], list[TextLine]]:
+    """Return the titles above a block's first line with columns, and the rest.
 
     A piece of a heading right above it, in a column behind the first, is no title.
     """
@@ -97,7 +101,7 @@ def _parted(lines: list[Line], grid: Grid | None = None) -> tuple[list[Line], li
     return lines[:start], lines[start:]
 
 
-def _is_heading_piece(line: Line, below: Line, grid: Grid) -> bool:
+def _is_heading_piece(line: TextLine, below: TextLine, grid: Grid) -> bool:
     """Return whether each word of a line stands right above words of its column, behind the first one."""
     if line.page != below.page or line.baseline - below.baseline >= PIECE_DISTANCE * line.size:
         return False
@@ -105,17 +109,15 @@ def _is_heading_piece(line: Line, below: Line, grid: Grid) -> bool:
     return all(0 < grid.first(word.left) == grid.last(word.right) in columns for word in line.words)
 
 
-def _title(line: Line) -> Row:
-    from core.files.pdf.columns import Cell
-
+def _title(line: TextLine) -> PrintedRow:
     words = line.words
-    row = Row(line.page, line.number, line.baseline, line.size, line.baseline)
+    row = PrintedRow(line.page, line.number, line.baseline, line.size, line.baseline)
     if words:
-        row.cells[0] = Cell(words[0].left, words[-1].right, line.text, 0)
+        row.cells[0] = PrintedCell(words[0].left, words[-1].right, line.text, 0)
     return row
 
 
-def _name(section: Section) -> str:
+def _name(section: PageSection) -> str:
     """Return the title nearest above the table, else the page."""
     first = section.blocks[0]
     titles, _ = _parted(first.lines)
@@ -126,18 +128,21 @@ def _name(section: Section) -> str:
     return f"Page {section.lines[0].page}"
 
 
-def within_limit(tables: list[Table]) -> list[Table]:
-    """Return the tables with the shortest neighbours joined until they are as few as a workbook may have sheets."""
+def within_limit(tables: list[PrintedTable]) -> list[PrintedTable]:
+    """Return as many tables as a workbook may have sheets.
+
+    The shortest neighbours are joined until then.
+    """
     tables = list(tables)
     while len(tables) > SHEETS_MAX:
-        sizes = [len(first.rows) + len(second.rows) for first, second in zip(tables, tables[1:], strict=False)]
+        sizes = [len(first.rows) + len(second.rows) for first, second in itertools.pairwise(tables)]
         at = int(np.argmin(sizes))
         first, second = tables[at : at + 2]
-        tables[at : at + 2] = [Table(first.name, [*first.rows, None, None, *second.rows])]
+        tables[at : at + 2] = [PrintedTable(first.name, [*first.rows, None, None, *second.rows])]
     return tables
 
 
-def sheets_of(tables: Iterable[Table], formats: Formats, *, comma: bool) -> tuple[Sheet, ...]:
+def sheets_of(tables: Iterable[PrintedTable], formats: PrintedFormats, *, comma: bool) -> tuple[Sheet, ...]:
     """Return a sheet for each table.
 
     Raises:
@@ -155,7 +160,7 @@ def sheets_of(tables: Iterable[Table], formats: Formats, *, comma: bool) -> tupl
     return tuple(sheets)
 
 
-def _page_lines(rows: list[Row | None]) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
+def _page_lines(rows: list[PrintedRow | None]) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
     """Return page and line of each row; a blank one has those of the row before."""
     places = np.ones((len(rows), 2), np.int32)
     for at, row in enumerate(rows):

@@ -1,4 +1,6 @@
-"""Printed totals against the sums of their rows: what does not add up is remarked, with page and line.
+"""Printed totals against the sums of their rows.
+
+What does not add up is remarked, with page and line.
 
 A total adds the rows since a total, a heading or the start of the table. Which of them, the columns decide that tie.
 A column is added up where most of its totals tie, or where its heading names an amount and the total is near the sum.
@@ -78,7 +80,10 @@ class _Sum:
 
 
 def total_remarks(sheets: Iterable[Sheet], codes: Sequence[str]) -> list[ReadingRemark]:
-    """Return a remark for each printed total that its rows do not make; `codes` are the number formats."""
+    """Return a remark for each printed total that its rows do not make.
+
+    `codes` are the number formats.
+    """
     remarks: list[ReadingRemark] = []
     for sheet in sheets:
         figures = _figures(sheet, codes)
@@ -114,7 +119,10 @@ def _half_unit(code: str) -> float:
 
 
 def _candidates(figures: _Figures) -> tuple[set[int], set[int]]:
-    """Return the rows that are called totals, and those of figures alone, if these are not what most rows are."""
+    """Return the rows that are called totals, and those of figures alone.
+
+    The latter not where most rows are such.
+    """
     filled = ~np.isnan(figures.numbers)
     rows = np.flatnonzero(filled.any(axis=1)).tolist()
     labelled = {row for row in rows if 0 < len(figures.texts[row]) <= 2 and any(map(_LABEL.search, figures.texts[row]))}
@@ -184,7 +192,10 @@ def _ranges(order: list[int], at: int, headings: list[int], rows: int) -> tuple[
 
 
 def _best(certain: NDArray[np.bool_], sums: _Floats, printed: _Floats, counts: NDArray[np.float64]) -> int:
-    """Return the rows by which most columns tie; where none does, those whose sum is nearest."""
+    """Return the rows by which most columns tie.
+
+    Where none does, those whose sum is nearest.
+    """
     ties = certain.sum(axis=1)
     if ties.any():
         return int(np.argmax(ties))
@@ -218,7 +229,7 @@ def _is_near(figures: _Figures, total: _Sum, column: int) -> bool:
 
 
 def _is_meant(figures: _Figures, total: _Sum, column: int) -> bool:
-    """Return whether a total adds up a column by its heading, and because other columns tie."""
+    """Return whether a total adds up a column by its heading and other columns."""
     heading = _heading(figures, total, column)
     is_amount = _AMOUNT.search(heading) is not None and _NO_AMOUNT.search(heading) is None
     return is_amount and bool(total.ties.any()) and total.counts[column] >= ROWS_MIN

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from core.files.pdf.phrases import phrases
-from core.files.pdf.words import Line, PageLines, Word
+from core.files.pdf.words import PageLines, TextLine, Word
 
 ASCENT: Final = 0.75
 """Of the font's size: how far its letters rise above their baseline."""
@@ -41,15 +41,15 @@ class _Heading(NamedTuple):
 
 
 def with_headings(page: PageLines) -> PageLines:
-    """Return the page with the headings that are turned, each as a word of the line at their foot."""
-    found = sorted([*_placed(page.upward, is_upward=True), *_placed(page.downward, is_upward=False)])
-    for group in _beside(_whole(found)):
+    """Return the page with its turned headings as words of the line at their foot."""
+    headings = sorted([*_placed(page.upward, is_upward=True), *_placed(page.downward, is_upward=False)])
+    for group in _beside(_whole(headings)):
         if len(group) >= LEAST and _has_columns(group, page.lines):
             _put(group, page)
     return page
 
 
-def _placed(lines: list[Line], *, is_upward: bool) -> Iterator[_Heading]:
+def _placed(lines: list[TextLine], *, is_upward: bool) -> Iterator[_Heading]:
     for line in lines:
         for start, stop in phrases(line):
             words = line.words[start:stop]
@@ -97,7 +97,7 @@ def _beside(headings: list[_Heading]) -> list[list[_Heading]]:
     return groups
 
 
-def _has_columns(group: list[_Heading], lines: list[Line]) -> bool:
+def _has_columns(group: list[_Heading], lines: list[TextLine]) -> bool:
     """Return whether upright text stands below each heading, and none where they are."""
     foot = min(heading.bottom for heading in group)
     return all(
@@ -113,7 +113,7 @@ def _has_columns(group: list[_Heading], lines: list[Line]) -> bool:
     )
 
 
-def _stands_at(heading: _Heading, line: Line, tolerance: float) -> bool:
+def _stands_at(heading: _Heading, line: TextLine, tolerance: float) -> bool:
     return any(word.left < heading.right + tolerance and word.right > heading.left - tolerance for word in line.words)
 
 
@@ -122,7 +122,7 @@ def _put(group: list[_Heading], page: PageLines) -> None:
     foot, size = min(heading.bottom for heading in group), group[0].size
     line = next((line for line in page.lines if abs(line.baseline - foot) <= SAME_HEIGHT * size), None)
     if line is None:
-        line = Line(page.number, 0, foot, size, 0.3 * size)
+        line = TextLine(page.number, 0, foot, size, 0.3 * size)
         insort(page.lines, line, key=lambda line: -line.baseline)
         for number, own in enumerate(page.lines, 1):
             own.number = number

@@ -1,4 +1,7 @@
-"""The text of a cell to what it is: a number with its printed format, a day, or text."""
+"""The text of a cell to what it is.
+
+A number with its printed format, a day, or text.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ _RAISED: Final = "¹²³⁴⁵⁶⁷⁸⁹⁰⁽⁾"
 _FIGURES: Final = re.compile(r"[(]?-?[$€£¥]?\s?([\d.,]*\d)\s?%?[)]?")
 
 
-class Formats:
+class PrintedFormats:
     """Number formats of a workbook by their codes."""
 
     def __init__(self) -> None:
@@ -45,7 +48,7 @@ def has_comma(texts: Iterable[str]) -> bool:
     return uses_comma(match[1] for text in short if (match := _FIGURES.fullmatch(text)) is not None)
 
 
-def cell_of(text: str, formats: Formats, *, comma: bool) -> Cell:
+def cell_of(text: str, formats: PrintedFormats, *, comma: bool) -> Cell:
     """Return the cell of a text; figures get the format in which they are printed."""
     if len(text) > FIGURE_CHARACTERS_MAX:
         return Cell(Kind.TEXT, text=text)

@@ -1,7 +1,8 @@
-"""Characters to words, words to lines, in a frame in which the page's text is upright."""
+"""Characters to words, words to lines, in a frame where text is upright."""
 
 from __future__ import annotations
 
+import itertools
 import math
 import unicodedata
 from collections.abc import Iterator
@@ -57,7 +58,7 @@ class Word(NamedTuple):
 
 
 @dataclass(slots=True)
-class Line:
+class TextLine:
     """Words on a baseline, from the left."""
 
     page: int
@@ -85,11 +86,11 @@ class PageLines:
     """The lines of a page from the top."""
 
     number: int
-    lines: list[Line]
+    lines: list[TextLine]
     has_pictures: bool
-    upward: list[Line] = field(default_factory=list)
+    upward: list[TextLine] = field(default_factory=list)
     """Lines that run up the page, such as headings of narrow columns, as the page is held to read them."""
-    downward: list[Line] = field(default_factory=list)
+    downward: list[TextLine] = field(default_factory=list)
     """Likewise, down the page."""
 
 
@@ -128,13 +129,18 @@ def _quarters(page: PageCharacters) -> NDArray[np.int64]:
 
 
 def _shift(page: PageCharacters, turn: int) -> tuple[float, float]:
-    """Return by how much places move along lines and across them, for the page's lower left corner to be at 0."""
+    """Return by how much places move, along lines and across them.
+
+    The page's lower left corner is at 0 then.
+    """
     left, bottom, right, top = page.crop
     along, across = ((-left, -bottom), (top, -left), (right, top), (-bottom, right))[turn]
     return (along, across) if math.isfinite(along) and math.isfinite(across) else (0.0, 0.0)
 
 
-def _turned(page: PageCharacters, quarters: NDArray[np.int64], turn: int, along: float, across: float) -> list[Line]:
+def _turned(
+    page: PageCharacters, quarters: NDArray[np.int64], turn: int, along: float, across: float
+) -> list[TextLine]:
     """Return the lines in a direction, moved."""
     chosen = quarters == turn
     if not chosen.any():
@@ -157,7 +163,7 @@ def _places(page: PageCharacters, chosen: NDArray[np.bool_], turn: int) -> _Plac
 
 def _lines(
     page: int, codes: NDArray[np.uint32], places: NDArray[np.float64], pieces: NDArray[np.uint64]
-) -> list[Line]:
+) -> list[TextLine]:
     order = np.argsort(-places[:, 2], kind="stable")
     codes, places, pieces = codes[order], places[order], pieces[order]
     lines = []
@@ -192,6 +198,13 @@ class _Run(NamedTuple):
     def baseline(self) -> float:
         return float(np.median(self.places[:, 2]))
 
+    def joined(self, run: _Run) -> _Run:
+        return _Run(
+            np.concatenate((self.codes, run.codes)),
+            np.concatenate((self.places, run.places)),
+            np.concatenate((self.pieces, run.pieces)),
+        )
+
 
 def _without_marks(runs: list[_Run]) -> list[_Run]:
     """Return the lines without those that are only raised marks of the line below."""
@@ -202,14 +215,14 @@ def _without_marks(runs: list[_Run]) -> list[_Run]:
             ordinals = _ordinals(run)
             if ordinals is None:
                 continue
-            runs[at + 1] = _Run(*map(np.concatenate, zip(below, ordinals, strict=True)))
+            runs[at + 1] = below.joined(ordinals)
             continue
         kept.append(run)
     return kept
 
 
 def _is_mark_line(run: _Run, below: _Run) -> bool:
-    """Return whether a line consists of small characters that begin where words of the line below end."""
+    """Return whether a line has only marks that begin where words below it end."""
     size = below.size
     if run.places[:, 3].max() > SMALL * size or run.baseline - below.baseline > MARK_REACH * size:
         return False
@@ -221,13 +234,16 @@ def _is_mark_line(run: _Run, below: _Run) -> bool:
 
 
 def _ordinals(run: _Run) -> _Run | None:
-    """Return the letters of a raised "st", "nd", "rd" or "th"; None where a line has none."""
+    """Return the letters of a raised "st", "nd", "rd" or "th".
+
+    None where a line has none.
+    """
     order = np.argsort(run.places[:, 0])
     text = "".join(map(chr, run.codes[order].tolist())).strip().lower()
     return run if text in _ORDINALS else None
 
 
-def _line(page: int, run: _Run) -> Line:
+def _line(page: int, run: _Run) -> TextLine:
     order = np.argsort(run.places[:, 0], kind="stable")
     codes, places, pieces = run.codes[order], run.places[order], run.pieces[order]
     size = float(np.median(places[:, 3]))
@@ -238,20 +254,21 @@ def _line(page: int, run: _Run) -> Line:
         is_raised &= ~_is_ordinal(codes, is_raised)
         codes, places, pieces = codes[~is_raised], places[~is_raised], pieces[~is_raised]
     spaces = (places[:, 1] - places[:, 0])[codes == ord(" ")]
-    line = Line(page, 0, baseline, size, float(np.median(spaces)) if len(spaces) else SPACE * size)
+    line = TextLine(page, 0, baseline, size, float(np.median(spaces)) if len(spaces) else SPACE * size)
     line.words = _words(codes.tolist(), places.tolist(), pieces.tolist())
     return line
 
 
 def _is_ordinal(codes: NDArray[np.uint32], is_raised: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which raised characters are those of "1st" and its like."""
-    found = np.zeros(len(codes), np.bool_)
-    text = "".join(chr(code) if raised else " " for code, raised in zip(codes.tolist(), is_raised.tolist(), strict=True))
+    is_ordinal = np.zeros(len(codes), np.bool_)
+    pairs = zip(codes.tolist(), is_raised.tolist(), strict=True)
+    text = "".join(chr(code) if raised else " " for code, raised in pairs)
     for ending in _ORDINALS:
         at = text.lower().find(f" {ending} ") + 1
         if at > 0 and chr(int(codes[at - 1])).isdigit():
-            found[at : at + 2] = True
-    return found
+            is_ordinal[at : at + 2] = True
+    return is_ordinal
 
 
 def _words(codes: list[int], places: list[list[float]], pieces: list[int]) -> list[Word]:
@@ -293,7 +310,7 @@ def _unspaced(words: list[Word], size: float) -> Iterator[Word]:
         if len(letters) < SPACED_LETTERS:
             yield from letters
             continue
-        least = min(word.left - before.right for before, word in zip(letters, letters[1:], strict=False))
+        least = min(word.left - before.right for before, word in itertools.pairwise(letters))
         start = 0
         for place in range(1, len(letters) + 1):
             if place == len(letters) or letters[place].left - letters[place - 1].right > SPACED_WORDS * least:

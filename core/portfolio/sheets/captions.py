@@ -41,7 +41,22 @@ def with_captions(book: Workbook) -> list[Sheet]:
     for sheet in book.sheets:
         if sheet.row_count <= ROWS_MAX and 2 <= sheet.column_count <= COLUMNS_MAX:
             captions |= dict(_captions(sheet))
+    if captions and any(len(sheet.page_lines) for sheet in book.sheets):
+        captions = _of_pages(captions, book)
     return [_with(sheet, captions) for sheet in book.sheets] if captions else list(book.sheets)
+
+
+def _of_pages(captions: Captions, book: Workbook) -> Captions:
+    """Return the captions for any sheet where they are of one table, whose name the pages do not print."""
+    tables = {table for table, _ in captions}
+    if len(tables) > 1 or any(tables & set(_names(sheet)) for sheet in book.sheets):
+        return captions
+    return {("", field): caption for (_, field), caption in captions.items()}
+
+
+def _names(sheet: Sheet) -> tuple[str, ...]:
+    """List the names by which a table of captions may call a sheet."""
+    return "", key(sheet.name), key(first_line(sheet))
 
 
 def _captions(sheet: Sheet) -> Iterator[tuple[tuple[str, str], str]]:
@@ -68,7 +83,7 @@ def _text(sheet: Sheet, row: int, column: int) -> str:
 
 def _with(sheet: Sheet, captions: Captions) -> Sheet:
     """Put captions in place of the fields that a sheet has as texts."""
-    names = ("", key(sheet.name), key(first_line(sheet)))
+    names = _names(sheet)
     own = {field: caption for (table, field), caption in captions.items() if table in names}
     if not own or any(_is_table(sheet, row) for row in range(min(sheet.row_count, HEADER_ROWS))):
         return sheet

@@ -231,7 +231,7 @@ REFUSED: list[tuple[str, bytes, int, str]] = [
     ("export.xlsx", b"", 400, "empty"),
     ("export.csv", b"a,b\n1,2\n", 400, "must end in .xlsx"),
     ("export.pdf", b"%PDF-1.7", 400, "must end in .xlsx"),
-    ("export.xlsx", b"%PDF-1.7 something", 400, "PDF"),
+    ("export.xlsx", b"%PDF-1.7 something", 400, "no .xlsx"),
     ("export.xlsx", b"PK\x03\x04 and nothing more", 400, ""),
     ("export.xlsx", _book_of(1)[:-30], 400, ""),
 ]

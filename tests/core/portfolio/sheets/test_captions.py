@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
@@ -47,6 +50,16 @@ def test_what_is_no_caption_of_the_sheet(make_book: MakeBook, captions: list[Any
     portfolio = Portfolio.from_workbook(make_book({"Assets": ASSETS, "Captions": captions}))
     assert "cov_lite" not in portfolio
     assert len(portfolio) == 3
+
+
+def test_pages_do_not_print_the_name_of_their_table(make_book: MakeBook) -> None:
+    """The one table that captions are of is then the sheet with its fields; of two it could be either."""
+    two = [*CAPTIONS, ["Loans", "UserFlag1", "Defaulted"]]
+    for captions, is_read in ((CAPTIONS[:3], True), (two, False)):
+        book = make_book({"Page 2": ASSETS, "Page 1": captions})
+        sheets = [replace(sheet, page_lines=np.ones((sheet.row_count, 2), np.int32)) for sheet in book.sheets]
+        assert ("cov_lite" in Portfolio.from_workbook(replace(book, sheets=tuple(sheets)))) == is_read
+        assert "cov_lite" not in Portfolio.from_workbook(book)
 
 
 def test_cells_stay_where_they_are(make_book: MakeBook) -> None:
