@@ -120,7 +120,7 @@ class _Monthly:
         if isinstance(self.paper, Listing):
             self.gutter = 8.0
             self.style = replace(
-                self.style, font="Courier", bold="Courier-Bold", size=5.5, leading=6.8, vertical="first"
+                self.style, font="Courier", bold="Courier-Bold", size=5.5, leading=7.6, gap=0, vertical="first"
             )
         self.middle: Vertical = "first" if isinstance(self.paper, Listing) else "middle"
         series = random.choice(("IV", "2021-1", "XII"))
