@@ -22,7 +22,7 @@ WIDEST: Final = 1.2
 """How much wider it is than any strip in them, where no words prove it."""
 SPACE: Final = 2.2
 """Of the font's size: lines that stand further apart belong to different parts of the page."""
-SPACE_OF_USUAL: Final = 1.6
+SPACE_OF_USUAL: Final = 1.3
 """Likewise, of the usual distance of lines on a page."""
 NEAR: Final = 3.0
 """Likewise, of headings and titles above them."""
