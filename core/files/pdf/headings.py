@@ -42,8 +42,9 @@ def _run(heads: list[PrintedRow], body: list[PrintedRow]) -> tuple[int, int] | N
         last = first
         while last + 1 in headed & in_use and _is_apart(heads, body, last + 1):
             last += 1
+        last += last + 1 in in_use - headed
         if first < last <= first + COLUMNS_MAX:
-            return first, last + (last + 1 in in_use - headed)
+            return first, last
     return None
 
 
