@@ -7,13 +7,41 @@ such heading overlaps the figures of the column that it was put in.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from core.files.pdf.columns import PrintedRow
 from core.files.pdf.phrases import is_value
 
+LEADING_MAX: Final = 1.3
+"""Of the font's size: lines of a heading stand closer."""
 COLUMNS_MAX: Final = 6
 """Columns from the heading without figures to the figures without a heading."""
+
+
+def with_whole_headings(rows: list[PrintedRow]) -> list[PrintedRow]:
+    """Return the rows with the first word of a heading joined to the rest of it, where it is alone on the first line.
+
+    It would be the title of what is below otherwise.
+    """
+    while len(rows) > 2 and _is_first_word(rows[0], rows[1]) and not _has_values(rows[1]):
+        ((column, cell),) = rows[0].cells.items()
+        below = rows[1].cells[column]
+        text = f"{cell.text} {below.text}"
+        rows[1].cells[column] = replace(
+            below, text=text, left=min(cell.left, below.left), right=max(cell.right, below.right)
+        )
+        rows = rows[1:]
+    return rows
+
+
+def _is_first_word(row: PrintedRow, below: PrintedRow) -> bool:
+    """Return whether a row has one cell, right above one of several cells of the row below."""
+    if len(row.cells) != 1 or len(below.cells) < 2 or row.page != below.page:
+        return False
+    ((column, cell),) = row.cells.items()
+    is_near = 0 < row.last_baseline - below.baseline <= LEADING_MAX * row.size
+    return column > 0 and cell.last_column == column and column in below.cells and is_near
 
 
 def set_right(rows: list[PrintedRow]) -> None:
