@@ -15,7 +15,7 @@ from core.files.pdf.phrases import FIGURE_CHARACTERS_MAX
 from core.values import Kind
 
 _CURRENCY: Final = re.compile(
-    r"(?P<open>\()?(?P<sign>-)?\s*(?P<mark>(?:US|C|CA|A|AU|HK)?[$€£¥]|USD|EUR|GBP|CAD|AUD|CHF|JPY)\s*(?P<rest>[-(]?[.,]*\d[\d.,]*\)?)(?P<close>\))?"
+    r"(?P<open>\()?(?P<sign>-)?\s*(?P<mark>(?:US|C|CA|A|AU|HK)?[$€£¥]|USD|EUR|GBP|CAD|AUD|CHF|JPY)\s*(?P<rest>[-(]?[.,]*\d[\d.,]*(?(open)|\)?))(?P<close>\))?"
 )
 _TRAILING: Final = re.compile(r"(?P<rest>[.,]*\d[\d.,]*)\s*(?P<mark>[$€£¥]|USD|EUR|GBP|CAD|AUD|CHF)")
 _MARKED: Final = re.compile(
