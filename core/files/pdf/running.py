@@ -16,6 +16,8 @@ HEAD_MAX: Final = 14
 """Lines at the top of a page that may repeat."""
 FOOT_MAX: Final = 6
 """Lines at its end."""
+ROW_FIGURES: Final = 2
+"""Amounts of a line that is no title."""
 OVERLAP: Final = 0.85
 """Of the font's size: lines closer than that belong to one row."""
 FOOT_SPACE: Final = 1.5
@@ -75,14 +77,20 @@ def same_head(before: list[TextLine], lines: list[TextLine]) -> int:
     Between them that page may have titles that this one lacks.
     """
     at = count = 0
+    end = next((place for place, line in enumerate(before) if _is_row(line)), len(before))
     for line in lines[:HEAD_MAX]:
-        again = next((place for place in range(at, len(before)) if _same(before[place], line)), None)
+        again = next((place for place in range(at, end) if _same(before[place], line)), None)
         if again is None or (again > count and not _is_heading(line)):
             break
         at, count = again + 1, count + 1
     while 0 < count < len(lines) and _prints_over(lines[count - 1], lines[count]):
         count -= 1
     return count
+
+
+def _is_row(line: TextLine) -> bool:
+    """Return whether a line has several amounts, as a table's rows do."""
+    return sum(_AMOUNT.search(word.text) is not None for word in line.words) >= ROW_FIGURES
 
 
 def _prints_over(line: TextLine, below: TextLine) -> bool:
