@@ -82,7 +82,7 @@ class BlockCover:
     def joined(self, below: BlockCover) -> BlockCover | None:
         """Return both together; None where a gap keeps no strip."""
         covered = self.covered | below.covered
-        needed = _without_others(np.concatenate((self.needed, below.needed)))
+        needed = without_others(np.concatenate((self.needed, below.needed)))
         strip = min(self.strip, below.strip)
         if len(needed):
             free = np.concatenate(([0], np.cumsum(~covered)))
@@ -91,7 +91,7 @@ class BlockCover:
         return BlockCover(covered, needed, strip, self.gaps + below.gaps)
 
 
-def _without_others(gaps: NDArray[np.int32]) -> NDArray[np.int32]:
+def without_others(gaps: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the gaps that have no other in them, from the left."""
     gaps = gaps[np.lexsort((-gaps[:, 0], gaps[:, 1]))]
     if len(gaps) < 2:

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.files.pdf.blocks import LineBlock, Ruler
+from core.files.pdf.blocks import LineBlock, Ruler, without_others
 from core.files.pdf.phrases import are_parted, is_value, phrases
 from core.files.pdf.words import TextLine, Word
 
@@ -24,10 +24,6 @@ ALIKE_SHARE: Final = 0.5
 """how many of the texts before them must be unlike the others,"""
 ALIKE: Final = 0.05
 """and how far apart they may begin, of the font's size."""
-WIDE_STRIPS: Final = 3
-"""How often a space's strip is in one that only parts columns."""
-GAPS_MAX: Final = 3_000
-"""Gaps of a block that are looked at, beside those that must have a gutter."""
 SAMPLE: Final = 400
 """Lines of a block that are looked at for narrow gutters."""
 
@@ -133,26 +129,21 @@ def _strips(block: LineBlock) -> NDArray[np.int64]:
 def _under_gaps(block: LineBlock, strips: NDArray[np.int64], known: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which strips are gutters, beside known ones.
 
-    The fewest that give each wide gap one, those of the most gaps first, of as many those that are wider than a space.
-
-    A gap over a blank cell has further strips in it, of which some only part the words of a cell.
+    The fewest that give each wide gap one: of the gap that ends first without one the last strip, and so on. Of a gap
+    over a blank cell or beside a short one some strips only part the words of a cell; the last one of the gap that ends
+    first stands right before the longest cell of its column.
     """
     chosen = known.copy()
     if not block.cover.gaps:
         return chosen
-    gaps = np.concatenate(block.cover.gaps)
-    gaps = gaps[:: max(1, len(gaps) // GAPS_MAX)]
-    gaps = np.concatenate((gaps, block.cover.needed))
-    inside = (gaps[:, :1] <= strips[:, 0]) & (gaps[:, 1:] >= strips[:, 1])
-    inside = inside[~inside[:, chosen].any(1)]
-    widths = np.minimum(strips[:, 1] - strips[:, 0], WIDE_STRIPS * block.cover.strip)
-    shares = widths / (1 + widths.sum())
-    while len(inside):
-        best = int((inside.sum(0) + shares).argmax())
-        if not inside[:, best].any():
-            break
-        chosen[best] = True
-        inside = inside[~inside[:, best]]
+    gaps = without_others(np.concatenate((*block.cover.gaps, block.cover.needed)))
+    starts, stops = strips.T.tolist()
+    last = -1
+    for start, stop in gaps.tolist():
+        inside = range(bisect_left(starts, start), bisect_right(stops, stop))
+        if inside and last < inside.start and not chosen[inside.start : inside.stop].any():
+            last = inside.stop - 1
+            chosen[last] = True
     return chosen
 
 

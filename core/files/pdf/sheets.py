@@ -15,6 +15,7 @@ from core.files.cells import Budget, SheetBuilder
 from core.files.limits import SHEETS_MAX
 from core.files.pdf.blocks import LineBlock, Ruler
 from core.files.pdf.columns import Grid, PrintedCell, PrintedRow, grid_of, merged_grid, row_of
+from core.files.pdf.headings import set_right, with_whole_headings
 from core.files.pdf.phrases import gaps
 from core.files.pdf.rows import joined_rows
 from core.files.pdf.sections import PageSection
@@ -58,6 +59,8 @@ def table_of(section: PageSection, ruler: Ruler) -> PrintedTable:
         if (merged := merged_grid(grid, own)) is not grid:
             own = _rows(body, merged, block)
         own = joined_rows(own)
+        set_right(own)
+        own = with_whole_headings(own)
         if above and own and _is_apart(rows[-1], own[0], SPACE_ABOVE * own[0].size):
             rows.append(None)
         rows += _spaced(own)
