@@ -133,11 +133,40 @@ def _characters(
     table, objects = read_characters(handle, count, *_CALLS)
     for at in np.flatnonzero((table[:, 0] == 0) | (table[:, 0] >= _PRIVATE[0][0])).tolist():
         table[at, 0] = _meaning(text_page, at, int(table[at, 0]), number, fonts)
+    for at in _without_text(text_page, objects, number, fonts):
+        table[at, 0] = 0
     is_finite = np.isfinite(table).all(1)
     table, objects = table[is_finite], objects[is_finite]
     codes, boxes, origins, angles = table[:, 0].astype(np.uint32), table[:, 1:5], table[:, 5:7], table[:, 7]
     return PageCharacters(number, codes, boxes, origins, angles, objects, _crop(page), _has_pictures(page))
 
+
+def _without_text(
+    text_page: pdfium.FPDF_TEXTPAGE, objects: NDArray[np.uint64], page: int, fonts: _Fonts
+) -> Iterator[int]:
+    """Yield the characters that are not drawn, and those whose codes PDFium took for want of a meaning."""
+    pieces, firsts, of_piece = np.unique(objects, return_index=True, return_inverse=True)
+    for place, (piece, first) in enumerate(zip(pieces.tolist(), firsts.tolist(), strict=True)):
+        if piece and _mode_of(piece) in _INVISIBLE:
+            yield from np.flatnonzero(of_piece == place).tolist()
+        elif pdfium.FPDFText_HasUnicodeMapError(text_page, first) == 1:
+            for at in np.flatnonzero(of_piece == place).tolist():
+                if pdfium.FPDFText_HasUnicodeMapError(text_page, at) == 1:
+                    _count_unreadable(text_page, at, page, fonts)
+                    yield at
+
+
+def _count_unreadable(text_page: pdfium.FPDF_TEXTPAGE, at: int, page: int, fonts: _Fonts) -> None:
+    name = _font_name(text_page, at)
+    if not any(word in name.lower() for word in _DINGBATS):
+        fonts.count(name, page)
+
+
+_mode_of = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(
+    ctypes.cast(pdfium.FPDFTextObj_GetTextRenderMode, ctypes.c_void_p).value or 0
+)
+"""How the text of a piece is drawn."""
+_INVISIBLE: Final = (pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP)
 
 _CALLS: Final = tuple(
     ctypes.cast(function, ctypes.c_void_p).value or 0
