@@ -542,11 +542,12 @@ def private_use() -> Document:
 def subset_without_unicode() -> Document:
     """Return text in a subset of a font, with codes of its own and nothing that says what they mean."""
     font = f"Subset{next(_NUMBERS)}"
-    pdfmetrics.registerFont(TTFont(font, str(_DEJAVU), asciiReadable=False))
+    pdfmetrics.registerFont(TTFont(font, str(_DEJAVU)))
 
     class AllInSubset(Paper):
-        def put(self, x: float, y: float, text: str, _: str, size: float) -> None:
-            super().put(x, y, text, font, size)
+        def put(self, x: float, y: float, text: str, font_of_style: str, size: float) -> None:
+            letters = "".join(chr(0x3E0 + ord(sign)) for sign in text)  # Cyrillic: codes in the order of their use
+            super().put(x, y, letters, font, size)
 
     def edit(pdf: pikepdf.Pdf) -> None:
         for obj in fonts_of(pdf):
