@@ -19,14 +19,24 @@ ROWS_OF_PAGE: Final = 12
 RUNNING: Final = ("Alder Park CLO 4, Ltd.", "Monthly Report as of 30-Sep-2024")
 """The lines above each page."""
 
-LOAN_HEADER: Final = ("Borrower", "CUSIP", "Par Amount", "Price", "Spread", "Maturity Date", "Moody's Rating")
+LOAN_HEADER: Final = (
+    "Borrower",
+    "CUSIP",
+    "Par Amount",
+    "Price",
+    "Spread",
+    "Maturity Date",
+    "Moody's Rating",
+    "Market Value",
+)
 _NAMES: Final = ("Birch Media", "Cedar Foods", "Dune Software", "Elm Transport", "Fir Packaging", "Grove Health")
 _RATINGS: Final = ("B1", "B2", "B3", "Caa1")
 
 _LEFT: Final = 40
 _TOP: Final = 540
 _LEADING: Final = 16
-_WIDTHS: Final = (200, 80, 110, 70, 70, 100, 90)
+_WIDTHS: Final = (160, 80, 100, 60, 60, 90, 100, 110)
+_LEFT_ALIGNED: Final = (0, 1, 6)
 
 
 @dataclass(frozen=True)
@@ -41,6 +51,11 @@ class DrawnLoan:
     page: int
     line: int
 
+    @property
+    def value(self) -> float:
+        """Par at its price."""
+        return round(self.par * self.price / 100, 2)
+
 
 @dataclass(frozen=True)
 class DrawnReport:
@@ -49,7 +64,7 @@ class DrawnReport:
     data: bytes
     loans: list[DrawnLoan]
     total: float
-    """As printed."""
+    """Of par, as printed."""
 
 
 @dataclass
@@ -71,11 +86,11 @@ class _Pages:
             self.draw([text], font="Helvetica-Bold")
 
     def draw(self, cells: Sequence[str], font: str = "Helvetica") -> None:
-        """Draw a line: the first two columns and the last from the left, the others from the right."""
+        """Draw a line: columns of text from the left, the others from the right."""
         self.canvas.setFont(font, 9)
         y, x = _TOP - self.line * _LEADING, _LEFT
         for at, (cell, width) in enumerate(zip(cells, _WIDTHS, strict=False)):
-            if at in (0, 1, len(_WIDTHS) - 1):
+            if at in _LEFT_ALIGNED:
                 self.canvas.drawString(x + 12 * (at > 1), y, cell)
             else:
                 self.canvas.drawRightString(x + width, y, cell)
@@ -115,9 +130,11 @@ def draw_report(count: int = 30, *, total_off: float = 0.0) -> DrawnReport:
                 f"{3 + at % 3}.25%",
                 f"{at % 28 + 1}-Jun-2029",
                 loan.rating,
+                f"{loan.value:,.2f}",
             ]
         )
         loans.append(loan)
     total = round(sum(loan.par for loan in loans) + total_off, 2)
-    pages.draw(["Total", "", f"{total:,.2f}"], font="Helvetica-Bold")
+    value = sum(loan.value for loan in loans)
+    pages.draw(["Total", "", f"{total:,.2f}", "", "", "", "", f"{value:,.2f}"], font="Helvetica-Bold")
     return DrawnReport(pages.data(), loans, total)

@@ -119,7 +119,9 @@ class _Monthly:
         self.gutter = random.choice((3.0, 4.0, 7.0))
         if isinstance(self.paper, Listing):
             self.gutter = 8.0
-            self.style = replace(self.style, font="Courier", bold="Courier-Bold", size=5.5, vertical="first")
+            self.style = replace(
+                self.style, font="Courier", bold="Courier-Bold", size=5.5, leading=7.6, gap=0, vertical="first"
+            )
         self.middle: Vertical = "first" if isinstance(self.paper, Listing) else "middle"
         series = random.choice(("IV", "2021-1", "XII"))
         self.deal = f"{random.choice(('Ashcombe', 'Penhallow', 'Brightwater'))} CLO {series}, Ltd."

@@ -165,12 +165,19 @@ class Paper:
         return y - 1.5
 
     def row(
-        self, table: Table, columns: list[Column], cells: list[Printed], y: float, style: Style, bold: bool = False
+        self,
+        table: Table,
+        columns: list[Column],
+        cells: list[Printed],
+        y: float,
+        style: Style,
+        bold: bool = False,
+        is_heading: bool = False,
     ) -> float:
-        """Draw a row below y and return the place below it."""
+        """Draw a row below y and return the place below it; a heading is not wrapped."""
         font = style.bold if bold else style.font
         texts = [
-            self._lines(cell, column, font, style) if column.wraps else [cell.text]
+            self._lines(cell, column, font, style) if column.wraps and not is_heading else [cell.text]
             for cell, column in zip(cells, columns, strict=True)
         ]
         count = max(map(len, texts))

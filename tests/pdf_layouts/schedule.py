@@ -174,8 +174,8 @@ class _Schedule:
         names += ["rate", "maturity", "principal", "cost", "value", "share"]
         return [texts.get(name, Printed("")) for name in names]
 
-    def draw_row(self, cells: list[Printed], bold: bool = False) -> Row:
-        self.y = self.paper.row(self.table, self.columns, cells, self.y, self.form.style, bold)
+    def draw_row(self, cells: list[Printed], bold: bool = False, is_heading: bool = False) -> Row:
+        self.y = self.paper.row(self.table, self.columns, cells, self.y, self.form.style, bold, is_heading)
         return self.table.rows[-1]
 
     def amount(self, value: float, sign: bool = False) -> Printed:
@@ -289,7 +289,7 @@ class _Schedule:
             self.industry = ""
             self.make_room(5)
             share = sums.value / self.net_assets
-            self.draw_row(self.cells(issuer=Printed(f"{name} — {share:.1%}")), bold=True)
+            self.draw_row(self.cells(issuer=Printed(f"{name} — {share:.1%}")), bold=True, is_heading=True)
             self.industry = name
             for issuer, kind, value, cost, par in industry:
                 self.draw_loan(issuer, kind, value, cost, par)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import Final
 
 from core.files.pdf.phrases import gaps, is_value, phrases
@@ -21,6 +22,8 @@ WIDEST: Final = 1.2
 """How much wider it is than any strip in them, where no words prove it."""
 SPACE: Final = 2.2
 """Of the font's size: lines that stand further apart belong to different parts of the page."""
+SPACE_OF_USUAL: Final = 1.3
+"""Likewise, of the usual distance of lines on a page."""
 NEAR: Final = 3.0
 """Likewise, of headings and titles above them."""
 LABELLED: Final = 0.8
@@ -78,7 +81,9 @@ def _chunks(lines: list[TextLine]) -> list[tuple[int, int]]:
 
     Lines above and below that have one phrase alone are titles and remarks.
     """
-    starts = [at for at in range(len(lines)) if at == 0 or _space(lines, at) > SPACE]
+    spaces = [_space(lines, at) for at in range(1, len(lines))]
+    wide = max(SPACE, SPACE_OF_USUAL * median(spaces)) if spaces else SPACE
+    starts = [0, *(at for at, space in enumerate(spaces, 1) if space > wide)]
     chunks: list[tuple[int, int]] = []
     for start, stop in zip(starts, [*starts[1:], len(lines)], strict=True):
         within = [at for at in range(start, stop) if _has_gaps(lines[at])]

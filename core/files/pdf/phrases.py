@@ -27,6 +27,8 @@ PIECES_SHARE: Final = 0.3
 """Of the words that stand close, how many must be of one piece where pieces are cells."""
 LINES_SHARE: Final = 0.05
 """Of the words that stand far apart, how many may be of one piece there; more, and pieces are lines."""
+PIECE_WIDE_GAP: Final = 2.5
+"""Of the font's size: what parts even words of one piece there; less may be several spaces in a cell."""
 BROKEN_MAX: Final = 0.02
 """Of the words, how many may be printed in several pieces there."""
 LABEL_GAP: Final = 0.18
@@ -164,10 +166,10 @@ def _is_wide(before: Word, word: Word, line: TextLine) -> bool:
     A wide one, one between pieces, or a space between a label and its value.
     """
     gap = word.left - before.right
+    if line.has_pieces:
+        return before.last != word.first or gap > PIECE_WIDE_GAP * line.size
     if gap > max(WIDE_GAP * line.size, WIDE_SPACES * line.space):
         return True
-    if line.has_pieces:
-        return before.last != word.first
     return gap > LABEL_GAP * line.size and before.text[-1] == ":" and is_value(word.text)
 
 

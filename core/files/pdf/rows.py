@@ -29,6 +29,8 @@ INDENT: Final = 0.4
 """Of the font's size: how far second lines stand to the right, where they do."""
 CLOSER: Final = 0.93
 """Of the usual distance of rows: what stands closer belongs to the row above."""
+_LINKS: Final = frozenset(("and", "at", "by", "due", "for", "maturing", "of", "on", "the", "to"))
+"""Words that another follows."""
 SHARE_OF_WRAPS: Final = 0.8
 """Of the lines that could go on with a cell, how many must have had no room, for all such lines to do."""
 
@@ -59,10 +61,12 @@ def joined_rows(rows: list[PrintedRow]) -> list[PrintedRow]:
         start -= 1
         body.insert(0, rows[start])
     for row in body:
-        if (joined and _goes_on(joined[-1], row, wraps)) or (joined and _leads(joined[-1], row, wraps)):
+        if joined and _goes_on(joined[-1], row, wraps):
             _append(joined[-1], row)
-        else:
-            joined.append(row)
+            continue
+        joined.append(row)
+        while len(joined) > 1 and _leads(joined[-2], joined[-1], wraps):
+            _append(joined[-2], joined.pop())
     return rows[:start] + joined
 
 
@@ -114,11 +118,11 @@ def _could_go_on(above: PrintedRow, row: PrintedRow) -> bool:
 def _could_follow(above: PrintedCell | None, cell: PrintedCell) -> bool:
     """Return whether a cell may be the rest of the one above.
 
-    A text below a text, or what follows a hyphen.
+    A text below a text, or what follows a hyphen or a word such as "due".
     """
     if above is None or is_value(above.text):
         return False
-    return above.text[-1] in "-/" or not is_value(cell.text)
+    return above.text[-1] in "-/" or not is_value(cell.text) or _ends_with_link(above.text)
 
 
 def _had_no_room(above: PrintedRow, row: PrintedRow, wraps: _Wraps) -> bool:
@@ -143,9 +147,13 @@ def _goes_on(above: PrintedRow, row: PrintedRow, wraps: _Wraps) -> bool:
 
 def _leads(above: PrintedRow, row: PrintedRow, wraps: _Wraps) -> bool:
     """Return whether a line has the beginning of the texts of the row below."""
-    if not _could_lead(above, row) or not _had_no_room_below(above, row, wraps):
+    if not _could_lead(above, row):
         return False
-    return _is_close(row.size, above.last_baseline - row.baseline, wraps)
+    is_close = _is_close(row.size, above.last_baseline - row.baseline, wraps)
+    if _had_no_room_below(above, row, wraps):
+        return is_close
+    pairs = [(cell, row.cells[column]) for column, cell in above.cells.items()]
+    return is_close and all(_is_indented(first, cell, row.size) for first, cell in pairs)
 
 
 def _is_close(size: float, distance: float, wraps: _Wraps) -> bool:
@@ -166,7 +174,11 @@ def _is_indented(above: PrintedCell, cell: PrintedCell, size: float) -> bool:
 
 def _is_open(text: str) -> bool:
     """Return whether a text cannot end as it does."""
-    return text[-1] in ",-&/(" or text.count("(") > text.count(")")
+    return text[-1] in ",-&/(" or text.count("(") > text.count(")") or _ends_with_link(text)
+
+
+def _ends_with_link(text: str) -> bool:
+    return text.rpartition(" ")[2].lower() in _LINKS
 
 
 def _could_lead(above: PrintedRow, row: PrintedRow) -> bool:

@@ -16,6 +16,8 @@ HEAD_MAX: Final = 14
 """Lines at the top of a page that may repeat."""
 FOOT_MAX: Final = 6
 """Lines at its end."""
+OVERLAP: Final = 0.85
+"""Of the font's size: lines closer than that belong to one row."""
 FOOT_SPACE: Final = 1.5
 """Of the font's size: what parts the running lines at the end of a page from its last row."""
 SAME_HEIGHT: Final = 1.0
@@ -78,7 +80,14 @@ def same_head(before: list[TextLine], lines: list[TextLine]) -> int:
         if again is None or (again > count and not _is_heading(line)):
             break
         at, count = again + 1, count + 1
+    while 0 < count < len(lines) and _prints_over(lines[count - 1], lines[count]):
+        count -= 1
     return count
+
+
+def _prints_over(line: TextLine, below: TextLine) -> bool:
+    """Return whether a line is the upper one of a cell that others stand in the middle of."""
+    return line.baseline - below.baseline < OVERLAP * line.size
 
 
 def _is_heading(line: TextLine) -> bool:

@@ -123,6 +123,8 @@ def _goes_on(section: PageSection, head: list[TextLine], body: list[TextLine], r
         return True
     if rows[0] is body[0] and _fits(last, rows[0], ruler) and _has_edges(last, rows[0]):
         return True
+    titles = {repeated_text(line) for line in section.first_page[:HEAD_MAX]}
+    rows = [line for line in rows if repeated_text(line) not in titles] or rows
     leading = next((line for line in rows if has_figures(line)), rows[0])
     if leading is not rows[0] or body.index(leading) > 2:
         return False

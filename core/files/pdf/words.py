@@ -12,7 +12,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from core.files.errors import ParseFailed
 from core.files.pdf.characters import PageCharacters
+from core.files.pdf.limits import PAGE_LINES_MAX
 
 SIZE_OF_HEIGHT: Final = 0.86
 """A font's size by the height of its lines: 0.82 to 0.9 for the usual ones."""
@@ -95,7 +97,11 @@ class PageLines:
 
 
 def lines_of(page: PageCharacters) -> PageLines:
-    """Return the lines of a page in the direction that most of its characters have."""
+    """Return the lines of a page in the direction that most of its characters have.
+
+    Raises:
+        ParseFailed: more lines than the limit.
+    """
     quarters = _quarters(page)
     if not (quarters >= 0).any():
         return PageLines(page.number, [], page.has_pictures)
@@ -103,6 +109,8 @@ def lines_of(page: PageCharacters) -> PageLines:
     along, across = _shift(page, turn)
     shifts = {0: (along, across), 3: (across, -along), 1: (-across, along)}
     lines, upward, downward = (_turned(page, quarters, (turn + aside) % 4, *shifts[aside]) for aside in (0, 3, 1))
+    if len(lines) > PAGE_LINES_MAX:
+        raise ParseFailed(f"Page {page.number} of the PDF has {len(lines):,} lines; the limit is {PAGE_LINES_MAX:,}.")
     for number, line in enumerate(lines, 1):
         line.number = number
     return PageLines(page.number, lines, page.has_pictures, upward, downward)

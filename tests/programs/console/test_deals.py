@@ -176,7 +176,7 @@ def test_a_file_that_cannot_be_read_says_so_and_makes_one_deal_only(visits: Visi
     page = desk.page
     desk.sign_in(owner, "/deals")
     desk.expect("400")
-    drop(page, **{"broken.pdf": b"no workbook"})
+    drop(page, **{"broken.doc": b"no workbook"})
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("button", name="Add").click()
     expect(dialog.locator(".problem")).to_contain_text("Request ")

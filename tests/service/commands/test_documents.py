@@ -59,6 +59,7 @@ def test_map_shows_a_total_that_does_not_add_up(tmp_path: Path) -> None:
     answer = " ".join(cushion("map", tmp_path / "off.pdf").stdout.split())
     total = drawn.loans[-1].line + 1
     assert f"The total of sheet 'Schedule of Investments' (page 4, line {total}) is {drawn.total:,.2f}" in answer
+    assert f"total_differs: page 4, line {total}: " in answer
 
 
 def test_map_names_page_and_line_of_a_row_at_fault(report: Path, drawn: DrawnReport, tmp_path: Path) -> None:

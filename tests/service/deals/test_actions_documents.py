@@ -95,6 +95,9 @@ def test_a_total_that_does_not_add_up_makes_figures_of_par_doubtful(owner: Membe
     run = owner.post("/api/v1/compliance/run", json={"workbook_id": workbook["id"]}).json()
     where = f"(page {drawn.loans[-1].page}, line {drawn.loans[-1].line + 1})"
     assert any(where in warning["message"] for warning in run["warnings"]), run["warnings"]
+    (remark,) = (warning for warning in run["warnings"] if warning["code"] == "total_differs")
+    assert f"{drawn.total:,.2f}" in remark["message"]
+    assert remark["message"].endswith("('Schedule of Investments', row 35).")
     result = next(each for each in run["results"] if each["test_id"] == "single_obligor_concentration")
     assert any(doubt["code"] == "conflict" and where in doubt["message"] for doubt in result["doubt"])
 
