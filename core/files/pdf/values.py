@@ -15,7 +15,7 @@ from core.files.pdf.phrases import FIGURE_CHARACTERS_MAX
 from core.values import Kind
 
 _CURRENCY: Final = re.compile(
-    r"(?P<open>\()?(?P<sign>-)?\s*(?P<mark>(?:US|C|CA|A|AU|HK)?[$€£¥]|USD|EUR|GBP|CAD|AUD|CHF|JPY)\s*(?P<rest>[-(]?[.,]*\d[\d.,]*\)?)(?P<close>\))?"
+    r"(?P<open>\()?(?P<sign>-)?\s*(?P<mark>(?:US|C|CA|A|AU|HK)?[$€£¥]|USD|EUR|GBP|CAD|AUD|CHF|JPY)\s*(?P<rest>[-(]?[.,]*\d[\d.,]*(?(open)|\)?))(?P<close>\))?"
 )
 _TRAILING: Final = re.compile(r"(?P<rest>[.,]*\d[\d.,]*)\s*(?P<mark>[$€£¥]|USD|EUR|GBP|CAD|AUD|CHF)")
 _MARKED: Final = re.compile(
@@ -23,6 +23,10 @@ _MARKED: Final = re.compile(
 )
 _MARKS: Final = re.compile(r"(?:\(\d{1,2}\)\s*,?){2,}")
 """Footnotes alone, as a column of notes has them."""
+_PERCENT_BEHIND: Final = re.compile(r"\(\s*(?P<rest>\d[\d.,]*)\s*\)\s*%")
+"""A negative percentage as filings print it: the sign behind the brackets."""
+_DASH: Final = re.compile(r"\A[\u2012\u2013\u2014\u2212](?=[$€£¥]?\d)")
+"""Dashes in front of a figure: a minus."""
 _RAISED: Final = "¹²³⁴⁵⁶⁷⁸⁹⁰⁽⁾"
 _FIGURES: Final = re.compile(r"[(]?-?[$€£¥]?\s?([\d.,]*\d)\s?%?[)]?")
 
@@ -64,6 +68,7 @@ def cell_of(text: str, formats: PrintedFormats, *, comma: bool) -> Cell:
 
 def _value(text: str, *, comma: bool) -> tuple[Kind, float, str] | None:
     mark = ""
+    text = _PERCENT_BEHIND.sub(r"(\g<rest>%)", _DASH.sub("-", text))
     if (match := _CURRENCY.fullmatch(text)) is not None and bool(match["open"]) == bool(match["close"]):
         mark, text = match["mark"], f"{match['open'] or ''}{match['sign'] or ''}{match['rest']}{match['close'] or ''}"
     elif (match := _TRAILING.fullmatch(text)) is not None:

@@ -47,7 +47,7 @@ MARK_REACH: Final = 0.75
 _SLANT: Final = 0.05
 """Radians off the nearest right angle; what slants more is a watermark."""
 
-_HYPHENS: Final = {0x02: 0x2D, 0xAD: 0x2D, 0x2010: 0x2D, 0x2011: 0x2D, 0xFFFE: 0x2D}
+_HYPHENS: Final = {0x02: 0x2D, 0xAD: 0x2D, 0x2010: 0x2D, 0x2011: 0x2D, 0x2212: 0x2D, 0xFFFE: 0x2D}
 _LIGATURES: Final = ("ff", "fi", "fj", "fl", "ft")
 """The ends of letters that fonts have as one: their boxes end with their ink, before the next letter's place."""
 _ORDINALS: Final = ("st", "nd", "rd", "th")
