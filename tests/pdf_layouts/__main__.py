@@ -9,13 +9,13 @@ from pathlib import Path
 
 from core.files.errors import FileRefused
 from core.files.pdf import read_pdf
-from tests.pdf_layouts import filing, monthly, programs, schedule, small
+from tests.pdf_layouts import bank, filing, monthly, programs, schedule, small
 from tests.pdf_layouts.score import Score, score_of
 from tests.pdf_layouts.truth import Document, Draw, Table
 
 KINDS: dict[str, Draw] = {
-    "schedule": schedule.draw, "filing": filing.draw, "monthly": monthly.draw, "web": programs.draw_web,
-    "typeset": programs.draw_typeset, "small": small.draw,
+    "schedule": schedule.draw, "filing": filing.draw, "monthly": monthly.draw, "bank": bank.draw,
+    "web": programs.draw_web, "typeset": programs.draw_typeset, "small": small.draw,
 }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
+from itertools import count
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -37,6 +38,8 @@ NAMES: Final = (
     "Kestrel Aerostructures, Ltd.", "Tarn AV Towers, Inc.", "Quillon Pet Supplies, L.P.", "Westbrook Reflow, B.V.",
     "Marlow Fjord Fittings, Inc.",
 )  # fmt: skip
+_NUMBERS: Final = count(1)
+"""Of fonts that are registered, each by a name of its own."""
 _DEJAVU: Final = Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf")
 
 Change = Callable[[Paper], None]
@@ -128,7 +131,7 @@ def _without_table(document: Document) -> Document:
 
 def ligatures_by_unicode() -> Document:
     """Return text whose glyphs stand for several letters: U+FB00 to U+FB04."""
-    font = f"Ligatures{id(object())}"
+    font = f"Ligatures{next(_NUMBERS)}"
     pdfmetrics.registerFont(TTFont(font, str(_DEJAVU)))
     pairs = {"ffi": "\ufb03", "ffl": "\ufb04", "ff": "\ufb00", "fi": "\ufb01", "fl": "\ufb02"}
 
@@ -250,8 +253,8 @@ def invisible() -> Document:
     return single("invisible", after=after)
 
 
-def white_on_white() -> Document:
-    """Return a page with white text on white, and white headers on a dark bar, which are to be read."""
+def white_headers() -> Document:
+    """Return a page with white headers on a dark bar."""
 
     class WhiteHeader(Paper):
         def header(self, columns: list[Column], y: float, style: Style) -> float:
@@ -262,13 +265,7 @@ def white_on_white() -> Document:
             self.canvas.setFillColor(black)
             return below
 
-    def after(paper: Paper) -> None:
-        paper.canvas.setFillColor(white)
-        paper.canvas.setFont("Helvetica", 8)
-        paper.canvas.drawString(40, 500, "white 12,345.67")
-        paper.canvas.setFillColor(black)
-
-    return single("white_on_white", WhiteHeader(), after=after)
+    return single("white_headers", WhiteHeader())
 
 
 def outside() -> Document:
@@ -544,12 +541,13 @@ def private_use() -> Document:
 
 def subset_without_unicode() -> Document:
     """Return text in a subset of a font, with codes of its own and nothing that says what they mean."""
-    font = f"Subset{id(object())}"
-    pdfmetrics.registerFont(TTFont(font, str(_DEJAVU), asciiReadable=False))
+    font = f"Subset{next(_NUMBERS)}"
+    pdfmetrics.registerFont(TTFont(font, str(_DEJAVU)))
 
     class AllInSubset(Paper):
-        def put(self, x: float, y: float, text: str, _: str, size: float) -> None:
-            super().put(x, y, text, font, size)
+        def put(self, x: float, y: float, text: str, font_of_style: str, size: float) -> None:
+            letters = "".join(chr(0x3E0 + ord(sign)) for sign in text)  # Cyrillic: codes in the order of their use
+            super().put(x, y, letters, font, size)
 
     def edit(pdf: pikepdf.Pdf) -> None:
         for obj in fonts_of(pdf):
@@ -565,7 +563,7 @@ READABLE: Final[dict[str, Callable[[], Document]]] = {
         case.__name__: case
         for case in (
             ligatures_by_unicode, ligatures_by_name, symbol_font, bullets, no_break_spaces, hyphens, decimal_comma,
-            watermark, invisible, white_on_white, outside, vertical_headings, vertical_headings_down, page_numbers,
+            watermark, invisible, white_headers, outside, vertical_headings, vertical_headings_down, page_numbers,
             turned_pages,
             upside_down, shifted_box, in_forms, empty_password, old_encryption,
             object_streams, form_fields, annotations, one_page_scanned,
@@ -577,7 +575,7 @@ READABLE: Final[dict[str, Callable[[], Document]]] = {
 REFUSED: Final[dict[str, tuple[Callable[[], Document], str]]] = {
     "scan": (scan, "scan"),
     "password": (password, "password"),
-    "drawn_glyphs": (drawn_glyphs, "HelveticaDrawn"),
+    "drawn_glyphs": (drawn_glyphs, "of drawings (Type 3)"),
     "private_use": (private_use, "Helvetica"),
     "subset_without_unicode": (subset_without_unicode, "DejaVuSans"),
 }

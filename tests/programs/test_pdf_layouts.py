@@ -6,7 +6,7 @@ import pytest
 
 from core.files.errors import FileRefused
 from core.files.pdf import read_pdf
-from tests.pdf_layouts import filing, monthly, programs, schedule, small
+from tests.pdf_layouts import bank, filing, monthly, programs, schedule, small
 from tests.pdf_layouts.paper import plain
 from tests.pdf_layouts.score import Score, score_of
 from tests.pdf_layouts.truth import Draw
@@ -109,6 +109,17 @@ def test_a_filing(seed: int) -> None:
     score = score_of(document, read_pdf(document.data, document.name))
     assert score.share >= 0.99, shown(score)
     assert score.pieces == {"filing": 1}
+    assert score.misprints_right
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_bank_list_with_bands(seed: int) -> None:
+    """A band with the name of each asset stands above its loans, and is no part of the row above it."""
+    document = bank.draw(seed)
+    score = score_of(document, read_pdf(document.data, document.name))
+    assert score.share >= 0.99, shown(score)
+    assert (score.headers_right, score.rows_missing) == (score.headers, 0)
+    assert score.pieces == {"assets": 1}
     assert score.misprints_right
 
 

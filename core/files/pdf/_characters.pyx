@@ -22,6 +22,8 @@ ctypedef int (*BoxOf)(void*, int, Box*) noexcept nogil
 ctypedef int (*OriginOf)(void*, int, double*, double*) noexcept nogil
 ctypedef float (*AngleOf)(void*, int) noexcept nogil
 ctypedef void* (*ObjectOf)(void*, int) noexcept nogil
+ctypedef int (*UnknownOf)(void*, int) noexcept nogil
+ctypedef int (*ModeOf)(void*) noexcept nogil
 
 
 def read_characters(
@@ -32,12 +34,15 @@ def read_characters(
     uintptr_t origin_of,
     uintptr_t angle_of,
     uintptr_t object_of,
+    uintptr_t unknown_of,
+    uintptr_t mode_of,
 ):
     """Return a row for each character, and the text object of each.
 
-    A row has its code, the left, bottom, right and top of its box, the x and y of its origin, and its angle.
+    A row has its code, the left, bottom, right and top of its box, the x and y of its origin, its angle, whether its
+    font does not say what it means, and how it is drawn (ISO 32000-1, table 106; -1 where no text object has it).
     """
-    table = np.zeros((count, 8), np.float64)
+    table = np.zeros((count, 10), np.float64)
     objects = np.zeros(count, np.uint64)
     cdef double[:, ::1] rows = table
     cdef unsigned long long[::1] own = objects
@@ -45,6 +50,9 @@ def read_characters(
     cdef Box box
     cdef double x, y
     cdef int at
+    cdef int mode = -1
+    cdef void* item
+    cdef void* last = NULL
     with nogil:
         for at in range(count):
             box.left = box.bottom = box.right = box.top = 0
@@ -59,5 +67,11 @@ def read_characters(
             rows[at, 5] = x
             rows[at, 6] = y
             rows[at, 7] = (<AngleOf> angle_of)(text, at)
-            own[at] = <uintptr_t> (<ObjectOf> object_of)(text, at)
+            rows[at, 8] = (<UnknownOf> unknown_of)(text, at)
+            item = (<ObjectOf> object_of)(text, at)
+            if item != last or item == NULL:
+                last = item
+                mode = -1 if item == NULL else (<ModeOf> mode_of)(item)
+            rows[at, 9] = mode
+            own[at] = <uintptr_t> item
     return table, objects

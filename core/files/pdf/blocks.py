@@ -30,6 +30,8 @@ GROUP_DISTANCE: Final = 2.0
 """Of the font's size: words of groups stand closer above the headings of their columns."""
 FOREIGN_MAX: Final = 3
 """Lines between two parts of a block that do not keep its columns."""
+LAST_ROW: Final = 2.0
+"""Of the font's size: how close a table's last row stands, if it does not keep the columns."""
 RUNNING_SPACE: Final = 2.2
 """Of the font's size: what parts a running header from the page."""
 FOREIGN_SHARE: Final = 0.1
@@ -279,9 +281,19 @@ def _around_foreign_lines(blocks: list[LineBlock]) -> list[LineBlock]:
             lines = first.lines + between.lines + last.lines
             blocks[at : at + 3] = [LineBlock(lines, cover, foreign, first.table_lines + last.table_lines)]
             at = max(0, at - 2)
+        elif at + 2 == len(blocks) and _is_last_row(blocks[at], blocks[at + 1]):
+            first, last = blocks[at : at + 2]
+            foreign = first.foreign | {id(line) for line in last.lines}
+            blocks[at : at + 2] = [LineBlock(first.lines + last.lines, first.cover, foreign, first.table_lines)]
         else:
             at += 1
     return blocks
+
+
+def _is_last_row(above: LineBlock, below: LineBlock) -> bool:
+    """Return whether a block is a line close below a table: a total that is wider than its columns."""
+    distance = above.lines[-1].baseline - below.lines[0].baseline
+    return len(below.lines) == 1 and above.table_lines > FOREIGN_MAX and distance < LAST_ROW * below.lines[0].size
 
 
 def joined_blocks(above: LineBlock, below: LineBlock) -> LineBlock | None:

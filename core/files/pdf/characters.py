@@ -31,7 +31,14 @@ _DINGBATS: Final = ("wingding", "webding", "dingbat", "symbol", "bullet", "aweso
 """Words in the names of fonts whose characters are pictures."""
 
 UNREADABLE_MAX: Final = 20
-"""Characters without a meaning that a font may have: bullets and marks, which are left out."""
+"""Characters without a meaning that a font may have on a page: marks, which are left out and remarked,"""
+UNREADABLE_SHARE: Final = 0.05
+"""or such a share of the page's characters."""
+BULLETS: Final = 2
+"""Characters without a meaning of a font that has no others: bullets, which are left out."""
+_UNNAMED: Final = "without a name, of drawings (Type 3)"
+_INVISIBLE: Final = (3, 7)
+"""How text is drawn that is not seen (ISO 32000-1, table 106): what a program recognised in a picture, say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,8 @@ class PageCharacters:
     crop: tuple[float, float, float, float]
     """What of the page is shown: left, bottom, right, top."""
     has_pictures: bool
+    unreadable: dict[str, int]
+    """Characters without a meaning that were left out, by the names of their fonts."""
 
 
 def read_pages(data: bytes) -> Iterator[PageCharacters]:
@@ -71,10 +80,9 @@ def read_pages(data: bytes) -> Iterator[PageCharacters]:
             raise ParseFailed(_DAMAGED)
         if count > PAGES_MAX:
             raise ParseFailed(f"The PDF has {count:,} pages; the limit is {PAGES_MAX:,}.")
-        fonts = _Fonts()
         total = 0
         for index in range(count):
-            page = _read_page(document, index, fonts)
+            page = _read_page(document, index)
             total += len(page.codes)
             if total > CHARACTERS_MAX:
                 raise ParseFailed(
@@ -85,27 +93,7 @@ def read_pages(data: bytes) -> Iterator[PageCharacters]:
         pdfium.FPDF_CloseDocument(document)
 
 
-class _Fonts:
-    """Characters of each font that have no meaning."""
-
-    def __init__(self) -> None:
-        self._unreadable: dict[str, int] = {}
-
-    def count(self, name: str, page: int) -> None:
-        """Count such a character.
-
-        Raises:
-            ParseFailed: the font has too many.
-        """
-        self._unreadable[name] = self._unreadable.get(name, 0) + 1
-        if self._unreadable[name] > UNREADABLE_MAX:
-            raise ParseFailed(
-                f"The text of page {page} is in the font {name!r}, which does not say what its characters mean, so it "
-                "cannot be read. Ask for the report as a spreadsheet or as a PDF with plain fonts."
-            )
-
-
-def _read_page(document: pdfium.FPDF_DOCUMENT, index: int, fonts: _Fonts) -> PageCharacters:
+def _read_page(document: pdfium.FPDF_DOCUMENT, index: int) -> PageCharacters:
     page = pdfium.FPDF_LoadPage(document, index)
     if not page:
         raise ParseFailed(f"Page {index + 1} of the PDF is damaged. Print it to a new PDF and send that.")
@@ -119,24 +107,34 @@ def _read_page(document: pdfium.FPDF_DOCUMENT, index: int, fonts: _Fonts) -> Pag
                 raise ParseFailed(
                     f"Page {index + 1} of the PDF has {count:,} characters; the limit is {PAGE_CHARACTERS_MAX:,}."
                 )
-            return _characters(page, text_page, index + 1, max(0, count), fonts)
+            return _characters(page, text_page, index + 1, max(0, count))
         finally:
             pdfium.FPDFText_ClosePage(text_page)
     finally:
         pdfium.FPDF_ClosePage(page)
 
 
-def _characters(
-    page: pdfium.FPDF_PAGE, text_page: pdfium.FPDF_TEXTPAGE, number: int, count: int, fonts: _Fonts
-) -> PageCharacters:
+def _characters(page: pdfium.FPDF_PAGE, text_page: pdfium.FPDF_TEXTPAGE, number: int, count: int) -> PageCharacters:
     handle = ctypes.cast(text_page, ctypes.c_void_p).value or 0
     table, objects = read_characters(handle, count, *_CALLS)
-    for at in np.flatnonzero((table[:, 0] == 0) | (table[:, 0] >= _PRIVATE[0][0])).tolist():
-        table[at, 0] = _meaning(text_page, at, int(table[at, 0]), number, fonts)
-    is_finite = np.isfinite(table).all(1)
-    table, objects = table[is_finite], objects[is_finite]
-    codes, boxes, origins, angles = table[:, 0].astype(np.uint32), table[:, 1:5], table[:, 5:7], table[:, 7]
-    return PageCharacters(number, codes, boxes, origins, angles, objects, _crop(page), _has_pictures(page))
+    unreadable: dict[str, list[int]] = {}
+    is_odd = (table[:, 8] != 0) | (table[:, 0] == 0) | (table[:, 0] >= _PRIVATE[0][0])
+    for at in np.flatnonzero(is_odd).tolist():
+        table[at, 0] = _meaning(text_page, at, table[at], unreadable)
+    _check_fonts(unreadable, number, int((table[:, 9] >= 0).sum()))
+    is_kept = np.isfinite(table).all(1) & ~np.isin(table[:, 9], _INVISIBLE)
+    table, objects = table[is_kept], objects[is_kept]
+    return PageCharacters(
+        number,
+        codes=table[:, 0].astype(np.uint32),
+        boxes=table[:, 1:5],
+        origins=table[:, 5:7],
+        angles=table[:, 7],
+        objects=objects,
+        crop=_crop(page),
+        has_pictures=_has_pictures(page),
+        unreadable={name: len(codes) for name, codes in unreadable.items() if len(set(codes)) > BULLETS},
+    )
 
 
 _CALLS: Final = tuple(
@@ -147,25 +145,44 @@ _CALLS: Final = tuple(
         pdfium.FPDFText_GetCharOrigin,
         pdfium.FPDFText_GetCharAngle,
         pdfium.FPDFText_GetTextObject,
+        pdfium.FPDFText_HasUnicodeMapError,
+        pdfium.FPDFTextObj_GetTextRenderMode,
     )
 )
 """Addresses of PDFium's functions, for the kernel."""
 
 
-def _meaning(text_page: pdfium.FPDF_TEXTPAGE, at: int, code: int, page: int, fonts: _Fonts) -> int:
-    """Return the Unicode of a character outside of the scripts; 0 for a picture."""
+def _meaning(
+    text_page: pdfium.FPDF_TEXTPAGE, at: int, row: NDArray[np.float64], unreadable: dict[str, list[int]]
+) -> int:
+    """Return the Unicode of an odd character; 0 for a picture, and for one without a meaning, which is noted."""
+    code, is_unknown = int(row[0]), bool(row[8])
     is_private = any(low <= code <= high for low, high in _PRIVATE)
-    if code and not is_private:
+    if code and not is_private and not is_unknown:
         return code
-    if pdfium.FPDFText_IsGenerated(text_page, at):
-        return 0
+    if row[9] < 0 or code == ord(" "):
+        return code if code == ord(" ") else 0
     name = _font_name(text_page, at)
     if any(word in name.lower() for word in _DINGBATS):
         return 0
     if _SYMBOL_ENCODED[0] <= code <= _SYMBOL_ENCODED[1]:
         return code - 0xF000
-    fonts.count(name, page)
+    unreadable.setdefault(name, []).append(code)
     return 0
+
+
+def _check_fonts(unreadable: dict[str, list[int]], page: int, count: int) -> None:
+    """Refuse a page with much text in a font that does not say what its characters mean.
+
+    Raises:
+        ParseFailed: with the font's name.
+    """
+    for name, codes in unreadable.items():
+        if len(codes) > max(UNREADABLE_MAX, UNREADABLE_SHARE * count) and len(set(codes)) > BULLETS:
+            raise ParseFailed(
+                f"The text of page {page} is in the font {name!r}, which does not say what its characters mean, so it "
+                "cannot be read. Ask for the report as a spreadsheet or as a PDF with plain fonts."
+            )
 
 
 def _font_name(text_page: pdfium.FPDF_TEXTPAGE, at: int) -> str:
@@ -173,16 +190,15 @@ def _font_name(text_page: pdfium.FPDF_TEXTPAGE, at: int) -> str:
     buffer = ctypes.create_string_buffer(128)
     size = pdfium.FPDFText_GetFontInfo(text_page, at, buffer, len(buffer), ctypes.byref(flags))
     name = buffer.raw[: min(max(0, size - 1), len(buffer))].decode("utf-8", "replace")
-    return "".join(sign for sign in name if sign.isprintable()).partition("+")[2] or name or "without a name"
+    return "".join(sign for sign in name if sign.isprintable()).partition("+")[2] or name or _UNNAMED
 
 
 def _crop(page: pdfium.FPDF_PAGE) -> tuple[float, float, float, float]:
-    sides = [ctypes.c_float() for _ in range(4)]
-    places = [ctypes.byref(side) for side in sides]
-    if not pdfium.FPDFPage_GetCropBox(page, *places) and not pdfium.FPDFPage_GetMediaBox(page, *places):
+    """Return what of a page is shown, as PDFium takes it: boxes that are none count as a letter's."""
+    box = pdfium.FS_RECTF()
+    if not pdfium.FPDF_GetPageBoundingBox(page, ctypes.byref(box)):
         return -np.inf, -np.inf, np.inf, np.inf
-    left, bottom, right, top = (side.value for side in sides)
-    return min(left, right), min(bottom, top), max(left, right), max(bottom, top)
+    return min(box.left, box.right), min(box.bottom, box.top), max(box.left, box.right), max(box.bottom, box.top)
 
 
 def _has_pictures(page: pdfium.FPDF_PAGE) -> bool:

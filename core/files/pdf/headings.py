@@ -24,15 +24,24 @@ def with_whole_headings(rows: list[PrintedRow]) -> list[PrintedRow]:
 
     It would be the title of what is below otherwise.
     """
-    while len(rows) > 2 and _is_first_word(rows[0], rows[1]) and not _has_values(rows[1]):
-        ((column, cell),) = rows[0].cells.items()
-        below = rows[1].cells[column]
-        text = f"{cell.text} {below.text}"
-        rows[1].cells[column] = replace(
-            below, text=text, left=min(cell.left, below.left), right=max(cell.right, below.right)
-        )
-        rows = rows[1:]
-    return rows
+    whole: list[PrintedRow] = []
+    for row in reversed(rows):  # from below, as a heading has any number of lines
+        below = whole[-1] if whole else None
+        if below is None or _has_values(below) or not _is_first_word(row, below):
+            whole.append(row)
+            continue
+        ((column, first),) = row.cells.items()
+        cell = below.cells[column]
+        left, right = min(first.left, cell.left), max(first.right, cell.right)
+        below.cells[column] = replace(cell, text=f"{first.text} {cell.text}", left=left, right=right)
+        below.baseline = row.baseline
+    return whole[::-1]
+
+
+def _start(rows: list[PrintedRow]) -> int:
+    """Return the first row that has figures, and as many cells as a row of the table."""
+    filled = max(2, max((len(row.cells) for row in rows), default=0) // 3)
+    return next((at for at, row in enumerate(rows) if _has_values(row) and len(row.cells) >= filled), 0)
 
 
 def _is_first_word(row: PrintedRow, below: PrintedRow) -> bool:
@@ -46,8 +55,7 @@ def _is_first_word(row: PrintedRow, below: PrintedRow) -> bool:
 
 def set_right(rows: list[PrintedRow]) -> None:
     """Move such figures to the column before, and take away a column that is empty then."""
-    filled = max(2, max((len(row.cells) for row in rows), default=0) // 3)
-    start = next((at for at, row in enumerate(rows) if _has_values(row) and len(row.cells) >= filled), 0)
+    start = _start(rows)
     heads, body = rows[:start], rows[start:]
     while (run := _run(heads, body)) is not None:
         first, last = run

@@ -13,3 +13,6 @@ PAGE_CHARACTERS_MAX: Final = 60_000
 
 CHARACTERS_MAX: Final = 10_000_000
 """Characters of a document: 2,000 pages of 5,000."""
+
+PAGE_LINES_MAX: Final = 1_000
+"""Lines of a page; small print has 120. Each looks for its columns among those of the others."""

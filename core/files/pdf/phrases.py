@@ -17,6 +17,8 @@ SURE_GAP: Final = 1.2
 """Of the font's size: no gap in a cell is so wide, not even two spaces in a justified line."""
 SURE_SPACES: Final = 2.6
 """Of a space: likewise."""
+SURE_PIECE_GAP: Final = 0.3
+"""Of the font's size: what parts columns where cells are printed in one piece each."""
 SEVERAL: Final = 3
 """Gaps of a line that none is so wide: columns that stand close."""
 CLOSE_GAP: Final = 0.5
@@ -133,7 +135,7 @@ def sure_gaps(line: TextLine) -> Iterator[tuple[float, float]]:
     The widest, or several that are wide.
     """
     every = list(gaps(line))
-    least = max(SURE_GAP * line.size, SURE_SPACES * line.space)
+    least = SURE_PIECE_GAP * line.size if line.has_pieces else max(SURE_GAP * line.size, SURE_SPACES * line.space)
     sure = [(start, stop) for start, stop in every if stop - start > least]
     yield from sure or (every if len(every) >= SEVERAL else ())
 

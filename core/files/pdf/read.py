@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from core.files.errors import ParseFailed
 from core.files.pdf.blocks import Ruler
 from core.files.pdf.characters import read_pages
@@ -14,14 +16,15 @@ from core.files.pdf.turned import with_headings
 from core.files.pdf.values import PrintedFormats, has_comma
 from core.files.pdf.words import PageLines, lines_of
 from core.grid.sheet import ReadingRemark, Workbook
+from core.words import counted
 
-_SCAN = (
-    "The PDF has no text: {pages}. Ask for the report as a spreadsheet or as a PDF that its program wrote, or let a "
-    "program recognise the text first."
+_SCAN: Final = (
+    "The PDF has no text: {pages}. Ask for the report as a spreadsheet or as a PDF that its program wrote. Text that a "
+    "program recognised in a picture is not read, since its figures may be wrong."
 )
-
-
-_DAMAGED = "a part of the PDF is damaged, so rows may be missing; ask for the report again"
+_DAMAGED: Final = "a part of the PDF is damaged, so rows may be missing; ask for the report again"
+PAGES_NAMED: Final = 10
+"""Pages that a remark names."""
 
 
 def read_pdf(data: bytes, name: str) -> Workbook:
@@ -30,7 +33,12 @@ def read_pdf(data: bytes, name: str) -> Workbook:
     Raises:
         ParseFailed: damaged, protected, a scan, without text, in a font that says nothing, or past a limit.
     """
-    pages = [with_headings(lines_of(page)) for page in read_pages(data)]
+    unreadable: dict[str, dict[int, int]] = {}
+    pages = []
+    for page_characters in read_pages(data):
+        pages.append(with_headings(lines_of(page_characters)))
+        for font, count in page_characters.unreadable.items():
+            unreadable.setdefault(font, {})[page_characters.number] = count
     mark_pieces(line for page in pages for line in page.lines)
     for page in pages:
         for line in page.lines:
@@ -43,7 +51,10 @@ def read_pdf(data: bytes, name: str) -> Workbook:
     comma = has_comma(cell.text for table in tables for row in table.rows if row for cell in row.cells.values())
     formats = PrintedFormats()
     sheets = sheets_of(tables, formats, comma=comma)
+    if not sheets:
+        raise ParseFailed("The PDF has text, but nothing beside the numbers of its pages.")
     remarks += total_remarks(sheets, formats.codes)
+    remarks += [ReadingRemark("page_not_read", _left_out(font, counts)) for font, counts in unreadable.items()]
     if has_damaged_part(data):
         remarks.append(ReadingRemark("page_not_read", _DAMAGED))
     return Workbook(sheets, number_formats=formats.codes, remarks=tuple(remarks))
@@ -62,3 +73,12 @@ def _remarks(pages: list[PageLines]) -> list[ReadingRemark]:
         ReadingRemark("page_not_read", f"page {number} is a picture without text (a scan) and was not read")
         for number in pictures
     ]
+
+
+def _left_out(font: str, counts: dict[int, int]) -> str:
+    """Return what is said of a font's characters that say nothing, by page."""
+    pages = ", ".join(map(str, list(counts)[:PAGES_NAMED])) + (", ..." if len(counts) > PAGES_NAMED else "")
+    return (
+        f"{counted(sum(counts.values()), 'character')} in the font {font!r} on pages {pages} were left out: the font "
+        "does not say what its characters mean"
+    )

@@ -120,9 +120,16 @@ def _could_follow(above: PrintedCell | None, cell: PrintedCell) -> bool:
 
     A text below a text, or what follows a hyphen or a word such as "due".
     """
-    if above is None or is_value(above.text):
+    if above is None or is_value(above.text) or cell.last_column > above.last_column:
+        return False
+    if above.text[-1] not in "-/" and _is_code(above.text):
         return False
     return above.text[-1] in "-/" or not is_value(cell.text) or _ends_with_link(above.text)
+
+
+def _is_code(text: str) -> bool:
+    """Return whether a text is an identifier, which no words go on with."""
+    return " " not in text and any(map(str.isdigit, text))
 
 
 def _had_no_room(above: PrintedRow, row: PrintedRow, wraps: _Wraps) -> bool:

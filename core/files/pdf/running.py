@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import pairwise
+from statistics import median
 from typing import Final
 
-from core.files.pdf.phrases import gaps, has_figures
+from core.files.pdf.phrases import gaps, has_figures, phrases
 from core.files.pdf.words import PageLines, TextLine
 
 HEAD_MAX: Final = 14
@@ -22,14 +24,20 @@ FOOT_SPACE: Final = 1.5
 """Of the font's size: what parts the running lines at the end of a page from its last row."""
 SAME_HEIGHT: Final = 1.0
 """Points: how far a running line may stand from its place on the page before, upwards."""
-SHIFT: Final = 3.0
-"""Points: how far a repeated line may stand from its place on the page before, sideways."""
+PITCH_SPACE: Final = 1.3
+"""Of the usual distance of the lines above: likewise."""
+LINES_ABOVE: Final = 12
+"""Lines above that tell it."""
+PART_OF_HEADING: Final = 0.5
+"""Of the phrases of a heading, how many another line of it may have that is not known as one."""
 
 _PAGE_NUMBER: Final = re.compile(
     r"(?:page|seite|p\.)?\s*(?:[A-Z]{1,3}-)?\d{1,4}(?:\s*(?:of|/|von)\s*\d{1,4})?(?:\s*\|.*)?|-\s*\d{1,4}\s*-",
     re.IGNORECASE,
 )
 _NUMBER_IN_LINE: Final = re.compile(r"\b(page|seite)\s*:?\s*\d{1,4}(\s*(?:of|/|von)\s*\d{1,4})?", re.IGNORECASE)
+_TIME: Final = re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?(?:\s*[ap]\.?m\b\.?)?", re.IGNORECASE)
+"""When a page was printed."""
 _AMOUNT: Final = re.compile(r"\d[.,]\d{2,3}(?!\d*[-/])")
 _CONTINUED: Final = re.compile(
     r"(?<![\s(\[–—-])[\s(\[–—-]*(?:continued|cont'?d\.?|fortsetzung)\s*[)\]]*", re.IGNORECASE
@@ -45,14 +53,14 @@ def is_page_number(line: TextLine) -> bool:
 def repeated_text(line: TextLine) -> str:
     """Return a line's text as it stands on each of its pages.
 
-    Without the page's number and "continued".
+    Without the page's number, the time of printing and "continued".
     """
     return _repeated(line.text)
 
 
 @lru_cache(maxsize=4_096)
 def _repeated(text: str) -> str:
-    return _CONTINUED.sub("", _NUMBER_IN_LINE.sub("page", text)).strip().casefold()
+    return _CONTINUED.sub("", _TIME.sub("", _NUMBER_IN_LINE.sub("page", text))).strip().casefold()
 
 
 def drop_page_numbers(page: PageLines) -> None:
@@ -61,28 +69,38 @@ def drop_page_numbers(page: PageLines) -> None:
     One that stands close to the line above is the end of a date there.
     """
     lines = page.lines
-    while lines and is_page_number(lines[-1]) and (len(lines) == 1 or _is_apart(lines[-2], lines[-1])):
+    while lines and is_page_number(lines[-1]) and (len(lines) == 1 or _is_apart(lines, len(lines) - 1)):
         lines.pop()
     while len(lines) > 1 and is_page_number(lines[0]):
         lines.pop(0)
 
 
-def same_head(before: list[TextLine], lines: list[TextLine]) -> int:
-    """Return how many lines at the top of a page stand on a page before, too.
+def same_head(before: list[TextLine], lines: list[TextLine], headings: set[str]) -> list[tuple[TextLine, TextLine]]:
+    """Return the lines at the top of a page that stand on a page before, too, each behind its line there.
 
-    Its first lines, and headings below them.
-
-    Between them that page may have titles that this one lacks.
+    They are its first lines, and headings below them. Between them that page may have titles that this one lacks. Below
+    a table's headings a line with columns is a row, even if it is the same on both pages.
     """
-    at = count = 0
+    pairs: list[tuple[TextLine, TextLine]] = []
+    at, columns = 0, 0
     for line in lines[:HEAD_MAX]:
         again = next((place for place in range(at, len(before)) if _same(before[place], line)), None)
-        if again is None or (again > count and not _is_heading(line)):
+        if again is None or (again > len(pairs) and not _is_heading(line)) or _is_row(line, headings, columns):
             break
-        at, count = again + 1, count + 1
-    while 0 < count < len(lines) and _prints_over(lines[count - 1], lines[count]):
-        count -= 1
-    return count
+        if repeated_text(line) in headings:
+            columns = max(columns, len(phrases(line)))
+        at = again + 1
+        pairs.append((before[again], line))
+    while 0 < len(pairs) < len(lines) and _prints_over(lines[len(pairs) - 1], lines[len(pairs)]):
+        pairs.pop()
+    return pairs
+
+
+def _is_row(line: TextLine, headings: set[str], columns: int) -> bool:
+    """Return whether a line is a row of a table: an amount in columns, or columns below headings of so many."""
+    if not any(True for _ in gaps(line)) or repeated_text(line) in headings:
+        return False
+    return _has_amount(line) or (columns > 0 and (has_figures(line) or len(phrases(line)) > PART_OF_HEADING * columns))
 
 
 def _prints_over(line: TextLine, below: TextLine) -> bool:
@@ -102,17 +120,21 @@ def same_foot(before: list[TextLine], lines: list[TextLine]) -> int:
         if not _same(old, new) or _has_amount(new):
             break
         count += 1
-    while 0 < count < len(lines) and not _is_apart(lines[-count - 1], lines[-count]):
+    while 0 < count < len(lines) and not _is_apart(lines, len(lines) - count):
         count -= 1
     return count
 
 
-def _is_apart(above: TextLine, line: TextLine) -> bool:
-    """Return whether a line stands apart from the one above.
+def _is_apart(lines: list[TextLine], at: int) -> bool:
+    """Return whether a line stands further from the one above than lines do there.
 
-    A wrapped cell's last line does not.
+    A wrapped cell's last line does not, nor a table's last row.
     """
-    return above.baseline - line.baseline > FOOT_SPACE * line.size
+    distance = lines[at - 1].baseline - lines[at].baseline
+    above = lines[max(0, at - LINES_ABOVE) : at]
+    pitches = [line.baseline - below.baseline for line, below in pairwise(above)]
+    usual = median(pitches) if len(pitches) > 1 else 0.0
+    return distance > max(FOOT_SPACE * lines[at].size, PITCH_SPACE * usual)
 
 
 def _has_amount(line: TextLine) -> bool:
@@ -136,4 +158,4 @@ def without_running(foot: list[TextLine], pages: list[list[TextLine]]) -> list[T
 def _same(old: TextLine, new: TextLine) -> bool:
     if is_page_number(old) and is_page_number(new):
         return True
-    return repeated_text(old) == repeated_text(new) and abs(old.words[0].left - new.words[0].left) <= SHIFT * 20
+    return repeated_text(old) == repeated_text(new)

@@ -29,6 +29,8 @@ EDGES_SHARE: Final = 0.9
 """Of the cells of a first row without figures, likewise,"""
 CELLS_MIN: Final = 4
 """and how many it has at least."""
+MOVED: Final = 1.0
+"""Points: what the margins of a left page and a right one differ at least."""
 LOOKED_BACK: Final = 60
 """Lines of the page before that are looked at."""
 
@@ -77,11 +79,14 @@ def _add(
     foot_lines = without_running(page.lines[len(page.lines) - foot :], pages_beside)
     pages_before = [before.lines] if before is not None else []
     pages_before += [sections[-1].first_page] if sections else []
-    head = min(max((same_head(lines, page.lines) for lines in pages_before), default=0), len(page.lines) - foot)
+    headings = _headings(sections[-1]) if sections else set()
+    pairs = max((same_head(lines, page.lines, headings) for lines in pages_before), key=len, default=[])
+    _shift(page, pairs)
+    head = min(len(pairs), len(page.lines) - foot)
     body = page.lines[head : len(page.lines) - foot]
     if sections and before is not None and body:
         section = sections[-1]
-        if _goes_on(section, page.lines[:head], body, ruler):
+        if _goes_on(section, page.lines[:head], body, headings, ruler):
             last = section.blocks[-1]
             whole = continued_block(last, LineBlock(body, cover_of(body[0], ruler)), ruler)
             section.blocks[-1:] = [whole] if whole is not None else _continued(last, _blocks(body, ruler), ruler)
@@ -111,7 +116,18 @@ def _continued(last: LineBlock, blocks: list[LineBlock], ruler: Ruler) -> list[L
     return [last, *blocks] if joined is None else [joined, *blocks[1:]]
 
 
-def _goes_on(section: PageSection, head: list[TextLine], body: list[TextLine], ruler: Ruler) -> bool:
+def _shift(page: PageLines, pairs: list[tuple[TextLine, TextLine]]) -> None:
+    """Move a page's words to where those of the page before stand, if its margins are others."""
+    moves = [line.words[0].left - old.words[0].left for old, line in pairs if any(True for _ in gaps(line))]
+    move = median(moves) if moves else 0.0
+    if abs(move) > MOVED:
+        for line in page.lines:
+            line.words = [word._replace(left=word.left - move, right=word.right - move) for word in line.words]
+
+
+def _goes_on(
+    section: PageSection, head: list[TextLine], body: list[TextLine], headings: set[str], ruler: Ruler
+) -> bool:
     """Return whether a page goes on with the last table of a section."""
     last = section.blocks[-1]
     rows = [line for line in body if any(True for _ in gaps(line))]
@@ -119,7 +135,7 @@ def _goes_on(section: PageSection, head: list[TextLine], body: list[TextLine], r
         return not section.has_table or (len(body) <= 2 and bool(head))
     if last.table_lines < 2:
         return False
-    if _headings(section) & {repeated_text(line) for line in head}:
+    if headings & {repeated_text(line) for line in head}:
         return True
     if rows[0] is body[0] and _fits(last, rows[0], ruler) and _has_edges(last, rows[0]):
         return True
@@ -139,6 +155,8 @@ def _headings(section: PageSection) -> set[str]:
     passing = section.running | _apart(section.first_page)
     lines = [line for line in section.blocks[-1].lines[:HEADINGS_WITHIN] if any(True for _ in gaps(line))]
     lines = [line for line in lines if repeated_text(line) not in passing] or lines
+    if not lines:
+        return set()
     first = next((at for at, line in enumerate(lines) if has_figures(line)), 1)
     usual = median(len(phrases(line)) for line in lines[first:] or lines)
     return {repeated_text(line) for line in lines[:first] if len(phrases(line)) >= HEADING_SHARE * usual} - passing

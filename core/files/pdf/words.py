@@ -12,7 +12,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from core.files.errors import ParseFailed
 from core.files.pdf.characters import PageCharacters
+from core.files.pdf.limits import PAGE_LINES_MAX
 
 SIZE_OF_HEIGHT: Final = 0.86
 """A font's size by the height of its lines: 0.82 to 0.9 for the usual ones."""
@@ -21,6 +23,12 @@ WORD_GAP: Final = 0.15
 """Of the size: what parts two words. Spaces have 0.2 and more, letters of a word 0.05 at most."""
 SPACE: Final = 0.3
 """Of the size: the width of a space, where a line has none."""
+LARGE: Final = 4.0
+"""Times a page's usual size: letters of a watermark,"""
+PRINTED_OVER: Final = 5
+"""if so many characters stand in one of them."""
+TWICE: Final = 0.16
+"""Of the size: how far apart a letter is printed twice, to look bold."""
 SPACED_LETTERS: Final = 4
 """Letters in a row that stand apart, of a word that is spaced out,"""
 SPACED_GAP: Final = 0.8
@@ -95,7 +103,11 @@ class PageLines:
 
 
 def lines_of(page: PageCharacters) -> PageLines:
-    """Return the lines of a page in the direction that most of its characters have."""
+    """Return the lines of a page in the direction that most of its characters have.
+
+    Raises:
+        ParseFailed: more lines than the limit.
+    """
     quarters = _quarters(page)
     if not (quarters >= 0).any():
         return PageLines(page.number, [], page.has_pictures)
@@ -103,6 +115,8 @@ def lines_of(page: PageCharacters) -> PageLines:
     along, across = _shift(page, turn)
     shifts = {0: (along, across), 3: (across, -along), 1: (-across, along)}
     lines, upward, downward = (_turned(page, quarters, (turn + aside) % 4, *shifts[aside]) for aside in (0, 3, 1))
+    if len(lines) > PAGE_LINES_MAX:
+        raise ParseFailed(f"Page {page.number} of the PDF has {len(lines):,} lines; the limit is {PAGE_LINES_MAX:,}.")
     for number, line in enumerate(lines, 1):
         line.number = number
     return PageLines(page.number, lines, page.has_pictures, upward, downward)
@@ -145,8 +159,21 @@ def _turned(
     chosen = quarters == turn
     if not chosen.any():
         return []
-    codes, places, pieces = _places(page, chosen, turn)
+    codes, places, pieces = _without_watermark(*_places(page, chosen, turn))
     return _lines(page.number, codes, places + np.array((along, along, across, 0.0)), pieces)
+
+
+def _without_watermark(codes: NDArray[np.uint32], places: NDArray[np.float64], pieces: NDArray[np.uint64]) -> _Places:
+    """Return the characters but those of letters many times as large that other lines are printed over."""
+    is_large = places[:, 3] > LARGE * np.median(places[:, 3])
+    if not is_large.any() or is_large.all():
+        return codes, places, pieces
+    small = places[~is_large]
+    for left, right, baseline, size in places[is_large].tolist():
+        over = (small[:, 0] > left) & (small[:, 1] < right) & (small[:, 2] > baseline) & (small[:, 2] < baseline + size)
+        if over.sum() >= PRINTED_OVER:
+            return codes[~is_large], small, pieces[~is_large]
+    return codes, places, pieces
 
 
 def _places(page: PageCharacters, chosen: NDArray[np.bool_], turn: int) -> _Places:
@@ -278,7 +305,7 @@ def _words(codes: list[int], places: list[list[float]], pieces: list[int]) -> li
     last, first_piece, last_piece = -1, 0, 0
     for code, (left, right, _, size), piece in zip(codes, places, pieces, strict=True):
         sign = _sign(code)
-        if letters and code == last and 0.0 < left - start_of_last < 0.1 * size:
+        if letters and code == last and 0.0 < left - start_of_last < TWICE * size:
             continue  # drawn twice, to look bold; letters of a ligature stand on the same place
         gap = left - end
         is_new = sign == " " or gap > WORD_GAP * size

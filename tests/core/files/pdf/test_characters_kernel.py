@@ -20,6 +20,8 @@ FUNCTIONS = (
     pdfium.FPDFText_GetCharOrigin,
     pdfium.FPDFText_GetCharAngle,
     pdfium.FPDFText_GetTextObject,
+    pdfium.FPDFText_HasUnicodeMapError,
+    pdfium.FPDFTextObj_GetTextRenderMode,
 )
 CALLS = [ctypes.cast(function, ctypes.c_void_p).value or 0 for function in FUNCTIONS]
 DOCUMENTS = {
@@ -42,8 +44,10 @@ def characters_one_by_one(text_page: pdfium.FPDF_TEXTPAGE, count: int) -> tuple[
         pdfium.FPDFText_GetLooseCharBox(text_page, at, box)
         pdfium.FPDFText_GetCharOrigin(text_page, at, x, y)
         code, angle = pdfium.FPDFText_GetUnicode(text_page, at), pdfium.FPDFText_GetCharAngle(text_page, at)
-        rows.append([code, box.left, box.bottom, box.right, box.top, x.value, y.value, angle])
         item = pdfium.FPDFText_GetTextObject(text_page, at)
+        unknown = pdfium.FPDFText_HasUnicodeMapError(text_page, at)
+        mode = pdfium.FPDFTextObj_GetTextRenderMode(item) if item else -1
+        rows.append([code, box.left, box.bottom, box.right, box.top, x.value, y.value, angle, unknown, mode])
         objects.append(ctypes.cast(item, ctypes.c_void_p).value or 0)
     return rows, objects
 
@@ -59,8 +63,8 @@ def test_the_kernel_reads_what_its_twin_reads(name: str) -> None:
         count = pdfium.FPDFText_CountChars(text_page)
         rows, objects = characters_one_by_one(text_page, count)
         table, own = read_characters(ctypes.cast(text_page, ctypes.c_void_p).value or 0, count, *CALLS)
-        assert table.shape == (count, 8)
-        assert np.array_equal(table, np.array(rows, np.float64).reshape(-1, 8), equal_nan=True)
+        assert table.shape == (count, 10)
+        assert np.array_equal(table, np.array(rows, np.float64).reshape(-1, 10), equal_nan=True)
         assert own.tolist() == objects
         pdfium.FPDFText_ClosePage(text_page)
         pdfium.FPDF_ClosePage(page)

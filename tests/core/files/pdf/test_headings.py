@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.files.pdf.columns import PrintedCell, PrintedRow
-from core.files.pdf.headings import set_right
+from core.files.pdf.headings import set_right, with_whole_headings
 
 Cells = dict[int, tuple[float, float, str]]
 
@@ -64,3 +64,24 @@ def test_columns_that_are_right_stay() -> None:
         before = texts(rows)
         set_right(rows)
         assert texts(rows) == before
+
+
+def test_the_first_word_of_a_heading_is_no_title() -> None:
+    rows = rows_of(
+        {0: (10.0, 90.0, "March 5, 2024")},
+        {0: (10.0, 40.0, "Loans")},
+        {1: (100.0, 130.0, "Loan")},
+        {1: (100.0, 130.0, "Spread")},
+        {1: (100.0, 130.0, "Above"), 2: (150.0, 175.0, "Maturity")},
+        {0: (10.0, 40.0, "Issuer"), 1: (100.0, 130.0, "Index"), 2: (150.0, 175.0, "Date")},
+        {0: NAME, 1: (100.0, 130.0, "SF+525"), 2: (150.0, 175.0, "3/5/2029")},
+        {0: NAME, 1: (100.0, 130.0, "5.25%"), 2: (150.0, 175.0, "3/5/2029")},
+    )
+    whole = with_whole_headings(rows)
+    assert texts(whole)[:4] == [
+        {0: "March 5, 2024"},
+        {0: "Loans"},
+        {1: "Loan Spread Above", 2: "Maturity"},
+        {0: "Issuer", 1: "Index", 2: "Date"},
+    ]
+    assert with_whole_headings([]) == []
