@@ -60,11 +60,8 @@ class NormalColumn:
     def take(self, rows: NDArray[np.int64] | slice) -> NormalColumn:
         """Return some rows of it; -1 is a blank one."""
         if self.type == "string":
-            codes = self.text.codes[rows]
-            codes = codes if isinstance(rows, slice) else np.where(rows < 0, np.int32(-1), codes)
-            return self.with_text(codes, self.text.text)
-        values = self.values[rows]
-        return self.with_values(values if isinstance(rows, slice) else np.where(rows < 0, np.nan, values))
+            return self.with_text(_taken(self.text.codes, rows, -1), self.text.text)
+        return self.with_values(_taken(self.values, rows, np.nan))
 
     def as_text(self) -> TextColumn:
         """Return the same values as texts."""
@@ -109,6 +106,15 @@ class NormalColumn:
     def _day(self, day: float) -> str:
         moment = datetime.combine(EPOCH, time()) + timedelta(days=day)
         return moment.date().isoformat() if self.date_format == ISO else date_format(self.date_format).write(moment)
+
+
+def _taken(values: NDArray[Any], rows: NDArray[np.int64] | slice, blank: float) -> NDArray[Any]:
+    """Return some rows of a column; -1 is a blank one, also where there are no others."""
+    if isinstance(rows, slice):
+        return values[rows]
+    if not len(values):
+        return np.full(len(rows), blank, values.dtype)
+    return np.where(rows < 0, values.dtype.type(blank), values[rows])
 
 
 def either(rows: NDArray[np.bool_], first: NormalColumn, second: NormalColumn) -> NormalColumn:

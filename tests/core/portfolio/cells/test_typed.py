@@ -53,6 +53,7 @@ def test_rows_are_told_taken_and_put_together(kind: FieldType, values: list[Any]
     assert text_column(column.as_text()).python(slice(None)) == texts
     assert column.take(np.array([2, -1, 0])).python(slice(None)) == [values[2], None, values[0]]
     assert column.take(slice(1, 3)).python(slice(None)) == values[1:3]
+    assert column.take(slice(0, 0)).take(np.array([-1, -1])).python(slice(None)) == [None, None]
     reversed_rows = column.take(np.arange(len(values))[::-1].copy())
     joined = either(~column.blank(), column, reversed_rows)
     expected = [
