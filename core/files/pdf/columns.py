@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.files.pdf.blocks import LineBlock, Ruler, without_others
-from core.files.pdf.phrases import are_parted, is_value, phrases
+from core.files.pdf.phrases import are_parted, is_figure, is_value, phrases
 from core.files.pdf.words import TextLine, Word
 
 NARROW_LINES: Final = 3
@@ -24,6 +24,8 @@ ALIKE_SHARE: Final = 0.5
 """how many of the texts before them must be unlike the others,"""
 ALIKE: Final = 0.05
 """and how far apart they may begin, of the font's size."""
+FIGURES_SHARE: Final = 0.5
+"""Likewise, where any figure may be a cell, for a total to decide."""
 SAMPLE: Final = 400
 """Lines of a block that are looked at for narrow gutters."""
 
@@ -101,12 +103,15 @@ class PrintedRow:
     """It does not keep the columns."""
 
 
-def grid_of(block: LineBlock, ruler: Ruler) -> Grid:
-    """Return the columns of a block."""
+def grid_of(block: LineBlock, ruler: Ruler, *, any_figure: bool = False) -> Grid:
+    """Return the columns of a block.
+
+    With `any_figure` a figure is a cell of its own where only a space parts it from a text, on nearly all lines.
+    """
     strips = _strips(block)
     if not len(strips):
         return Grid.of(())
-    is_gutter = _under_gaps(block, strips, _shown_by_kinds(block, strips, ruler))
+    is_gutter = _under_gaps(block, strips, _shown_by_kinds(block, strips, ruler, any_figure=any_figure))
     chosen = strips[is_gutter].tolist()
     return Grid.of((ruler.place(start), ruler.place(stop)) for start, stop in chosen)
 
@@ -147,7 +152,9 @@ def _under_gaps(block: LineBlock, strips: NDArray[np.int64], known: NDArray[np.b
     return chosen
 
 
-def _shown_by_kinds(block: LineBlock, strips: NDArray[np.int64], ruler: Ruler) -> NDArray[np.bool_]:
+def _shown_by_kinds(
+    block: LineBlock, strips: NDArray[np.int64], ruler: Ruler, *, any_figure: bool
+) -> NDArray[np.bool_]:
     """Return which strips have words on both sides that can only be two cells.
 
     So it must be on nearly all lines where words stand close by.
@@ -161,6 +168,9 @@ def _shown_by_kinds(block: LineBlock, strips: NDArray[np.int64], ruler: Ruler) -
         pairs = [pair for line in lines if (pair := _around(line, strip, ruler)) is not None]
         parted = sum(are_parted(before, after, has_pieces=lines[0].has_pieces) for before, after in pairs)
         shown[at] = parted >= NARROW_LINES and parted >= NARROW_SHARE * len(pairs)
+        if any_figure:
+            parted = sum(is_figure(before.text) or is_figure(after.text) for before, after in pairs)
+            shown[at] |= parted >= NARROW_LINES and parted >= FIGURES_SHARE * len(pairs)
         shown[at] |= not lines[0].has_pieces and _begin_alike(pairs, lines[0].size)
     return shown
 

@@ -7,10 +7,11 @@ from typing import Final
 from core.files.errors import ParseFailed
 from core.files.pdf.blocks import Ruler
 from core.files.pdf.characters import read_pages
+from core.files.pdf.choice import chosen_tables
 from core.files.pdf.damage import has_damaged_part
 from core.files.pdf.phrases import mark_pieces, tidy
 from core.files.pdf.sections import sections_of
-from core.files.pdf.sheets import sheets_of, table_of, within_limit
+from core.files.pdf.sheets import sheets_of, within_limit
 from core.files.pdf.totals import total_remarks
 from core.files.pdf.turned import with_headings
 from core.files.pdf.values import PrintedFormats, has_comma
@@ -47,8 +48,9 @@ def read_pdf(data: bytes, name: str) -> Workbook:
     remarks = _remarks(pages)
     with_text = [page for page in pages if page.lines]
     ruler = Ruler.across(line for page in with_text for line in page.lines)
-    tables = within_limit([table_of(section, ruler) for section in sections_of(with_text, ruler)])
-    comma = has_comma(cell.text for table in tables for row in table.rows if row for cell in row.cells.values())
+    comma = has_comma(word.text for page in with_text for line in page.lines for word in line.words)
+    tables, guesses = chosen_tables(sections_of(with_text, ruler), ruler, comma=comma)
+    tables, remarks = within_limit(tables), remarks + guesses
     formats = PrintedFormats()
     sheets = sheets_of(tables, formats, comma=comma)
     if not sheets:

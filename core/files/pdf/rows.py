@@ -82,7 +82,7 @@ def _on_one_height(rows: list[PrintedRow]) -> Iterator[PrintedRow]:
     last: PrintedRow | None = None
     for row in rows:
         near = last is not None and last.page == row.page and not row.is_foreign and not last.is_foreign
-        if near and last is not None and 0 <= last.last_baseline - row.baseline < OVERLAP * min(last.size, row.size):
+        if near and last is not None and _overlap(last, row) and not _both_have_figures(last, row):
             _append(last, row)
             continue
         if last is not None:
@@ -90,6 +90,18 @@ def _on_one_height(rows: list[PrintedRow]) -> Iterator[PrintedRow]:
         last = row
     if last is not None:
         yield last
+
+
+def _overlap(above: PrintedRow, row: PrintedRow) -> bool:
+    return 0 <= above.last_baseline - row.baseline < OVERLAP * min(above.size, row.size)
+
+
+def _both_have_figures(above: PrintedRow, row: PrintedRow) -> bool:
+    """Return whether two lines have a figure in the same column, and so are rows of their own."""
+    return any(
+        column in above.cells and is_value(cell.text) and is_value(above.cells[column].text)
+        for column, cell in row.cells.items()
+    )
 
 
 def _wraps(rows: list[PrintedRow]) -> _Wraps:

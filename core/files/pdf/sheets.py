@@ -43,14 +43,15 @@ class PrintedTable:
     rows: list[PrintedRow | None]
 
 
-def table_of(section: PageSection, ruler: Ruler) -> PrintedTable:
+def table_of(section: PageSection, ruler: Ruler, *, any_figure: bool = False) -> PrintedTable:
     """Return the rows of a section.
 
-    Its blocks below one another, a blank row between them.
+    Its blocks below one another, a blank row between them. With `any_figure` each figure a space behind a text is a
+    cell of its own.
     """
     rows: list[PrintedRow | None] = []
     for block in section.blocks:
-        grid = grid_of(block, ruler)
+        grid = grid_of(block, ruler, any_figure=any_figure)
         if rows:
             rows.append(None)
         above, body = _parted(block.lines, grid)

@@ -37,6 +37,7 @@ _AMOUNT: Final = re.compile(
     r"amount|balance|\bpar\b|cost|value|principal|commitment|outstanding|notional", re.IGNORECASE
 )
 _NO_AMOUNT: Final = re.compile(r"price|rate|%|average|spread|yield|ratio|factor", re.IGNORECASE)
+_DIGIT: Final = re.compile(r"\d")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 
 _Floats = NDArray[np.float64]
@@ -91,6 +92,24 @@ def total_remarks(sheets: Iterable[Sheet], codes: Sequence[str]) -> list[Reading
         if labelled or bare:
             remarks += _differences(figures, _totals(figures, labelled, bare))
     return remarks
+
+
+def tied_totals(sheet: Sheet, codes: Sequence[str]) -> tuple[int, int]:
+    """Return how many rows that are called totals tie in some column, and how many in none.
+
+    `codes` are the number formats.
+    """
+    figures = _figures(sheet, codes)
+    called = {row for row, texts in enumerate(figures.texts) if len(texts) <= 2 and any(map(_LABEL.search, texts))}
+    called = {row for row in called if _has_digit(sheet, row)}
+    sums = _sums(figures, called & set(np.flatnonzero(~np.isnan(figures.numbers).all(axis=1)).tolist()))
+    tied = sum(bool((each.ties & (each.counts > 1)).any()) for each in sums)
+    return tied, len(called) - tied
+
+
+def _has_digit(sheet: Sheet, row: int) -> bool:
+    values = [sheet.value(row, column) for column in range(sheet.column_count)]
+    return any(isinstance(value, float) or (isinstance(value, str) and _DIGIT.search(value)) for value in values)
 
 
 def _figures(sheet: Sheet, codes: Sequence[str]) -> _Figures:
