@@ -240,11 +240,14 @@ def _is_group(line: TextLine, below: TextLine) -> bool:
 
 
 def _block_of(lines: list[TextLine], block: LineBlock, ruler: Ruler) -> LineBlock:
-    """Return the block of those of a block's lines that are left."""
-    cover = cover_of(lines[0], ruler) if lines else block.cover
-    for line in lines[1:]:
-        own = cover_of(line, ruler)
-        cover = (cover.joined(own) or cover) if own.gaps else cover
+    """Return the block of those of a block's lines that are left.
+
+    A title above its columns covers none of them.
+    """
+    covers = [own for line in lines if (own := cover_of(line, ruler)).gaps]
+    cover = covers[0] if covers else cover_of(lines[0], ruler) if lines else block.cover
+    for own in covers[1:]:
+        cover = cover.joined(own) or cover
     return LineBlock(lines, cover, table_lines=_table_lines(lines))
 
 

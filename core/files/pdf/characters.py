@@ -36,6 +36,10 @@ UNREADABLE_SHARE: Final = 0.05
 """or such a share of the page's characters."""
 BULLETS: Final = 2
 """Characters without a meaning of a font that has no others: bullets, which are left out."""
+PICTURE_SHARE: Final = 0.3
+"""Of a page, what its pictures cover at least where they may be its text,"""
+DRAWINGS: Final = 100
+"""or how many objects it has."""
 _UNNAMED: Final = "without a name, of drawings (Type 3)"
 _INVISIBLE: Final = (3, 7)
 """How text is drawn that is not seen (ISO 32000-1, table 106): what a program recognised in a picture, say."""
@@ -60,6 +64,7 @@ class PageCharacters:
     crop: tuple[float, float, float, float]
     """What of the page is shown: left, bottom, right, top."""
     has_pictures: bool
+    """A picture or many drawings stand on it, and may be its text."""
     unreadable: dict[str, int]
     """Characters without a meaning that were left out, by the names of their fonts."""
 
@@ -202,7 +207,22 @@ def _crop(page: pdfium.FPDF_PAGE) -> tuple[float, float, float, float]:
 
 
 def _has_pictures(page: pdfium.FPDF_PAGE) -> bool:
-    """Return whether a picture is among the page's first objects, as on a scan."""
-    count = min(pdfium.FPDFPage_CountObjects(page), 50)
-    kinds = (pdfium.FPDFPageObj_GetType(pdfium.FPDFPage_GetObject(page, at)) for at in range(count))
-    return any(kind in (pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_FORM) for kind in kinds)
+    """Return whether pictures cover much of a page, as a scan does.
+
+    Or so many lines are drawn that they may be letters.
+    """
+    count = pdfium.FPDFPage_CountObjects(page)
+    if count > DRAWINGS:
+        return True
+    left, bottom, right, top = _crop(page)
+    whole = (right - left) * (top - bottom)
+    covered = 0.0
+    sides = [ctypes.c_float() for _ in range(4)]
+    places = [ctypes.byref(side) for side in sides]
+    for at in range(count):
+        item = pdfium.FPDFPage_GetObject(page, at)
+        if pdfium.FPDFPageObj_GetType(item) not in (pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_FORM):
+            continue
+        if pdfium.FPDFPageObj_GetBounds(item, *places):
+            covered += (sides[2].value - sides[0].value) * (sides[3].value - sides[1].value)
+    return bool(covered > PICTURE_SHARE * whole)

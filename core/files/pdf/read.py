@@ -9,7 +9,7 @@ from core.files.pdf.blocks import Ruler
 from core.files.pdf.characters import read_pages
 from core.files.pdf.choice import chosen_tables
 from core.files.pdf.damage import has_damaged_part
-from core.files.pdf.phrases import mark_pieces, tidy
+from core.files.pdf.phrases import gaps, mark_pieces, tidy
 from core.files.pdf.sections import sections_of
 from core.files.pdf.sheets import sheets_of, within_limit
 from core.files.pdf.totals import total_remarks
@@ -24,6 +24,8 @@ _SCAN: Final = (
     "program recognised in a picture is not read, since its figures may be wrong."
 )
 _DAMAGED: Final = "a part of the PDF is damaged, so rows may be missing; ask for the report again"
+STAMP_LINES: Final = 2
+"""Lines that a scanned page may have: what a scanner or a court stamps on it."""
 PAGES_NAMED: Final = 10
 """Pages that a remark names."""
 
@@ -68,13 +70,20 @@ def _remarks(pages: list[PageLines]) -> list[ReadingRemark]:
     Raises:
         ParseFailed: no page has text.
     """
-    pictures = [page.number for page in pages if not page.lines and page.has_pictures]
+    pictures = [page.number for page in pages if page.has_pictures and _is_bare(page)]
     if not any(page.lines for page in pages):
         raise ParseFailed(_SCAN.format(pages="its pages are pictures (a scan)" if pictures else "its pages are empty"))
+    if len(pictures) == len(pages):
+        raise ParseFailed(_SCAN.format(pages="its pages are pictures (a scan)"))
     return [
         ReadingRemark("page_not_read", f"page {number} is a picture without text (a scan) and was not read")
         for number in pictures
     ]
+
+
+def _is_bare(page: PageLines) -> bool:
+    """Return whether a page has no text but a stamp or a page's number, none of it in columns."""
+    return len(page.lines) <= STAMP_LINES and not any(True for line in page.lines for _ in gaps(line))
 
 
 def _left_out(font: str, counts: dict[int, int]) -> str:

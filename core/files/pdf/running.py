@@ -39,6 +39,7 @@ _NUMBER_IN_LINE: Final = re.compile(r"\b(page|seite)\s*:?\s*\d{1,4}(\s*(?:of|/|v
 _TIME: Final = re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?(?:\s*[ap]\.?m\b\.?)?", re.IGNORECASE)
 """When a page was printed."""
 _AMOUNT: Final = re.compile(r"\d[.,]\d{2,3}(?!\d*[-/])")
+_DIGITS: Final = re.compile(r"\d+")
 _CONTINUED: Final = re.compile(
     r"(?<![\s(\[–—-])[\s(\[–—-]*(?:continued|cont'?d\.?|fortsetzung)\s*[)\]]*", re.IGNORECASE
 )
@@ -85,6 +86,8 @@ def same_head(before: list[TextLine], lines: list[TextLine], headings: set[str])
     at, columns = 0, 0
     for line in lines[:HEAD_MAX]:
         again = next((place for place in range(at, len(before)) if _same(before[place], line)), None)
+        if again is None and at < len(before) and _changes(before[at], line):
+            again = at
         if again is None or (again > len(pairs) and not _is_heading(line)) or _is_row(line, headings, columns):
             break
         if repeated_text(line) in headings:
@@ -94,6 +97,13 @@ def same_head(before: list[TextLine], lines: list[TextLine], headings: set[str])
     while 0 < len(pairs) < len(lines) and _prints_over(lines[len(pairs) - 1], lines[len(pairs)]):
         pairs.pop()
     return pairs
+
+
+def _changes(old: TextLine, new: TextLine) -> bool:
+    """Return whether a title differs in its numbers only, as "Section 2 of 5" does."""
+    if any(True for _ in gaps(new)) or _has_amount(new):
+        return False
+    return _DIGITS.sub("#", repeated_text(old)) == _DIGITS.sub("#", repeated_text(new))
 
 
 def _is_row(line: TextLine, headings: set[str], columns: int) -> bool:

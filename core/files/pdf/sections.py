@@ -137,6 +137,9 @@ def _goes_on(
         return False
     if headings & {repeated_text(line) for line in head}:
         return True
+    first = next((at for at, line in enumerate(body) if has_figures(line) and any(True for _ in gaps(line))), 0)
+    if headings & {repeated_text(line) for line in body[: min(first, HEAD_MAX)]}:
+        return False  # below a title of its own
     if rows[0] is body[0] and _fits(last, rows[0], ruler) and _has_edges(last, rows[0]):
         return True
     titles = {repeated_text(line) for line in section.first_page[:HEAD_MAX]}

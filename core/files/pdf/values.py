@@ -27,6 +27,9 @@ _PERCENT_BEHIND: Final = re.compile(r"\(\s*(?P<rest>\d[\d.,]*)\s*\)\s*%")
 """A negative percentage as filings print it: the sign behind the brackets."""
 _DASH: Final = re.compile(r"\A[\u2012\u2013\u2014\u2212](?=[$€£¥]?\d)")
 """Dashes in front of a figure: a minus."""
+_SPACED: Final = re.compile(r"(?P<open>\(?)-?\d{1,3}(?:[ '\u2019\u00a0\u202f]\d{3})+(?:[.,]\d+)?(?P<close>\)?)%?")
+"""Thousands parted by spaces, as in French, or apostrophes, as in Swiss print."""
+_PARTING: Final = re.compile(r"[ '\u2019\u00a0\u202f]")
 _RAISED: Final = "¹²³⁴⁵⁶⁷⁸⁹⁰⁽⁾"
 _FIGURES: Final = re.compile(r"[(]?-?[$€£¥]?\s?([\d.,]*\d)\s?%?[)]?")
 
@@ -73,6 +76,8 @@ def _value(text: str, *, comma: bool) -> tuple[Kind, float, str] | None:
         mark, text = match["mark"], f"{match['open'] or ''}{match['sign'] or ''}{match['rest']}{match['close'] or ''}"
     elif (match := _TRAILING.fullmatch(text)) is not None:
         mark, text = match["mark"], match["rest"]
+    if _SPACED.fullmatch(text) is not None:
+        text = _PARTING.sub("", text)
     if text[:1] == "+" and text[1:2].isdigit():
         text = text[1:]
     value = None if text.endswith(" -") else value_of_text(text, comma=comma)

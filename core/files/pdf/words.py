@@ -42,6 +42,10 @@ SAME_LINE: Final = 0.3
 SMALL: Final = 0.8
 """Of the line's size: what is smaller and raised is a footnote's mark."""
 RAISED: Final = 0.12
+MARK_GAP: Final = 0.6
+"""Of the size: how far a mark stands behind its word,"""
+MARK_CHARACTERS: Final = 12
+"""and how many characters it has at most: "(1)(2)(3)"."""
 MARK_REACH: Final = 0.75
 """Of the size: how high above a line its marks stand."""
 _SLANT: Final = 0.05
@@ -50,6 +54,7 @@ _SLANT: Final = 0.05
 _HYPHENS: Final = {0x02: 0x2D, 0xAD: 0x2D, 0x2010: 0x2D, 0x2011: 0x2D, 0x2212: 0x2D, 0xFFFE: 0x2D}
 _LIGATURES: Final = ("ff", "fi", "fj", "fl", "ft")
 """The ends of letters that fonts have as one: their boxes end with their ink, before the next letter's place."""
+_BULLETS: Final = "•●○■▪▫◦‣❖➢"
 _ORDINALS: Final = ("st", "nd", "rd", "th")
 
 
@@ -278,12 +283,33 @@ def _line(page: int, run: _Run) -> TextLine:
     baseline = float(np.median(places[is_large, 2]))
     is_raised = (places[:, 3] < SMALL * size) & (places[:, 2] - baseline > RAISED * size)
     if is_raised.any() and not is_raised.all():
-        is_raised &= ~_is_ordinal(codes, is_raised)
+        is_raised &= ~_is_ordinal(codes, is_raised) & _are_marks(codes, places, is_raised)
         codes, places, pieces = codes[~is_raised], places[~is_raised], pieces[~is_raised]
     spaces = (places[:, 1] - places[:, 0])[codes == ord(" ")]
     line = TextLine(page, 0, baseline, size, float(np.median(spaces)) if len(spaces) else SPACE * size)
     line.words = _words(codes.tolist(), places.tolist(), pieces.tolist())
     return line
+
+
+def _are_marks(
+    codes: NDArray[np.uint32], places: NDArray[np.float64], is_raised: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return which raised characters are marks: a few right behind a word, and not a figure that stands higher."""
+    are_marks = is_raised.copy()
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], is_raised, [False])).astype(np.int8))).reshape(-1, 2)
+    for start, stop in edges.tolist():
+        text = "".join(map(chr, codes[start:stop].tolist())).strip()
+        is_far = start == 0 or places[start, 0] - places[start - 1, 1] > MARK_GAP * places[start - 1, 3]
+        if is_far or len(text) > MARK_CHARACTERS or (len(text) > 1 and _has_decimals(text)):
+            are_marks[start:stop] = False
+    return are_marks
+
+
+def _has_decimals(text: str) -> bool:
+    """Return whether digits stand around a point or a comma."""
+    return any(
+        sign in ".," and text[at - 1].isdigit() and text[at + 1].isdigit() for at, sign in enumerate(text[1:-1], 1)
+    )
 
 
 def _is_ordinal(codes: NDArray[np.uint32], is_raised: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -356,6 +382,8 @@ def _sign(code: int) -> str:
     sign = chr(_HYPHENS.get(code, code)) if code < 0x110000 and not 0xD800 <= code < 0xE000 else " "
     if sign.isalnum() and code < 0xA0:
         return sign
+    if sign in _BULLETS:
+        return " "
     if 0xFB00 <= code <= 0xFB06:
         return unicodedata.normalize("NFKC", sign)
     return sign if sign.isprintable() and not sign.isspace() else " "
