@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+
 import numpy as np
 import pytest
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
 
 from core.files.errors import ParseFailed
 from core.files.pdf.characters import PageCharacters, read_pages
@@ -98,3 +102,20 @@ def test_characters_without_a_meaning_are_counted_by_font() -> None:
     assert text_of(page).strip("\0") == ""
     (page,) = read_pages(mapped(b"Pa", 0xE000))
     assert page.unreadable == {}
+
+
+@pytest.mark.parametrize(("side", "expected"), [(400, False), (500, True)])
+def test_a_picture_counts_where_it_covers_much_of_the_page(side: int, expected: bool) -> None:
+    """Three tenths: here of a million square points."""
+    buffer = BytesIO()
+    canvas = Canvas(buffer, pagesize=(1_000, 1_000))
+    canvas.drawImage(ImageReader(BytesIO(b"P5 2 2 255 \x00\x80\x80\x00")), 0, 0, side, 650)
+    canvas.save()
+    (page,) = read_pages(buffer.getvalue())
+    assert page.has_pictures is expected
+
+
+@pytest.mark.parametrize(("count", "expected"), [(100, False), (101, True)])
+def test_many_drawings_may_be_letters(count: int, expected: bool) -> None:
+    page = page_of(b"".join(b"%d 10 m %d 20 l S " % (at, at + 3) for at in range(count)))
+    assert page.has_pictures is expected

@@ -107,6 +107,30 @@ def test_a_page_that_is_a_scan_is_remarked() -> None:
     assert book.remarks == (ReadingRemark("page_not_read", message),)
 
 
+@pytest.mark.parametrize(
+    ("stamp", "scanned"),
+    [(["Received by the court"], True), (["Received", "Page 7"], True), (["Received", "by the", "court"], False)],
+)
+def test_a_scan_may_have_a_stamp(stamp: list[str], scanned: bool) -> None:
+    """Two lines at most, none of them in columns."""
+    buffer = BytesIO()
+    canvas = Canvas(buffer, pagesize=(1_000, 800))
+    type_lines(canvas, LOANS)
+    canvas.showPage()
+    canvas.drawImage(PICTURE, 0, 0, 1_000, 800)
+    type_lines(canvas, "\n".join(stamp))
+    canvas.showPage()
+    canvas.save()
+    book = read_pdf(buffer.getvalue(), "report")
+    assert [remark.code for remark in book.remarks] == ["page_not_read"] * scanned
+
+
+def test_a_scan_with_a_stamp_alone_is_refused() -> None:
+    stamp = b"BT /F1 10 Tf 1 0 0 1 40 700 Tm (Received by the court) Tj ET"
+    text = refusal_of(picture(2, 2, b"\x00\x80\x80\x00", text=stamp))
+    assert text.startswith("The PDF has no text: its pages are pictures (a scan).")
+
+
 def test_a_picture_beside_text_is_no_scan() -> None:
     buffer = BytesIO()
     canvas = Canvas(buffer, pagesize=(1_000, 800))

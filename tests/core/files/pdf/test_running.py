@@ -100,6 +100,16 @@ def test_a_head_without_the_titles_between() -> None:
     assert texts_of([new for _, new in same_head(before, after, set())]) == ["Alder CLO", "Borrower Par"]
 
 
+def test_a_title_may_differ_in_its_numbers() -> None:
+    before = lines_of("Alder CLO", "Section 1 of 5", "Borrower  Par", "Alder  5.00")
+    after = lines_of("Alder CLO", "Section 2 of 5", "Borrower  Par", "Birch  7.00")
+    assert [new.text for _, new in same_head(before, after, {"borrower par"})] == [
+        "Alder CLO",
+        "Section 2 of 5",
+        "Borrower Par",
+    ]
+
+
 def test_rows_that_are_the_same_are_rows() -> None:
     before = lines_of("Alder CLO", "Borrower  Par", "Alder  5.00")
     assert texts_of([new for _, new in same_head(before, lines_of("Alder CLO", "Borrower  Par", "Alder  5.00"),

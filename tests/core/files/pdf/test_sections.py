@@ -57,6 +57,12 @@ def test_the_same_header_on_each_page_joins_no_tables() -> None:
     assert cells_of(second)[-1] == ["Custodial Proceeds", "EUR", 90.0, 3.0]
 
 
+def test_the_same_headings_below_a_title_of_their_own_are_another_table() -> None:
+    book = book_of(f"Loans\n\n{HEADINGS}{ONE}", f"Bonds\n\n{HEADINGS}{TWO}")
+    assert [sheet.name for sheet in book.sheets] == ["Loans", "Bonds"]
+    assert cells_of(book.sheets[1])[2:] == [HEADING_CELLS, *TWO_CELLS]
+
+
 def test_margins_that_change_from_page_to_page() -> None:
     """A right page stands ten points further to the right."""
     lines = [[(40.0, "Borrower"), (150.0, "Par"), (200.0, "Price")]]

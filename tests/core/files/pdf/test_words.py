@@ -53,6 +53,23 @@ def test_a_footnote_mark_is_dropped() -> None:
     assert texts_drawn(at(40, 700, b"Alder") + high + at(100, 700, b"5.00")) == ["Alder 5.00"]
 
 
+def test_several_footnote_marks_are_dropped() -> None:
+    marks = at(64, 704, b"(1)(2)(3)", size=6)
+    assert texts_drawn(at(40, 700, b"Alder") + marks + at(120, 700, b"5.00")) == ["Alder 5.00"]
+
+
+def test_a_small_figure_that_stands_higher_is_no_mark() -> None:
+    """It stands apart from its word, or has decimals."""
+    far = at(100, 702, b"7", size=6)
+    assert texts_drawn(at(40, 700, b"Alder") + far + at(120, 700, b"Media")) == ["Alder 7 Media"]
+    near = at(64, 702, b"7.25", size=6)
+    assert texts_drawn(at(40, 700, b"Alder") + near + at(120, 700, b"Media")) == ["Alder 7.25 Media"]
+
+
+def test_bullets_are_no_words() -> None:
+    assert texts_drawn(at(40, 700, b"\\225 Alder \\225 Media")) == ["Alder Media"]
+
+
 def test_the_ending_of_an_ordinal_stays() -> None:
     assert texts_drawn(at(40, 700, b"1") + at(45.6, 704, b"st", size=6) + at(60, 700, b"Lien")) == ["1st Lien"]
 
