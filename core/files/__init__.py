@@ -5,6 +5,7 @@ Start with `kinds` (what a file is, by its content; its name only admits it), th
 
 - .xlsx and delimited text are one pass of a Cython scanner (`_cells.pyx`) straight into columns. SpreadsheetML and
   .ods are read by expat, pages by lxml; `cells` makes columns of what they give. calamine reads .xls and .xlsb.
+- `pdf` finds the tables that a PDF prints (PDFium's characters, by a Cython loop) and names page and line of each row.
 - `probe` looks at a file in bounded memory and time before anything is parsed. `confined` reads it in a child.
 - A text field becomes a number only if it looks like no identifier, date or footnote. Where figures prove a decimal
   comma and none proves a point, grouped numbers, percentages and brackets are numbers too.
