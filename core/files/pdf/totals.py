@@ -246,7 +246,7 @@ def _differences(figures: _Figures, sums: list[_Sum]) -> list[ReadingRemark]:
         if len(added) > 1 and not each.ties.any():
             continue  # it adds other rows than any that are looked at
         open_columns = [column for column in columns if misses[column] == max(1, ties[column])]
-        added += [column for column in open_columns if _is_meant(figures, each, column)]
+        added += [column for column in open_columns if _is_meant(figures, each, column, int(ties[column]))]
         if near := [column for column in added if _is_near(figures, each, column)]:
             remarks.append(_remark(figures, each, near[0]))
         elif whole := _whole_difference(figures, sums, each):
@@ -307,11 +307,11 @@ def _is_near(figures: _Figures, total: _Sum, column: int) -> bool:
     return abs(float(total.sums[column]) - printed) <= NEAR * abs(printed)
 
 
-def _is_meant(figures: _Figures, total: _Sum, column: int) -> bool:
-    """Return whether a total adds up a column by its heading and other columns."""
+def _is_meant(figures: _Figures, total: _Sum, column: int, ties: int) -> bool:
+    """Return whether a total adds up a column by its heading and other columns, or other totals that tie in it."""
     heading = _heading(figures, total, column)
     is_amount = _AMOUNT.search(heading) is not None and _NO_AMOUNT.search(heading) is None
-    return is_amount and bool(total.ties.any()) and total.counts[column] >= ROWS_MIN
+    return is_amount and (ties > 1 or bool(total.ties.any())) and total.counts[column] >= ROWS_MIN
 
 
 def _heading(figures: _Figures, total: _Sum, column: int) -> str:

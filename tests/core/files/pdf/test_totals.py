@@ -154,3 +154,15 @@ def test_a_loan_to_a_company_called_total_in_a_long_list() -> None:
     rows = lone_table("Total")
     rows[5][0] = "Total Safety Inc."
     assert remarks_of(rows) == []
+
+
+def test_a_subtotal_without_a_name_and_the_total_are_both_off() -> None:
+    """As many totals of the column tie as do not."""
+    names = ["Media", "Retail", "Energy"]
+    sections = [[["Issuer", "Par"]]]
+    for at, name in enumerate(names):
+        loans = [[f"{name} {own}", amount(2_000.25 + own + at)] for own in range(4)]
+        sections.append([[name], *loans, [None, amount(8_007.0 + 4 * at + 100.0 * (name == "Retail"))]])
+    rows = [row for rows in sections for row in rows]
+    assert [remark.rows for remark in remarks_of([*rows, ["Total", amount(24_133.0)]])] == [(12,), (19,)]
+    assert [remark.rows for remark in remarks_of([*rows, ["Total", amount(24_033.0)]])] == [(12,)]
