@@ -11,6 +11,7 @@ from core.checked import checked
 from core.insights.subject import Subject
 from core.insights.words import listed, plain
 from core.labels import LABELS, labelled
+from core.portfolio.model.notes import READING_CODES
 from core.questions.answer import SUBJECTS_MAX, Answer
 from core.questions.answers import changes, limits, loans, movements, stated, supposed, tests
 from core.questions.answers.book import Unavailable
@@ -58,6 +59,10 @@ def ask(question: str, subjects: Sequence[Subject], *, labels: Mapping[str, str]
     return replace(answer, **texts, warnings=[labelled(warning, labels) for warning in answer.warnings])
 
 
+MESSAGE_CHARACTERS: Final = 400
+"""Of a warning that stands in front of an answer."""
+
+
 def _answer(question: str, subjects: Sequence[Subject]) -> Answer:
     asked = subjects[:SUBJECTS_MAX]
     query = interpret(question, asked)
@@ -77,6 +82,10 @@ def _answer(question: str, subjects: Sequence[Subject]) -> Answer:
             distance := describe_distance(statement.subject)
         ):
             statement.warn(distance)
+        notes = statement.subject.portfolio.notes
+        statement.warn(
+            *(plain(warning.message, MESSAGE_CHARACTERS) for warning in notes.warnings if warning.code in READING_CODES)
+        )
         start = f"{plain(statement.subject.name)}: " if len(asked) > 1 else ""
         warnings |= {f"{start}{warning}": None for warning in statement.warnings}
         paragraphs.append(f"{start}{' '.join(statement.sentences)}")

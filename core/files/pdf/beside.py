@@ -3,11 +3,13 @@
 Their lines, one table after the other.
 
 A wide strip parts them. One wide table has such strips too, so that more must speak for two: a title or a total on
-either side, labels with colons, or rows that keep different heights or end apart. Each side needs labels of its own.
+either side, the same headings again, labels with colons, or rows that keep different heights or end apart. Each side
+needs labels of its own. Strips of nearly the same width part more than two tables.
 """
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from dataclasses import dataclass, replace
 from statistics import median
@@ -38,6 +40,10 @@ ROWS_BELOW: Final = 3
 """Rows of one side alone, below the end of the other, that show that it ends there."""
 TITLE_ABOVE: Final = 3
 """Lines below a title in which its table begins."""
+HEADINGS: Final = 2
+"""Headings of a table that stand again in the same line, at least."""
+STRIPS_MAX: Final = 3
+"""Strips of nearly the same width between tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,16 +133,54 @@ def _halves(lines: list[TextLine], strip: tuple[float, float]) -> tuple[list[Tex
 
 
 def _strip_between(lines: list[TextLine]) -> tuple[float, float] | None:
-    """Return the strip between two tables; None for one table."""
+    """Return the strip between two tables; None for one table.
+
+    The first, where there are more.
+    """
     strips = _strips(lines)
     if not strips:
         return None
     flags = [[is_value(word.text) for word in line.words] for line in lines]
+    alike = _alike(strips)
     for at, (begin, end) in enumerate(strips):
-        is_widest = at == 0 and (len(strips) < 2 or end - begin > WIDEST * (strips[1][1] - strips[1][0]))
-        if _are_two(_sides(lines, flags, (begin + end) / 2, is_widest=is_widest)):
+        if _are_two(_sides(lines, flags, (begin + end) / 2, is_widest=at == 0 and alike == 1)):
             return begin, end
+    if 1 < alike <= STRIPS_MAX and _are_several(lines, flags, sorted(strips[:alike])):
+        return min(strips[:alike])
     return None
+
+
+def _alike(strips: list[tuple[float, float]]) -> int:
+    """Return how many strips are nearly as wide as the next, and wider than all others."""
+    widths = [end - begin for begin, end in strips]
+    for at in range(1, len(widths)):
+        if widths[at - 1] > WIDEST * widths[at]:
+            return at
+    return len(widths)
+
+
+def _are_several(lines: list[TextLine], flags: list[list[bool]], strips: list[tuple[float, float]]) -> bool:
+    """Return whether all strips part tables: each those between the strips next to it."""
+    middles = [-math.inf, *((begin + end) / 2 for begin, end in strips), math.inf]
+    for before, middle, after in zip(middles, middles[1:], middles[2:], strict=False):
+        sides = _sides(*_between(lines, flags, before, after), middle, is_widest=True)
+        if not _are_two(sides):
+            return False
+    return True
+
+
+def _between(
+    lines: list[TextLine], flags: list[list[bool]], begin: float, end: float
+) -> tuple[list[TextLine], list[list[bool]]]:
+    """Return the words between two places of each line that has some, and which are figures."""
+    within: list[TextLine] = []
+    figures: list[list[bool]] = []
+    for line, are_figures in zip(lines, flags, strict=True):
+        first, stop = (bisect_left(line.words, edge, key=lambda word: word.left) for edge in (begin, end))
+        if first < stop:
+            within.append(replace(line, words=line.words[first:stop]))
+            figures.append(are_figures[first:stop])
+    return within, figures
 
 
 def _strips(lines: list[TextLine]) -> list[tuple[float, float]]:
@@ -170,7 +214,58 @@ def _are_two(sides: _Sides) -> bool:
         return False
     if _has_total(sides.left, sides.left_figures) and _has_total(sides.right, sides.right_figures):
         return True
+    if _have_same_headings(sides):
+        return True
     return sides.is_widest and (_have_titles(sides) or _keep_other_heights(sides))
+
+
+def _have_same_headings(sides: _Sides) -> bool:
+    """Return whether the headings of one side are those of the other, once or several times.
+
+    They stand above all figures. The first may differ in each where the strip is the widest or a title stands above
+    each.
+    """
+    for at, (left, right) in enumerate(zip(sides.left, sides.right, strict=True)):
+        if sides.left_figures[at] or sides.right_figures[at]:
+            return False
+        if left is None or right is None:
+            continue
+        texts = [*_phrase_texts(left), *_phrase_texts(right)]
+        count = min(len(phrases(left)), len(phrases(right)))
+        tables = [texts[begin : begin + count] for begin in range(0, len(texts), count)]
+        if count < HEADINGS or any(table[1:] != tables[0][1:] for table in tables):
+            continue
+        if all(table == tables[0] for table in tables):
+            return True
+        if count > HEADINGS and (sides.is_widest or _has_titles_above(sides, at, count)):
+            return True
+    return False
+
+
+def _has_titles_above(sides: _Sides, at: int, count: int) -> bool:
+    """Return whether a line above headings, `count` for each table, has a title at the left edge of each table.
+
+    And nothing else.
+    """
+    edges = _phrase_edges(sides, at)[::count]
+    for above in range(at):
+        titles = _phrase_edges(sides, above)
+        near = 0.5 * max(line.size for line in (sides.left[at], sides.right[at]) if line is not None)
+        if len(titles) == len(edges) and all(
+            abs(title - edge) < near for title, edge in zip(titles, edges, strict=True)
+        ):
+            return True
+    return False
+
+
+def _phrase_edges(sides: _Sides, at: int) -> list[float]:
+    """Return the left edges of the phrases of a line, on both sides."""
+    lines = [line for line in (sides.left[at], sides.right[at]) if line is not None]
+    return [line.words[first].left for line in lines for first, _ in phrases(line)]
+
+
+def _phrase_texts(line: TextLine) -> list[str]:
+    return [" ".join(word.text for word in line.words[first:stop]).casefold() for first, stop in phrases(line)]
 
 
 def _has_labels(side: list[TextLine | None]) -> bool:

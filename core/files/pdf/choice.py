@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.files.pdf.blocks import Ruler
+from core.files.pdf.rows import has_records
 from core.files.pdf.sections import PageSection
 from core.files.pdf.sheets import PrintedTable, sheets_of, table_of
 from core.files.pdf.totals import tied_totals
@@ -29,6 +30,9 @@ def chosen_tables(
     for section in sections:
         usual = table_of(section, ruler)
         tables.append(usual)
+        if has_records([row for row in usual.rows if row is not None and len(row.cells) > 1]):
+            message = f"the table on page {section.lines[0].page} has records of two lines, read as two rows each"
+            remarks.append(ReadingRemark("layout_guessed", message))
         tied, untied = _totals_of(usual, comma=comma)
         if untied == 0:
             continue

@@ -9,7 +9,7 @@ its line is a heading of the rows below.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Final
@@ -27,6 +27,10 @@ ROOM: Final = 0.3
 """Of the font's size: what a column may be wider than its widest cell."""
 INDENT: Final = 0.4
 """Of the font's size: how far second lines stand to the right, where they do."""
+RECORDS: Final = 3
+"""Pairs of rows that show records of two lines,"""
+RECORD_SPACE: Final = 0.8
+"""and what the distance of their lines is at most, of that to the next record."""
 CLOSER: Final = 0.93
 """Of the usual distance of rows: what stands closer belongs to the row above."""
 _LINKS: Final = frozenset(("and", "at", "by", "due", "for", "maturing", "of", "on", "the", "to"))
@@ -67,7 +71,37 @@ def joined_rows(rows: list[PrintedRow]) -> list[PrintedRow]:
         joined.append(row)
         while len(joined) > 1 and _leads(joined[-2], joined[-1], wraps):
             _append(joined[-2], joined.pop())
-    return rows[:start] + joined
+    if start and not has_records(joined) and has_records([rows[start - 1], *joined]):
+        start -= 1
+        joined.insert(0, rows[start])
+    return rows[:start] + (_joined_records(joined) if has_records(joined) else joined)
+
+
+def has_records(rows: Sequence[PrintedRow]) -> bool:
+    """Return whether rows stand in pairs: each second one close below the first, and far above the next."""
+    distances = [
+        above.last_baseline - row.baseline for above, row in itertools.pairwise(rows) if above.page == row.page
+    ]
+    if len(distances) < 2 * RECORDS:
+        return False
+    near, far = sorted(distances[::2]), sorted(distances[1::2])
+    cut = len(far) // 10
+    return near[-1 - cut] < RECORD_SPACE * far[cut]
+
+
+def _joined_records(rows: list[PrintedRow]) -> list[PrintedRow]:
+    """Return records of two lines as rows; where both have figures of a column, they stay two."""
+    joined: list[PrintedRow] = []
+    is_second = False
+    for row in rows:
+        above = joined[-1] if joined else None
+        if is_second and above is not None and above.page == row.page and not _both_have_figures(above, row):
+            _append(above, row)
+            is_second = False
+            continue
+        joined.append(row)
+        is_second = True
+    return joined
 
 
 def _has_values(row: PrintedRow) -> bool:

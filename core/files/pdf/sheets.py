@@ -122,11 +122,10 @@ def _title(line: TextLine) -> PrintedRow:
 
 
 def _name(section: PageSection) -> str:
-    """Return the title nearest above the table, else the page."""
-    first = section.blocks[0]
-    titles, _ = _parted(first.lines)
-    if titles:
-        text = " ".join(_NOT_IN_NAMES.sub(" ", titles[-1].text).split())[:NAME_MAX].strip("' ")
+    """Return the title nearest above the first table that has one, else the page."""
+    for block in section.blocks:
+        titles, _ = _parted(block.lines)
+        text = " ".join(_NOT_IN_NAMES.sub(" ", titles[-1].text).split())[:NAME_MAX].strip("' ") if titles else ""
         if text:
             return text
     return f"Page {section.lines[0].page}"

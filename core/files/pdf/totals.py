@@ -4,13 +4,14 @@ What does not add up is remarked, with page and line.
 
 A total adds the rows since a total, a heading or the start of the table. Which of them, the columns decide that tie.
 A column is added up where most of its totals tie, or where its heading names an amount and the total is near the sum.
+A row that is called a total and ties in no column adds all rows above it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -33,6 +34,10 @@ BARE_SHARE: Final = 0.6
 """Of the rows of figures alone, how many must tie for all of them to be totals."""
 
 _LABEL: Final = re.compile(r"^\W*(?:grand |net |sub-? ?)?totals?\b|\b(?:sub-?)?totals?\W*$", re.IGNORECASE)
+_LABEL_ALONE: Final = re.compile(r"\W*(?:grand |net |sub-? ?)?totals?\W*", re.IGNORECASE)
+_LABEL_FIRST: Final = re.compile(r"\W*(?:grand |net |sub-? ?)?totals?\b", re.IGNORECASE)
+_PART: Final = re.compile(r"\W*(?:less|minus|deduct\w*|of which|thereof|including|excluding)\b", re.IGNORECASE)
+"""A row that a total takes away, or that is a part of another row."""
 _AMOUNT: Final = re.compile(
     r"amount|balance|\bpar\b|cost|value|principal|commitment|outstanding|notional", re.IGNORECASE
 )
@@ -156,10 +161,15 @@ def _totals(figures: _Figures, labelled: set[int], bare: set[int]) -> list[_Sum]
     if bare and len(bare & tied) < BARE_SHARE * len(bare):
         sums = _sums(figures, labelled)
         tied = {each.row for each in sums if each.ties.any()}
-    others = _sums(figures, tied)
-    if sum(int(each.ties.sum()) for each in others) > sum(int(each.ties.sum()) for each in sums if each.row in tied):
-        return others
+    for fewer in (tied, {row for row in labelled if any(map(_LABEL_ALONE.fullmatch, figures.texts[row]))}):
+        others = _sums(figures, fewer)
+        if _count_ties(others) > _count_ties(each for each in sums if each.row in fewer):
+            return others
     return sums
+
+
+def _count_ties(sums: Iterable[_Sum]) -> int:
+    return sum(int(each.ties.sum()) for each in sums)
 
 
 def _sums(figures: _Figures, totals: set[int]) -> list[_Sum]:
@@ -239,7 +249,57 @@ def _differences(figures: _Figures, sums: list[_Sum]) -> list[ReadingRemark]:
         added += [column for column in open_columns if _is_meant(figures, each, column)]
         if near := [column for column in added if _is_near(figures, each, column)]:
             remarks.append(_remark(figures, each, near[0]))
+        elif whole := _whole_difference(figures, sums, each):
+            remarks.append(whole)
     return remarks
+
+
+def _whole_difference(figures: _Figures, sums: list[_Sum], total: _Sum) -> ReadingRemark | None:
+    """Return a remark where a total that ties in no column is near the amounts above it.
+
+    Those since the total before, or all.
+    """
+    if total.ties_somehow.any() or not _is_called_total(figures, total.row):
+        return None
+    rows = {each.row for each in sums}
+    before = max((row for row in rows if row < total.row), default=-1)
+    for first in sorted({before + 1, 0}, reverse=True):
+        added = [row for row in range(first, total.row) if row not in rows]
+        if any(_PART.match(text) for row in added for text in figures.texts[row]):
+            continue
+        numbers = figures.numbers[added]
+        counts, own = (~np.isnan(numbers)).sum(axis=0), np.nansum(numbers, axis=0)
+        whole = replace(total, first=first, last=total.row, counts=counts, sums=own)
+        for column in np.flatnonzero(counts >= ROWS_MIN).tolist():
+            if _is_amount(figures, whole, column, numbers[:, column]) and _is_near(figures, whole, column):
+                return _remark(figures, whole, column)
+    return None
+
+
+def _is_called_total(figures: _Figures, row: int) -> bool:
+    """Return whether a row is a total by its name: that alone, or the first word of the table's last row."""
+    texts = figures.texts[row]
+    if any(map(_LABEL_ALONE.fullmatch, texts)):
+        return True
+    is_last = row + 1 == figures.rows or bool(np.isnan(figures.numbers[row + 1]).all())
+    return is_last and len(texts) == 1 and _LABEL_FIRST.match(texts[0]) is not None
+
+
+def _is_amount(figures: _Figures, total: _Sum, column: int, numbers: _Floats) -> bool:
+    """Return whether a column has amounts, by its heading.
+
+    Or the total, which has the decimals of its rows, is larger than each of them: no average is.
+    """
+    heading = _heading(figures, total, column)
+    if _NO_AMOUNT.search(heading) or "%" in figures.codes[int(figures.formats[total.row, column])]:
+        return False
+    if _AMOUNT.search(heading):
+        return True
+    half = figures.halves[total.row, column]
+    added = ~np.isnan(numbers)
+    rows = slice(total.first, total.last)
+    are_alike = bool((figures.halves[rows, column][~np.isnan(figures.numbers[rows, column])] == half).all())
+    return are_alike and bool(abs(figures.numbers[total.row, column]) > np.abs(numbers[added]).max())
 
 
 def _is_near(figures: _Figures, total: _Sum, column: int) -> bool:

@@ -187,6 +187,9 @@ def _with_rows(remark: ReadingRemark) -> str:
     return f"{remark.message.rstrip('.')} ({in_quotes(remark.sheet)}, {noun} {shown}{more})."
 
 
+READING_CODES: Final = frozenset(("page_not_read", "total_differs", "layout_guessed"))
+"""What `warn_of_reading` warns of: rows of the document may be missing from any figure."""
+
 ROWS_TOLD: Final = 20
 """Rows of a remark that its warning names."""
 

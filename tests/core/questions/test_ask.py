@@ -18,6 +18,7 @@ from core.insights.subject import Subject
 from core.insights.words import plain
 from core.labels import LABELS
 from core.portfolio import Portfolio
+from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import Deal
 from core.questions.answer import SUBJECTS_MAX
 from core.questions.ask import ask
@@ -379,3 +380,15 @@ def test_a_name_that_is_a_country_a_currency_or_quoted() -> None:
         answer = ask(question, [subject(columns)])
         assert next(figure.value for figure in answer.figures if figure.name == "par") == par, (question, answer.text)
     assert not ask('par of "Delta"', [subject(columns)]).answered
+
+
+def test_pages_that_were_not_read_are_named_in_front() -> None:
+    """Any figure of such a document may lack rows."""
+    message = "page 3 is a picture without text (a scan) and was not read"
+    whole = subject(LOANS)
+    notes = replace(
+        whole.portfolio.notes, warnings=[DataWarning("page_not_read", message), DataWarning("no_price", "x")]
+    )
+    answer = ask("How much par is there?", [replace(whole, portfolio=replace(whole.portfolio, notes=notes))])
+    assert answer.warnings == [message]
+    assert answer.text.startswith(f"Note: {message}.")

@@ -37,7 +37,7 @@ def test_a_total_that_ties_parts_the_cells() -> None:
 
 
 def test_a_total_that_ties_with_neither_leaves_a_guess() -> None:
-    (remark, *_) = read_pdf(report("1787"), "report").remarks
+    (remark, *_) = read_pdf(report("1797"), "report").remarks
     assert remark.code == "layout_guessed"
     assert remark.message == (
         "the table on page 1 could be parted into cells in two ways, and no printed total decides"

@@ -103,3 +103,54 @@ def test_sheets_without_totals_or_rows() -> None:
     assert remarks_of([["Issuer", "Par"], ["A", 1.0], ["B", 2.0]]) == []
     assert remarks_of([]) == []
     assert remarks_of([["Total", 5.0]]) == []
+
+
+LOANS = [(f"Loan {at}", 1_000_000.0 + 1_111.11 * at, 98.0 + 0.1 * at, 0.05 + 0.001 * at) for at in range(12)]
+
+
+def lone_table(label: str, *, without: int | None = None, heading: str = "Par Amount") -> list[list[Any]]:
+    """A table with one total, in which a loan may be missing; the averages are no sums in any case."""
+    rows = [
+        [name, amount(par), amount(0.99 * par), amount(price), amount(share, "0.00%")]
+        for at, (name, par, price, share) in enumerate(LOANS)
+        if at != without
+    ]
+    pars, prices, shares = ([loan[column] for loan in LOANS] for column in (1, 2, 3))
+    averages = [amount(sum(prices) / 12), amount(sum(shares) / 12, "0.00%")]
+    total = [label, amount(sum(pars)), amount(0.99 * sum(pars)), *averages]
+    return [["Issuer", heading, "Market Value", "Price", "Spread"], *rows, total]
+
+
+@pytest.mark.parametrize("label", ["Total", "TOTAL:", "Grand Total", "Total Collateral Obligations"])
+@pytest.mark.parametrize("heading", ["Par Amount", "Held"])
+def test_one_table_with_one_total(label: str, heading: str) -> None:
+    """The loan that is missing is told by both amounts, of which the first is named."""
+    assert remarks_of(lone_table(label, heading=heading)) == []
+    (remark,) = remarks_of(lone_table(label, without=7, heading=heading))
+    message = f"page 3, line 13: the printed total of '{heading}' is 12,073,333.26, its rows make 11,065,555.49"
+    assert (remark.message, remark.rows) == (message, (12,))
+
+
+def test_totals_of_two_tables_that_both_lack_a_loan() -> None:
+    rows = [*lone_table("Total", without=2), [None], *lone_table("Total", without=5)]
+    assert [remark.rows for remark in remarks_of(rows)] == [(12,), (26,)]
+
+
+def test_averages_and_prices_are_no_sums() -> None:
+    """A total of a table whose only figures are prices, weights or ratios adds nothing."""
+    for heading, code in (("Price", AMOUNT), ("Spread", "0.00%"), ("Rating Factor", WHOLE), ("Advance Rate", AMOUNT)):
+        rows = [[f"Loan {at}", amount(own, code)] for at, own in enumerate([90.0, 1.0, 1.0, 2.0])]
+        assert remarks_of([["Issuer", heading], *rows, ["Total", amount(85.0, code)]]) == []
+    rows = [[f"Loan {at}", amount(own)] for at, own in enumerate([90.0, 1.0, 1.0, 2.0])]
+    assert remarks_of([["Issuer", "Months"], *rows, ["Total", amount(85.0)]]) == [], "less than a row: an average"
+
+
+def test_a_total_with_rows_that_are_taken_away_or_parts() -> None:
+    rows = [["Account", "Balance"], ["Cash", amount(500.0)], ["Loans", amount(900.0)], ["Less: fees", amount(50.0)]]
+    assert remarks_of([*rows, ["Total", amount(1_350.0)]]) == []
+
+
+def test_a_loan_to_a_company_called_total_in_a_long_list() -> None:
+    rows = lone_table("Total")
+    rows[5][0] = "Total Safety Inc."
+    assert remarks_of(rows) == []
