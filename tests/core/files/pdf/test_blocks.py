@@ -157,6 +157,14 @@ def test_a_page_with_other_columns_does_not_go_on() -> None:
     assert joined_blocks(above, below) is None
 
 
+def test_words_of_groups_stand_with_the_headings_below() -> None:
+    """They stand over several columns, close above them, below a table of other columns."""
+    groups = "Obligor               Amounts"
+    first, second = texts_of(SECOND.strip() + "\n" + groups + "\n" + TABLE.strip())
+    assert first[-1] == "Expenses of the fund 6.00"
+    assert second[:2] == ["Obligor Amounts", "Borrower Par Price"]
+
+
 HEADINGS = ("Loan ID", "Issuer", "Par Amount", "Flag", "Currency")
 ROWS = [
     (f"LX{at:05}", "Kestrel Onyx Maple Holdings" if at == 3 else "Alder Inc.", f"{at * 1_111 + 100_000:,}", "Y", "USD")

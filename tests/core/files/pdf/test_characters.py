@@ -66,9 +66,9 @@ def test_characters_that_are_seen_are_kept(mode: int) -> None:
     assert text_of(page_of(b"BT /F1 10 Tf %d Tr 1 0 0 1 40 600 Tm (BC) Tj ET" % mode)) == "BC"
 
 
-def mapped(text: bytes, first: int) -> bytes:
+def mapped(text: bytes, first: int, *, name: bytes = b"Helvetica") -> bytes:
     """A page of this text in a font whose codes from 32 on stand for others."""
-    font = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode %d 0 R>>" % more_from()
+    font = b"<</Type/Font/Subtype/Type1/BaseFont/%b/ToUnicode %d 0 R>>" % (name, more_from())
     own = b"1 begincodespacerange <00><ff> endcodespacerange 1 beginbfrange <20><7e><%04x> endbfrange" % first
     return document([b"BT /F1 10 Tf 1 0 0 1 40 700 Tm (" + text + b") Tj ET"], font=font, more=[deflated(own)])
 
@@ -77,6 +77,14 @@ def test_windows_symbol_encoding_is_plain_text() -> None:
     """Codes from U+F020 to U+F0FF stand for Latin letters, in a font that is none of pictures."""
     (page,) = read_pages(mapped(b"Par", 0xF020))
     assert text_of(page) == "Par"
+
+
+@pytest.mark.parametrize("name", [b"Wingdings", b"ZapfDingbats", b"ABCDEF+WebDings"])
+def test_a_font_of_pictures_says_nothing(name: bytes) -> None:
+    """Boxes that are ticked, say; they are neither text nor remarked."""
+    (page,) = read_pages(mapped(b"Par", 0xF020, name=name))
+    assert text_of(page).strip("\0") == ""
+    assert page.unreadable == {}
 
 
 def test_pictures_are_known() -> None:

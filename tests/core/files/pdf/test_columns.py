@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.files.pdf.columns import Grid
+from core.files.pdf.columns import Grid, PrintedCell, PrintedRow, merged_grid
 from core.files.pdf.words import Word
 from tests.typed_pages import drawn, tables_of, typed
 
@@ -141,3 +141,21 @@ def test_what_is_printed_at_once_changes_nothing(pieces: str) -> None:
             ["Cedar Hotels Inc.", "B1", 500.0, 97.25],
         ]
     ]
+
+
+def test_a_column_without_a_heading_beside_one_without_figures_is_none() -> None:
+    """The heading ends left of its figures, and no row has both."""
+    rows = [
+        PrintedRow(1, at, 700.0, 8.0, 700.0, {column: PrintedCell(0.0, 9.0, text, column) for column, text in cells})
+        for at, cells in enumerate(
+            (
+                [(0, "Borrower"), (1, "Par"), (3, "Price")],
+                [(0, "Alder"), (2, "1,000.00"), (3, "99.50")],
+                [(0, "Birch"), (2, "250.00"), (3, "98.25")],
+            )
+        )
+    ]
+    grid = Grid.of([(100.0, 110.0), (130.0, 140.0), (200.0, 220.0)])
+    assert merged_grid(grid, rows).starts == [100.0, 200.0]
+    full = [PrintedRow(1, 9, 600.0, 8.0, 600.0, {at: PrintedCell(0.0, 9.0, "5.00", at) for at in range(4)})]
+    assert merged_grid(grid, rows + full) is grid

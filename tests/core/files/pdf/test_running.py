@@ -173,3 +173,13 @@ def test_running_lines_stand_once_and_each_row_of_a_page() -> None:
 def test_the_same_row_at_the_top_of_two_pages_is_two_rows() -> None:
     rows = rows_read(page_of(1, *ONE), page_of(2, *ONE))
     assert [row for row in rows if row[0] == "Alder Holdings"] == [["Alder Holdings", 1_000.0, 99.5]] * 2
+
+
+@pytest.mark.parametrize("titles", [("As of 30 June 2024", "As of 30 June 2023"), ("Tranche 1", "Tranche 2")])
+def test_a_title_of_another_day_or_part_is_another(titles: tuple[str, str]) -> None:
+    """The tables below have the same headings, and are two."""
+    pages = [f"{title}\n\nBorrower             Par    Price\n" + "\n".join(rows) for title, rows in
+             zip(titles, (ONE, TWO), strict=True)]  # fmt: skip
+    tables = tables_of(typed(*pages))
+    assert [cells[0][0] for cells in tables] == list(titles)
+    assert [len(cells) for cells in tables] == [6, 6]

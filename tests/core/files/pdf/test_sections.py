@@ -101,3 +101,26 @@ def test_what_stands_at_the_end_of_all_pages_is_dropped() -> None:
     foot = "\n\n\nPrepared by Birch Trust Company"
     (cells,) = tables_of(typed(HEADINGS + ONE + foot, HEADINGS + TWO + foot, left=LEFT))
     assert cells == [HEADING_CELLS, *ONE_CELLS, *TWO_CELLS]
+
+
+def test_what_ends_pages_of_different_lengths_stands_once() -> None:
+    """A remark below a table, not at the foot of the paper."""
+    remark = "\n\n\nSold in October."
+    rows = TWO.rstrip() + "\nGorse Retail      875.00    93.25"
+    (cells,) = tables_of(typed(HEADINGS + ONE.rstrip() + remark, HEADINGS + rows + remark))
+    written = [row for row in cells if any(row)]
+    assert written[1:-1] == [*ONE_CELLS, *TWO_CELLS, ["Gorse Retail", 875.0, 93.25]]
+    assert written[-1] == ["Sold in October.", None, None]
+
+
+def test_a_last_page_with_a_total_alone() -> None:
+    (cells,) = tables_of(typed(HEADINGS + ONE, f"{HEADINGS}\nTotal           1,750.00"))
+    assert cells == [HEADING_CELLS, *ONE_CELLS, ["Total", 1_750.0, None]]
+
+
+def test_an_empty_table_is_a_sheet() -> None:
+    empty = f"Defaulted Loans\n\n{HEADINGS}\nNo data"
+    first, second = book_of(empty, f"Sold Loans\n\n{HEADINGS}{ONE}").sheets
+    assert (first.name, second.name) == ("Defaulted Loans", "Sold Loans")
+    assert cells_of(first)[2:] == [HEADING_CELLS, ["No data", None, None]]
+    assert cells_of(second)[2:] == [HEADING_CELLS, *ONE_CELLS]
