@@ -30,6 +30,8 @@ GROUP_DISTANCE: Final = 2.0
 """Of the font's size: words of groups stand closer above the headings of their columns."""
 FOREIGN_MAX: Final = 3
 """Lines between two parts of a block that do not keep its columns."""
+HEADINGS_BELOW: Final = 0.5
+"""What speaks for a cut with headings alone between it and the place where columns differ, in lines of space."""
 LAST_ROW: Final = 2.0
 """Of the font's size: how close a table's last row stands, if it does not keep the columns."""
 RUNNING_SPACE: Final = 2.2
@@ -194,7 +196,10 @@ def _move_cut(blocks: list[LineBlock], at: int, ruler: Ruler) -> None:
         if any(True for _ in gaps(lines[start - 1])):
             break
         covers[start] = below.cover
-    best = max(covers, key=lambda start: (round(_parting(lines, start), 1), -start))
+    first = len(above.lines)
+    while first - 1 in covers and not has_figures(lines[first - 1]):
+        first -= 1
+    best = max(covers, key=lambda start: (round(_parting(lines, start) + HEADINGS_BELOW * (start >= first), 1), -start))
     if best >= len(above.lines):
         above.lines[:], below.lines[:] = lines[:best], lines[best:]
         return

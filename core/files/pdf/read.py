@@ -9,7 +9,7 @@ from core.files.pdf.blocks import Ruler
 from core.files.pdf.characters import read_pages
 from core.files.pdf.choice import chosen_tables
 from core.files.pdf.damage import has_damaged_part
-from core.files.pdf.phrases import gaps, mark_pieces, tidy
+from core.files.pdf.phrases import mark_pieces, tidy
 from core.files.pdf.sections import sections_of
 from core.files.pdf.sheets import sheets_of, within_limit
 from core.files.pdf.totals import total_remarks
@@ -82,8 +82,8 @@ def _remarks(pages: list[PageLines]) -> list[ReadingRemark]:
 
 
 def _is_bare(page: PageLines) -> bool:
-    """Return whether a page has no text but a stamp or a page's number, none of it in columns."""
-    return len(page.lines) <= STAMP_LINES and not any(True for line in page.lines for _ in gaps(line))
+    """Return whether a page has no text but a stamp or a page's number."""
+    return len(page.lines) <= STAMP_LINES
 
 
 def _left_out(font: str, counts: dict[int, int]) -> str:

@@ -39,6 +39,7 @@ _NUMBER_IN_LINE: Final = re.compile(r"\b(page|seite)\s*:?\s*\d{1,4}(\s*(?:of|/|v
 _TIME: Final = re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?(?:\s*[ap]\.?m\b\.?)?", re.IGNORECASE)
 """When a page was printed."""
 _AMOUNT: Final = re.compile(r"\d[.,]\d{2,3}(?!\d*[-/])")
+_COUNT: Final = re.compile(r"\d+\s*(?:of|/|von)\s*\d+", re.IGNORECASE)
 _DIGITS: Final = re.compile(r"\d+")
 _CONTINUED: Final = re.compile(
     r"(?<![\s(\[–—-])[\s(\[–—-]*(?:continued|cont'?d\.?|fortsetzung)\s*[)\]]*", re.IGNORECASE
@@ -100,8 +101,8 @@ def same_head(before: list[TextLine], lines: list[TextLine], headings: set[str])
 
 
 def _changes(old: TextLine, new: TextLine) -> bool:
-    """Return whether a title differs in its numbers only, as "Section 2 of 5" does."""
-    if any(True for _ in gaps(new)) or _has_amount(new):
+    """Return whether a title differs in its count only, as "Section 2 of 5" does."""
+    if any(True for _ in gaps(new)) or _COUNT.search(new.text) is None:
         return False
     return _DIGITS.sub("#", repeated_text(old)) == _DIGITS.sub("#", repeated_text(new))
 

@@ -81,7 +81,7 @@ def _add(
     pages_before += [sections[-1].first_page] if sections else []
     headings = _headings(sections[-1]) if sections else set()
     pairs = max((same_head(lines, page.lines, headings) for lines in pages_before), key=len, default=[])
-    _shift(page, pairs)
+    _shift(page, [(old, line) for old, line in pairs if repeated_text(line) in headings])
     head = min(len(pairs), len(page.lines) - foot)
     body = page.lines[head : len(page.lines) - foot]
     if sections and before is not None and body:
@@ -117,10 +117,11 @@ def _continued(last: LineBlock, blocks: list[LineBlock], ruler: Ruler) -> list[L
 
 
 def _shift(page: PageLines, pairs: list[tuple[TextLine, TextLine]]) -> None:
-    """Move a page's words to where those of the page before stand, if its margins are others."""
-    moves = [line.words[0].left - old.words[0].left for old, line in pairs if any(True for _ in gaps(line))]
+    """Move a page's words to where those of the page before stand, if its margins are others; by pairs of headings."""
+    moves = [line.words[0].left - old.words[0].left for old, line in pairs]
+    moves += [line.words[-1].right - old.words[-1].right for old, line in pairs]
     move = median(moves) if moves else 0.0
-    if abs(move) > MOVED:
+    if abs(move) > MOVED and max(moves) - min(moves) < MOVED:
         for line in page.lines:
             line.words = [word._replace(left=word.left - move, right=word.right - move) for word in line.words]
 

@@ -30,6 +30,8 @@ _DASH: Final = re.compile(r"\A[\u2012\u2013\u2014\u2212](?=[$€£¥]?\d)")
 _SPACED: Final = re.compile(r"(?P<open>\(?)-?\d{1,3}(?:[ '\u2019\u00a0\u202f]\d{3})+(?:[.,]\d+)?(?P<close>\)?)%?")
 """Thousands parted by spaces, as in French, or apostrophes, as in Swiss print."""
 _PARTING: Final = re.compile(r"[ '\u2019\u00a0\u202f]")
+_YEAR: Final = re.compile(r"\((?:19|20)\d\d\)")
+"""The end of a name, and no negative figure, which has its thousands parted."""
 _RAISED: Final = "¹²³⁴⁵⁶⁷⁸⁹⁰⁽⁾"
 _FIGURES: Final = re.compile(r"[(]?-?[$€£¥]?\s?([\d.,]*\d)\s?%?[)]?")
 
@@ -60,6 +62,8 @@ def cell_of(text: str, formats: PrintedFormats, *, comma: bool) -> Cell:
     if len(text) > FIGURE_CHARACTERS_MAX:
         return Cell(Kind.TEXT, text=text)
     text = text.rstrip(_RAISED).rstrip() or text
+    if _YEAR.fullmatch(text) is not None:
+        return Cell(Kind.TEXT, text=text)
     value = _value(text, comma=comma)
     if value is None and _MARKS.fullmatch(text) is None and (match := _MARKED.fullmatch(text)) is not None:
         value = _value(match["figure"], comma=comma)
