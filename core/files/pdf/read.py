@@ -88,8 +88,9 @@ def _is_bare(page: PageLines) -> bool:
 
 def _left_out(font: str, counts: dict[int, int]) -> str:
     """Return what is said of a font's characters that say nothing, by page."""
-    pages = ", ".join(map(str, list(counts)[:PAGES_NAMED])) + (", ..." if len(counts) > PAGES_NAMED else "")
+    pages = "pages " if len(counts) > 1 else "page "
+    pages += ", ".join(map(str, list(counts)[:PAGES_NAMED])) + (", ..." if len(counts) > PAGES_NAMED else "")
     return (
-        f"{counted(sum(counts.values()), 'character')} in the font {font!r} on pages {pages} were left out: the font "
+        f"{counted(sum(counts.values()), 'character')} in the font {font!r} on {pages} were left out: the font "
         "does not say what its characters mean"
     )
