@@ -151,7 +151,7 @@ def _strip_between(lines: list[TextLine]) -> tuple[float, float] | None:
 
 
 def _alike(strips: list[tuple[float, float]]) -> int:
-    """Return how many strips are nearly as wide as the next, and wider than all others."""
+    """Return how many strips are nearly as wide as the next, the widest first."""
     widths = [end - begin for begin, end in strips]
     for at in range(1, len(widths)):
         if widths[at - 1] > WIDEST * widths[at]:
@@ -160,7 +160,7 @@ def _alike(strips: list[tuple[float, float]]) -> int:
 
 
 def _are_several(lines: list[TextLine], flags: list[list[bool]], strips: list[tuple[float, float]]) -> bool:
-    """Return whether all strips part tables: each those between the strips next to it."""
+    """Return whether each strip parts two tables."""
     middles = [-math.inf, *((begin + end) / 2 for begin, end in strips), math.inf]
     for before, middle, after in zip(middles, middles[1:], middles[2:], strict=False):
         sides = _sides(*_between(lines, flags, before, after), middle, is_widest=True)
@@ -172,7 +172,7 @@ def _are_several(lines: list[TextLine], flags: list[list[bool]], strips: list[tu
 def _between(
     lines: list[TextLine], flags: list[list[bool]], begin: float, end: float
 ) -> tuple[list[TextLine], list[list[bool]]]:
-    """Return the words between two places of each line that has some, and which are figures."""
+    """Return the words between two places of each line, and which are figures."""
     within: list[TextLine] = []
     figures: list[list[bool]] = []
     for line, are_figures in zip(lines, flags, strict=True):
@@ -220,7 +220,7 @@ def _are_two(sides: _Sides) -> bool:
 
 
 def _have_same_headings(sides: _Sides) -> bool:
-    """Return whether the headings of one side are those of the other, once or several times.
+    """Return whether one side has the other's headings, once or several times.
 
     They stand above all figures. The first may differ in each where the strip is the widest or a title stands above
     each.
@@ -243,7 +243,9 @@ def _have_same_headings(sides: _Sides) -> bool:
 
 
 def _has_titles_above(sides: _Sides, at: int, count: int) -> bool:
-    """Return whether a line above headings, `count` for each table, has a title at the left edge of each table.
+    """Return whether a line above headings has a title at each table's left edge.
+
+    `count` is how many headings each table has.
 
     And nothing else.
     """

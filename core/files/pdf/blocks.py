@@ -299,7 +299,10 @@ def _around_foreign_lines(blocks: list[LineBlock]) -> list[LineBlock]:
 
 
 def _is_last_row(above: LineBlock, below: LineBlock) -> bool:
-    """Return whether a block is a line close below a table: a total that is wider than its columns."""
+    """Return whether a block is a line close below a table.
+
+    It is a total that is wider than its columns.
+    """
     distance = above.lines[-1].baseline - below.lines[0].baseline
     return len(below.lines) == 1 and above.table_lines > FOREIGN_MAX and distance < LAST_ROW * below.lines[0].size
 

@@ -160,7 +160,10 @@ _CALLS: Final = tuple(
 def _meaning(
     text_page: pdfium.FPDF_TEXTPAGE, at: int, row: NDArray[np.float64], unreadable: dict[str, list[int]]
 ) -> int:
-    """Return the Unicode of an odd character; 0 for a picture, and for one without a meaning, which is noted."""
+    """Return the Unicode of an odd character.
+
+    0 for a picture, and for one without a meaning, which is noted.
+    """
     code, is_unknown = int(row[0]), bool(row[8])
     is_private = any(low <= code <= high for low, high in _PRIVATE)
     if code and not is_private and not is_unknown:
@@ -177,7 +180,7 @@ def _meaning(
 
 
 def _check_fonts(unreadable: dict[str, list[int]], page: int, count: int) -> None:
-    """Refuse a page with much text in a font that does not say what its characters mean.
+    """Refuse a page with much text in a font whose characters have no meaning.
 
     Raises:
         ParseFailed: with the font's name.
@@ -199,7 +202,10 @@ def _font_name(text_page: pdfium.FPDF_TEXTPAGE, at: int) -> str:
 
 
 def _crop(page: pdfium.FPDF_PAGE) -> tuple[float, float, float, float]:
-    """Return what of a page is shown, as PDFium takes it: boxes that are none count as a letter's."""
+    """Return what of a page is shown, as PDFium takes it.
+
+    Boxes that are none count as a letter's.
+    """
     box = pdfium.FS_RECTF()
     if not pdfium.FPDF_GetPageBoundingBox(page, ctypes.byref(box)):
         return -np.inf, -np.inf, np.inf, np.inf

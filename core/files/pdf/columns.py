@@ -196,7 +196,10 @@ def _around(line: TextLine, strip: list[int], ruler: Ruler) -> tuple[Word, Word]
 
 
 def row_of(line: TextLine, grid: Grid, *, is_foreign: bool, is_heading: bool = False) -> PrintedRow:
-    """Return the cells of a line; words that stand close are cells of their own in a heading."""
+    """Return the cells of a line.
+
+    Words that stand close are cells of their own in a heading.
+    """
     row = PrintedRow(line.page, line.number, line.baseline, line.size, line.baseline, is_foreign=is_foreign)
     parts = phrases(line)
     for start, stop in parts:

@@ -29,7 +29,10 @@ _RAW: Final = -15
 
 
 def has_damaged_part(data: bytes) -> bool:
-    """Return whether a deflated part of a document does not unpack whole; an encrypted document tells nothing."""
+    """Return whether a deflated part of a document does not unpack whole.
+
+    An encrypted document tells nothing.
+    """
     if b"/Encrypt" in data:
         return False
     left, end = UNPACKED_BYTES_MAX, 0
@@ -49,7 +52,10 @@ def has_damaged_part(data: bytes) -> bool:
 
 
 def _packed(part: bytes, *, is_text: bool) -> bytes:
-    """Return the bytes of a part, which may be written as text; b"" where that is too much."""
+    """Return the bytes of a part, which may be written as text.
+
+    b"" where that is too much.
+    """
     if not is_text:
         return part
     if len(part) > _TEXT_BYTES_MAX:
@@ -61,7 +67,10 @@ def _packed(part: bytes, *, is_text: bool) -> bytes:
 
 
 def _unpacked_bytes(part: bytes, bytes_max: int) -> int | None:
-    """Return how many bytes a part unpacks to, at most about so many; None where it is damaged."""
+    """Return how many bytes a part unpacks to, at most about so many.
+
+    None where it is damaged.
+    """
     size, unpacking = 0, zlib.decompressobj()
     rest = part
     try:
@@ -76,7 +85,10 @@ def _unpacked_bytes(part: bytes, bytes_max: int) -> int | None:
 
 
 def _ends(part: bytes) -> bool:
-    """Return whether a part comes to its end, were its checksum not missing, as some programs leave it."""
+    """Return whether a part comes to its end, but for its checksum.
+
+    Some programs leave it out.
+    """
     unpacking = zlib.decompressobj(_RAW)
     rest = part[2:]
     while rest and not unpacking.eof:

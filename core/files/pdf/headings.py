@@ -20,7 +20,7 @@ COLUMNS_MAX: Final = 6
 
 
 def with_whole_headings(rows: list[PrintedRow]) -> list[PrintedRow]:
-    """Return the rows with the first word of a heading joined to the rest of it, where it is alone on the first line.
+    """Return the rows with lone first words of headings joined to the rest.
 
     It would be the title of what is below otherwise.
     """
@@ -45,7 +45,7 @@ def _start(rows: list[PrintedRow]) -> int:
 
 
 def _is_first_word(row: PrintedRow, below: PrintedRow) -> bool:
-    """Return whether a row has one cell, right above one of several cells of the row below."""
+    """Return whether a row has one cell, right above one of several below."""
     if len(row.cells) != 1 or len(below.cells) < 2 or row.page != below.page:
         return False
     ((column, cell),) = row.cells.items()
@@ -54,7 +54,7 @@ def _is_first_word(row: PrintedRow, below: PrintedRow) -> bool:
 
 
 def set_right(rows: list[PrintedRow]) -> None:
-    """Move such figures to the column before, and take away a column that is empty then."""
+    """Move such figures to the column before, and drop a column that is empty then."""
     start = _start(rows)
     heads, body = rows[:start], rows[start:]
     while (run := _run(heads, body)) is not None:
@@ -71,7 +71,7 @@ def _has_values(row: PrintedRow) -> bool:
 
 
 def _run(heads: list[PrintedRow], body: list[PrintedRow]) -> tuple[int, int] | None:
-    """Return the column of a heading without figures, and the last one whose figures belong before it."""
+    """Return the column of a heading without figures, and where such figures end."""
     headed = {column for row in heads for column in row.cells}
     in_use = {column for row in body for column in row.cells}
     for first in sorted(headed - in_use):

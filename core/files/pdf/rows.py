@@ -78,7 +78,10 @@ def joined_rows(rows: list[PrintedRow]) -> list[PrintedRow]:
 
 
 def has_records(rows: Sequence[PrintedRow]) -> bool:
-    """Return whether rows stand in pairs: each second one close below the first, and far above the next."""
+    """Return whether rows stand in pairs.
+
+    Each second one is close below the first, and far above the next.
+    """
     distances = [
         above.last_baseline - row.baseline for above, row in itertools.pairwise(rows) if above.page == row.page
     ]
@@ -90,7 +93,10 @@ def has_records(rows: Sequence[PrintedRow]) -> bool:
 
 
 def _joined_records(rows: list[PrintedRow]) -> list[PrintedRow]:
-    """Return records of two lines as rows; where both have figures of a column, they stay two."""
+    """Return records of two lines as rows.
+
+    Where both have figures of a column, they stay two.
+    """
     joined: list[PrintedRow] = []
     is_second = False
     for row in rows:
@@ -131,7 +137,10 @@ def _overlap(above: PrintedRow, row: PrintedRow) -> bool:
 
 
 def _both_have_figures(above: PrintedRow, row: PrintedRow) -> bool:
-    """Return whether two lines have a figure in the same column, and so are rows of their own."""
+    """Return whether two lines have a figure in the same column.
+
+    They are rows of their own then.
+    """
     return any(
         column in above.cells and is_value(cell.text) and is_value(above.cells[column].text)
         for column, cell in row.cells.items()

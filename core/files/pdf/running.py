@@ -78,7 +78,9 @@ def drop_page_numbers(page: PageLines) -> None:
 
 
 def same_head(before: list[TextLine], lines: list[TextLine], headings: set[str]) -> list[tuple[TextLine, TextLine]]:
-    """Return the lines at the top of a page that stand on a page before, too, each behind its line there.
+    """Return the lines at the top of a page that stand on a page before, too.
+
+    Each behind its line there.
 
     They are its first lines, and headings below them. Between them that page may have titles that this one lacks. Below
     a table's headings a line with columns is a row, even if it is the same on both pages.
@@ -108,14 +110,17 @@ def _changes(old: TextLine, new: TextLine) -> bool:
 
 
 def _is_row(line: TextLine, headings: set[str], columns: int) -> bool:
-    """Return whether a line is a row of a table: an amount in columns, or columns below headings of so many."""
+    """Return whether a line is a row of a table.
+
+    It has an amount in columns, or columns below headings of so many.
+    """
     if not any(True for _ in gaps(line)) or repeated_text(line) in headings:
         return False
     return _has_amount(line) or (columns > 0 and (has_figures(line) or len(phrases(line)) > PART_OF_HEADING * columns))
 
 
 def _prints_over(line: TextLine, below: TextLine) -> bool:
-    """Return whether a line is the upper one of a cell that others stand in the middle of."""
+    """Return whether a line is the upper one of a cell with others in its middle."""
     return line.baseline - below.baseline < OVERLAP * line.size
 
 

@@ -117,7 +117,10 @@ def _continued(last: LineBlock, blocks: list[LineBlock], ruler: Ruler) -> list[L
 
 
 def _shift(page: PageLines, pairs: list[tuple[TextLine, TextLine]]) -> None:
-    """Move a page's words to where those of the page before stand, if its margins are others; by pairs of headings."""
+    """Move a page's words to where those of the page before stand.
+
+    If its margins are others: by pairs of headings.
+    """
     moves = [line.words[0].left - old.words[0].left for old, line in pairs]
     moves += [line.words[-1].right - old.words[-1].right for old, line in pairs]
     move = median(moves) if moves else 0.0

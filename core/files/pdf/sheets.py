@@ -71,7 +71,10 @@ def table_of(section: PageSection, ruler: Ruler, *, any_figure: bool = False) ->
 
 
 def _rows(lines: list[TextLine], grid: Grid, block: LineBlock) -> list[PrintedRow]:
-    """Return the rows of lines; the first ones without a wide gap are pieces of headings."""
+    """Return the rows of lines.
+
+    The first ones without a wide gap are pieces of headings.
+    """
     start = next((at for at, line in enumerate(lines) if any(True for _ in gaps(line))), len(lines))
     return [
         row_of(line, grid, is_foreign=id(line) in block.foreign, is_heading=at < start) for at, line in enumerate(lines)
@@ -106,7 +109,10 @@ def _parted(lines: list[TextLine], grid: Grid | None = None) -> tuple[list[TextL
 
 
 def _is_heading_piece(line: TextLine, below: TextLine, grid: Grid) -> bool:
-    """Return whether each word of a line stands right above words of its column, behind the first one."""
+    """Return whether a line's words stand right above words of their columns.
+
+    None is above the first column.
+    """
     if line.page != below.page or line.baseline - below.baseline >= PIECE_DISTANCE * line.size:
         return False
     columns = {grid.first(word.left) for word in below.words}

@@ -100,7 +100,7 @@ def total_remarks(sheets: Iterable[Sheet], codes: Sequence[str]) -> list[Reading
 
 
 def tied_totals(sheet: Sheet, codes: Sequence[str]) -> tuple[int, int]:
-    """Return how many rows that are called totals tie in some column, and how many in none.
+    """Return how many rows called totals tie in some column, and how many in none.
 
     `codes` are the number formats.
     """
@@ -255,7 +255,7 @@ def _differences(figures: _Figures, sums: list[_Sum]) -> list[ReadingRemark]:
 
 
 def _whole_difference(figures: _Figures, sums: list[_Sum], total: _Sum) -> ReadingRemark | None:
-    """Return a remark where a total that ties in no column is near the amounts above it.
+    """Return a remark where a total that does not tie is near the amounts above.
 
     Those since the total before, or all.
     """
@@ -277,7 +277,10 @@ def _whole_difference(figures: _Figures, sums: list[_Sum], total: _Sum) -> Readi
 
 
 def _is_called_total(figures: _Figures, row: int) -> bool:
-    """Return whether a row is a total by its name: that alone, or the first word of the table's last row."""
+    """Return whether a row is a total by its name.
+
+    That alone, or the first word of the table's last row.
+    """
     texts = figures.texts[row]
     if any(map(_LABEL_ALONE.fullmatch, texts)):
         return True
@@ -308,7 +311,10 @@ def _is_near(figures: _Figures, total: _Sum, column: int) -> bool:
 
 
 def _is_meant(figures: _Figures, total: _Sum, column: int, ties: int) -> bool:
-    """Return whether a total adds up a column by its heading and other columns, or other totals that tie in it."""
+    """Return whether a total adds up a column.
+
+    By its heading and other columns, or other totals that tie in it.
+    """
     heading = _heading(figures, total, column)
     is_amount = _AMOUNT.search(heading) is not None and _NO_AMOUNT.search(heading) is None
     return is_amount and (ties > 1 or bool(total.ties.any())) and total.counts[column] >= ROWS_MIN

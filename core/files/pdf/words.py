@@ -169,7 +169,10 @@ def _turned(
 
 
 def _without_watermark(codes: NDArray[np.uint32], places: NDArray[np.float64], pieces: NDArray[np.uint64]) -> _Places:
-    """Return the characters but those of letters many times as large that other lines are printed over."""
+    """Return the characters without those of a watermark.
+
+    Its letters are many times as large, and other lines are printed over them.
+    """
     is_large = places[:, 3] > LARGE * np.median(places[:, 3])
     if not is_large.any() or is_large.all():
         return codes, places, pieces
@@ -294,7 +297,10 @@ def _line(page: int, run: _Run) -> TextLine:
 def _are_marks(
     codes: NDArray[np.uint32], places: NDArray[np.float64], is_raised: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return which raised characters are marks: a few right behind a word, and not a figure that stands higher."""
+    """Return which raised characters are marks.
+
+    A few right behind a word, and not a figure that stands higher.
+    """
     are_marks = is_raised.copy()
     edges = np.flatnonzero(np.diff(np.concatenate(([False], is_raised, [False])).astype(np.int8))).reshape(-1, 2)
     for start, stop in edges.tolist():
