@@ -22,7 +22,7 @@ def cell_place(sheet: Sheet, row: int, column: int) -> str:
 
 
 def range_place(sheet: Sheet, first_row: int, first_column: int, last_row: int, last_column: int) -> str:
-    """Return where a range stands, corners included: sheet and range, then its pages."""
+    """Return where a range stands, corners included, and its pages."""
     area = range_name(first_row, first_column, last_row, last_column)
     return f"{in_quotes(sheet.name)}!{area}{pages_of(sheet, first_row, last_row)}"
 

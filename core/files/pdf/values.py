@@ -28,7 +28,7 @@ _PERCENT_BEHIND: Final = re.compile(r"\(\s*(?P<rest>\d[\d.,]*)\s*\)\s*%")
 _DASH: Final = re.compile(r"\A[\u2012\u2013\u2014\u2212](?=[$€£¥]?\d)")
 """Dashes in front of a figure: a minus."""
 _SPACED: Final = re.compile(
-    r"(?P<open>\(?)-?\d{1,3}(?:(?:[ '\u2019\u00a0\u202f]\d{3})+[.,]\d+|(?:[ '\u2019\u00a0\u202f]\d{3}){2,})(?P<close>\)?)%?"
+    r"\(?-?\d{1,3}(?:(?:[ '\u2019\u00a0\u202f]\d{3})+[.,]\d+|(?:[ '\u2019\u00a0\u202f]\d{3}){2,})\)?%?"
 )
 """Thousands parted by spaces, as in French, or apostrophes, as in Swiss print."""
 _PARTING: Final = re.compile(r"[ '\u2019\u00a0\u202f]")

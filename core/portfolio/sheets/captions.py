@@ -47,7 +47,7 @@ def with_captions(book: Workbook) -> list[Sheet]:
 
 
 def _of_pages(captions: Captions, book: Workbook) -> Captions:
-    """Return the captions for any sheet where they are of one table, whose name the pages do not print."""
+    """Return the captions for any sheet, where no page prints their table's name."""
     tables = {table for table, _ in captions}
     if len(tables) > 1 or any(tables & set(_names(sheet)) for sheet in book.sheets):
         return captions
