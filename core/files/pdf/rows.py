@@ -64,8 +64,8 @@ def joined_rows(rows: list[PrintedRow]) -> list[PrintedRow]:
     if 0 < start < len(rows) and _leads(rows[start - 1], body[0], wraps):
         start -= 1
         body.insert(0, rows[start])
-    for row in body:
-        if joined and _goes_on(joined[-1], row, wraps):
+    for row, below in itertools.zip_longest(body, body[1:]):
+        if joined and _goes_on(joined[-1], row, wraps) and not _is_nearer(joined[-1], row, below, wraps):
             _append(joined[-1], row)
             continue
         joined.append(row)
@@ -75,6 +75,13 @@ def joined_rows(rows: list[PrintedRow]) -> list[PrintedRow]:
         start -= 1
         joined.insert(0, rows[start])
     return rows[:start] + (_joined_records(joined) if has_records(joined) else joined)
+
+
+def _is_nearer(above: PrintedRow, row: PrintedRow, below: PrintedRow | None, wraps: _Wraps) -> bool:
+    """Return whether a line begins the texts of the row below, which stands nearer than the one above."""
+    if below is None or not _leads(row, below, wraps):
+        return False
+    return row.last_baseline - below.baseline < CLOSER * (above.last_baseline - row.baseline)
 
 
 def has_records(rows: Sequence[PrintedRow]) -> bool:

@@ -93,6 +93,8 @@ def same_head(before: list[TextLine], lines: list[TextLine], headings: set[str])
             again = at
         if again is None or (again > len(pairs) and not _is_heading(line)) or _is_row(line, headings, columns):
             break
+        if columns and again > at and repeated_text(line) not in headings and not _CONTINUED.search(line.text):
+            break  # a name that stands further down there, too
         if repeated_text(line) in headings:
             columns = max(columns, len(phrases(line)))
         at = again + 1
