@@ -26,7 +26,7 @@ STRIP: Final = 0.15
 """Of the font's size: how wide a strip is at least."""
 PIECE_STRIP: Final = 0.04
 """Likewise, where cells are printed in one piece each."""
-GROUP_DISTANCE: Final = 2.0
+GROUP_DISTANCE: Final = 2.4
 """Of the font's size: words of groups stand closer above the headings of their columns."""
 FOREIGN_MAX: Final = 3
 """Lines between two parts of a block that do not keep its columns."""
