@@ -16,7 +16,7 @@ from core.files.limits import SHEETS_MAX
 from core.files.pdf.blocks import LineBlock, Ruler
 from core.files.pdf.columns import Grid, PrintedCell, PrintedRow, grid_of, merged_grid, row_of
 from core.files.pdf.headings import set_right, with_whole_headings
-from core.files.pdf.phrases import gaps
+from core.files.pdf.phrases import gaps, has_figures
 from core.files.pdf.rows import joined_rows
 from core.files.pdf.sections import PageSection
 from core.files.pdf.values import PrintedFormats, cell_of
@@ -30,6 +30,8 @@ SPACE_OF_PITCH: Final = 1.7
 """if they also do by the usual distance of their table's rows."""
 PIECE_DISTANCE: Final = 1.6
 """Of the font's size: lines of a heading stand closer."""
+ASIDE: Final = 0.1
+"""Of a block's width: how far a title may stand from its left edge or its middle."""
 NAME_MAX: Final = 31
 """Characters of a sheet's name, as in Excel."""
 _NOT_IN_NAMES: Final = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
@@ -128,13 +130,25 @@ def _title(line: TextLine) -> PrintedRow:
 
 
 def _name(section: PageSection) -> str:
-    """Return the title nearest above the first table that has one, else the page."""
-    for block in section.blocks:
-        titles, _ = _parted(block.lines)
+    """Return the title nearest above the first table that has one, else the page.
+
+    One without a figure comes first: a day is no name.
+    """
+    every = [[line for line in _parted(block.lines)[0] if not _stands_aside(line, block)] for block in section.blocks]
+    words = [[line for line in titles if not has_figures(line)] for titles in every]
+    for titles in (*words, *every):
         text = " ".join(_NOT_IN_NAMES.sub(" ", titles[-1].text).split())[:NAME_MAX].strip("' ") if titles else ""
         if text:
             return text
     return f"Page {section.lines[0].page}"
+
+
+def _stands_aside(line: TextLine, block: LineBlock) -> bool:
+    """Return whether a line stands neither at a block's left edge nor in its middle: a piece of a heading."""
+    left = min(own.words[0].left for own in block.lines)
+    width = max(own.words[-1].right for own in block.lines) - left
+    middle = (line.words[0].left + line.words[-1].right) / 2
+    return line.words[0].left - left > ASIDE * width and abs(middle - left - width / 2) > ASIDE * width
 
 
 def within_limit(tables: list[PrintedTable]) -> list[PrintedTable]:
