@@ -386,7 +386,7 @@ def in_order(data: bytes, chance: Random, names: list[str]) -> bytes:
                 fix_metadata_version=False,
                 compress_streams=chance.random() < 0.5,
             )
-    except pikepdf.PdfError:
+    except (pikepdf.PdfError, KeyError):  # pikepdf's refusal of a change, such as that of /Length
         return data
     return out.getvalue()
 

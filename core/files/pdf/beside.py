@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Final
 
-from core.files.pdf.phrases import gaps, is_value, phrases
+from core.files.pdf.phrases import has_gaps, is_value, phrases
 from core.files.pdf.words import TextLine
 
 STRIP: Final = 1.5
@@ -70,7 +70,7 @@ def parted(lines: list[TextLine]) -> list[list[TextLine]]:
         first, stop = _extended(lines, first, stop, strip)
         left, right = _halves(lines[first:stop], strip)
         above = lines[:first]
-        if any(_has_gaps(line) for line in above):
+        if any(has_gaps(line) for line in above):
             return [above, *parted(left), *parted(right), *_rest(lines[stop:])]
         return [*parted([*above, *left]), *parted(right), *_rest(lines[stop:])]
     return [lines]
@@ -92,7 +92,7 @@ def _chunks(lines: list[TextLine]) -> list[tuple[int, int]]:
     starts = [0, *(at for at, space in enumerate(spaces, 1) if space > wide)]
     chunks: list[tuple[int, int]] = []
     for start, stop in zip(starts, [*starts[1:], len(lines)], strict=True):
-        within = [at for at in range(start, stop) if _has_gaps(lines[at])]
+        within = [at for at in range(start, stop) if has_gaps(lines[at])]
         if len(within) > ROWS:
             chunks.append((within[0], within[-1] + 1))
     return chunks
@@ -102,10 +102,6 @@ def _space(lines: list[TextLine], at: int) -> float:
     """Return the distance of a line from the one above, by the larger font's size."""
     above, line = lines[at - 1], lines[at]
     return (above.baseline - line.baseline) / max(above.size, line.size)
-
-
-def _has_gaps(line: TextLine) -> bool:
-    return any(True for _ in gaps(line))
 
 
 def _extended(lines: list[TextLine], first: int, stop: int, strip: tuple[float, float]) -> tuple[int, int]:

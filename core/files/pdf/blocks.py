@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.files.pdf.phrases import gaps, has_figures, sure_gaps
+from core.files.pdf.phrases import gaps, has_figures, has_gaps, sure_gaps
 from core.files.pdf.words import TextLine
 
 STEP: Final = 0.03
@@ -193,7 +193,7 @@ def _move_cut(blocks: list[LineBlock], at: int, ruler: Ruler) -> None:
         cover = covers[start] = joined
     lines = above.lines + below.lines
     for start in range(len(above.lines) + 1, len(lines)):
-        if any(True for _ in gaps(lines[start - 1])):
+        if has_gaps(lines[start - 1]):
             break
         covers[start] = below.cover
     first = len(above.lines)
@@ -241,7 +241,7 @@ def _is_group(line: TextLine, below: TextLine) -> bool:
     Several phrases without a figure, close above another line.
     """
     near = line.page == below.page and line.baseline - below.baseline < GROUP_DISTANCE * line.size
-    return near and any(True for _ in gaps(line)) and not has_figures(line)
+    return near and has_gaps(line) and not has_figures(line)
 
 
 def _block_of(lines: list[TextLine], block: LineBlock, ruler: Ruler) -> LineBlock:
@@ -264,12 +264,12 @@ def _parting(lines: list[TextLine], start: int) -> float:
     if start == 0:
         return 3.0
     above, line = lines[start - 1], lines[start]
-    is_title = not any(True for _ in gaps(line)) and any(True for _ in gaps(above))
+    is_title = not has_gaps(line) and has_gaps(above)
     return min(3.0, max(0.0, above.baseline - line.baseline) / min(above.size, line.size)) + is_title
 
 
 def _table_lines(lines: list[TextLine]) -> int:
-    return sum(any(True for _ in gaps(line)) for line in lines)
+    return sum(has_gaps(line) for line in lines)
 
 
 def _around_foreign_lines(blocks: list[LineBlock]) -> list[LineBlock]:

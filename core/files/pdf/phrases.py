@@ -129,6 +129,11 @@ def _joins(before: Word, word: Word, size: float) -> bool:
     return before.text[-1].isdigit() and word.left - before.right < 2.5 * size
 
 
+def has_gaps(line: TextLine) -> bool:
+    """Return whether a line has a wide gap: more than one phrase."""
+    return any(True for _ in gaps(line))
+
+
 def sure_gaps(line: TextLine) -> Iterator[tuple[float, float]]:
     """Yield the gaps of a line that part columns for certain.
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from core.files.pdf.phrases import gaps, has_figures, phrases
+from core.files.pdf.phrases import has_figures, has_gaps, phrases
 from core.files.pdf.words import PageLines, TextLine
 
 HEAD_MAX: Final = 14
@@ -106,7 +106,7 @@ def same_head(before: list[TextLine], lines: list[TextLine], headings: set[str])
 
 def _changes(old: TextLine, new: TextLine) -> bool:
     """Return whether a title differs in its count only, as "Section 2 of 5" does."""
-    if any(True for _ in gaps(new)) or _COUNT.search(new.text) is None:
+    if has_gaps(new) or _COUNT.search(new.text) is None:
         return False
     return _DIGITS.sub("#", repeated_text(old)) == _DIGITS.sub("#", repeated_text(new))
 
@@ -116,7 +116,7 @@ def _is_row(line: TextLine, headings: set[str], columns: int) -> bool:
 
     It has an amount in columns, or columns below headings of so many.
     """
-    if not any(True for _ in gaps(line)) or repeated_text(line) in headings:
+    if not has_gaps(line) or repeated_text(line) in headings:
         return False
     return _has_amount(line) or (columns > 0 and (has_figures(line) or len(phrases(line)) > PART_OF_HEADING * columns))
 
@@ -128,7 +128,7 @@ def _prints_over(line: TextLine, below: TextLine) -> bool:
 
 def _is_heading(line: TextLine) -> bool:
     """Return whether a line may be a title, or headings: columns without a figure."""
-    return not has_figures(line) or not any(True for _ in gaps(line))
+    return not has_figures(line) or not has_gaps(line)
 
 
 def same_foot(before: list[TextLine], lines: list[TextLine]) -> int:

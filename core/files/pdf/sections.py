@@ -13,7 +13,7 @@ from typing import Final
 
 from core.files.pdf.beside import parted
 from core.files.pdf.blocks import RUNNING_SPACE, LineBlock, Ruler, blocks_of, continued_block, cover_of
-from core.files.pdf.phrases import gaps, has_figures, is_value, phrases
+from core.files.pdf.phrases import has_figures, has_gaps, is_value, phrases
 from core.files.pdf.running import HEAD_MAX, drop_page_numbers, repeated_text, same_foot, same_head, without_running
 from core.files.pdf.words import PageLines, TextLine
 
@@ -134,14 +134,14 @@ def _goes_on(
 ) -> bool:
     """Return whether a page goes on with the last table of a section."""
     last = section.blocks[-1]
-    rows = [line for line in body if any(True for _ in gaps(line))]
+    rows = [line for line in body if has_gaps(line)]
     if not rows:
         return not section.has_table or (len(body) <= 2 and bool(head))
     if last.table_lines < 2:
         return False
     if headings & {repeated_text(line) for line in head}:
         return True
-    first = next((at for at, line in enumerate(body) if has_figures(line) and any(True for _ in gaps(line))), 0)
+    first = next((at for at, line in enumerate(body) if has_figures(line) and has_gaps(line)), 0)
     if headings & {repeated_text(line) for line in body[: min(first, HEAD_MAX)]}:
         return False  # below a title of its own
     if rows[0] is body[0] and _fits(last, rows[0], ruler) and _has_edges(last, rows[0]):
@@ -160,7 +160,7 @@ def _headings(section: PageSection) -> set[str]:
     They have enough columns for it, and do not also stand on the page before the section.
     """
     passing = section.running | _apart(section.first_page)
-    lines = [line for line in section.blocks[-1].lines[:HEADINGS_WITHIN] if any(True for _ in gaps(line))]
+    lines = [line for line in section.blocks[-1].lines[:HEADINGS_WITHIN] if has_gaps(line)]
     lines = [line for line in lines if repeated_text(line) not in passing] or lines
     if not lines:
         return set()

@@ -16,7 +16,7 @@ from core.files.limits import SHEETS_MAX
 from core.files.pdf.blocks import LineBlock, Ruler
 from core.files.pdf.columns import Grid, PrintedCell, PrintedRow, grid_of, merged_grid, row_of
 from core.files.pdf.headings import set_right, with_whole_headings
-from core.files.pdf.phrases import gaps, has_figures
+from core.files.pdf.phrases import has_figures, has_gaps
 from core.files.pdf.rows import joined_rows
 from core.files.pdf.sections import PageSection
 from core.files.pdf.values import PrintedFormats, cell_of
@@ -77,7 +77,7 @@ def _rows(lines: list[TextLine], grid: Grid, block: LineBlock) -> list[PrintedRo
 
     The first ones without a wide gap are pieces of headings.
     """
-    start = next((at for at, line in enumerate(lines) if any(True for _ in gaps(line))), len(lines))
+    start = next((at for at, line in enumerate(lines) if has_gaps(line)), len(lines))
     return [
         row_of(line, grid, is_foreign=id(line) in block.foreign, is_heading=at < start) for at, line in enumerate(lines)
     ]
@@ -104,7 +104,7 @@ def _parted(lines: list[TextLine], grid: Grid | None = None) -> tuple[list[TextL
 
     A piece of a heading right above it, in a column behind the first, is no title.
     """
-    start = next((at for at, line in enumerate(lines) if any(True for _ in gaps(line))), len(lines))
+    start = next((at for at, line in enumerate(lines) if has_gaps(line)), len(lines))
     while grid is not None and 0 < start < len(lines) and _is_heading_piece(lines[start - 1], lines[start], grid):
         start -= 1
     return lines[:start], lines[start:]
