@@ -56,7 +56,7 @@ def drawn(*pages: list[list[tuple[float, str]]], size: float = SIZE, step: float
 
 def book_of(*pages: str, pieces: str = "words") -> Workbook:
     """Return what is read of typed pages."""
-    return read_pdf(typed(*pages, pieces=pieces), "report")
+    return read_pdf(typed(*pages, pieces=pieces))
 
 
 def cells_of(sheet: Sheet) -> list[list[object]]:
@@ -66,4 +66,4 @@ def cells_of(sheet: Sheet) -> list[list[object]]:
 
 def tables_of(data: bytes) -> list[list[list[object]]]:
     """Return the values of each sheet of a document."""
-    return [cells_of(sheet) for sheet in read_pdf(data, "report").sheets]
+    return [cells_of(sheet) for sheet in read_pdf(data).sheets]

@@ -124,7 +124,7 @@ def export_workbook(
     pages = pages_sheet(sheets) if order.format == "xlsx" else None
     foundation = foundation_of(redaction.workbook, sheets if pages is None else [*sheets, pages])
     names = [sheet.name for sheet in foundation.book.sheets]
-    written = dict(zip((sheet.name for sheet in sheets), names, strict=False))
+    written = dict(zip((sheet.name for sheet in sheets), names[: len(sheets)], strict=True))
     counts = {kind: _exported_ones(counted, written) for kind, counted in redaction.counts.items()}
     redacted = {kind: counted for kind, counted in counts.items() if counted}
     redacted_formulas = sum(_exported_ones(redaction.formulas, written).values())
@@ -144,7 +144,7 @@ def export_workbook(
         data_hash=found_hash.hash,
         source_hash=order.lineage.source_hash,
     )
-    sheet_names = dict(zip((book.sheets[at].name for at in places), names, strict=False))
+    sheet_names = dict(zip((book.sheets[at].name for at in places), names[: len(places)], strict=True))
     work = _Work(order, folder, begin, foundation, sheet_names, found_hash, provenance, redacted, warnings)
     try:
         if order.format == "xlsx":

@@ -128,7 +128,7 @@ def _book(name: str, content: Content, kind: FileKind) -> Workbook:
     if kind == "pdf":
         from core.files.pdf import read_pdf  # its library takes memory that few files need
 
-        return read_pdf(content_bytes(content), _sheet_name(name))
+        return read_pdf(content_bytes(content))
     if kind == "html":
         from core.files.html import read_html  # its parser takes memory that few files need
 

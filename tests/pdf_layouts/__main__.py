@@ -25,7 +25,7 @@ def _score(kind: str, seed: int, folder: Path | None) -> tuple[Score | None, str
         (folder / f"{document.name}.pdf").write_bytes(document.data)
     begin = time.perf_counter()
     try:
-        book = read_pdf(document.data, document.name)
+        book = read_pdf(document.data)
     except FileRefused as refused:
         return None, f"{document.name}: refused: {refused.hint}"
     seconds = (time.perf_counter() - begin) / document.page_count

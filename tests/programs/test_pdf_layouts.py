@@ -19,7 +19,7 @@ def shown(score: Score) -> str:
 @pytest.mark.parametrize("name", small.READABLE)
 def test_small_cases_are_read(name: str) -> None:
     document = small.READABLE[name]()
-    score = score_of(document, read_pdf(document.data, name))
+    score = score_of(document, read_pdf(document.data))
     assert score.share == 1, shown(score)
     assert score.lines_right == score.rows
     assert set(score.pieces.values()) == {1}
@@ -29,12 +29,12 @@ def test_small_cases_are_read(name: str) -> None:
 def test_small_cases_are_refused(name: str) -> None:
     draw, word = small.REFUSED[name]
     with pytest.raises(FileRefused) as refusal:
-        read_pdf(draw().data, name)
+        read_pdf(draw().data)
     assert word in refusal.value.hint
 
 
 def test_a_scanned_page_is_remarked() -> None:
-    book = read_pdf(small.one_page_scanned().data, "report")
+    book = read_pdf(small.one_page_scanned().data)
     assert [remark.code for remark in book.remarks] == ["page_not_read"]
     assert "page 2" in book.remarks[0].message.casefold()
 
@@ -64,7 +64,7 @@ KINDS_OF_CELLS = {
 
 def test_cells_have_their_kind_and_printed_format() -> None:
     cells = [plain(f"Line {number}", "Term Loan", "", "", "", text) for number, text in enumerate(KINDS_OF_CELLS)]
-    book = read_pdf(small.single("kinds", cells=cells).data, "kinds")
+    book = read_pdf(small.single("kinds", cells=cells).data)
     sheet = book.sheets[0]
     rows = {sheet.value(row, 0): row for row in range(sheet.row_count)}
     column = sheet.column_count - 1
@@ -79,7 +79,7 @@ def test_cells_have_their_kind_and_printed_format() -> None:
 
 
 def test_spaces_that_do_not_break_are_spaces() -> None:
-    book = read_pdf(small.no_break_spaces().data, "report")
+    book = read_pdf(small.no_break_spaces().data)
     texts = {
         value
         for sheet in book.sheets
@@ -95,7 +95,7 @@ def test_spaces_that_do_not_break_are_spaces() -> None:
 def test_a_schedule_of_investments(seed: int) -> None:
     """Turned pages, about 2,606 loans; exactly the two misprinted subtotals are remarked, with page and line."""
     document = schedule.draw(seed, schedule.LOANS if seed < 2 else 700)
-    score = score_of(document, read_pdf(document.data, document.name))
+    score = score_of(document, read_pdf(document.data))
     assert score.share >= 0.99, shown(score)
     assert score.headers_right == score.headers
     assert score.pieces == {"schedule": 1}
@@ -106,7 +106,7 @@ def test_a_schedule_of_investments(seed: int) -> None:
 def test_a_filing(seed: int) -> None:
     """Two levels of sections with totals of each; exactly the two misprinted ones are remarked."""
     document = filing.draw(seed)
-    score = score_of(document, read_pdf(document.data, document.name))
+    score = score_of(document, read_pdf(document.data))
     assert score.share >= 0.99, shown(score)
     assert score.pieces == {"filing": 1}
     assert score.misprints_right
@@ -116,7 +116,7 @@ def test_a_filing(seed: int) -> None:
 def test_a_bank_list_with_bands(seed: int) -> None:
     """A band with the name of each asset stands above its loans, and is no part of the row above it."""
     document = bank.draw(seed)
-    score = score_of(document, read_pdf(document.data, document.name))
+    score = score_of(document, read_pdf(document.data))
     assert score.share >= 0.99, shown(score)
     assert (score.headers_right, score.rows_missing) == (score.headers, 0)
     assert score.pieces == {"assets": 1}
@@ -127,7 +127,7 @@ def test_a_bank_list_with_bands(seed: int) -> None:
 @pytest.mark.parametrize("seed", [0, 1, 3])
 def test_tables_of_a_browser_and_a_typesetter(draw: Draw, seed: int) -> None:
     document = draw(seed)
-    score = score_of(document, read_pdf(document.data, document.name))
+    score = score_of(document, read_pdf(document.data))
     assert score.share >= 0.99, shown(score)
     assert set(score.pieces.values()) == {1}, score.pieces
     assert score.homes["Collateral Detail"] != score.homes["Ratings Detail"]
@@ -136,7 +136,7 @@ def test_tables_of_a_browser_and_a_typesetter(draw: Draw, seed: int) -> None:
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_monthly_report(seed: int) -> None:
     document = monthly.draw(seed)
-    score = score_of(document, read_pdf(document.data, document.name))
+    score = score_of(document, read_pdf(document.data))
     assert score.share >= 0.99, shown(score)
     assert set(score.pieces.values()) == {1}, score.pieces
     assert len({score.homes[name] for name in ("coverage", "par", "interest", "ratings", "trades")}) == 5

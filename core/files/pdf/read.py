@@ -30,7 +30,7 @@ PAGES_NAMED: Final = 10
 """Pages that a remark names."""
 
 
-def read_pdf(data: bytes, name: str) -> Workbook:
+def read_pdf(data: bytes) -> Workbook:
     """Return the tables of a document as sheets.
 
     Raises:

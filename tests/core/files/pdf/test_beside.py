@@ -45,7 +45,7 @@ def beside(tables: Sequence[Sequence[Sequence[str]]], places: Sequence[float], w
 def rows_of(data: bytes) -> list[list[Any]]:
     """The rows of all sheets that are not blank, without blanks at their ends."""
     rows = []
-    for sheet in read_pdf(data, "x.pdf").sheets:
+    for sheet in read_pdf(data).sheets:
         for row in range(sheet.row_count):
             values = [sheet.value(row, column) for column in range(sheet.column_count)]
             while values and values[-1] is None:

@@ -186,7 +186,7 @@ def test_a_title_over_a_gutter_does_not_hide_it() -> None:
         page.drawString(230, height, flag)
         page.drawString(260, height, currency)
     page.save()
-    (sheet,) = read_pdf(buffer.getvalue(), "report").sheets
+    (sheet,) = read_pdf(buffer.getvalue()).sheets
     own = [tuple(sheet.value(row, column) for column in range(5)) for row in range(sheet.row_count)]
     assert [row for row in own if str(row[0]).startswith("LX")] == [
         (key, name, float(par.replace(",", "")), flag, currency) for key, name, par, flag, currency in ROWS

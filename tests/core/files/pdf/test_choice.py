@@ -25,7 +25,7 @@ def report(total: str) -> bytes:
 
 
 def numbers(data: bytes) -> list[float]:
-    sheet = read_pdf(data, "report").sheets[0]
+    sheet = read_pdf(data).sheets[0]
     cells = (sheet.value(row, 1) for row in range(sheet.row_count))
     return [value for value in cells if isinstance(value, float)]
 
@@ -33,11 +33,11 @@ def numbers(data: bytes) -> list[float]:
 def test_a_total_that_ties_parts_the_cells() -> None:
     data = report("1785")
     assert numbers(data) == [*map(float, PAR), 1785.0]
-    assert read_pdf(data, "report").remarks == ()
+    assert read_pdf(data).remarks == ()
 
 
 def test_a_total_that_ties_with_neither_leaves_a_guess() -> None:
-    (remark, *_) = read_pdf(report("1797"), "report").remarks
+    (remark, *_) = read_pdf(report("1797")).remarks
     assert remark.code == "layout_guessed"
     assert remark.message == (
         "the table on page 1 could be parted into cells in two ways, and no printed total decides"

@@ -33,7 +33,7 @@ WHOLE = {
 @pytest.mark.parametrize("name", list(WHOLE))
 def test_a_whole_document_is_whole(name: str) -> None:
     assert not has_damaged_part(WHOLE[name])
-    assert all(remark.code != "page_not_read" for remark in read_pdf(WHOLE[name], "report").remarks)
+    assert all(remark.code != "page_not_read" for remark in read_pdf(WHOLE[name]).remarks)
 
 
 @pytest.mark.parametrize("name", ["reportlab", "typst", "object streams", "linearised", "a list of one filter"])
@@ -49,7 +49,7 @@ def test_a_hole_in_a_part_is_known(name: str) -> None:
 
 def test_a_page_that_lost_its_rows_is_remarked() -> None:
     start = PLAIN.index(b"stream\n") + 7
-    book = read_pdf(PLAIN[: start + 200] + bytes(40) + PLAIN[start + 240 :], "report")
+    book = read_pdf(PLAIN[: start + 200] + bytes(40) + PLAIN[start + 240 :])
     assert sum(sheet.row_count for sheet in book.sheets) < 51
     (remark,) = [each for each in book.remarks if each.code == "page_not_read"]
     assert "damaged" in remark.message

@@ -26,14 +26,14 @@ PICTURE = ImageReader(BytesIO(b"P5 2 2 255 \x00\x80\x80\x00"))
 
 def refusal_of(data: bytes) -> str:
     with pytest.raises(ParseFailed) as raised:
-        read_pdf(data, "report")
+        read_pdf(data)
     return str(raised.value)
 
 
 def test_a_table_is_a_sheet() -> None:
     assert tables_of(document()) == [TABLE_CELLS]
     assert tables_of(typed(LOANS)) == [LOAN_CELLS]
-    assert read_pdf(typed(LOANS), "report").remarks == ()
+    assert read_pdf(typed(LOANS)).remarks == ()
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_page_that_is_a_scan_is_remarked() -> None:
     canvas.drawImage(PICTURE, 0, 0, 1_000, 800)
     canvas.showPage()
     canvas.save()
-    book = read_pdf(buffer.getvalue(), "report")
+    book = read_pdf(buffer.getvalue())
     assert [cells_of(sheet) for sheet in book.sheets] == [LOAN_CELLS]
     message = "page 2 is a picture without text (a scan) and was not read"
     assert book.remarks == (ReadingRemark("page_not_read", message),)
@@ -121,7 +121,7 @@ def test_a_scan_may_have_a_stamp(stamp: list[str], scanned: bool) -> None:
     type_lines(canvas, "\n".join(stamp))
     canvas.showPage()
     canvas.save()
-    book = read_pdf(buffer.getvalue(), "report")
+    book = read_pdf(buffer.getvalue())
     assert [remark.code for remark in book.remarks] == ["page_not_read"] * scanned
 
 
@@ -137,7 +137,7 @@ def test_a_picture_beside_text_is_no_scan() -> None:
     canvas.drawImage(PICTURE, LEFT, TOP + 20, 20, 20)
     type_lines(canvas, LOANS)
     canvas.save()
-    assert read_pdf(buffer.getvalue(), "report").remarks == ()
+    assert read_pdf(buffer.getvalue()).remarks == ()
 
 
 def test_numbers_of_pages_alone_are_no_report() -> None:
@@ -159,7 +159,7 @@ def letters(count: int) -> bytes:
 
 
 def test_a_few_characters_without_a_meaning_are_left_out() -> None:
-    book = read_pdf(letters(8), "report")
+    book = read_pdf(letters(8))
     assert cells_of(book.sheets[0])[1][:3] == ["ALDER HOLDINGS", 1_000_000.0, 99.5]
     (remark,) = book.remarks
     assert remark.code == "page_not_read"
@@ -168,7 +168,7 @@ def test_a_few_characters_without_a_meaning_are_left_out() -> None:
 
 
 def test_two_signs_without_a_meaning_are_bullets() -> None:
-    assert read_pdf(letters(2), "report").remarks == ()
+    assert read_pdf(letters(2)).remarks == ()
 
 
 def test_a_font_without_meaning_is_named() -> None:
@@ -177,4 +177,4 @@ def test_a_font_without_meaning_is_named() -> None:
         "The text of page 1 is in the font 'Helvetica', which does not say what its characters mean, so it cannot be "
         "read. Ask for the report as a spreadsheet or as a PDF with plain fonts."
     )
-    assert read_pdf(letters(20), "report").sheets
+    assert read_pdf(letters(20)).sheets

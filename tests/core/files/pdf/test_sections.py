@@ -52,7 +52,7 @@ def test_another_table_is_another_sheet() -> None:
 def test_the_same_header_on_each_page_joins_no_tables() -> None:
     pages = [f"Alder CLO\n\n\n{title}\n\n{rows.strip()}" for title, rows in
              (("Loans", HEADINGS + ONE), ("Accounts", ACCOUNTS))]  # fmt: skip
-    first, second = read_pdf(typed(*pages), "report").sheets
+    first, second = read_pdf(typed(*pages)).sheets
     assert (first.name, second.name) == ("Loans", "Accounts")
     assert cells_of(second)[-1] == ["Custodial Proceeds", "EUR", 90.0, 3.0]
 

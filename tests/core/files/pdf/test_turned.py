@@ -57,7 +57,7 @@ def test_the_lines_of_a_heading_are_one() -> None:
 
 def test_headings_without_an_upright_one_are_a_line_of_their_own() -> None:
     headings = b"".join(shown(x + 10, 600, text, matrix=UP) for x, text in zip(COLUMNS, HEADINGS, strict=True))
-    sheet = read_pdf(page(headings, first=""), "report").sheets[0]
+    sheet = read_pdf(page(headings, first="")).sheets[0]
     assert cells_of(sheet)[0] == [None, *HEADINGS]
     assert [sheet.page_line(row) for row in range(sheet.row_count)] == [(1, 1), (1, 2), (1, 3), (1, 4)]
 
