@@ -7,7 +7,7 @@ with rows that stand in the columns of the last table.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Final
 
@@ -60,7 +60,7 @@ def sections_of(pages: list[PageLines], ruler: Ruler) -> list[PageSection]:
     """Return the sections of a document; the lines of its pages are tidy."""
     for page in pages:
         drop_page_numbers(page)
-    pages = [page for page in pages if page.lines]
+    pages = [part for page in pages if page.lines for part in _parts(page)]
     sections: list[PageSection] = []
     before: PageLines | None = None
     for at, page in enumerate(pages):
@@ -68,6 +68,28 @@ def sections_of(pages: list[PageLines], ruler: Ruler) -> list[PageSection]:
         _add(sections, page, before, after, ruler)
         before = page
     return sections
+
+
+def _parts(page: PageLines) -> list[PageLines]:
+    """Return a page in parts: behind a total, a title above the same headings as before begins another list."""
+    known: set[str] = set()
+    cuts = [0]
+    for at, line in enumerate(page.lines):
+        if not has_gaps(line) or has_figures(line):
+            continue
+        text = repeated_text(line)
+        title = at
+        while title and not has_gaps(page.lines[title - 1]):
+            title -= 1
+        if (
+            text in known
+            and cuts[-1] < title < at
+            and page.lines[title - 1].words[0].text.casefold().startswith("total")
+        ):
+            cuts.append(title)
+        known.add(text)
+    ends = [*cuts[1:], len(page.lines)]
+    return [replace(page, lines=page.lines[start:end]) for start, end in zip(cuts, ends, strict=True)]
 
 
 def _add(

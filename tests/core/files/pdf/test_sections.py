@@ -63,6 +63,17 @@ def test_the_same_headings_below_a_title_of_their_own_are_another_table() -> Non
     assert cells_of(book.sheets[1])[2:] == [HEADING_CELLS, *TWO_CELLS]
 
 
+def test_a_title_behind_a_total_begins_another_list_on_the_same_page() -> None:
+    total = "Total           1,750.00"
+    page = f"Loans\n\n{HEADINGS}{ONE}{total}\n\n{{}}\n\n{HEADINGS}{ONE}"
+    first, second = book_of(page.format("Ten Largest Loans")).sheets
+    assert (first.name, second.name) == ("Loans", "Ten Largest Loans")
+    assert cells_of(second)[-3:] == ONE_CELLS
+    assert cells_of(first)[-1] == ["Total", 1_750.0, None]
+    (together,) = book_of(page.replace("Total ", "Cherry").format("Ten Largest Loans")).sheets
+    assert cells_of(together)[-3:] == ONE_CELLS
+
+
 def test_margins_that_change_from_page_to_page() -> None:
     """A right page stands ten points further to the right."""
     lines = [[(40.0, "Borrower"), (150.0, "Par"), (200.0, "Price")]]
