@@ -78,7 +78,7 @@ def joined_rows(rows: list[PrintedRow]) -> list[PrintedRow]:
 
 
 def _is_nearer(above: PrintedRow, row: PrintedRow, below: PrintedRow | None, wraps: _Wraps) -> bool:
-    """Return whether a line begins the texts of the row below, which stands nearer than the one above."""
+    """Return whether a line begins the texts of the row below, which is nearer."""
     if below is None or not _leads(row, below, wraps):
         return False
     return row.last_baseline - below.baseline < CLOSER * (above.last_baseline - row.baseline)

@@ -71,7 +71,10 @@ def sections_of(pages: list[PageLines], ruler: Ruler) -> list[PageSection]:
 
 
 def _parts(page: PageLines) -> list[PageLines]:
-    """Return a page in parts: behind a total, a title above the same headings as before begins another list."""
+    """Return a page in parts.
+
+    Behind a total, a title above the same headings as before begins another list.
+    """
     known: set[str] = set()
     cuts = [0]
     for at, line in enumerate(page.lines):

@@ -144,7 +144,10 @@ def _name(section: PageSection) -> str:
 
 
 def _stands_aside(line: TextLine, block: LineBlock) -> bool:
-    """Return whether a line stands neither at a block's left edge nor in its middle: a piece of a heading."""
+    """Return whether a line stands neither at a block's left edge nor in its middle.
+
+    It is a piece of a heading.
+    """
     left = min(own.words[0].left for own in block.lines)
     width = max(own.words[-1].right for own in block.lines) - left
     middle = (line.words[0].left + line.words[-1].right) / 2
