@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from core.formula.native.source import SIGNATURE, Body, source_of
+from core.formula.native.steps import AGGREGATES, COMPARISONS, CONDITIONS, ERROR_AWARE, QUESTIONS, LoopStep
+from core.native.written import Written
 from core.values import Kind
 
 STEPS_MAX: Final = 256
@@ -22,25 +25,6 @@ _NUMBERS: Final = frozenset({Kind.NUMBER, Kind.DATE})
 _LOOSE: Final = frozenset({Kind.NUMBER, Kind.BLANK, NUMBERS_AND_BLANKS})
 _NUMERIC: Final = _NUMBERS | _LOOSE | {Kind.BOOLEAN}
 
-COMPARISONS: Final = frozenset({"=", "<>", "<", ">", "<=", ">="})
-CONDITIONS: Final = frozenset({"AND", "OR", "XOR"})
-AGGREGATES: Final = frozenset({"SUM", "AVERAGE", "MIN", "MAX", "PRODUCT"}) | CONDITIONS
-QUESTIONS: Final = frozenset({"ISNUMBER", "ISBLANK", "ISTEXT", "ISNONTEXT", "ISLOGICAL"})
-ERROR_AWARE: Final = QUESTIONS | {"IFERROR", "ISERROR"}
-"""Steps that make something else of an error."""
-
-
-class LoopStep(NamedTuple):
-    """One instruction over registers."""
-
-    name: str
-    """An operator, a function, or one of: negate, %, sum (a sum that snaps to 0), difference (likewise)."""
-    out: int
-    reads: tuple[int, ...]
-    form: tuple[int, ...] = ()
-    """Of a rounding its digits; of ROW what is added to the place; of an aggregate, for each read, whether it is of a
-    cell, where some kinds do not count."""
-
 
 class LoopRecipe(NamedTuple):
     """A loop; equal ones do the same, so it is the key of what is compiled."""
@@ -55,6 +39,13 @@ class LoopRecipe(NamedTuple):
     """Which of the inputs are the same in every row."""
     constants: tuple[tuple[int, str], ...] = ()
     """The registers that hold a number of the formula, as `float.hex` spells it."""
+    is_marked: bool = False
+    """Whether the caller sees by the processor's mark that a subnormal number was read."""
+
+    def written(self) -> Written:
+        """Return the loop as Python source."""
+        body = Body(is_error_aware=any(step.name in ERROR_AWARE for step in self.steps), is_marked=self.is_marked)
+        return Written(source_of(body, self.steps, self.inputs, self.fixed, self.constants), SIGNATURE)
 
     def kind(self, inputs: bytes) -> int:
         """Return the kind of the result, errors aside, for inputs of these kinds.
