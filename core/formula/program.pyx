@@ -6,6 +6,8 @@ from libc.math cimport fabs, fabsl, floor, log10, rintl
 from libc.stdio cimport snprintf
 from libc.stdlib cimport strtod
 
+from functools import lru_cache
+
 import numpy as np
 
 from core.formula.machine cimport machine
@@ -305,7 +307,7 @@ cdef class Program:
             raise ValueError("the columns differ in length")
         tree, letters = placed_names(self.compiled.tree, tuple(columns), max(rows, default=0))
         columns = {letters[name]: column for name, column in columns.items()}
-        columnwise = plan(tree, text=self.compiled.text)
+        columnwise = _planned(tree, self.compiled.text)
         found = None if columnwise is None else map_columns(columnwise, columns, None, clock or no_clock)
         return self.mapped(tree, columns, clock) if found is None else found
 
@@ -324,6 +326,12 @@ cdef class Program:
             found[place.row] = (<Error> value).text if isinstance(value, Error) else value
         kinds = {type(value) for value in found}
         return found.astype(np.float64) if kinds <= {float, Date} else found.astype(bool) if kinds == {bool} else found
+
+
+@lru_cache(maxsize=64)
+def _planned(Node tree, str text):
+    """The plan of a formula that is mapped again and again."""
+    return plan(tree, text=text)
 
 
 TRACE_MAX = 10_000

@@ -152,6 +152,42 @@ cdef void _add_cells(Totals *tallies, int function, const uint8_t *kinds, const 
             _count_cell(&tallies[row], function, kinds[row], numbers[row])
 
 
+cdef bint _quick_aggregate(_Run run, int function, Register *out, Item *items, int count,
+                           Py_ssize_t rows) noexcept nogil:
+    """Whether plain loops did: of numbers of the row alone."""
+    cdef Register *register
+    cdef Py_ssize_t row
+    cdef int at
+    if function >= PRODUCT:
+        return False
+    for at in range(count):
+        register = &run.registers[items[at].register]
+        if items[at].kind > CELL_ITEM or register.kind != NUMBER:
+            return False
+        if register == out and (at or function <= AVERAGE):  # it is still to be read
+            return False
+    if function == COUNT or function == COUNT_ANY:
+        for row in range(rows):
+            out.numbers[row] = count
+    else:
+        register = &run.registers[items[0].register]
+        for row in range(rows):
+            out.numbers[row] = register.numbers[row] + 0.0 if function <= AVERAGE else register.numbers[row]
+        for at in range(1, count):
+            register = &run.registers[items[at].register]
+            if function <= AVERAGE:
+                loop_sum(out.numbers, register.numbers, rows)
+            elif function == MINIMUM:
+                loop_least(out.numbers, register.numbers, rows)
+            else:
+                loop_most(out.numbers, register.numbers, rows)
+        if function == AVERAGE:
+            for row in range(rows):
+                out.numbers[row] /= count
+    out.kind = NUMBER
+    return function >= COUNT or loop_finite(out.numbers, rows)
+
+
 cdef int _aggregate(_Run run, int function, Register *out, Item *items, int count, Py_ssize_t rows) except -1 nogil:
     """All items of one call, over a chunk."""
     cdef Totals *tallies = run.tallies
@@ -163,6 +199,8 @@ cdef int _aggregate(_Run run, int function, Register *out, Item *items, int coun
     cdef Totals *running
     cdef uint8_t *kinds
     cdef uint8_t *given
+    if _quick_aggregate(run, function, out, items, count, rows):
+        return 0
     if items[0].kind != RUNNING_ITEM:
         for row in range(rows):
             _open(&tallies[row], function)

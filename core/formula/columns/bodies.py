@@ -15,10 +15,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.formula.functions.tables.conditional import count, greatest, least, mean, ranges_many, ranges_one, total
+from core.formula.functions.tables.conditional import count, greatest, least, mean, ranges_one, total
 from core.formula.ranges.environment import Environment
 from core.formula.ranges.index import Groups, Vector, groups_of, take
-from core.formula.ranges.tally import Tally, tally, tally_group
+from core.formula.ranges.tally import Tally, ranges_many, tally, tally_group
 from core.formula.values.coerce import to_logical, to_number
 from core.formula.values.criteria import Criterion
 from core.formula.values.value import OMITTED, REF, VALUE, Array, Error, Failure, Span, TextPool

@@ -29,7 +29,7 @@ cdef int _join(_Run run, Register *out, Register *a, Register *b, Py_ssize_t row
                 found = run.joined.get(key)
                 run.joined_seldom += 1 if found is None else -1
             if found is None:
-                text = <str> run.pool.strings[first] + <str> run.pool.strings[second]
+                text = run.pool.text(first) + run.pool.text(second)
                 found = run.pool.intern(text) if len(text) <= TEXT_MAX else -1
                 if run.joined_seldom < SELDOM_MAX:
                     run.remember(run.joined, key, found)
@@ -108,14 +108,39 @@ cdef int _call(_Run run, _Lift lift, Register *out, Py_ssize_t rows) except -1:
     if lift.column_body is not None and _call_columns(run, lift, out, rows):
         return 0
     try:
+        if lift.memoised and lift.only_register >= 0 and lift.number_body is None:
+            return _call_by_cells(run, lift, out, rows)
         for row in range(rows):
-            if lift.memoised and lift.only_register >= 0 and lift.number_body is None:
-                _call_by_cell(run, lift, out, row, rows)
-            else:
-                _call_by_values(run, lift, out, row, rows)
+            _call_by_values(run, lift, out, row, rows)
             seen |= 1 << out.kinds[row]
     finally:
         run.environment.row = own_row
+    _settle(out, seen)
+    return 0
+
+
+cdef int _call_by_cells(_Run run, _Lift lift, Register *out, Py_ssize_t rows) except -1:
+    """A call with one argument that differs by row: answers are kept by it, of texts by their code."""
+    cdef Register *a = &run.registers[lift.only_register]
+    cdef uint8_t *kinds = _kinds_of(a, rows)
+    cdef uint8_t[::1] known_kinds
+    cdef double[::1] numbers
+    cdef int32_t[::1] codes
+    cdef Py_ssize_t row
+    cdef int32_t code
+    cdef int seen = 0
+    known_kinds, numbers, codes = run.answers_of(lift)
+    for row in range(rows):
+        code = a.codes[row] if kinds[row] == TEXT else -1
+        if code < 0 or code >= known_kinds.shape[0]:
+            _call_by_cell(run, lift, out, row, rows)
+        elif known_kinds[code] == MIXED:
+            _call_by_cell(run, lift, out, row, rows)
+            known_kinds[code], numbers[code] = out.kinds[row], out.numbers[row]
+            codes[code] = out.codes[row] if out.kinds[row] == TEXT else -1
+        else:
+            _put(out, row, known_kinds[code], numbers[code], codes[code])
+        seen |= 1 << out.kinds[row]
     _settle(out, seen)
     return 0
 
@@ -127,7 +152,7 @@ cdef int _call_by_cell(_Run run, _Lift lift, Register *out, Py_ssize_t row, Py_s
     cdef dict memo = run.memo_of(lift)
     cdef object key
     if kind == TEXT:
-        key = run.pool.strings[a.codes[row]]
+        key = run.pool.text(a.codes[row])
     elif kind == NUMBER:
         key = a.numbers[row]
     else:

@@ -17,10 +17,14 @@ cdef int _select(_Run run, Register *out, Register *condition, Register *a, Regi
     cdef uint8_t *left
     cdef uint8_t *right
     cdef Py_ssize_t row
-    cdef int seen = 0
+    cdef int holds, seen = 0
     if _is_numeric(condition.kind) and a.kind == b.kind and _is_numeric(a.kind):
         loop_select(out.numbers, condition.numbers, a.numbers, b.numbers, rows)
         out.kind = a.kind
+        return 0
+    holds = loop_hold(condition.numbers, rows) if _is_numeric(condition.kind) else -1
+    if holds >= 0:
+        _copy(out, a if holds else b, rows)
         return 0
     run.logical(condition, &logical, 2, rows)
     decides, left, right = _kinds_of(&logical, rows), _kinds_of(a, rows), _kinds_of(b, rows)

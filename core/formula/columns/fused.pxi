@@ -1,10 +1,14 @@
-# The last instructions of a plan as one compiled loop (core/formula/native), where there is one for the kinds of a chunk.
+# The last instructions of a plan as one compiled loop (core/native), where there is one for the kinds of a chunk.
 
 ctypedef int32_t (*_Loop)(double **inputs, double *out, int64_t rows, double first, double days_apart) noexcept nogil
 
 cdef enum:
     FUSED_MIN = 2  # instructions: what one does alone, its own loop does
     MISSES_MAX = 16  # chunks more that needed a second look than did not, before a run stops trying
+    LOOP_ROWS = 65_536  # of one call, where nothing is done in chunks before the loop
+    STRAIGHT_INPUTS_MAX = 32
+    JUDGED_MAX = 64  # kinds of a plan's inputs for which its loop's is remembered
+    CHUNKED_ROWS = 8 * 65_536  # before the next such call, after one that met a row for a second look
     BLANKS_AMONG = 254  # as NUMBERS_AND_BLANKS, and MIXED is NO_LOOP
 
 assert (BLANKS_AMONG, MIXED) == (NUMBERS_AND_BLANKS, NO_LOOP)
@@ -48,7 +52,9 @@ cdef object _recipe_of(Plan plan):
                 else:
                     inputs[register] = isinstance(role, Node)
         written.add(step.out)
-    return LoopRecipe(start, tuple(steps), tuple(inputs), tuple(inputs.values()), tuple(constants.items()))
+    return LoopRecipe(
+        start, tuple(steps), tuple(inputs), tuple(inputs.values()), tuple(constants.items()), MARKS_SUBNORMALS
+    )
 
 
 cdef object _step_of(Plan plan, Instruction *given):
@@ -106,6 +112,7 @@ cdef class _Fused:
     cdef uint8_t kind  # of the result
     cdef bint is_counted
     cdef int misses
+    cdef Py_ssize_t narrow_until  # row, because some above it needs a second look
     cdef Py_ssize_t done  # rows
     cdef double days_apart
 
@@ -128,6 +135,12 @@ cdef class _Fused:
         free(self.kinds)
         free(self.judged)
 
+    cdef Py_ssize_t stride(self, _Run run) noexcept nogil:
+        """How many rows are calculated next."""
+        cdef bint is_wide
+        is_wide = self.function != NULL and not self.start and not run.reads_own and run.position >= self.narrow_until
+        return max(run.step, <Py_ssize_t> LOOP_ROWS) if is_wide else run.step
+
     cdef bint run(self, _Run run, Register *result, Py_ssize_t rows) except -1 nogil:
         """Whether the loop calculated this chunk."""
         cdef int at
@@ -144,7 +157,10 @@ cdef class _Fused:
                 self.judge(run)
         if self.kind == MIXED or self.function == NULL:
             return False
-        if self.function(self.inputs, result.numbers, rows, run.row + run.position, self.days_apart):
+        loop_unmark()
+        if self.function(self.inputs, result.numbers, rows, run.row + run.position, self.days_apart) or loop_marked():
+            if rows > run.step:
+                return False
             self.misses += 1
             if self.misses > MISSES_MAX:
                 self.function = NULL
@@ -154,13 +170,56 @@ cdef class _Fused:
         result.kind = self.kind
         return True
 
+    cdef bint is_of_row(self, Plan plan):
+        """Whether it is all of the plan, over columns at the row itself."""
+        roles = [plan.roles[register] for register in self.recipe.inputs]
+        return (not self.start and self.count <= STRAIGHT_INPUTS_MAX
+                and all([isinstance(role, tuple) and role[1] == 0 for role in roles]))
+
     cdef int judge(self, _Run run) except -1:
         """What the loop comes to for these kinds; the first that it is for count the run."""
-        self.kind = self.recipe.kind(self.kinds[:self.count])
+        self.kind = run.plan.loop_kind(self.kinds[:self.count])
         memcpy(self.judged, self.kinds, self.count)
         if self.kind != MIXED and not self.is_counted:
             self.is_counted = True
-            self.loop = LOOPS.of(self.recipe, run.rows)
+            self.loop = LOOPS.of(self.recipe, run.rows * len(self.recipe.steps))
             if self.loop is not None:
                 self.function = <_Loop> <size_t> self.loop.address
         return 0
+
+
+cdef object _straight(Plan plan, dict columns, Py_ssize_t rows):
+    """The numbers or truths of a plan's loop down plain columns, by their place in the sheet; None where some row needs
+    a second look. Most of what a run makes ready is for chunks, and out of the caches when the next call comes."""
+    cdef double *inputs[STRAIGHT_INPUTS_MAX]
+    cdef const double[::1] column
+    cdef double[::1] values
+    cdef Py_ssize_t position = 0, count
+    cdef int at, kind, size = len(plan.recipe.inputs)
+    cdef _Loop function
+    plan.is_straight = False
+    loop, kind = LOOPS.of(plan.recipe, 0), plan.loop_kind(bytes((NUMBER,)) * size)
+    if loop is None or kind == MIXED:
+        return None
+    for at in range(size):
+        array = columns.get((<_Column> plan.slots[plan.roles[plan.recipe.inputs[at]][0]]).column)
+        if array is None:
+            return None
+        column = array
+        inputs[at] = <double *> &column[0]
+    found = np.empty(rows)
+    values, function = found, <_Loop> <size_t> loop.address
+    with nogil:
+        loop_unmark()
+        while position < rows:
+            count = min(rows - position, <Py_ssize_t> LOOP_ROWS)
+            if function(inputs, &values[position], count, position, 0) or loop_marked():
+                break
+            for at in range(size):
+                inputs[at] += count
+            position += count
+    if position < rows:
+        return None
+    plan.is_straight = True
+    loop.rows += rows
+    return found != 0 if kind == BOOLEAN else found

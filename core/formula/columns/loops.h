@@ -56,6 +56,29 @@ WIDE static void loop_select(double *restrict out, const double *condition, cons
     }
 }
 
+/* 1 where all conditions hold, 0 where none does, -1 for some. */
+WIDE static int loop_hold(const double *conditions, Py_ssize_t rows) {
+    int64_t some = 0, all = 1;
+    for (Py_ssize_t row = 0; row < rows; row++) {
+        int64_t holds = conditions[row] != 0;
+        some |= holds;
+        all &= holds;
+    }
+    return some ? (all ? 1 : -1) : 0;
+}
+
+#define GATHERING(name, expression)                                                          \
+    WIDE static void name(double *restrict out, const double *restrict a, Py_ssize_t rows) { \
+        for (Py_ssize_t row = 0; row < rows; row++) {                                        \
+            double x = out[row], y = a[row];                                                 \
+            out[row] = expression;                                                           \
+        }                                                                                    \
+    }
+
+GATHERING(loop_sum, x + y)
+GATHERING(loop_least, y < x ? y : x)
+GATHERING(loop_most, y > x ? y : x)
+
 /* Whether all bytes equal the first. */
 WIDE static int loop_uniform(const uint8_t *kinds, Py_ssize_t rows) {
     uint8_t first = kinds[0], differ = 0;
@@ -75,6 +98,27 @@ WIDE static int loop_finite(const double *numbers, Py_ssize_t rows) {
     int64_t other = 0;
     for (Py_ssize_t row = 0; row < rows; row++) other |= LEAVES(numbers[row]);
     return other == 0;
+}
+
+/* The processor's mark that a subnormal number was read, by which a compiled loop sees a product that is too small
+ * (native/source.py). */
+#if defined(__x86_64__) || defined(_M_X64)
+#include <xmmintrin.h>
+#define DENORMAL 2u
+static inline void loop_unmark(void) { _mm_setcsr(_mm_getcsr() & ~DENORMAL); }
+static inline int loop_marked(void) { return (_mm_getcsr() & DENORMAL) != 0; }
+#else
+static inline void loop_unmark(void) {}
+static inline int loop_marked(void) { return 0; }
+#endif
+
+/* Whether there is such a mark: not every emulated processor has it. */
+static int loop_marks(void) {
+    volatile double small = 5e-324, sum;
+    loop_unmark();
+    sum = small + 0.0;
+    (void)sum;
+    return loop_marked();
 }
 
 /* What is this part of a number away from a boundary may read as being on it at 15 digits. */

@@ -24,6 +24,8 @@ cdef class _Columns(Environment):
         """Rows of a column, blank past its end."""
         cdef Py_ssize_t last = min(first + rows, self.rows)
         found = self.spans.get(column) if sheet is None else None
+        if found is not None and first == 0 and rows == self.rows:
+            return found
         if found is not None and first + rows <= self.rows:
             return Span(found.kinds[first:last], found.numbers[first:last], found.codes[first:last])
         kinds, numbers = np.zeros(rows, np.uint8), np.zeros(rows)
@@ -84,13 +86,19 @@ def map_columns(Plan plan, columns, program=None, clock=None):
     rows = {len(array) for array in columns.values()}
     if len(rows) > 1:
         raise ValueError("the columns differ in length")
-    for name, array in columns.items():
-        if plan is not None and plan.reads_rows_only and _is_plain(array):
-            unseen.add(column_index(name))
-            spans[column_index(name)] = Span(_all_numbers(len(array)), array, _no_codes(len(array)))
-        else:
-            spans[column_index(name)] = _span_of_array(array, pool)
     size = max(rows, default=0)
+    if plan is not None and plan.is_straight and size >= <Py_ssize_t> ROWS_MIN and all(map(_is_plain, columns.values())):
+        numbers = _straight(plan, {column_index(name): array for name, array in columns.items()}, size)
+        if numbers is not None:
+            return numbers
+    kinds, codes = _all_numbers(size), _no_codes(size)
+    for name, array in columns.items():
+        at = column_index(name)
+        if plan is not None and plan.reads_rows_only and _is_plain(array):
+            unseen.add(at)
+            spans[at] = Span(kinds, array, codes)
+        else:
+            spans[at] = _span_of_array(array, pool)
     sheet = _Columns(spans, pool, size, unseen, clock)
     try:
         span = None if plan is None else plan.run_beside(sheet, 0, 0, size, True)
@@ -105,9 +113,12 @@ def map_columns(Plan plan, columns, program=None, clock=None):
     return None if span is None else _array_of_span(span, pool)
 
 
-cdef bint _is_plain(array):
+cdef object _FLOAT64 = np.dtype(np.float64)
+
+
+def _is_plain(array):
     """Whether a column's memory can be read as it stands: float64 in a row."""
-    return (type(array) is np.ndarray and array.dtype == np.float64 and array.ndim == 1 and array.flags.c_contiguous
+    return (type(array) is np.ndarray and array.dtype == _FLOAT64 and array.ndim == 1 and array.flags.c_contiguous
             and array.flags.aligned)
 
 
@@ -201,7 +212,7 @@ cdef object _array_of_span(Span span, TextPool pool):
     cdef const double[::1] numbers
     cdef const int32_t[::1] codes
     cdef Py_ssize_t row
-    if len(span.kinds) == 0:
+    if len(span.kinds) == 0 or span.kinds.base is _NUMBER_KINDS:
         return span.numbers
     kinds, numbers, codes = span.kinds, span.numbers, span.codes
     if loop_uniform(&kinds[0], kinds.shape[0]) and kinds[0] in (NUMBER, DATE, BOOLEAN):

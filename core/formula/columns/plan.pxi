@@ -40,9 +40,11 @@ cdef class Plan:
     cdef bint aggregates
     cdef bint reads_rows_only  # nothing but cells of the row
     cdef object recipe  # of its loop, False until it is looked for
+    cdef bint is_straight  # its loop did all of the last long run, which read nothing but whole columns beside it
+    cdef dict loop_kinds  # what its loop comes to, by the kinds of the inputs
 
     def __cinit__(self):
-        self.recipe = False
+        self.recipe, self.loop_kinds = False, {}
 
     def __dealloc__(self):
         free(self.instructions)
@@ -89,6 +91,15 @@ cdef class Plan:
         if self.recipe is False:
             self.recipe = _recipe_of(self)
         return self.recipe
+
+    cdef int loop_kind(self, bytes kinds) except -1:
+        """The kind of its loop's result for inputs of these kinds."""
+        found = self.loop_kinds.get(kinds)
+        if found is None:
+            if len(self.loop_kinds) >= JUDGED_MAX:
+                self.loop_kinds.clear()
+            found = self.loop_kinds[kinds] = self.recipe.kind(kinds)
+        return found
 
     cdef void take(self, _Planner planner) except *:
         """Move what the planner found into flat arrays."""

@@ -42,6 +42,10 @@ cdef class _Run:
     cdef Py_ssize_t position  # rows done
     cdef Py_ssize_t step  # rows of a chunk
     cdef bint has_unseen
+    cdef bint is_filled  # where a value is the same in every row, it stands in all of them
+    cdef bint reads_own  # column, of rows above
+    cdef bint is_into_cells  # of a column, whose kinds and codes stand before they are written
+    cdef Py_ssize_t unwritten  # rows from the first on that are numbers, whose kinds are not written yet; -1: none
     cdef Register *registers
     cdef Slot *slots
     cdef Slot **windows
@@ -51,12 +55,9 @@ cdef class _Run:
     cdef Register[3] scratch
     cdef list kept  # owners of all memory that pointers lead to
     cdef list fixed_values
-    cdef dict joined, memos, orders, numbers_of
+    cdef dict joined, memos, answers, orders, numbers_of
     cdef int joined_seldom
     cdef int32_t empty_code
-    cdef object folds
-    cdef int32_t *folded
-    cdef Py_ssize_t folded_count
     cdef object out_kinds, out_numbers, out_codes
     cdef uint8_t *kinds
     cdef double *numbers
@@ -78,8 +79,7 @@ cdef class _Run:
         self.position = 0
         self.environment.row, self.environment.column = row, column
         self.kept = []
-        self.joined, self.memos, self.orders, self.numbers_of = {}, {}, {}, {}
-        self.folded_count = 0
+        self.joined, self.memos, self.answers, self.orders, self.numbers_of = {}, {}, {}, {}, {}
         self.empty_code = self.pool.intern("")
         self.registers = <Register *> self.zeroed(len(plan.roles), sizeof(Register))
         self.slots = <Slot *> self.zeroed(len(plan.slots), sizeof(Slot))
@@ -135,7 +135,8 @@ cdef class _Run:
                         raise _ToBeSeen
                     self.slots[at].is_unseen = True
                 self.has_unseen |= self.slots[at].is_unseen
-        self.open_output(lead, own >= 0, into)
+        self.reads_own = own >= 0
+        self.open_output(lead, self.reads_own, into)
         if own >= 0:
             for at, read in enumerate(self.plan.slots):
                 if self.column_of((read.column, read.absolute)) == self.column and self.is_own(read.sheet):
@@ -158,6 +159,8 @@ cdef class _Run:
         cdef uint8_t[::1] kinds
         cdef double[::1] numbers
         cdef int32_t[::1] codes = None
+        self.unwritten = 0 if into is None and not is_read else -1
+        self.is_into_cells = into is not None and not is_read
         if is_read or into is None:
             kinds, numbers = np.empty(lead + self.rows, np.uint8), np.empty(lead + self.rows)
         else:
@@ -196,7 +199,8 @@ cdef class _Run:
             if not isinstance(role, tuple):
                 free_memory = _give(&self.registers[at], free_memory, step)
                 if role is not None:
-                    self.fill(&self.registers[at], self.scalar_value(role))
+                    self.store(&self.registers[at], 0, self.scalar_value(role))
+                    self.registers[at].kind = self.registers[at].kinds[0]
         for at in range(3):
             self.scratch[at].fixed = False
             free_memory = _give(&self.scratch[at], free_memory, step)
@@ -230,12 +234,17 @@ cdef class _Run:
         spans = tuple([_span_of_objects(cells[at :: array.columns], None, self.pool) for at in range(array.columns)])
         return Array(array.rows, array.columns, spans=spans, pool=self.pool)
 
-    cdef void fill(self, Register *register, value) except *:
-        cdef Py_ssize_t row
-        self.store(register, 0, value)
-        register.kind = register.kinds[0]
-        for row in range(1, self.step):
-            _put(register, row, register.kinds[0], register.numbers[0], register.codes[0])
+    cdef int fill(self) except -1:
+        """Have all rows hold the values that are the same in each; a loop takes the first one's."""
+        cdef Py_ssize_t at, row
+        cdef Register *register
+        self.is_filled = True
+        for at, role in enumerate(self.plan.roles):
+            if role is not None and not isinstance(role, tuple):
+                register = &self.registers[at]
+                for row in range(1, self.step):
+                    _put(register, row, register.kinds[0], register.numbers[0], register.codes[0])
+        return 0
 
     cdef int store(self, Register *out, Py_ssize_t row, value) except -1:
         """Write a value that came from Python."""
@@ -264,6 +273,14 @@ cdef class _Run:
     cdef dict memo_of(self, lift):
         """The answers that a call has given in this run."""
         return self.memos.setdefault(lift, {})
+
+    cdef tuple answers_of(self, lift):
+        """The kinds, numbers and codes that a call gave by the code of its argument; MIXED where it is not known."""
+        cdef Py_ssize_t size = len(self.pool)
+        if lift not in self.answers:
+            size = size if size <= 4 * self.rows else 0
+            self.answers[lift] = np.full(size, MIXED, np.uint8), np.empty(size), np.empty(size, np.int32)
+        return self.answers[lift]
 
     cdef int remember(self, dict memo, key, value) except -1:
         if len(memo) >= MEMO_MAX:
@@ -307,7 +324,7 @@ cdef class _Run:
                 key = ~<int64_t> a.codes[row] if as_logical else a.codes[row]
                 value = self.numbers_of.get(key)
                 if value is None:
-                    text = self.pool.strings[a.codes[row]]
+                    text = self.pool.text(a.codes[row])
                     value = to_logical(text) if as_logical else to_number(text, self.environment.date_1904)
                     self.remember(self.numbers_of, key, value)
                 self.store(copy, row, value)
@@ -320,10 +337,10 @@ cdef class _Run:
         if a == b:
             return 0
         if operation == EQUAL or operation == UNEQUAL:
-            if a >= self.folded_count or b >= self.folded_count:
+            if a >= self.pool.folded_count or b >= self.pool.folded_count:
                 with gil:
-                    self.fold_all()
-            return self.folded[a] != self.folded[b]
+                    self.pool.fold_all()
+            return self.pool.entries[a].folded != self.pool.entries[b].folded
         with gil:
             return self.order_of_two(a, b)
 
@@ -333,20 +350,9 @@ cdef class _Run:
         key = (<int64_t> a << 32) | b
         found = self.orders.get(key)
         if found is None:
-            found = compare(self.pool.strings[a], self.pool.strings[b])
+            found = compare(self.pool.text(a), self.pool.text(b))
             self.remember(self.orders, key, found)
         return found
-
-    cdef int fold_all(self) except -1:
-        """The folded code of every string that the pool has by now."""
-        cdef int32_t[::1] folds = np.empty(len(self.pool.strings), np.int32)
-        cdef Py_ssize_t code
-        for code in range(self.folded_count):
-            folds[code] = self.folded[code]
-        for code in range(self.folded_count, folds.shape[0]):
-            folds[code] = self.pool.fold(code)
-        self.folds, self.folded, self.folded_count = folds.base, &folds[0], folds.shape[0]
-        return 0
 
     cdef object span(self):
         """Run down all rows. The answer's arrays may be shared and read-only; _ToBeSeen for a number unseen."""
@@ -358,7 +364,7 @@ cdef class _Run:
         cdef int start = fused.start if is_fused else 0
         with nogil:
             while self.position < self.rows:
-                rows = min(self.step, self.rows - self.position)
+                rows = min(fused.stride(self) if is_fused else self.step, self.rows - self.position)
                 if is_computed:
                     result.numbers = self.numbers + self.position
                 self.aim(rows)
@@ -366,6 +372,9 @@ cdef class _Run:
                     self.see(rows)
                     self.execute(0, start, rows)
                 if not (is_fused and fused.run(self, result, rows)):
+                    if rows > self.step:
+                        fused.narrow_until = self.position + CHUNKED_ROWS
+                        continue
                     if not start:
                         self.see(rows)
                     self.execute(start, self.plan.instruction_count, rows)
@@ -378,6 +387,9 @@ cdef class _Run:
                     since_check = 0
         if is_fused and fused.loop is not None:
             fused.loop.rows += fused.done
+            self.plan.is_straight = self.beside and fused.done == self.rows and fused.is_of_row(self.plan)
+        if self.unwritten == self.rows:
+            self.out_kinds = _all_numbers(self.rows)
         if self.out_codes is None:
             self.out_codes = _no_codes(self.rows)
         return Span(self.out_kinds, self.out_numbers, self.out_codes)
@@ -421,6 +433,9 @@ cdef class _Run:
         cdef Register *out
         cdef Register *a
         cdef Register *b
+        if not self.is_filled:
+            with gil:
+                self.fill()
         for at in range(start, stop):
             step = &self.plan.instructions[at]
             operation = step.operation
@@ -472,7 +487,15 @@ cdef class _Run:
         cdef Py_ssize_t row
         if numbers != result.numbers:
             memcpy(numbers, result.numbers, rows * sizeof(double))
+        if self.unwritten == self.position:
+            if result.kind == NUMBER:
+                self.unwritten += rows
+                return 0
+            memset(self.kinds, NUMBER, self.unwritten)
+            self.unwritten = -1
         if result.kind != MIXED and result.kind != TEXT:
+            if self.is_into_cells and result.kind != BLANK and kinds[0] == result.kind and loop_uniform(kinds, rows):
+                return 0  # kinds as they were, and so the codes are -1
             memset(kinds, NUMBER if result.kind == BLANK else result.kind, rows)
             if self.codes != NULL:
                 memset(self.codes + self.position, 0xFF, rows * sizeof(int32_t))

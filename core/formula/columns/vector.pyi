@@ -9,6 +9,7 @@ from core.formula.machine.machine import CompiledTree
 from core.formula.ranges.environment import Environment
 from core.formula.values.value import Span, TextPool
 
+MARKS_SUBNORMALS: bool
 CHUNK_ROWS: int
 COLUMN_CHUNK_ROWS: int
 REGISTERS_BYTES_MAX: int

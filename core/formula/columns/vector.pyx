@@ -36,8 +36,9 @@ from core.formula.functions.catalogue import Takes
 from core.formula.ranges.environment import CELLS_MAX
 from core.formula.language.errors import ContextError, FormulaError
 from core.formula.machine.machine import call, compile
-from core.formula.native.loops import LOOPS, ROWS_MIN
-from core.formula.native.recipe import NO_LOOP, NUMBERS_AND_BLANKS, STEPS_MAX, LoopRecipe, LoopStep
+from core.formula.native.recipe import NO_LOOP, NUMBERS_AND_BLANKS, STEPS_MAX, LoopRecipe
+from core.formula.native.steps import LoopStep
+from core.native.loops import LOOPS, ROWS_MIN
 from core.formula.values.value import DIV0, NA, NUM, OMITTED, VALUE, Date, Failure
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, column_index
 from core.frames.given import cell_value, moments
@@ -56,6 +57,10 @@ cdef extern from "loops.h" nogil:
     bint loop_less_equal(double *, const double *, const double *, Py_ssize_t)
     bint loop_greater_equal(double *, const double *, const double *, Py_ssize_t)
     void loop_select(double *, const double *, const double *, const double *, Py_ssize_t)
+    int loop_hold(const double *, Py_ssize_t)
+    void loop_sum(double *, const double *, Py_ssize_t)
+    void loop_least(double *, const double *, Py_ssize_t)
+    void loop_most(double *, const double *, Py_ssize_t)
     bint loop_uniform(const uint8_t *, Py_ssize_t)
     bint loop_either(const uint8_t *, uint8_t, uint8_t, Py_ssize_t)
     bint loop_finite(const double *, Py_ssize_t)
@@ -63,6 +68,12 @@ cdef extern from "loops.h" nogil:
     bint loop_round_up(double *, const double *, const double *, double, double, Py_ssize_t)
     bint loop_round_down(double *, const double *, const double *, double, double, Py_ssize_t)
     bint loop_whole(double *, const double *, Py_ssize_t)
+    void loop_unmark()
+    bint loop_marked()
+    bint loop_marks()
+
+MARKS_SUBNORMALS = bool(loop_marks())
+"""Whether this processor marks that a subnormal number was read, see loops.h."""
 
 CHUNK_ROWS = 4_096
 """Rows that one instruction takes at once: some registers of so many numbers fit into the first-level cache."""

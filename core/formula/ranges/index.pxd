@@ -19,6 +19,7 @@ cdef class Vector:
     cdef const double[::1] numbers
     cdef const int32_t[::1] codes
     cdef readonly TextPool pool
+    cdef bint are_texts(self) noexcept
     cdef uint64_t key_at(self, Py_ssize_t row)
     cdef int order(self, value, Py_ssize_t row) except -9
     cdef int order_across(self, value, Py_ssize_t row) except -9
@@ -31,6 +32,7 @@ cdef class Groups:
     cdef readonly Vector vector
     cdef readonly Py_ssize_t count
     cdef int32_t[::1] slots
+    cdef bint by_code  # all are texts: `slots` has the group of each folded code
     cdef int shift
     cdef uint64_t[::1] keys
     cdef bint distinct  # no two cells are equal: a group is its row, and the next three are not made
@@ -40,14 +42,13 @@ cdef class Groups:
     cdef int32_t[::1] starts
     cdef int32_t[::1] rows
     cdef dict numeric_texts
-    cdef int32_t[::1] folds
-    cdef uint8_t[::1] marks
-    cdef _read_pool(self)
+    cdef tuple last_sums  # the sums of one column by these groups, behind the token of its cells
     cdef int32_t find(self, uint64_t key) noexcept nogil
     cdef int32_t row_of(self, int32_t group, bint last) noexcept nogil
     cdef inline int32_t group_at(self, Py_ssize_t row) noexcept nogil:
         """The group of a row."""
         return <int32_t> row if self.distinct else self.group_of_row[row]
+    cdef _count_rows(self)
     cdef _sort_rows(self)
     cdef list members(self, Criterion criterion)
     cdef dict _numeric(self, bint date_1904)

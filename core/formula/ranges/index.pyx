@@ -1,12 +1,10 @@
 """Searching the cells of a range: Excel's exact and binary searches, and a hash of equal cells."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 cdef extern from *:
     void prefetch "__builtin_prefetch"(const void *) noexcept nogil
-
-from cpython.list cimport PyList_GET_ITEM
 
 import numpy as np
 
@@ -14,7 +12,9 @@ from core.formula.values.criteria cimport (
     A_BOOLEAN, A_NUMBER, A_TEXT, AN_ERROR, EQUAL, Criterion, Wildcard, number_in, starts_as_word,
 )
 from core.formula.ranges.environment cimport Environment
-from core.formula.values.value cimport Array, Error, TextPool, Reference, Span, cell_of, fold
+from core.formula.values.value cimport (
+    Array, Error, TextPool, Reference, Span, PLAIN, UNMARKED, cell_of, has_locale,
+)
 from core.values cimport BLANK, BOOLEAN, DATE, ERROR, NUMBER, TEXT
 
 from core.formula.values.coerce cimport compare
@@ -57,19 +57,8 @@ cdef inline uint64_t number_key(double number) noexcept nogil:
 
 cdef uint64_t key_of_text(str text, TextPool pool):
     """The key of text that equals some text of the pool without case; NO_KEY where there is none."""
-    _fold_all(pool)
-    found = pool.folded_of.get(fold(text))
-    return NO_KEY if found is None else TEXT_KEY | <uint64_t> <int64_t> found
-
-
-cdef inline int32_t fold_of(TextPool pool, int32_t code):
-    """TextPool.fold for a code whose pool was folded to its end before."""
-    return <int32_t> <object> PyList_GET_ITEM(pool.folded_codes, code)
-
-
-cdef inline _fold_all(TextPool pool):
-    if len(pool.strings):
-        pool.fold(len(pool.strings) - 1)
+    cdef int32_t found = pool.find(text)
+    return NO_KEY if found < 0 else TEXT_KEY | <uint64_t> found
 
 
 cdef uint64_t key_of(value, TextPool pool):
@@ -134,13 +123,21 @@ cdef class Vector:
                 numbers[place] = (<Error> value).code
         self.kinds, self.numbers, self.codes = kinds, numbers, codes
 
+    cdef bint are_texts(self) noexcept:
+        """Whether every cell is a text."""
+        cdef Py_ssize_t row
+        for row in range(self.size):
+            if self.kinds[row] != TEXT:
+                return False
+        return self.size > 0
+
     cdef uint64_t key_at(self, Py_ssize_t row):
         """The key of a cell; the pool was folded to its end before."""
         cdef uint8_t kind = self.kinds[row]
         if kind == NUMBER or kind == DATE:
             return number_key(self.numbers[row])
         if kind == TEXT:
-            return TEXT_KEY | <uint64_t> fold_of(self.pool, self.codes[row])
+            return TEXT_KEY | <uint64_t> self.pool.entries[self.codes[row]].folded
         if kind == BLANK:
             return BLANK_KEY
         return (BOOLEAN_KEY if kind == BOOLEAN else ERROR_KEY) | <uint64_t> self.numbers[row]
@@ -150,7 +147,7 @@ cdef class Vector:
         cdef uint8_t kind = self.kinds[row]
         cdef double left, right
         if isinstance(value, str):
-            return sign(compare(value, self.pool.strings[self.codes[row]])) if kind == TEXT else OTHER_TYPE
+            return sign(compare(value, self.pool.text(self.codes[row]))) if kind == TEXT else OTHER_TYPE
         if isinstance(value, bool):
             if kind != BOOLEAN:
                 return OTHER_TYPE
@@ -175,7 +172,7 @@ cdef class Vector:
             return -1
         if isinstance(value, float):
             return self._exact_number(value, last)
-        _fold_all(self.pool)
+        self.pool.fold_all()
         for row in range(self.size - 1, -1, -1) if last else range(self.size):
             if self.key_at(row) == key:
                 return row
@@ -200,7 +197,7 @@ cdef class Vector:
                 code = self.codes[row]
                 fits = seen.get(code)
                 if fits is None:
-                    seen[code] = fits = pattern.matches(self.pool.strings[code])
+                    seen[code] = fits = pattern.matches(self.pool.text(code))
                 if fits:
                     return row
         return -1
@@ -265,7 +262,7 @@ cdef class Vector:
         if left != right:
             return (left > right) - (left < right)
         if left == 1:
-            return sign(compare(self.pool.strings[self.codes[row]], self.pool.strings[self.codes[other]]))
+            return sign(compare(self.pool.text(self.codes[row]), self.pool.text(self.codes[other])))
         return (self.numbers[row] > self.numbers[other]) - (self.numbers[row] < self.numbers[other])
 
     def positions(self, Environment environment, Span keys, TextPool pool, bint falling):
@@ -334,16 +331,16 @@ cdef class Groups:
         while (<Py_ssize_t> 1 << bits) < 2 * size:
             bits += 1
         self.vector = vector
-        self.starts = self.rows = self.folds = None
-        self.marks = None
+        self.starts = self.rows = None
         self.shift = 64 - bits
         mask = (<uint64_t> 1 << bits) - 1
-        slots, keys = _table(<Py_ssize_t> 1 << bits, size)
-        _fold_all(vector.pool)
+        vector.pool.fold_all()
+        self.by_code = vector.are_texts() and vector.pool.count <= 4 * size
+        slots, keys = _table(vector.pool.count if self.by_code else <Py_ssize_t> 1 << bits, size)
         self.distinct = True
         for row in range(size):
             key = number_key(numbers[row]) if kinds[row] == NUMBER else vector.key_at(row)
-            slot = hashed(key, 64 - bits)
+            slot = <uint32_t> key if self.by_code else hashed(key, 64 - bits)
             group = slots[slot]
             while group >= 0 and keys[group] != key:
                 slot = (slot + 1) & mask
@@ -369,6 +366,9 @@ cdef class Groups:
 
     cdef int32_t find(self, uint64_t key) noexcept nogil:
         """The group of a key; -1 where there is none."""
+        if self.by_code:
+            return self.slots[<uint32_t> key] if (key & ~<uint64_t> 0xFFFF_FFFF) == TEXT_KEY and (
+                <uint32_t> key < self.slots.shape[0]) else -1
         cdef size_t slot = hashed(key, self.shift), mask = (<size_t> 1 << (64 - self.shift)) - 1
         cdef int32_t group = self.slots[slot]
         while group >= 0 and self.keys[group] != key:
@@ -387,26 +387,36 @@ cdef class Groups:
             return -1
         return self.row_of(group, last)
 
-    cdef _sort_rows(self):
-        """The rows in the order of their groups: those of a group stand from starts[group] to starts[group + 1]."""
+    cdef _count_rows(self):
+        """Where the rows of each group begin and end in the order of their groups."""
         cdef Py_ssize_t row
         cdef int32_t group
-        cdef int32_t[::1] starts, rows, ends
-        if self.rows is not None:
+        cdef int32_t[::1] starts
+        if self.starts is not None:
             return
-        starts, rows = np.zeros(self.count + 1, np.int32), np.empty(self.vector.size, np.int32)
+        starts = np.zeros(self.count + 1, np.int32)
         with nogil:
             for row in range(self.vector.size):
                 starts[self.group_at(row) + 1] += 1
             for group in range(<int32_t> self.count):
                 starts[group + 1] += starts[group]
-        ends = np.array(starts)
+        self.starts = starts
+
+    cdef _sort_rows(self):
+        """The rows in the order of their groups: those of a group stand from starts[group] to starts[group + 1]."""
+        cdef Py_ssize_t row
+        cdef int32_t group
+        cdef int32_t[::1] rows, ends
+        if self.rows is not None:
+            return
+        self._count_rows()
+        rows, ends = np.empty(self.vector.size, np.int32), np.array(self.starts)
         with nogil:
             for row in range(self.vector.size):
                 group = self.group_at(row)
                 rows[ends[group]] = row
                 ends[group] += 1
-        self.starts, self.rows = starts, rows
+        self.rows = rows
 
     cdef list members(self, Criterion criterion):
         """The groups that meet a criterion of equality; None where groups do not tell (patterns, orders, blanks)."""
@@ -437,7 +447,7 @@ cdef class Groups:
             self.numeric_texts = {}
             for group in range(self.count):
                 if (self.keys[group] & <uint64_t> 0xFFFF_0000_0000_0000) == TEXT_KEY:
-                    text = vector.pool.strings[vector.codes[self.row_of(group, False)]]
+                    text = vector.pool.text(vector.codes[self.row_of(group, False)])
                     number = number_in(text, date_1904, True)
                     if number is not None:
                         self.numeric_texts.setdefault(number, []).append(group)
@@ -462,10 +472,15 @@ cdef class Groups:
         cdef int32_t group
         found = np.empty(size, np.int32)
         cdef int32_t[::1] out = found
-        if same_pool:
-            self._read_pool()
+        pool.fold_all()
         for row in range(size):
-            if row + 2 * LOOKAHEAD < size:
+            if row + 2 * LOOKAHEAD < size and kinds[row + 2 * LOOKAHEAD] == TEXT:
+                prefetch(&pool.entries[codes[row + 2 * LOOKAHEAD]])
+                if self.by_code and same_pool and kinds[row + LOOKAHEAD] == TEXT:
+                    group = pool.entries[codes[row + LOOKAHEAD]].folded
+                    if group < self.slots.shape[0]:
+                        prefetch(&self.slots[group])
+            elif row + 2 * LOOKAHEAD < size and not self.by_code:
                 prefetch(&self.slots[hashed(number_key(numbers[row + 2 * LOOKAHEAD]), self.shift)])
                 group = self.slots[hashed(number_key(numbers[row + LOOKAHEAD]), self.shift)]
                 if group >= 0:
@@ -476,17 +491,17 @@ cdef class Groups:
                 out[row] = self.row_of(group, last) if group >= 0 else -1
                 continue
             if kind == TEXT:
-                if (self.marks[codes[row]] if same_pool else marks_of(pool.strings[codes[row]])) & telling:
+                if marks_at(pool, codes[row], False) & telling:
                     position = special.get(codes[row])
                     if position is None:
                         environment.spend(min(self.vector.size, <Py_ssize_t> CELLS_MAX))
-                        position = special[codes[row]] = self._special(pool.strings[codes[row]], legacy, last)
+                        position = special[codes[row]] = self._special(pool.text(codes[row]), legacy, last)
                     out[row] = position
                     continue
                 if same_pool:
-                    key = TEXT_KEY | <uint64_t> self.folds[codes[row]]
+                    key = TEXT_KEY | <uint64_t> pool.entries[codes[row]].folded
                 else:
-                    key = key_of_text(pool.strings[codes[row]], self.vector.pool)
+                    key = key_of_text(pool.text(codes[row]), self.vector.pool)
             elif kind == ERROR:
                 out[row] = -2 - <int32_t> numbers[row]
                 continue
@@ -512,32 +527,15 @@ cdef class Groups:
         if pool is not self.vector.pool:
             found[:] = -2
             return found
-        self._read_pool()
+        pool.fold_all()
         for row in range(kinds.shape[0]):
             if kinds[row] == NUMBER or kinds[row] == DATE:
                 out[row] = -2 if numeric and numbers[row] in numeric else self.find(number_key(numbers[row]))
-            elif kinds[row] == TEXT and not self.marks[codes[row]] & 4:
-                out[row] = self.find(TEXT_KEY | <uint64_t> self.folds[codes[row]])
+            elif kinds[row] == TEXT and not marks_at(pool, codes[row], True) & 4:
+                out[row] = self.find(TEXT_KEY | <uint64_t> pool.entries[codes[row]].folded)
             else:
                 out[row] = -2
         return found
-
-    cdef _read_pool(self):
-        """For each string of the pool its folded code and its marks, in flat arrays: objects lie far apart."""
-        cdef TextPool pool = self.vector.pool
-        cdef Py_ssize_t code, known = 0 if self.folds is None else self.folds.shape[0], size = len(pool.strings)
-        cdef int32_t[::1] folds
-        cdef uint8_t[::1] marks
-        if known == size:
-            return
-        _fold_all(pool)
-        folds, marks = np.empty(size, np.int32), np.empty(size, np.uint8)
-        if known:
-            folds[:known], marks[:known] = self.folds, self.marks
-        for code in range(known, size):
-            folds[code] = fold_of(pool, code)
-            marks[code] = marks_of(<str> PyList_GET_ITEM(pool.strings, code))
-        self.folds, self.marks = folds, marks
 
     def _special(self, str text, bint legacy, bint last):
         return -4 if legacy and len(text) > LOOKUP_CHARACTERS else self.vector.matching(wildcard(text), last)
@@ -569,6 +567,17 @@ cdef tuple _table(Py_ssize_t slots, Py_ssize_t keys):
 cdef inline size_t hashed(uint64_t key, int shift) noexcept nogil:
     key ^= key >> 32
     return <size_t> ((key * <uint64_t> 0x9E3779B97F4A7C15) >> shift)
+
+
+cdef inline uint8_t marks_at(TextPool pool, int32_t code, bint as_criterion):
+    """`marks_of` a string of a folded pool, kept there once they are known; those of a criterion if asked for."""
+    cdef uint8_t marks = pool.entries[code].marks
+    if marks == PLAIN and not as_criterion:
+        return 0
+    if marks == PLAIN or marks == UNMARKED:
+        pool.entries[code].marks = marks = marks_of(pool.text(code))
+    # "Mai 2024" is a month in German; the locale may change, so that is not kept.
+    return marks | 4 if as_criterion and has_locale() else marks
 
 
 cdef uint8_t marks_of(str text):

@@ -1,4 +1,4 @@
-from typing import Final, final
+from typing import Any, Final, final
 
 from core.formula.ranges.environment import Environment
 from core.formula.ranges.index import Groups
@@ -18,6 +18,8 @@ class Tally:
     largest: Final[float]
     error: Final[int]
 
+def ranges_many(values: Any, ranges: tuple[Any, ...]) -> tuple[list[Array], Array | None]: ...
+def tally_many(environment: Environment, values: Any, pairs: tuple[Any, ...]) -> Tally: ...
 def tally(
     environment: Environment,
     ranges: list[Array],

@@ -11,10 +11,12 @@ from core.formula.values.criteria cimport (
 )
 from core.formula.ranges.environment cimport Environment
 from core.formula.ranges.index cimport NO_KEY, Groups, Vector, corners_of, groups_of, key_of_text
-from core.formula.values.value cimport Array, TextPool
+from core.formula.values.value cimport Array, Error, TextPool
 from core.values cimport BLANK, DATE, ERROR, NUMBER, TEXT
 
 from core.formula.ranges.environment import CELLS_MAX
+from core.formula.ranges.index import INDEX_AFTER
+from core.formula.values.value import VALUE, Failure
 
 ORDER_ROWS_MIN = 256
 ORDER_AFTER = 16
@@ -81,12 +83,16 @@ cdef tuple _held(Environment environment, str kind, list arrays, Py_ssize_t colu
 
 cdef Aggregates aggregates_of(Environment environment, Groups groups, Array range_, Array values, Py_ssize_t column):
     """The sums of a column of values by the groups of a column of a range; None where they cannot be kept."""
+    if groups.last_sums is not None and values.reference is not None and environment.indexes is not None and (
+            groups.last_sums[0] is token_of(environment, values, column)):
+        return groups.last_sums[1]
     key, tokens = _held(environment, "sums", [range_, values], column)
     if key is None:
         return None
     held = environment.indexes.get(key)
     if held is None or held[0] != tokens:
         held = environment.indexes[key] = (tokens, Aggregates(groups, Vector(values, column)))
+    groups.last_sums = (tokens[1], held[1])
     return held[1]
 
 
@@ -263,6 +269,35 @@ cdef class Tally:
             self.error_row = row
 
 
+cdef Array _cells_of(cells):
+    """A range argument: cells of a sheet, #VALUE! for anything else."""
+    if isinstance(cells, Array) and (<Array> cells).reference is not None:
+        return cells
+    raise Failure(cells if isinstance(cells, Error) else VALUE)
+
+
+def ranges_many(values, tuple ranges):
+    """The tested ranges and the values of the functions with many criteria; #VALUE! for unequal shapes, which are those
+    that were asked for: whole columns are cut at the used cells."""
+    cdef Array numbers = None if values is None else _cells_of(values)
+    cdef list tested = [_cells_of(each) for each in ranges]
+    cdef Array cells, first = tested[0] if numbers is None and tested else numbers
+    for cells in tested:
+        if (cells.reference.bottom - cells.reference.top != first.reference.bottom - first.reference.top
+                or cells.reference.right - cells.reference.left != first.reference.right - first.reference.left):
+            raise Failure(VALUE)
+    return tested, numbers
+
+
+def tally_many(Environment environment, values, tuple pairs):
+    """The Tally of the functions with many criteria, given as pairs of a range and its criterion."""
+    if len(pairs) % 2:
+        raise Failure(VALUE)
+    tested, numbers = ranges_many(values, pairs[::2])
+    criteria = [Criterion(criterion, date_1904=environment.date_1904) for criterion in pairs[1::2]]
+    return tally(environment, tested, criteria, numbers)
+
+
 def tally(Environment environment, list ranges, list criteria, Array values=None, Py_ssize_t uses=1):
     """The Tally of the rows (cells, where the ranges have columns) in which each range's cell meets its criterion.
 
@@ -286,7 +321,7 @@ def tally(Environment environment, list ranges, list criteria, Array values=None
 def tally_group(Environment environment, Groups groups, Array range_, Array values, int32_t group):
     """The Tally of one group of a one-column range."""
     cdef Tally result = Tally()
-    groups._sort_rows()
+    groups._count_rows()
     if group >= 0:
         _walk(environment, result, groups, [group], 0, [range_], [None], values, 0)
     return result
@@ -294,7 +329,7 @@ def tally_group(Environment environment, Groups groups, Array range_, Array valu
 
 cdef _tally_column(Environment environment, Tally result, list ranges, list criteria, Array values,
                    Py_ssize_t column, Py_ssize_t rows, Py_ssize_t uses):
-    cdef Py_ssize_t index, best = -1, size, smallest = rows + 1
+    cdef Py_ssize_t index, best = -1, size, smallest = rows + 1, asked
     cdef Groups groups, best_groups = None
     cdef list members, best_members = None
     cdef Criterion criterion
@@ -304,10 +339,12 @@ cdef _tally_column(Environment environment, Tally result, list ranges, list crit
         criterion, range_ = criteria[index], ranges[index]
         if criterion.operator != EQUAL or column >= range_.columns:
             continue
-        groups = groups_of(environment, range_, column, False, uses)
+        # To look at the texts of all rows once takes as long as to index them.
+        asked = uses if criterion.operand != A_TEXT else max(uses, <Py_ssize_t> INDEX_AFTER)
+        groups = groups_of(environment, range_, column, False, asked)
         members = None if groups is None else groups.members(criterion)
         if members is not None:
-            groups._sort_rows()
+            groups._count_rows()
             size = 0
             for group in members:
                 size += groups.starts[group + 1] - groups.starts[group]
@@ -370,6 +407,7 @@ cdef _walk(Environment environment, Tally result, Groups groups, list members, P
                     result._take_group(sums, group)
             return
     numbers = vector_at(values, column)
+    groups._sort_rows()
     for group in members:
         for place in range(groups.starts[group], groups.starts[group + 1]):
             row = groups.rows[place]
@@ -408,6 +446,7 @@ cdef class RowTest:
         if vector is None:
             return
         if criterion.operand == A_TEXT and criterion.operator == EQUAL:
+            vector.pool.fold_all()
             key = key_of_text(criterion.text, vector.pool)
             self.folded = -2 if key == NO_KEY else <int64_t> (key & <uint64_t> 0xFFFF_FFFF)
 
@@ -415,12 +454,12 @@ cdef class RowTest:
         cdef TextPool pool = self.vector.pool
         cdef uint8_t verdict
         if self.folded != -1:
-            return self.folded == pool.fold(code)
+            return self.folded == pool.entries[code].folded
         if self.verdicts is None:
-            self.verdicts = np.full(len(pool.strings), 2, np.uint8)
+            self.verdicts = np.full(len(pool), 2, np.uint8)
         verdict = self.verdicts[code]
         if verdict == 2:
-            verdict = self.verdicts[code] = self.criterion.matches_text(pool.strings[code])
+            verdict = self.verdicts[code] = self.criterion.matches_text(pool.text(code))
         return verdict
 
     cdef bint at(self, Py_ssize_t row) except -1:

@@ -224,6 +224,9 @@ cdef class Criterion:
         cdef bint bare = True
         if len(text) > CRITERION_CHARACTERS_MAX:
             raise Failure(VALUE)
+        # Most are the names of things; in other languages than English a month or a currency may come first.
+        if not has_locale() and starts_as_word(text) and (len(text) > 5 or text.upper() not in ("TRUE", "FALSE")):
+            return self._read_text(text, begins)
         for prefix, operator in OPERATORS:
             if text.startswith(prefix):
                 self.operator = operator

@@ -6,7 +6,7 @@ from typing import Any
 
 from core.formula.functions.catalogue import Argument, Takes, Work, function
 from core.formula.ranges.environment import Environment
-from core.formula.ranges.tally import Tally, tally
+from core.formula.ranges.tally import Tally, tally, tally_many
 from core.formula.values.criteria import Criterion
 from core.formula.values.value import ALL_ERRORS, DIV0, VALUE, Array, Error, Failure, Reference
 from core.grid.address import COLUMNS_MAX, ROWS_MAX
@@ -62,28 +62,10 @@ def ranges_one(environment: Environment, cells: Any, values: Any) -> tuple[Array
     return tested, tested if values is None else resized(environment, cells_of(values), tested)
 
 
-def ranges_many(values: Any, ranges: tuple[Any, ...]) -> tuple[list[Array], Array | None]:
-    """Return the tested ranges and the values of the functions with many criteria. #VALUE! for unequal shapes."""
-    numbers = None if values is None else cells_of(values)
-    tested = [cells_of(cells) for cells in ranges]
-    if len({shape_of(array) for array in (tested if numbers is None else [*tested, numbers])}) > 1:
-        raise Failure(VALUE)
-    return tested, numbers
-
-
 def tally_one(environment: Environment, cells: Any, criterion: Any, values: Any) -> Tally:
     """Return the tally of SUMIF and AVERAGEIF."""
     tested, numbers = ranges_one(environment, cells, values)
     return tally(environment, [tested], [Criterion(criterion, date_1904=environment.date_1904)], numbers)
-
-
-def tally_many(environment: Environment, values: Any, pairs: tuple[Any, ...]) -> Tally:
-    """Return the tally of the functions with many criteria, given as pairs of a range and its criterion."""
-    if len(pairs) % 2:
-        raise Failure(VALUE)
-    tested, numbers = ranges_many(values, pairs[::2])
-    criteria = [Criterion(criterion, date_1904=environment.date_1904) for criterion in pairs[1::2]]
-    return tally(environment, tested, criteria, numbers)
 
 
 def count(tally: Tally) -> float:

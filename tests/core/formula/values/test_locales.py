@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from core.formula.evaluate import evaluate, evaluate_batch
 from core.formula.values.locales import DEFAULT, LOCALES, UnknownLocale, current, locale_of
 from core.formula.values.value import Locally
+from core.recalc.book import Book
 from service.workbooks.schema import LocaleTag
 from tests.rows import every
 
@@ -165,3 +166,17 @@ def test_the_answer_is_shown_by_its_own_options() -> None:
     """Dates in an answer follow date_format alone, in any locale."""
     result = evaluate("=DATE(2024,5,1)", date_format="DD MMM YYYY", locale="de-DE")
     assert (result.value, result.type) == ("01 May 2024", "date")
+
+
+@every("locale, month, day", [("de-DE", "Mai 2024", "1.5.2024"), ("fr-FR", "mai 2024", "1/5/2024")])
+def test_a_criterion_that_begins_with_a_month_is_a_date(locale: str, month: str, day: str) -> None:
+    rows = {"A": [45_413.0, 45_414.0] * 200, "B": [1.0, 10.0] * 200, "C": [month, day, "Maier", "Mais"] * 100}
+    book = Book.from_columns({"S": rows})
+    book.set("S", "E1", "=SUM(SUMIF(A$1:A$400,C1:C400,B$1:B$400))")
+    for row in range(1, 5):
+        book.set("S", f"D{row}", f"=SUMIF(A$1:A$400,C{row},B$1:B$400)")
+    book.recalculate(locale=locale)
+    assert [book.value("S", f"D{row}") for row in range(1, 5)] == [200, 200, 0, 0]
+    assert book.value("S", "E1") == 100 * 400
+    book.recalculate(locale="en-US")
+    assert book.value("S", "E1") == 0
