@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 DECIMALS: Final = 2
 DECIMALS_MAX: Final = 6
 """Results have no more."""
 
+LIMITS_MAX: Final = 4_096
+"""Limits whose printed decimals are kept: a suite's are the same from run to run."""
+
 LARGEST: Final = 1e15
 """From here on a figure is shown with an exponent."""
 
 
+_APART: Final = 2.0
+"""Figures that are further apart are shown as different ones without a decimal."""
+
+
 def decimals_apart(first: float, second: float, least: int = DECIMALS) -> int:
     """Return the decimals at which two different figures are shown as such, from `least` on."""
-    return next(
-        (at for at in range(least, DECIMALS_MAX) if first == second or f"{first:.{at}f}" != f"{second:.{at}f}"),
-        DECIMALS_MAX,
-    )
+    if first == second or abs(first - second) > _APART:
+        return min(least, DECIMALS_MAX)
+    return next((at for at in range(least, DECIMALS_MAX) if f"{first:.{at}f}" != f"{second:.{at}f}"), DECIMALS_MAX)
 
 
 _UNIT_DECIMALS: Final = {"factor": 0, "number": 0, "bps": 0, "days": 0}
@@ -53,6 +60,7 @@ def decimals_of(unit: str, value: float, limit: float, rounding: int | None = No
     return max(decimals_apart(value, limit, least), decimals_apart(limit, 0.0, least))
 
 
+@lru_cache(maxsize=LIMITS_MAX)
 def _printed_decimals(limit: float, least: int) -> int:
     """Return the decimals with which a limit is printed.
 
