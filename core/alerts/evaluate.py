@@ -27,11 +27,11 @@ from core.alerts.conditions import (
     TrendConditions,
 )
 from core.alerts.metrics import Metric, has_every_test, metric_test, unit_of
-from core.compliance.judging import cushion_of
 from core.compliance.limits import ResolvedThreshold
 from core.compliance.printed import doubtful_words
 from core.compliance.result import Skipped, TestResult
 from core.compliance.run import LEFT_OUT
+from core.compliance.verdicts import cushion_of
 from core.definition.definition import Definition
 from core.frames.figures import decimals_apart
 from core.words import counted

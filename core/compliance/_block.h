@@ -8,11 +8,9 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
+
+#include "_room.h"
 
 #define LARGEST 1.7976931348623157e308
 #define BLOCK 1024
@@ -387,36 +385,6 @@ WIDE static void add_abroad(
     *foreign_par += SUM(abroad.foreign);
     *sized_par += SUM(abroad.sized);
     *small_par += SUM(abroad.small);
-}
-
-/* ---- Room for the tables of a pass. */
-
-#define HUGE_PAGE ((size_t)2 << 20)
-
-/* Zeroed memory for `close_room`, NULL where there is none. A large room comes straight from the system and in huge pages:
-   the first touch of a small page takes 2 us, 7 ms for the sums of a million obligors, and huge ones take 1 ms for all of
-   them. What is never touched costs nothing. */
-static void* open_room(size_t bytes) {
-#ifdef MADV_HUGEPAGE
-    if (bytes >= HUGE_PAGE) {
-        size_t whole = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-        void* room = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (room == MAP_FAILED) return NULL;
-        madvise(room, whole, MADV_HUGEPAGE); /* a wish: where it is not granted, small pages do */
-        return room;
-    }
-#endif
-    return calloc(1, bytes);
-}
-
-static void close_room(void* room, size_t bytes) {
-#ifdef MADV_HUGEPAGE
-    if (bytes >= HUGE_PAGE) {
-        if (room != NULL) munmap(room, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
-        return;
-    }
-#endif
-    free(room);
 }
 
 /* ---- By obligor. Entry 0 is for rows without one, entry 1 + code for each obligor. */

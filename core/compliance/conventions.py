@@ -8,7 +8,7 @@ the definition leaves it out, else what it says.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite, nan
 from typing import Final, Literal, NamedTuple
@@ -16,6 +16,8 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from core.compliance.by_threads import by_threads
+from core.compliance.masks import has_infinite
 from core.definition.choices import BY_NAME, Setting, with_settings
 from core.definition.definition import AgencyRatings, Definition, Family, ParValue, Ratings
 from core.definition.terms import AGENCIES
@@ -61,6 +63,7 @@ Assumed = Literal["value", "best", "worst"]
 """What ratings that are masked or missing are taken for under `bounds`: the definition's own word, or the ends of their
 range."""
 
+Bools = NDArray[np.bool_]
 Ranks = NDArray[np.uint8]
 
 
@@ -138,9 +141,8 @@ def currency_of(portfolio: Portfolio, recorded: str | None = None) -> str | None
     if column is None or not 0 < len(column.values) <= CURRENCIES_MAX:
         return recorded
     counts: dict[str, int] = {}
-    by_value = np.bincount(column.codes + 1, minlength=len(column.values) + 1)[1:].tolist()
-    for name, count in zip(map(currency, column.values), by_value, strict=True):
-        counts[name] = counts.get(name, 0) + count
+    for code, name in enumerate(map(currency, column.values)):
+        counts[name] = counts.get(name, 0) + int(np.count_nonzero(column.codes == code))
     most = max(counts, key=counts.__getitem__)
     return most if counts[most] else recorded
 
@@ -218,19 +220,32 @@ def is_plain(definition: Definition | None) -> bool:
     return definition is None or definition is DEFAULT or (definition.standard and definition.name is None)
 
 
+ROWS_APART: Final = 131_072
+"""For each so many loans a further thread looks at columns."""
+
 CURRENCIES_MAX: Final = 200
 """Distinct texts of a column that names currencies."""
 
 
-def view_of(portfolio: Portfolio, definition: Definition | None, assumed: Assumed = "value") -> View:
+class AllLoans(NamedTuple):
+    """What the view of some loans takes from all loans of their file."""
+
+    is_mostly_unrated: bool
+    recovery_agency: str | None
+    """The agency whose recovery rates the general ones are; None where no agency's are."""
+
+
+def view_of(
+    portfolio: Portfolio, definition: Definition | None, assumed: Assumed = "value", of_all: AllLoans | None = None
+) -> View:
     """Return the portfolio under a definition's conventions.
 
-    None for those of the suites.
+    None for those of the suites. `of_all` is given where these are some of the file's loans.
     """
     if definition is None:
-        return _plain(portfolio)
+        return _plain(portfolio, of_all)
     view = View(
-        {name: _without_infinities(column) for name, column in portfolio.numbers.items()},
+        _finite_numbers(portfolio),
         dict(portfolio.names),
         dict(portfolio.flags),
         dict(portfolio.ranks),
@@ -244,31 +259,40 @@ def view_of(portfolio: Portfolio, definition: Definition | None, assumed: Assume
     else:
         _rate(view, portfolio, definition, assumed)
     if is_plain(definition) or (definition.ratings.unrated_is_ccc and definition.leaves(*_SAY_UNRATED)):
-        _set_apart_unrated(view, portfolio)
+        _set_apart_unrated(view, portfolio, of_all)
     _take_industry(view, portfolio, definition)
     _take_diversity(view, definition.classifications.diversity, portfolio.names.get("industry"))
-    _join_families(view, definition)
+    join_families(view, definition)
     _find_home(view, definition.conventions.home_countries)
-    _take_recoveries(view, portfolio, definition.ratings.recovery)
+    _take_recoveries(view, portfolio, definition.ratings.recovery, of_all)
     _carry_categories(view, portfolio, definition)
     return view
 
 
+def _finite_numbers(portfolio: Portfolio) -> dict[str, NDArray[np.float64]]:
+    numbers, finite = list(portfolio.numbers.items()), dict[str, NDArray[np.float64]]()
+
+    def look(first: int, last: int) -> None:
+        finite.update((name, _without_infinities(column)) for name, column in numbers[first:last])
+
+    by_threads(look, len(numbers), portfolio.row_count // ROWS_APART)
+    return {name: finite[name] for name, _ in numbers}
+
+
 def _without_infinities(column: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return a number that is not finite is blank, to formulas over columns as to the compiled pass."""
-    infinite = np.isinf(column)
-    return np.where(infinite, nan, column) if infinite.any() else column
+    return np.where(np.isinf(column), nan, column) if has_infinite(column) else column
 
 
-def _plain(portfolio: Portfolio) -> View:
+def _plain(portfolio: Portfolio, of_all: AllLoans | None) -> View:
     """By the suites' conventions: the columns as they are, but for masked ratings."""
     countries = portfolio.names.get("country")
     home = countries.values.index("US") if countries is not None and "US" in countries.values else -2
     ranks = _plain_ranks(portfolio)
     view = View(portfolio.numbers, portfolio.names, portfolio.flags, ranks, _liens(portfolio), home, _RULES, _FACTORS)
-    _set_apart_unrated(view, portfolio)
+    _set_apart_unrated(view, portfolio, of_all)
     _take_industry(view, portfolio, None)
-    _take_recoveries(view, portfolio, ())
+    _take_recoveries(view, portfolio, (), of_all)
     return view
 
 
@@ -288,11 +312,15 @@ def _plain_ranks(portfolio: Portfolio) -> dict[str, Ranks]:
     return {**ranks, "rating": np.where(masked & (own == 0), np.uint8(MASKED), own)}
 
 
-def _set_apart_unrated(view: View, portfolio: Portfolio) -> None:
+def _set_apart_unrated(view: View, portfolio: Portfolio, of_all: AllLoans | None) -> None:
     """Take loans that no agency rates out of the CCC buckets, where most are such and no definition says otherwise."""
+    if portfolio.names.keys().isdisjoint(_AGENCY_FIELDS) and (of_all is None or not of_all.is_mostly_unrated):
+        return  # ratings that came as ranks say of no loan that nobody rates it
     unrated = _unrated(portfolio)
     view.unrated_rows = int(np.count_nonzero(unrated))
-    view.is_mostly_unrated = are_mostly_unrated(view.unrated_rows, portfolio.row_count)
+    view.is_mostly_unrated = (
+        are_mostly_unrated(view.unrated_rows, portfolio.row_count) if of_all is None else of_all.is_mostly_unrated
+    )
     if view.is_mostly_unrated:
         own = view.ranks.get("rating", np.zeros(portfolio.row_count, np.uint8))
         view.ranks = {**view.ranks, "rating": np.where(unrated & (own == 0), np.uint8(UNBUCKETED), own)}
@@ -401,41 +429,76 @@ _FACTORS: Final = _suite_factors(DEFAULT)
 def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Assumed) -> None:
     """Each agency's ranks by its ladder, into the columns of the pass."""
     shown = {agency: _show(portfolio, agency, definition) for agency in AGENCIES}
-    nobody = np.ones(portfolio.row_count, np.bool_)
-    masked_anywhere = np.zeros(portfolio.row_count, np.bool_)
+    nobody: Bools | None = None
+    masked_anywhere: Bools | None = None
     for agency in AGENCIES:
         ratings: AgencyRatings = getattr(definition.ratings, agency)
-        own, masked = shown[agency]
-        if own is None or masked is None:
+        if shown[agency][0] is None:
             continue  # an agency that rates nothing in the file is none of the deal's
-        ranks = own.copy()
-        open_rows = masked.copy()
-        waits = masked if ratings.masked != "other_agency" else np.zeros_like(masked)
-        for source in ratings.notched_from:
-            theirs, _ = shown[source]
-            if theirs is not None:
-                take = (ranks == 0) & ~waits & (theirs > 0)
-                ranks[take] = notched(theirs[take], ratings)
-                open_rows &= ~take
-        if masked.any():
-            view.has_bounds |= ratings.masked == "bounds"
-            counts, _ = counted_as(policy_of(ratings, "masked", assumed), FACTORS)
-            ranks[open_rows] = counts or MASKED
+        ranks, has_masks = _ladder(agency, shown, ratings, assumed)
+        view.has_bounds |= has_masks and ratings.masked == "bounds"
         column = f"rating_agency_{agency}"
-        view.ranks[f"{column}_ladder"] = ranks
-        view.ranks[column] = np.where(ranks == MASKED, np.uint8(0), ranks)
-        nobody &= ranks == 0
-        view.has_bounds |= ratings.unrated == "bounds" and bool((ranks == 0).any())
-        masked_anywhere |= ranks == MASKED
+        view.ranks[f"{column}_ladder"] = view.ranks[column] = ranks
+        blank = ranks == 0
+        nobody = blank if nobody is None else nobody & blank
+        view.has_bounds |= ratings.unrated == "bounds" and bool(blank.any())
+        if len(ranks) and ranks[ranks.argmax()] >= MASKED:
+            masked = ranks == MASKED
+            view.ranks[column] = np.where(masked, np.uint8(0), ranks)
+            masked_anywhere = masked if masked_anywhere is None else masked_anywhere | masked
+    nobody = np.ones(portfolio.row_count, np.bool_) if nobody is None else nobody
+    _rate_deal(view, definition, assumed, nobody, masked_anywhere)
+
+
+def _ladder(
+    agency: str, shown: Mapping[str, tuple[Ranks | None, Bools | None]], ratings: AgencyRatings, assumed: Assumed
+) -> tuple[Ranks, bool]:
+    """(an agency's ranks, whether some of its ratings are masked).
+
+    Its own, else another's notched down.
+    """
+    own, masked = shown[agency]
+    assert own is not None
+    ranks, open_rows = own, masked  # copied where one changes
+    for source in ratings.notched_from:
+        theirs, _ = shown[source]
+        if theirs is None:
+            continue
+        take = (ranks == 0) & (theirs > 0)
+        if masked is not None and ratings.masked != "other_agency":
+            take &= ~masked
+        if np.count_nonzero(take):
+            ranks = ranks.copy()
+            ranks[take] = notched(theirs[take], ratings)
+            open_rows = None if open_rows is None else open_rows & ~take
+    if masked is None or open_rows is None or not masked.any():
+        return ranks, False
+    counts, _ = counted_as(policy_of(ratings, "masked", assumed), FACTORS)
+    ranks = ranks.copy()
+    ranks[open_rows] = counts or MASKED
+    return ranks, True
+
+
+def _rate_deal(
+    view: View, definition: Definition, assumed: Assumed, nobody: Bools, masked_anywhere: Bools | None
+) -> None:
+    """Set the deal's own ranks.
+
+    Loans count by them that no agency rates, or one masks.
+    """
     deal_ranks = view.ranks.get("rating")
-    deal = np.zeros(portfolio.row_count, np.uint8) if deal_ranks is None else deal_ranks.copy()
+    alone = nobody if deal_ranks is None else nobody & (deal_ranks == 0)
+    has_alone = np.count_nonzero(alone) > 0
+    if not has_alone and masked_anywhere is None:
+        return
+    deal = np.zeros(len(nobody), np.uint8) if deal_ranks is None else deal_ranks.copy()
     without = deal == 0
-    alone = nobody & without
-    if not _is_unrated_ccc(definition, assumed):
-        deal[alone] = UNBUCKETED
-    if alone.any():
+    if has_alone:
+        if not _is_unrated_ccc(definition, assumed):
+            deal[alone] = UNBUCKETED
         view.has_bounds |= any(getattr(definition.ratings, agency).unrated == "bounds" for agency in AGENCIES)
-    deal[~nobody & masked_anywhere & without] = MASKED
+    if masked_anywhere is not None:
+        deal[~nobody & masked_anywhere & without] = MASKED
     if deal_ranks is not None or deal.any():
         view.ranks["rating"] = deal
 
@@ -482,16 +545,14 @@ def _columns(portfolio: Portfolio, agency: str, definition: Definition) -> tuple
     return ("any", *(column for column in columns if column != "any"))
 
 
-def _show(
-    portfolio: Portfolio, agency: str, definition: Definition
-) -> tuple[Ranks, NDArray[np.bool_]] | tuple[None, None]:
-    """(ranks, masked) of an agency's own ratings.
+def _show(portfolio: Portfolio, agency: str, definition: Definition) -> tuple[Ranks | None, Bools | None]:
+    """(ranks, masked) of an agency's own ratings, masked None where none is.
 
     The first of its columns that shows one, moved by its watch; None where the file has none of its columns.
     """
     worst: Ranks | None = None
     ratings: AgencyRatings = getattr(definition.ratings, agency)
-    masked = np.zeros(portfolio.row_count, np.bool_)
+    masked: Bools | None = None
     for column in _columns(portfolio, agency, definition):
         field = f"rating_agency_{agency}" + ("" if column == "any" else f"_{column}")
         ranks = portfolio.ranks.get(field)
@@ -499,16 +560,12 @@ def _show(
             continue
         hidden = masked_rows(portfolio, field)
         if hidden is not None:
-            masked |= hidden
+            masked = hidden if masked is None else masked | hidden
         moved = ranks if column == "derived" else _watch(portfolio, field, agency, ranks, ratings)
-        if worst is None:
-            worst = moved.copy()
-        else:
-            blank = worst == 0
-            worst[blank] = moved[blank]
+        worst = moved if worst is None else np.where(worst == 0, moved, worst)
     if worst is None:
         return None, None
-    return worst, masked & (worst == 0)
+    return worst, None if masked is None else masked & (worst == 0)
 
 
 def _watch(portfolio: Portfolio, field: str, agency: str, ranks: Ranks, ratings: AgencyRatings) -> Ranks:
@@ -557,7 +614,7 @@ def _take_industry(view: View, portfolio: Portfolio, definition: Definition | No
     None of this moves Moody's diversity: it goes by the general ones, or by Moody's where these are another agency's or
     there are none.
     """
-    own = _agency_of(portfolio, "industry")
+    own = agency_of(portfolio, "industry")
     printed = printed_agency(portfolio, "industry") if portfolio.facts.all else None
     chosen: str | None = printed
     if definition is not None and definition.classifications.industry != "any":
@@ -590,7 +647,7 @@ def _take_diversity(view: View, stated: str | None, general: Names | None) -> No
         view.diversity_field = FILES_INDUSTRY
 
 
-def _join_families(view: View, definition: Definition) -> None:
+def join_families(view: View, definition: Definition) -> None:
     """One obligor for all names of a family, by the obligor's key or the borrower's name; then affiliates by name."""
     families, obligor = definition.classifications.families, view.names.get("obligor")
     if obligor is None:
@@ -662,7 +719,7 @@ def _find_home(view: View, countries: tuple[str, ...]) -> None:
     view.names["country"] = Names(table[column.codes], column.values)
 
 
-def _agency_of(portfolio: Portfolio, field: str) -> str | None:
+def agency_of(portfolio: Portfolio, field: str) -> str | None:
     """Return the agency whose column feeds a general field.
 
     None where none is known to.
@@ -693,7 +750,7 @@ def printed_agency(portfolio: Portfolio, measure: str) -> Agency | None:
     return limited.pop() if len(limited) == 1 else None
 
 
-def _take_recoveries(view: View, portfolio: Portfolio, agencies: tuple[str, ...]) -> None:
+def _take_recoveries(view: View, portfolio: Portfolio, agencies: tuple[str, ...], of_all: AllLoans | None) -> None:
     """Take the recovery rates of the agencies that the definition names, else Moody's.
 
     The rates of the kinds of loans are on Moody's scale. The file's general ones count where these are blank and are
@@ -701,7 +758,7 @@ def _take_recoveries(view: View, portfolio: Portfolio, agencies: tuple[str, ...]
     """
     numbers = portfolio.numbers
     with_rates = [agency for agency in agencies if f"recovery_rate_{agency}" in numbers]
-    of_general = _agency_of(portfolio, "recovery_rate")
+    of_general = agency_of(portfolio, "recovery_rate") if of_all is None else of_all.recovery_agency
     if "recovery_rate" not in numbers:
         of_general = next((agency for agency in AGENCIES if f"recovery_rate_{agency}" in numbers), None)
     if not with_rates and ("recovery_rate_a" not in numbers or (of_general == "a" and "recovery_rate" in numbers)):

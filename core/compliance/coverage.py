@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import takewhile
 from math import isfinite, nan
 from operator import itemgetter
@@ -22,7 +23,7 @@ from core.compliance.result import Direction, Status
 from core.definition.definition import InterestCoverage, NoteClass
 from core.frames.brief import brief
 from core.portfolio.model.portfolio import Deal, Tranches
-from core.remembered import remembered
+from core.remembered import CHARACTERS_MAX, remembered
 
 DEFAULT_OC_TRIGGERS: Final = {"A": 121.60, "B": 121.60, "C": 114.00, "D": 106.40, "E": 104.20, "F": 103.20}
 """Percent by class letter, shown beside a class whose sheet has no trigger (Ares 2023-68A; F an estimate)."""
@@ -37,6 +38,12 @@ AS_PRINTED: Final = "as the file prints it, without its parts"
 
 TOLERANCE: Final = 1e-9
 """A figure this near to its limit stands on it."""
+
+STRUCTURES_MAX: Final = 64
+"""Deals whose notes' structures are kept."""
+
+NOTES_MAX: Final = 64
+"""Notes of a deal whose structure is kept, with short names: a file may have hundreds with long ones."""
 
 
 Role = Literal["senior_oc", "junior_oc", "senior_ic", "junior_ic", "diversion"]
@@ -112,11 +119,35 @@ def structure(
 ) -> Structure:
     """Return the groups and roles of a deal's notes.
 
-    `base_rate` in percent, NaN where there is none.
+    `base_rate` in percent, NaN where there is none. Kept by what the notes say, which is the same from run to run.
     """
+    classes = tuple(tranches.classes)
+    columns = tuple((column.dtype.str, column.tobytes()) for column in (getattr(tranches, name) for name in _COLUMNS))
+    is_short = len(classes) <= NOTES_MAX and sum(map(len, classes)) <= CHARACTERS_MAX
+    return (_structure if is_short else _structure.__wrapped__)(
+        classes, columns, base_rate, period_years, reinvestment_trigger
+    )
+
+
+_COLUMNS: Final = (
+    *("rank", "is_income", "current_balance", "deferred_interest", "coupon", "spread", "interest_due"),
+    *("oc_trigger", "ic_trigger"),
+)
+"""What a structure reads of the notes beside their classes."""
+
+
+@lru_cache(maxsize=STRUCTURES_MAX)
+def _structure(
+    classes: tuple[str, ...],
+    columns: tuple[tuple[str, bytes], ...],
+    base_rate: float,
+    period_years: float,
+    reinvestment_trigger: float | None,
+) -> Structure:
     groups: list[NoteGroup] = []
     rank_before = None
-    for rank, note in sorted(_notes(tranches, base_rate, period_years), key=itemgetter(0)):  # stable within a rank
+    notes = _notes(classes, columns, base_rate, period_years)
+    for rank, note in sorted(notes, key=itemgetter(0)):  # stable within a rank
         if groups and rank == rank_before:
             groups[-1] = _join(groups[-1], note)
         else:
@@ -130,22 +161,14 @@ def structure(
     return Structure(groups, oc, ic, reinvestment_trigger)
 
 
-def _notes(tranches: Tranches, base_rate: float, period_years: float) -> Iterator[tuple[int, NoteGroup]]:
+def _notes(
+    classes: tuple[str, ...], columns: tuple[tuple[str, bytes], ...], base_rate: float, period_years: float
+) -> Iterator[tuple[int, NoteGroup]]:
     """Every rated note with its rank, as a group of its own."""
-    columns = zip(
-        tranches.rank.tolist(),
-        tranches.is_income.tolist(),
-        tranches.classes,
-        tranches.current_balance.tolist(),
-        tranches.deferred_interest.tolist(),
-        tranches.coupon.tolist(),
-        tranches.spread.tolist(),
-        tranches.interest_due.tolist(),
-        tranches.oc_trigger.tolist(),
-        tranches.ic_trigger.tolist(),
-        strict=True,
-    )
-    for rank, is_income, name, balance, deferred, coupon, spread, due, oc_trigger, ic_trigger in columns:
+    values = (np.frombuffer(column, kind).tolist() for kind, column in columns)
+    for name, rank, is_income, balance, deferred, coupon, spread, due, oc_trigger, ic_trigger in zip(
+        classes, *values, strict=True
+    ):
         if is_income:
             continue
         if not isfinite(balance):

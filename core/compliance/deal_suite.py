@@ -11,6 +11,7 @@ from graphlib import TopologicalSorter
 from typing import Any, Final
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from core.compliance import cdo_monitor, measures
@@ -32,6 +33,7 @@ from core.definition.terms import MEASURES, TOTALS
 from core.portfolio.model.facts import AGENCY_NAMES
 from core.portfolio.model.portfolio import ByRank
 from core.portfolio.model.ratings import DEFAULTED, FACTORS, MASKED, rank
+from core.remembered import remembered_by_object
 
 FITCH_FACTORS: Final = (
     0.135671299, 0.349, 0.629, 0.858, 1.237, 1.572, 2.099, 2.630, 3.162, 6.039, 8.903, 11.844, 15.733, 19.627, 23.671,
@@ -58,6 +60,7 @@ class MeasureRow:
     divides_by: tuple[Divisor, ...] = ("cpa",)
 
 
+@remembered_by_object(64)
 def tests_of(definition: Definition) -> tuple[Test, ...]:
     """The tests of a definition that are run, each after those that it needs.
 
@@ -252,7 +255,7 @@ def _same(measure: Callable[[Pool], Measurement]) -> Figure:
         if test.of is None:
             return measured
         divisor = divisor_of(pool, test.of)
-        return measured._replace(value=measured.numerator / divisor * 100, denominator=divisor)
+        return structs.replace(measured, value=measured.numerator / divisor * 100, denominator=divisor)
 
     return figure
 
@@ -368,8 +371,11 @@ def _oc_at(pool: Pool, name: str) -> Measurement:
     if balance <= 0:
         raise Unmeasurable("the balance of the tested notes is zero or negative")
     adjusted = pool.adjustments["adjusted"]
-    extra = {"adjustments": {each: rounded(amount) for each, amount in pool.adjustments.items()}}
-    return Measurement(adjusted / balance * 100, adjusted, balance, None, lambda: extra)
+
+    def break_down() -> dict[str, Any]:
+        return {"adjustments": {each: rounded(amount) for each, amount in pool.adjustments.items()}}
+
+    return Measurement(adjusted / balance * 100, adjusted, balance, None, break_down)
 
 
 def _oc(pool: Pool, test: DealTest) -> Measurement:

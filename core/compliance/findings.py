@@ -11,12 +11,11 @@ from contextlib import suppress
 from math import isfinite
 from typing import Final
 
-import numpy as np
-
 from core.compliance.conventions import is_plain
 from core.compliance.coverage import AS_PRINTED
 from core.compliance.file_figures import NOT_PRINTED, PARTS
 from core.compliance.kernels import BUCKETS
+from core.compliance.masks import largest
 from core.compliance.measures import Pool, Unmeasurable, recovered
 from core.compliance.spans import masked_par
 from core.compliance.spreads import average_spread
@@ -222,8 +221,7 @@ def _join(pool: Pool) -> list[DataWarning]:
     if not joined:
         return []
     shown = ", ".join(f"{name} with {rival}" for name, rival in joined)
-    codes = pool.portfolio.names["obligor"].codes
-    apart = float(np.bincount(codes + 1, pool.weights, 2)[1:].max())
+    apart = pool.largest_apart
     return [
         DataWarning(
             "affiliates_by_name",
@@ -296,22 +294,19 @@ def _alike(pool: Pool) -> list[DataWarning]:
     par = pool.par_by_name("obligor")[:-1]
     if len(par) < 2:
         return []
-    most = (
-        np.argpartition(par, -LIKE_OBLIGORS_MAX)[-LIKE_OBLIGORS_MAX:]
-        if len(par) > LIKE_OBLIGORS_MAX
-        else range(len(par))
-    )
+    most = largest(par, LIKE_OBLIGORS_MAX)
+    amounts = par[most].tolist()
     groups: dict[str, list[tuple[float, str]]] = defaultdict(list)
-    for at in most:
+    for at, amount in zip(most, amounts, strict=True):
         name = pool.name("obligor", at)
-        word = name.split(" ", 1)[0].upper()
+        word = name.partition(" ")[0].upper()
         if len(word) >= LEADING_LETTERS_MIN and word.isalpha():
-            groups[word].append((float(par[at]), name))
-    largest = float(par.max())
+            groups[word].append((amount, name))
+    largest_par = amounts[0]
     like = [
         (total, [name for _, name in sorted(members, reverse=True)])
         for members in groups.values()
-        if len(members) > 1 and (total := sum(amount for amount, _ in members)) > largest > 0
+        if len(members) > 1 and (total := sum(amount for amount, _ in members)) > largest_par > 0
     ]
     if not like:
         return []
@@ -345,6 +340,9 @@ def _excess_spread(pool: Pool) -> list[DataWarning]:
 
 def _floored_coupon(pool: Pool) -> Iterator[DataWarning]:
     """Where the file's own average says that coupons below their reference take nothing off."""
+    portfolio = pool.portfolio
+    if not (portfolio.facts.all or portfolio.deal.is_excess_floored):  # nothing of the file's own says so
+        return
     if not pool.tally.spread_par > 0 or not pool.definition.leaves("conventions.excess_coupon"):
         return
     with suppress(Unmeasurable):

@@ -105,6 +105,7 @@ def tally(
     base_rate: float,
     home: int,
     scheduled_life: NDArray[np.float64] | None = None,
+    weights: NDArray[np.float64] | None = None,
 ) -> Tally:
     """Walk the loans once and add up what every test needs.
 
@@ -114,7 +115,8 @@ def tally(
     percent (NaN where unknown); `home` is the code of the home country (-2: not named). Of `numbers`,
     `carrying_recovery` stands in for the recovery rate where a loan is carried at it, and `carried_at` is percent of
     par at which a rule beside the others carries a loan. Of `ranks`, `rating` may have `MASKED` and `UNBUCKETED`, and
-    `default_rank` stands in for agency A's.
+    `default_rank` stands in for agency A's. What each row weighs is written to `weights`: its par
+    where it performs, else 0.
 
     Raises:
         ValueError: no row, no par_value, columns of unequal length, a code or a rank out of range.
@@ -135,6 +137,7 @@ def diversity(units: NDArray[np.float64], scores: NDArray[np.float64]) -> float:
         ValueError: the table is not of 201 rows.
     """
 
+def obligor_par(tallied: Tally) -> NDArray[np.float64]: ...
 def obligors(tallied: Tally) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """(par, industry) of each obligor by its code: the industry of its largest loan, a blank after the last of them."""
 
@@ -148,6 +151,30 @@ def fill_excess(tallied: Tally, bucket: int, excess: float, identifier: Callable
 def candidates(tallied: Tally, bucket: int) -> NDArray[np.float64]:
     """Of the rows of a CCC bucket, in no order, five columns (5, n): row, price (what stands in where there is none),
     par, percent of par at which it is carried before the CCC rule, and 1 where it has no price."""
+
+def all_candidates(
+    tallied: Tally,
+) -> tuple[
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.uint8],
+    NDArray[np.uint8],
+    NDArray[np.int32],
+]:
+    """Of the rows of any CCC bucket, in their order, five columns and the rows: price (what stands in where there is
+    none), par, percent of par at which it is carried before the CCC rule, its buckets (bits 0 to 2 for A, B, C), and 1
+    where it has no price. For a tally whose candidates nobody has put in another order."""
+
+def fill_levels(
+    price: NDArray[np.float64],
+    par: NDArray[np.float64],
+    value: NDArray[np.float64],
+    excess: float,
+    identifier: Callable[[int], tuple[str, ...]],
+) -> float:
+    """Haircut of an excess that rows of several prices fill, from the lowest price up; `identifier(at)` orders rows of
+    one price where the order matters."""
 
 def fill_alike(
     price: float,

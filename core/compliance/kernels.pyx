@@ -7,15 +7,21 @@
 #
 # A number that is not finite is blank. A column that is absent is a NULL pointer.
 
+from functools import partial
+
 import numpy as np
 
+from core.compliance.by_threads import by_threads
 from core.portfolio.model.portfolio import DAYS_PAST_DUE_DEFAULTED
 from core.portfolio.model.ratings import DEFAULTED, UNBUCKETED
 
 from cpython.object cimport PyObject_GenericSetAttr
-from libc.math cimport NAN, fabs, floor, rint
+from libc.math cimport NAN, fabs, floor
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy, memset
+
+cdef extern from "_rounded.h" nogil:
+    double round_to_six(double number) noexcept
 
 cdef extern from "_block.h" nogil:
     const double LARGEST
@@ -67,6 +73,7 @@ cdef extern from "_block.h" nogil:
         const double* weight, Py_ssize_t rows,
         double* country_par, double* foreign_par, double* sized_par, double* small_par
     ) noexcept
+    size_t HUGE_PAGE
     void* open_room(size_t size) noexcept
     void close_room(void* room, size_t size) noexcept
     ctypedef struct obligor_t:
@@ -83,11 +90,20 @@ cdef extern from "_block.h" nogil:
 cdef enum:
     TOP = 10
     LIENS = 8
+    WALKS = 2  # that may go on at once
+    ROWS_APART = 131_072  # that a walk of its own is worth
     SHARES = 4  # tables that rows take in turn: adding to one entry row after row waits for the entry to be stored
     CARRIED_AT_LOWER = 0
     CARRIED_AT_MARKET = 1
     CARRIED_AT_NOTHING = 3  # 2 is the recovery alone
     RANKS = 32  # room in a table by rank: _block.h keeps five bits of one
+
+ROOM_KEPT_MAX = 128 << 20
+"""Bytes of one room for a tally's tables that stays for the next: what the system takes back it has to clear again."""
+
+cdef size_t _ROOM_KEPT_MAX = ROOM_KEPT_MAX
+cdef void* _kept_room = NULL
+cdef size_t _kept_size = 0
 
 cdef double DAYS_A_YEAR = 365.25
 cdef uint8_t DEFAULTED_RANK = DEFAULTED
@@ -149,6 +165,7 @@ cdef struct Columns:
     const uint8_t* flag[7]
     const uint8_t* default_rank  # agency A's, of the borrower's default
     const uint8_t* facility_rank  # and of the loan
+    double* weights  # where to write what each row weighs; NULL for nowhere
     double recovery_by_kind[49]  # 6 notch differences, from 3 worse to 2 better, by 8 liens; then DIP
     int32_t obligors
     int32_t industries
@@ -242,6 +259,10 @@ cdef class Tally:
         raise TypeError("a Tally is made by core.compliance.kernels.tally")
 
     def __dealloc__(self):
+        global _kept_room, _kept_size
+        if HUGE_PAGE <= self._room_size <= _ROOM_KEPT_MAX:
+            self._room, _kept_room = _kept_room, self._room
+            self._room_size, _kept_size = _kept_size, self._room_size
         close_room(self._room, self._room_size)
 
 
@@ -294,7 +315,7 @@ cdef int _check_sizes(Py_ssize_t row_count, const double[:, ::1] recovery_by_kin
 def tally(
     Py_ssize_t row_count, dict numbers not None, dict names not None, dict flags not None, dict ranks not None, lien,
     const double[:, ::1] recovery_by_kind not None, *, rules not None, double as_of, double base_rate, int32_t home,
-    scheduled_life=None,
+    scheduled_life=None, double[::1] weights=None,
 ):
     _check_sizes(row_count, recovery_by_kind)
     cdef Tally self = Tally.__new__(Tally)
@@ -343,13 +364,17 @@ def tally(
     memcpy(columns.recovery_by_kind, &recovery_by_kind[0, 0], 6 * LIENS * sizeof(double))
     columns.recovery_by_kind[DIP_KIND] = DIP_RECOVERY
     columns.home = home
+    columns.weights = NULL
     columns.as_of = as_of
     columns.deal_base_rate = base_rate
+    if weights is not None:
+        source._check(weights.shape[0], "weights")
+        columns.weights = &weights[0]
+        source.owners.append(weights.base)
     _make_room(self)
-    cdef bint is_whole
-    with nogil:
-        is_whole = _walk(self, columns)
-    if not is_whole:
+    outcomes = []
+    by_threads(partial(_walk_apart, self, outcomes), WALKS, row_count // ROWS_APART)
+    if not all(outcomes):
         raise ValueError("a name's code is not below the number of names")
     _read_tables(self)
     self.quoted_par = self.depth_par - self._unquoted_par
@@ -375,13 +400,20 @@ cdef const int32_t* _names(_Source source, dict names, str name, int32_t* count)
 
 
 cdef int _make_room(Tally self) except -1:
+    global _kept_room, _kept_size
     self.industry_par = np.zeros(self._columns.industries + 1)
     self._industry_table = self.industry_par
     cdef size_t table_size = (<size_t>self._columns.obligors + 1) * sizeof(obligor_t)
-    self._room_size = table_size + <size_t>self.row_count * sizeof(Candidate)
-    self._room = open_room(self._room_size)
-    if self._room == NULL:
-        raise MemoryError
+    cdef size_t size = table_size + <size_t>self.row_count * sizeof(Candidate)
+    if _kept_size // 2 <= size <= _kept_size:  # a small pool that stays must not hold the room of a large one
+        self._room, _kept_room = _kept_room, NULL
+        self._room_size, _kept_size = _kept_size, 0
+        memset(self._room, 0, table_size)
+    else:
+        self._room = open_room(size)
+        if self._room == NULL:
+            raise MemoryError
+        self._room_size = size
     self._obligor_table = <obligor_t*>self._room
     self._candidates = <Candidate*>(<char*>self._room + table_size)
     return 0
@@ -420,31 +452,57 @@ cdef int _read_tables(Tally self) except -1:
     return 0
 
 
-cdef bint _walk(Tally self, const Columns* columns) noexcept nogil:
-    """The pass over all rows; stopped, and False, at a code that is out of its range."""
+def _walk_apart(Tally self, list outcomes, int first, int last):
+    """One or both of the walks; each sums its own families, so that two threads give the bits of one."""
+    cdef bint is_whole, has_names = first == 0, has_others = last == WALKS
+    with nogil:
+        is_whole = _walk(self, &self._columns, has_names, has_others)
+    outcomes.append(is_whole)
+
+
+cdef bint _walk(Tally self, const Columns* columns, bint has_names, bint has_others) noexcept nogil:
+    """The pass over all rows, for obligors, industries and rates, for the others, or for all; stopped, and False, at a
+    code that is out of its range."""
     cdef Block block
+    cdef Py_ssize_t bad = 0
     block.start = 0
     while block.start < self.row_count:
         block.rows = min(<Py_ssize_t>BLOCK, self.row_count - block.start)
         _mark(&block, columns)
-        _weigh(self, &block, columns)
-        if columns.obligor != NULL and not _add_obligors(self, &block, columns):
+        if has_others:
+            _weigh(self, &block, columns)
+        else:
+            find_weights(columns.par + block.start, block.is_default, block.rows, block.weight, &bad)
+        if has_names and not _add_names(self, &block, columns):
             return False
-        if columns.industry != NULL and not _add_industries(self, &block, columns):
-            return False
-        _add_ratings(self, &block, columns)
-        _add_categories(self, &block, columns)
-        if columns.price != NULL:
-            _add_prices(self, &block, columns)
-        _add_carrying(self, &block, columns)
-        _add_recoveries(self, &block, columns)
-        _add_income(self, &block, columns)
-        _add_life(self, &block, columns)
-        _add_liquidity(self, &block, columns)
-        _add_candidates(self, &block, columns)
-        _add_defaults(self, &block, columns)
+        if has_others:
+            _add_others(self, &block, columns)
         block.start += block.rows
     return True
+
+
+cdef bint _add_names(Tally self, Block* block, const Columns* columns) noexcept nogil:
+    """What waits for tables at random places, and as many of the other families as take both walks to one time."""
+    if columns.obligor != NULL and not _add_obligors(self, block, columns):
+        return False
+    if columns.industry != NULL and not _add_industries(self, block, columns):
+        return False
+    _add_income(self, block, columns)
+    _add_life(self, block, columns)
+    _add_places(self, block, columns)
+    return True
+
+
+cdef void _add_others(Tally self, Block* block, const Columns* columns) noexcept nogil:
+    _add_ratings(self, block, columns)
+    _add_categories(self, block, columns)
+    if columns.price != NULL:
+        _add_prices(self, block, columns)
+    _add_liquidity(self, block, columns)
+    _add_carrying(self, block, columns)
+    _add_recoveries(self, block, columns)
+    _add_candidates(self, block, columns)
+    _add_defaults(self, block, columns)
 
 
 cdef void _mark(Block* block, const Columns* columns) noexcept nogil:
@@ -491,6 +549,8 @@ cdef void _weigh(Tally self, Block* block, const Columns* columns) noexcept nogi
     cdef const double* par = columns.par + block.start
     cdef Py_ssize_t i, bad = 0, blank = find_weights(par, block.is_default, block.rows, block.weight, &bad)
     cdef double short = 0.0
+    if columns.weights != NULL:
+        memcpy(columns.weights + block.start, block.weight, block.rows * sizeof(double))
     add_below(block.weight, block.weight, 0.0, block.rows, &self.par, &short)
     if short < 0.0:
         for i in range(block.rows):
@@ -714,14 +774,18 @@ cdef void _add_life(Tally self, Block* block, const Columns* columns) noexcept n
     )
 
 
-cdef void _add_liquidity(Tally self, Block* block, const Columns* columns) noexcept nogil:
-    """Country, facility size, quotes and days past due."""
+cdef void _add_places(Tally self, Block* block, const Columns* columns) noexcept nogil:
+    """Country and facility size."""
     if columns.country != NULL:
         add_abroad(
             columns.country + block.start, columns.home, _numbers(columns.facility_size, block),
             columns.rules.small_home, columns.rules.small_abroad, block.weight, block.rows,
             &self.country_par, &self.foreign_par, &self.sized_par, &self.small_par,
         )
+
+
+cdef void _add_liquidity(Tally self, Block* block, const Columns* columns) noexcept nogil:
+    """Quotes and days past due."""
     if columns.quote_depth != NULL:
         add_below(
             block.weight, columns.quote_depth + block.start, QUOTES, block.rows, &self.depth_par, &self._unquoted_par
@@ -848,6 +912,19 @@ def obligors(Tally tallied not None):
     return par_array, industry_array
 
 
+def obligor_par(Tally tallied not None):
+    """Par of each obligor by its code, the last of no obligor."""
+    cdef Py_ssize_t name, count = tallied._columns.obligors
+    cdef const obligor_t* table = tallied._obligor_table
+    par_array = np.empty(count + 1)
+    cdef double[::1] par = par_array
+    with nogil:
+        for name in range(count):
+            par[name] = table[name + 1].par
+    par[count] = tallied.obligor_blank
+    return par_array
+
+
 def fill_excess(Tally tallied not None, int bucket, double excess, identifier):
     """Haircut of the CCC excess: the bucket's rows are taken from the lowest price up until the excess is filled, the
     last one in part, and each slice is carried at its price (70 where it has none) if that is below what the row is
@@ -888,6 +965,27 @@ def candidates(Tally tallied not None, int bucket):
     return table[:, :count].copy()
 
 
+def all_candidates(Tally tallied not None):
+    """(price, par, value, buckets, whether it has no price) of the rows of any CCC bucket, in the rows' order; bits 0 to 2
+    of the buckets are those of A, B, C. For a tally whose candidates nobody has reordered."""
+    cdef const Candidate* rows = tallied._candidates
+    cdef Py_ssize_t at, count = tallied._candidate_count
+    table, marks = np.empty((3, count)), np.empty((2, count), np.uint8)
+    rows_array = np.empty(count, np.int32)
+    cdef double[:, ::1] columns = table
+    cdef uint8_t[:, ::1] bits = marks
+    cdef int32_t[::1] places = rows_array
+    with nogil:
+        for at in range(count):
+            columns[0, at] = rows[at].price
+            columns[1, at] = rows[at].par
+            columns[2, at] = rows[at].value
+            bits[0, at] = rows[at].buckets
+            bits[1, at] = rows[at].is_unpriced
+            places[at] = rows[at].row
+    return table[0], table[1], table[2], marks[0], marks[1], rows_array
+
+
 def fill_alike(double price, const double[::1] par not None, const double[::1] value not None, double excess, identifier):
     """Haircut of an excess that rows of one price fill, as far as it reaches; `identifier(at)` orders them."""
     cdef Py_ssize_t at, count = par.shape[0]
@@ -901,6 +999,27 @@ def fill_alike(double price, const double[::1] par not None, const double[::1] v
         rows[at].price = price
         rows[at].par = par[at]
         rows[at].value = value[at]
+    return _fill(rows, count, excess, identifier)
+
+
+def fill_levels(
+    const double[::1] price not None, const double[::1] par not None, const double[::1] value not None, double excess,
+    identifier,
+):
+    """Haircut of an excess that rows of several prices fill, from the lowest price up; `identifier(at)` orders rows of one
+    price where the order matters."""
+    cdef Py_ssize_t at, count = par.shape[0]
+    if not price.shape[0] == value.shape[0] == count:
+        raise ValueError("price, par and value must be equally long")
+    room = np.empty(max(count, 1) * sizeof(Candidate), np.uint8)
+    cdef unsigned char[::1] room_view = room
+    cdef Candidate* rows = <Candidate*>&room_view[0]
+    with nogil:
+        for at in range(count):
+            rows[at].row = <int32_t>at
+            rows[at].price = price[at]
+            rows[at].par = par[at]
+            rows[at].value = value[at]
     return _fill(rows, count, excess, identifier)
 
 
@@ -1021,8 +1140,7 @@ def scheduled_life(
 
 def rounded(double number):
     """The number to 6 decimals, as results return it, with no negative zero."""
-    # Above 1e9 a double has no seventh decimal to round away.
-    return rint(number * 1e6) / 1e6 + 0.0 if fabs(number) < 1e9 else number
+    return round_to_six(number)
 
 
 def put(record, tuple names not None, tuple values not None):

@@ -8,6 +8,8 @@ from math import isfinite
 from types import ModuleType
 from typing import Final, NamedTuple
 
+from msgspec import Struct
+
 from core.compliance.conventions import DEFAULT
 from core.compliance.matching import Match, Terms, UnmatchedFigure, pair, pair_alone
 from core.compliance.measures import (
@@ -24,6 +26,7 @@ from core.compliance.suites import TESTS, Test
 from core.definition.definition import DealTest, Definition
 from core.definition.terms import TOTALS
 from core.portfolio import Portfolio
+from core.remembered import remembered_by_object
 from core.values import day_of
 from core.words import suggestion
 
@@ -72,7 +75,7 @@ class RunLimits(NamedTuple):
     sheet: SheetFigures = _NO_SHEET
 
 
-class ResolvedThreshold(NamedTuple):
+class ResolvedThreshold(Struct, frozen=True):
     """The limit that a test is held to, and who set it. Figures in the test's unit."""
 
     value: float
@@ -94,7 +97,7 @@ def limits_of_run(
 
     Details may be made later, when the caller's mappings have changed.
     """
-    own = {} if rules is None else {test.id: test for test in rules.tests}
+    own = {} if rules is None else tests_by_id(rules)
     if pool is None:
         sheet = figures_without_loans(tests, own, portfolio, rules)
     else:
@@ -108,6 +111,12 @@ def limits_of_run(
         day_of(portfolio.deal.reinvestment_end),
         sheet,
     )
+
+
+@remembered_by_object(32)
+def tests_by_id(definition: Definition) -> Mapping[str, DealTest]:
+    """Return the tests of a definition by id."""
+    return {test.id: test for test in definition.tests}
 
 
 def figures_of_sheet(
@@ -167,6 +176,32 @@ def decimals_for(test: Test, limits: RunLimits) -> int | None:
             if decimals is not None and own.class_ in (note_class.name, *note_class.name.split("/")):
                 return decimals
     return dict(limits.definition.conventions.decimals).get(test.unit)
+
+
+SettledLimit = tuple[ResolvedThreshold | None, int | None]
+"""The limit of a test, None for none, and the decimals to which its figure is rounded before it is compared."""
+
+
+def settled_limits(limits: RunLimits) -> Mapping[str, SettledLimit]:
+    """Return the limits, by test id, that a definition's day decides alone.
+
+    Nothing where anybody else sets limits.
+    """
+    definition = limits.definition
+    if definition is None or definition.has_market_limits or limits.first or limits.tenant or limits.sheet.limits:
+        return {}
+    return _settled_limits(definition, limits.day, limits.reinvestment_end)
+
+
+@remembered_by_object(32)
+def _settled_limits(definition: Definition, day: date | None, reinvestment_end: date | None) -> dict[str, SettledLimit]:
+    own = tests_by_id(definition)
+    limits = RunLimits(definition=definition, tests=own, day=day, reinvestment_end=reinvestment_end)
+    return {
+        test.test_id: (resolve(test, None, limits) if has_limit(test, limits) else None, decimals_for(test, limits))
+        for test in load_deal_suite().tests_of(definition)
+        if own[test.test_id].matrix is None
+    }
 
 
 def load_deal_suite() -> ModuleType:

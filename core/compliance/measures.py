@@ -10,9 +10,10 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from math import isfinite, nan
-from typing import Any, Final, Literal, NamedTuple, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from core.compliance import coverage, kernels
@@ -35,6 +36,7 @@ from core.portfolio.model.fields import Lien
 from core.portfolio.model.portfolio import ByRank, Deal, Names, without_figures_of_loans
 from core.portfolio.model.ratings import CCC, DEFAULTED, MASKED, RECOVERY, UNBUCKETED
 from core.portfolio.pages.report.strata import industry_shares
+from core.values import SERIAL_OF_1970
 
 DAYS_A_YEAR: Final = 365.25
 
@@ -83,7 +85,7 @@ class Unmeasurable(Exception):
     """A figure that the portfolio does not give; the text is the reason."""
 
 
-class Measurement(NamedTuple):
+class Measurement(Struct, frozen=True):
     """A figure and how it came about, in full precision."""
 
     value: float
@@ -118,6 +120,8 @@ class Pool:
         self.assumed = assumed
         self.view: View = view_of(portfolio, definition, assumed)
         view = self.view
+        if definition is not None:
+            self.weights = np.empty(portfolio.row_count)
         self.scheduled_life = _scheduled_life(portfolio, self.as_of)
         tally = kernels.tally(
             portfolio.row_count,
@@ -132,6 +136,7 @@ class Pool:
             base_rate=self.base_rate,
             home=view.home,
             scheduled_life=self.scheduled_life,
+            weights=self.__dict__.get("weights"),
         )
         self._conclude(tally)
 
@@ -147,6 +152,9 @@ class Pool:
         """What tests that were run over it under a definition are held to, by test id."""
         self.masked: dict[str, tuple[float, ...]] = {}
         """By column of ratings (par, number) of the loans whose rating it masks, those that were asked for."""
+        self._par_by_name: dict[str, NDArray[np.float64]] = {}
+        self.shares: dict[str, tuple[float, float]] = {}
+        """By a share's formula what it adds up to, those that were worked out of these loans."""
         self.fields: Any = None
         """What the formulas over loans have worked out of it, see `core.compliance.shares`."""
         self.cash = cash_of(deal, self.definition)
@@ -187,6 +195,13 @@ class Pool:
             self.long_dated_par,
             self.participation_par,
         ) = self.tally.par_by_flag
+
+    def let_go(self) -> None:
+        """Forget what formulas worked out.
+
+        It names the pool, so both would stay until the collector runs.
+        """
+        self.fields = None
 
     def under(self, portfolio: Portfolio, definition: Definition) -> Pool:
         """Return the same sums under conventions, and with a deal, that move none of them."""
@@ -234,6 +249,11 @@ class Pool:
         return None
 
     @property
+    def kept_rows(self) -> int:
+        """Loans whose columns stay in memory as long as it does."""
+        return self.portfolio.row_count
+
+    @property
     def whole(self) -> Pool:
         """The same by a pass over all loans."""
         return self
@@ -250,9 +270,13 @@ class Pool:
 
         def added(pool: Pool) -> NDArray[np.float64]:
             names = pool.view.names[field]
+            if field == "obligor" and len(par := kernels.obligor_par(pool.tally)) == len(names.values) + 1:
+                return par
             return np.roll(np.bincount(names.codes + 1, pool.weights, len(names.values) + 1), -1)
 
-        return self.summed(("name", field), added)
+        if field not in self._par_by_name:
+            self._par_by_name[field] = self.summed(("name", field), added)
+        return self._par_by_name[field]
 
     def name(self, field: str, code: int) -> str:
         """Return the name of a code."""
@@ -270,6 +294,29 @@ class Pool:
         """Percent of the collateral principal amount, with defaulted loans as the conventions have them; a net short
         position counts as none."""
         return max(0.0, par) / self.denominator * 100
+
+    @cached_property
+    def totals(self) -> dict[str, float]:
+        """What formulas may name of it beside tests.
+
+        Without what is not known or takes a step of its own.
+        """
+        target = self.definition.conventions.target_par
+        known = {
+            "par": self.par,
+            "cash": self.cash,
+            "cpa": self.cpa,
+            "denominator": self.denominator,
+            "defaulted_par": self.tally.defaulted_par,
+            "fixed_par": self.fixed_par,
+            "floating_par": self.par - self.fixed_par,
+            "loans": float(self.tally.performing_rows),
+        }
+        if target is not None:
+            known["target_par"] = target
+        if isfinite(self.as_of):
+            known["as_of"] = self.as_of + SERIAL_OF_1970
+        return known
 
     def covered(self, par: float) -> float:
         """Percent of performing par; of none, all is covered."""
@@ -295,6 +342,11 @@ class Pool:
         """How many obligors have par; codes and par of the ten largest."""
         return self.tally.obligor_count, *self.tally.top_obligors
 
+    @property
+    def largest_apart(self) -> float:
+        """Par of the largest obligor before any are joined."""
+        return float(np.bincount(self.portfolio.names["obligor"].codes + 1, self.weights, 2)[1:].max())
+
     @cached_property
     def obligor_coverage_pct(self) -> float:
         return self.covered(self.par - self.tally.obligor_blank)
@@ -315,8 +367,7 @@ class Pool:
     def printed_industries(self) -> tuple[Fact, ...]:
         """The industries of a table of the file that adds up to performing par, the largest first, where no row names
         one: of the agency whose industries count, else of any. None where rows do."""
-        names = self.view.names.get("industry")
-        if not self.portfolio.facts.all or (names is not None and (names.codes >= 0).any()):
+        if not self.portfolio.facts.all or self.summed(("named", "industry"), _rows_with_industry):
             return ()
         agencies = dict.fromkeys((self.view.industry_agency, None, "b", "a", "c"))
         tables = (industry_shares(self.portfolio.facts, agency, self.par) for agency in agencies)  # type: ignore[arg-type]
@@ -479,11 +530,11 @@ class Pool:
         """The rated notes by seniority and what is tested; None without a tranche sheet."""
         if self.portfolio.tranches is None:
             return None
+        tranches = self.portfolio.tranches
+        if self.definition.classes:
+            tranches = coverage.with_triggers(tranches, self.definition.classes)
         return coverage.structure(
-            coverage.with_triggers(self.portfolio.tranches, self.definition.classes),
-            self.base_rate,
-            self.period_years,
-            self.portfolio.deal.reinvestment_oc_trigger,
+            tranches, self.base_rate, self.period_years, self.portfolio.deal.reinvestment_oc_trigger
         )
 
     @cached_property
@@ -592,6 +643,11 @@ def _industry(pool: Pool, place: int) -> Measurement:
     return Measurement(
         pool.share(par), par, pool.denominator, pool.industry_coverage_pct, partial(_industries_told, pool)
     )
+
+
+def _rows_with_industry(pool: Pool) -> float:
+    names = pool.view.names.get("industry")
+    return 0.0 if names is None else float(np.count_nonzero(names.codes >= 0))
 
 
 def _printed_industries_told(pool: Pool) -> dict[str, Any]:

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from core.compliance import measures
 from core.compliance.kernels import rounded
+from core.compliance.masks import largest
 from core.compliance.measures import Measurement, Pool, Unmeasurable
-from core.compliance.shares import Bools, divisor_of, fields_over, share_measure, unfunded_of
+from core.compliance.share_plan import Bools
+from core.compliance.shares import divisor_of, fields_over, share_measure, unfunded_of
 from core.definition.definition import CountryGroup, DealTest, Definition
 from core.definition.formulas import Atom, Logic, share_of
 from core.definition.terms import FORMULA_MAX, FORMULAS
@@ -32,9 +34,15 @@ SHOWN: Final = 10
 
 def par_share(pool: Pool, test: DealTest, amount: float, coverage_pct: float | None, /, **extra: Any) -> Measurement:
     """Return an amount as a share of what the test divides by."""
+    return _share_of_amount(pool, test, amount, coverage_pct, lambda: extra)
+
+
+def _share_of_amount(
+    pool: Pool, test: DealTest, amount: float, coverage_pct: float | None, break_down: Callable[[], dict[str, Any]]
+) -> Measurement:
     divisor = divisor_of(pool, test.of or "denominator")
     amount = max(0.0, amount)
-    return Measurement(amount / divisor * 100, amount, divisor, coverage_pct, lambda: extra)
+    return Measurement(amount / divisor * 100, amount, divisor, coverage_pct, break_down)
 
 
 # ---- loans
@@ -173,7 +181,7 @@ def _nth(pool: Pool, test: DealTest, field: str, sums: Floats) -> Measurement:
     order = largest_of(par, max(nth + 1, SHOWN))
     amount = float(par[order[nth]]) if nth < len(order) else 0.0
     covered = pool.covered(pool.par - float(sums[-1]))
-    return par_share(pool, test, amount, covered, largest=_show(pool, field, par, order))
+    return _share_of_amount(pool, test, amount, covered, lambda: {"largest": _show(pool, field, par, order)})
 
 
 def _show(pool: Pool, field: str, par: Floats, order: list[int]) -> list[dict[str, Any]]:
@@ -182,7 +190,8 @@ def _show(pool: Pool, field: str, par: Floats, order: list[int]) -> list[dict[st
 
 def _rank(pool: Pool, test: DealTest, field: str) -> Measurement:
     pool, sums = _by_name(pool, test, field)
-    if not (sums[:-1] > 0).any() and (test.among is None or sums[-1] > 0):
+    par = sums[:-1]
+    if not (len(par) and par[par.argmax()] > 0) and (test.among is None or sums[-1] > 0):
         raise measures.no_values(field)
     return _nth(pool, test, field, sums)
 
@@ -192,8 +201,7 @@ def largest_of(par: Floats, count: int) -> list[int]:
 
     All where there are no more.
     """
-    places = np.argpartition(par, -count)[-count:] if len(par) > count else np.arange(len(par))
-    return sorted(places.tolist(), key=lambda at: (-par[at], at))
+    return largest(np.ascontiguousarray(par), count)
 
 
 def _obligor(pool: Pool, test: DealTest) -> Measurement:

@@ -221,17 +221,6 @@ _TEXTS: Final = ("message", "details")
 _DOUBTS: Final = Doubts._fields
 _VERDICT: Final = Verdict._fields
 _FORM: Final = ("unit", "decimals")
-_LATER: Final = (*_TEXTS, *_DOUBTS, *_VERDICT, *_FORM)
-_FIGURES: Final = tuple(each.name for each in fields(TestResult) if each.name not in _LATER)
-_AT_FIRST: Final = (*_FIGURES, "_maker", "_args")
-
-
-def deferred(figures: tuple[Any, ...], maker: Maker, *args: Any) -> TestResult:
-    """Return a result whose other fields are made when they are read, by `maker` of `args`; `figures` are its fields in
-    order without those of `texts`, `doubts`, `verdict` and `form`."""
-    result = TestResult.__new__(TestResult)
-    put(result, _AT_FIRST, (*figures, maker, args))
-    return result
 
 
 def _is_settled(result: TestResult) -> bool:

@@ -17,19 +17,21 @@ from core.compliance.conventions import definition_for
 from core.compliance.doubt import Doubter
 from core.compliance.findings import findings
 from core.compliance.home import at_home
-from core.compliance.judging import WARR, check_scale, fields_of_result, judge, left_open
+from core.compliance.judging import WARR, check_scale, left_open
 from core.compliance.limits import (
     DEFAULT_LIMITS,
     DISABLED,
     NO_THRESHOLDS,
     ResolvedThreshold,
     RunLimits,
+    SettledLimit,
     UnknownTest,
     decimals_for,
     has_limit,
     limits_of_run,
     load_deal_suite,
     resolve,
+    settled_limits,
 )
 from core.compliance.measures import (
     Measurement,
@@ -44,20 +46,19 @@ from core.compliance.result import (
     RunFigures,
     Skipped,
     Source,
-    Status,
-    TestResult,
     Threshold,
-    deferred,
     settle,
 )
 from core.compliance.suites import DEAL_SUITE, SUITES, Suite, Test
+from core.compliance.verdicts import Verdicts, judge
 from core.compliance.wording import ResultMaker
 from core.definition.definition import Definition
 from core.definition.terms import SUITE_TESTS
 from core.portfolio import Portfolio
-from core.portfolio.cells.checkpoint import checkpoint
+from core.portfolio.cells.checkpoint import current_check
 from core.portfolio.model.facts import Fact
 from core.portfolio.model.notes import DataWarning
+from core.remembered import remembered_by_object
 from core.words import suggestion
 
 STOPPED: Final = "not run: an earlier test failed and the run stops at the first failure"
@@ -123,8 +124,8 @@ def run_suite(  # noqa: PLR0913 - the options of the library's function
     """
     rules = definition_for(portfolio, definition)
     other_deal = [] if definition is None else list(of_other_deal(portfolio, rules))
-    if pools is None:
-        pools = pools_of(portfolio, rules)
+    own_pools = () if pools is not None else pools_of(portfolio, rules)
+    pools = own_pools if pools is None else pools
     portfolio = pools[0].portfolio if pools else portfolio
     warnings = _first_warnings(portfolio, rules, definition, other_deal)
     pool = pools[0] if pools else None
@@ -141,24 +142,24 @@ def run_suite(  # noqa: PLR0913 - the options of the library's function
     limits = limits_of_run(sources, tenant_thresholds, rules, tests, portfolio, pool, triggers)
     facts = beside_tests(limits.sheet.matches, pool, limits.tests)
     doubter = Doubter(pool, limits.tests, facts, limits.sheet.listed, compares=compare)
-    run = _SuiteRun(portfolio, pools, limits, triggers, is_deal=suite == DEAL_SUITE, include_cushion=include_cushion)
-    run.judge_tests(
-        tests,
-        wanted,
-        ResultMaker(portfolio, pool, limits, run.resolved, doubter, include_cushion, details),
-        fail_fast=fail_fast,
-    )
+    run = _SuiteRun(portfolio, pools, limits, triggers, is_deal=suite == DEAL_SUITE)
+    maker = ResultMaker(portfolio, pool, limits, run.resolved, doubter, include_cushion, details)
+    verdicts = Verdicts(maker, include_cushion)
+    run.judge_tests(tests, wanted, verdicts, fail_fast=fail_fast)
     if pool is not None:
-        warnings += findings(pool, _ran(run.cushions, limits))
-    if compare and rules is not None and not rules.has_market_limits:
+        warnings += findings(pool, _ran(verdicts.cushions, limits))
+    if facts and compare and rules is not None and not rules.has_market_limits:
         warnings += of_other_limits(_defined_limits(tests, run.resolved, facts))
     doubter.warnings = warnings
-    if portfolio.row_count > DEFERRED_ROWS_MAX or not (rules is None or rules.standard):
-        settle(run.results)
+    kept_rows = portfolio.row_count if pool is None else pool.kept_rows
+    if kept_rows > DEFERRED_ROWS_MAX:
+        settle(verdicts.results)
+    for each in own_pools:
+        each.let_go()
     if facts and compare:
-        warnings = [*warnings, *other_figures(run.results)]
+        warnings = [*warnings, *other_figures(verdicts.results)]
         run.skipped = [_with_published(item, tests, doubter) for item in run.skipped]
-    return run.in_order(warnings, is_partial=bool(wanted))
+    return run.in_order(verdicts, warnings, is_partial=bool(wanted))
 
 
 class _SuiteRun:
@@ -175,7 +176,6 @@ class _SuiteRun:
         triggers: Mapping[str, SheetLimit | None],
         *,
         is_deal: bool,
-        include_cushion: bool,
     ) -> None:
         self._portfolio = portfolio
         self._present = columns_present(portfolio)
@@ -184,51 +184,57 @@ class _SuiteRun:
         self._limits = limits
         self._triggers = triggers
         self._is_deal = is_deal
-        self._include_cushion = include_cushion
+        self._settled = settled_limits(limits) if is_deal else {}
         self._has_defaults = not (limits.first or limits.tenant or limits.sheet.limits) and limits.definition is None
         self.resolved: dict[int, ResolvedThreshold] = {}
         """By the test's identity, what is no default of the suites."""
-        self.results: list[TestResult] = []
         self.skipped: list[Skipped] = []
-        self.cushions: dict[str, float] = {}
-        self.exact: dict[str, tuple[float, float]] = {}
 
     def judge_tests(
-        self, tests: Iterable[Test], wanted: frozenset[str], maker: ResultMaker, *, fail_fast: bool
+        self, tests: Iterable[Test], wanted: frozenset[str], verdicts: Verdicts, *, fail_fast: bool
     ) -> None:
         """Measure the tests in order, and judge those that are wanted: for none, all."""
         portfolio, present, pool = self._portfolio, self._present, self._pool
         has_ends, has_default = len(self._pools) > 1, self._has_defaults
-        is_stopped = False
+        is_stopped, check = False, current_check()
         for test in tests:
-            is_wanted = not wanted or test.test_id in wanted
-            checkpoint()
+            test_id = test.test_id
+            is_wanted = not wanted or test_id in wanted
+            check(0)
             try:
                 if is_stopped:
                     raise Unmeasurable(STOPPED)
-                limit = (
-                    DEFAULT_LIMITS[test.test_id] if has_default and test.sheet_trigger is None else self._limit(test)
+                limit, decimals = (
+                    (DEFAULT_LIMITS[test_id], None) if has_default and test.sheet_trigger is None else self._limit(test)
                 )
                 measured = measure_test(test, pool, portfolio, present)
-                low, high = self._ends(test, limit, measured) if has_ends or test.test_id == WARR else (None, None)
+                low, high = self._ends(test, limit, measured) if has_ends or test_id == WARR else (None, None)
             except Unmeasurable as reason:
                 if is_wanted:
-                    self.skipped.append(Skipped(test.test_id, test.name, str(reason)))
+                    self.skipped.append(Skipped(test_id, test.name, str(reason)))
                 continue
             if is_wanted and limit is not None:
-                is_stopped = self._judge(test, limit, measured, low, high, maker) == "fail" and fail_fast
-            elif is_wanted and test.test_id in self._triggers:
-                self.skipped.append(Skipped(test.test_id, test.name, NO_TRIGGER))
+                if low is not None and high is not None and self._is_open(test, limit, decimals, measured, low, high):
+                    continue
+                is_stopped = verdicts.add(test, measured, limit, decimals, low, high) == "fail" and fail_fast
+            elif is_wanted and test_id in self._triggers:
+                self.skipped.append(Skipped(test_id, test.name, NO_TRIGGER))
 
-    def _limit(self, test: Test) -> ResolvedThreshold | None:
-        """Return the limit of a test; None for a test of a definition that nobody limits."""
-        if self._is_deal and not has_limit(test, self._limits):
-            return None
-        limit = self.resolved[id(test)] = resolve(test, self._pool, self._limits)
-        if self._limits.definition is not None:
-            for pool in self._pools:
-                pool.limits[test.test_id] = limit.value
-        return limit
+    def _limit(self, test: Test) -> SettledLimit:
+        """Return what a test is held to; no limit for a test of a definition that nobody limits."""
+        rules, test_id = self._limits.definition, test.test_id
+        settled = self._settled.get(test_id)
+        if settled is None:
+            if self._is_deal and not has_limit(test, self._limits):
+                return None, None
+            resolved = resolve(test, self._pool, self._limits)
+            settled = resolved, None if rules is None else decimals_for(test, self._limits)
+        if (limit := settled[0]) is not None:
+            self.resolved[id(test)] = limit
+            if rules is not None:
+                for pool in self._pools:
+                    pool.limits[test_id] = limit.value
+        return settled
 
     def _ends(
         self, test: Test, limit: ResolvedThreshold | None, measured: Measurement
@@ -246,40 +252,28 @@ class _SuiteRun:
             return None, None
         return span_of(test, measured, self._pools[1:], self._portfolio, self._present)
 
-    def _judge(
+    def _is_open(
         self,
         test: Test,
         limit: ResolvedThreshold,
+        decimals: int | None,
         measured: Measurement,
-        low: float | None,
-        high: float | None,
-        maker: ResultMaker,
-    ) -> Status | None:
-        """Add the result of a test, and return its status.
+        low: float,
+        high: float,
+    ) -> bool:
+        """Return whether masked ratings leave the status open, and add the test to those that are skipped then."""
+        fails = {judge(value, limit, decimals)[1] == "fail" for value in (low, high, measured.value)}
+        if len(fails) > 1:
+            self.skipped.append(left_open(test, measured, limit, low, high, self._limits.definition))
+        return len(fails) > 1
 
-        None where masked ratings leave it open.
-        """
-        rules = self._limits.definition
-        decimals = None if rules is None else decimals_for(test, self._limits)
-        if low is not None and high is not None:
-            statuses = {judge(value, limit, decimals)[1] for value in (low, high, measured.value)}
-            if len({status == "fail" for status in statuses}) > 1:
-                self.skipped.append(left_open(test, measured, limit, low, high, rules))
-                return None
-        judgement = judge(measured.value, limit, decimals)
-        figures = fields_of_result(test, measured.value, limit, judgement, self._include_cushion)
-        self.results.append(deferred(figures, maker, test, measured, limit, judgement, low, high))
-        self.cushions[test.test_id] = judgement[0]
-        self.exact[test.test_id] = measured.value, measured.denominator
-        return judgement[1]
-
-    def in_order(self, warnings: list[DataWarning], *, is_partial: bool) -> Results:
+    def in_order(self, verdicts: Verdicts, warnings: list[DataWarning], *, is_partial: bool) -> Results:
         """Return the results and what was skipped, in the order of the catalogue or of the deal's definition."""
         rules, deal = self._limits.definition, self._portfolio.deal
-        results, skipped = self.results, self.skipped
+        results, skipped = verdicts.results, self.skipped
         if self._is_deal and rules is not None:
-            order = {test.id: at for at, test in enumerate(rules.tests)}
-            results = sorted(results, key=lambda result: order[result.test_id])
+            order, by_id = _places(rules), dict(zip(verdicts.cushions, results, strict=True))
+            results = [by_id[test_id] for test_id in order if test_id in by_id]
             skipped = sorted(skipped, key=lambda item: order[item.test_id])
         return Results(
             results,
@@ -288,7 +282,7 @@ class _SuiteRun:
             as_of_source=deal.as_of_source,
             warnings=warnings,
             partial=is_partial or any(item.reason in LEFT_OUT for item in skipped),
-            figures=RunFigures({} if self._pool is None else self._pool.figures, self.cushions, self.exact),
+            figures=RunFigures({} if self._pool is None else self._pool.figures, verdicts.cushions, verdicts.exact),
             interpretation=self._portfolio.interpretation,
         )
 
@@ -344,12 +338,24 @@ def _ran(test_ids: Iterable[str], limits: RunLimits) -> frozenset[str]:
     Of rating factors only Moody's.
     """
     ran = frozenset(test_ids)
-    own = [limits.tests[test_id] for test_id in ran if test_id in limits.tests]
-    return ran | {
-        _LIKE[test.measure]
-        for test in own
+    like = {} if limits.definition is None else _suites_names(limits.definition)
+    return ran | {name for test_id, name in like.items() if test_id in ran}
+
+
+@remembered_by_object(32)
+def _suites_names(definition: Definition) -> dict[str, str]:
+    """Return the suites' names of a definition's tests, by id."""
+    return {
+        test.id: _LIKE[test.measure]
+        for test in definition.tests
         if test.measure in _LIKE and (test.measure != _ON_MOODYS_SCALE or test.agency in (None, "a"))
     }
+
+
+@remembered_by_object(32)
+def _places(definition: Definition) -> dict[str, int]:
+    """Return where each test of a definition stands."""
+    return {test.id: at for at, test in enumerate(definition.tests)}
 
 
 def suite_named(suite: str) -> Suite:
@@ -381,6 +387,6 @@ def _choose(suite: str, test_ids: Iterable[str] | None, definition: Definition |
     return tests if suite == DEAL_SUITE else tuple(test for test in tests if test.test_id in wanted)
 
 
-DEFERRED_ROWS_MAX: Final = 1_000
+DEFERRED_ROWS_MAX: Final = 20_000
 """Loans up to which messages and details are made when they are read: results hold the run's portfolio and its sums. Of
 more loans, that would be much memory for a small part of the run's time."""

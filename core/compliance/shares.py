@@ -11,27 +11,36 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from core.compliance.by_threads import by_threads
 from core.compliance.frequency import payments_a_year
+from core.compliance.masks import OPERATIONS, PART_ROWS, Program, add_up, joined
 from core.compliance.measures import Measurement, Pool, Unmeasurable
-from core.definition.formulas import NUMBERS, Atom, Logic, column_of, fields_of, share_of, without_cells
+from core.compliance.share_plan import (
+    TRUTHS,
+    Bools,
+    Missing,
+    SharePlan,
+    Source,
+    column_of_values,
+    constant_truth,
+    filled,
+    plan_of,
+    truth_of_columns,
+    truth_of_values,
+)
+from core.definition.definition import Definition
+from core.definition.formulas import NUMBERS, Atom, Logic, fields_of, without_cells
 from core.definition.terms import LOAN_FIELDS, LOAN_FLAGS, LOAN_TEXTS
-from core.formula.columns import map_columns
 from core.formula.evaluate import evaluate
 from core.formula.language import FormulaError
-from core.formula.ranges import Environment
-from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.model.fields import STANDARD_TARGETS, Lien
 from core.portfolio.model.portfolio import Names
 from core.portfolio.model.ratings import DEFAULTED
+from core.remembered import remembered_by_object
 from core.values import SERIAL_OF_1970
 
-Bools = NDArray[np.bool_]
-
-PIECE_ROWS: Final = 32_768
-"""Rows that a part of a formula takes at once."""
-
 KEPT_ROWS_MAX: Final = 64_000_000
-"""Rows of all parts of formulas that are kept for the next test; each takes a byte or two."""
+"""Rows of the parts of formulas that are kept, or run before a program; each takes a byte or two."""
 
 _DATES: Final = frozenset(("maturity_date", "default_date"))
 _DAYS_A_YEAR: Final = 365.25
@@ -60,7 +69,7 @@ class Fields:
         self._categories: dict[str, tuple[NDArray[Any], Sequence[Any]] | None] = {}
         self._numbers: dict[str, NDArray[np.float64] | None] = {}
         self._filled: dict[str, tuple[NDArray[np.float64], Bools | None]] = {}
-        self._par_by_value: dict[str, NDArray[np.float64]] = {}
+        self._shares: dict[str, tuple[float, float] | Missing] = {}
         portfolio = pool.portfolio
         every = (*portfolio.numbers, *portfolio.names, *portfolio.flags)
         self._own = {name.lower(): name for name in every if name not in LOAN_FIELDS and name not in STANDARD_TARGETS}
@@ -99,8 +108,7 @@ class Fields:
         if field == "lien":
             return None if view.lien is None else (view.lien, _LIENS)
         if field in _RANKS:
-            ranks = next((view.ranks[column] for column in _RANKS[field] if column in view.ranks), None)
-            if ranks is None:
+            if (ranks := self._ranks(field)) is None:
                 return None
             shown = np.where(ranks > DEFAULTED, np.uint8(0), ranks)
             return shown.astype(np.int8) - 1, tuple(float(index) for index in range(1, DEFAULTED + 1))
@@ -139,7 +147,7 @@ class Fields:
         numbers, rules, flags = self.pool.view.numbers, self.pool.definition.par_value, self.pool.view.flags
         bought = numbers.get("purchase_price")
         if bought is None:
-            raise Unmeasurable(_missing(["purchase_price"], self.pool))
+            raise Lacking(("purchase_price",), self.pool)
         fixed = flags.get("is_fixed", np.zeros(len(bought), np.uint8)) != 0
         low = (bought >= 0) & (bought < np.where(fixed, rules.discount_below_fixed, rules.discount_below))
         price = numbers.get("price")
@@ -176,17 +184,96 @@ class Fields:
     def share(self, text: str) -> tuple[float, float]:
         """(par of the performing loans for which the formula is TRUE, par of those of which it cannot be told).
 
+        The first one works out all shares of the pool's definition.
+
         Raises:
             Unmeasurable: the file lacks what the formula reads.
         """
-        part = share_of(text)
-        self._ask_for(part)
-        if isinstance(part, Atom) and (category := self._category_of(part)) is not None:
-            true, unknown = self._of_values(part, category)
-            par = self._par_by(category)
-            return float(par @ true), float(par @ unknown)
-        rows, open_rows = self._truth(part)
-        return self._par_of(rows), 0.0 if open_rows is None else self._par_of(open_rows)
+        if text not in self._shares:
+            own = shares_of(self.pool.definition)
+            self._add_up(plan_of(own if text in own else (text,)))
+        sums = self._shares[text]
+        if isinstance(sums, Missing):
+            raise Unmeasurable(_missing(sums.columns, self.pool))
+        return sums
+
+    def _add_up(self, plan: SharePlan) -> None:
+        bound = plan.bind(tuple(map(self._source, plan.fields)))
+        beforehand = sum(isinstance(name, tuple) for name in bound.columns)
+        if beforehand * self.pool.portfolio.row_count > KEPT_ROWS_MAX and len(plan.parts) > 1:
+            texts = tuple(plan.parts)
+            for half in (texts[: len(texts) // 2], texts[len(texts) // 2 :]):
+                self._add_up(plan_of(half))
+            return
+        amounts = masked_sums(
+            bound.program, [self._bytes_or_numbers(name) for name in bound.columns], self.pool.weights
+        )
+        for text, places in bound.sums.items():
+            if isinstance(places, Missing):
+                self._shares[text] = places
+            else:
+                true, unknown = places
+                sums = amounts[true], 0.0 if unknown is None else amounts[unknown]
+                self._shares[text] = self.pool.shares[text] = sums
+
+    def _source(self, field: str) -> Source | Missing:
+        """Return how a program reads a field."""
+        if field in LOAN_FLAGS:
+            return _FLAG if field in self.pool.view.flags else Missing((field,))
+        if field in _RANKS:
+            return Missing((field,)) if self._ranks(field) is None else _RANK
+        if field in NUMBERS or self._own.get(field) in self.pool.portfolio.numbers:
+            return self._number_source(field)
+        try:
+            column = self.category(field) if field in LOAN_FIELDS or field in self._own else None
+        except Lacking as lacking:
+            return Missing(lacking.columns)
+        if column is None:
+            return Missing((field,))
+        codes, values = column
+        if values == TRUTHS:
+            return _FLAG
+        return Source("B" if codes.dtype == np.uint8 else "i", values=tuple(values))
+
+    def _number_source(self, field: str) -> Source | Missing:
+        pool = self.pool
+        if field in self._own:
+            return Source("d", SERIAL_OF_1970 if self._own[field] in pool.portfolio.own_dates else 0.0, is_own=True)
+        if field == "years_to_maturity":
+            is_known = "maturity_date" in pool.view.numbers and not np.isnan(pool.as_of)
+            return Source("d", -pool.as_of, _DAYS_A_YEAR) if is_known else Missing((field,))
+        if field == "obligor_par":
+            return _NUMBER if "obligor" in pool.view.names else Missing((field,))
+        if field not in pool.view.numbers:
+            return Missing((field,))
+        return _DATE if field in _DATES else _NUMBER
+
+    def _bytes_or_numbers(self, name: str | tuple[Atom, bool]) -> NDArray[Any]:
+        """Return a column of a program."""
+        view = self.pool.view
+        if isinstance(name, tuple):
+            atom, is_unknown = name
+            true, unknown = self._truth(atom)
+            column: NDArray[Any] | None = np.zeros(len(true), np.bool_) if is_unknown and unknown is None else true
+            if is_unknown and unknown is not None:
+                column = unknown
+        elif name in self._own and (own := self._own[name]) in self.pool.portfolio.numbers:
+            column = self.pool.portfolio.numbers[own]
+        elif name in _RANKS:
+            column = self._ranks(name)
+        elif name in NUMBERS:
+            source = "maturity_date" if name == "years_to_maturity" else name
+            column = self.number(name) if name == "obligor_par" else view.numbers[source]
+        else:
+            category = self.category(name)
+            assert category is not None
+            column = category[0]
+        assert column is not None
+        return _as_read(column)
+
+    def _ranks(self, field: str) -> NDArray[np.uint8] | None:
+        ranks = self.pool.view.ranks
+        return next((ranks[column] for column in _RANKS[field] if column in ranks), None)
 
     def _category_of(self, atom: Atom) -> str | None:
         """Return the one field of few values that a part reads.
@@ -196,19 +283,6 @@ class Fields:
         if atom.category is None and len(atom.fields) == 1 and (name := self._own.get(atom.fields[0])) is not None:
             return None if name in self.pool.portfolio.numbers else atom.fields[0]
         return atom.category
-
-    def _par_of(self, rows: Bools) -> float:
-        return float(self.pool.weights @ rows)
-
-    def _par_by(self, field: str) -> NDArray[np.float64]:
-        """Return performing par by the value of a field, the last for blank."""
-        if field not in self._par_by_value:
-            column = self.category(field)
-            assert column is not None
-            codes, values = column
-            sums = np.bincount(codes.astype(np.intp) + 1, self.pool.weights, len(values) + 1)
-            self._par_by_value[field] = np.append(sums[1:], sums[0])
-        return self._par_by_value[field]
 
     def _ask_for(self, part: Logic | Atom) -> None:
         """Refuse a formula whose fields the file lacks.
@@ -259,74 +333,33 @@ class Fields:
     def _atom(self, atom: Atom) -> tuple[Bools, Bools | None]:
         count = self.pool.portfolio.row_count
         if not atom.fields:
-            value = _truths(np.array([atom.program.run(_Timeless())], object))  # a constant reads nothing
-            return np.full(count, value[0][0]), None
+            return np.full(count, constant_truth(atom)), None
         if (category := self._category_of(atom)) is not None:
             return self._category_atom(atom, category)
-        columns: dict[str, Any] = {}
-        unknown: Bools | None = None
-        for at, field in enumerate(atom.fields):
-            column, blank = self._column(field, fill=field in atom.blank_matters)
-            columns[column_of(at)] = column
-            if blank is not None:
-                unknown = blank if unknown is None else unknown | blank
-        true, faulty = _run(atom, columns, count)
-        if faulty is not None:
-            unknown = faulty if unknown is None else unknown | faulty
-        return (true, None) if unknown is None else (true & ~unknown, unknown)
+        columns = [self._column(field, fill=field in atom.blank_matters) for field in atom.fields]
+        return truth_of_columns(atom, columns, count)
 
     def _column(self, field: str, *, fill: bool) -> tuple[NDArray[Any], Bools | None]:
-        """Return a field as a column of a formula over several, and which rows are blank.
-
-        `fill`: these are told apart by that alone, and hold some number, since a column of numbers runs several times
-        as fast as one with blanks.
-        """
+        """Return a field as a column of a formula over several, and which rows are blank."""
         numbers = self.number(field) if field in NUMBERS or field in self._own else None
         if numbers is None:
             column = self.category(field)
             assert column is not None
             codes, values = column
-            if field in LOAN_FLAGS or field.startswith("is_") or self._own.get(field) in self.pool.portfolio.flags:
-                return np.asarray(codes != 0), None
-            if field not in _RANKS and field != "payments_a_year":
-                texts = np.array([*values, None], object)[codes]
-                return texts, codes < 0 if fill else None
-            numbers = np.array([*values, np.nan])[codes]
+            return column_of_values(tuple(values), codes, fill=fill)
         if not fill:
             return numbers, None
         if field not in self._filled:
-            blank = np.isnan(numbers)
-            has_blanks = bool(blank.any())
-            self._filled[field] = (
-                np.where(blank, 0.0, numbers) if has_blanks else numbers,
-                blank if has_blanks else None,
-            )
+            self._filled[field] = filled(numbers)
         return self._filled[field]
 
-    def _of_values(self, atom: Atom, category: str) -> tuple[Bools, Bools]:
-        """For each value of the atom's field, then for a blank.
-
-        Whether it is TRUE, and whether that cannot be told.
-        """
-        checkpoint()
-        column = self.category(category)
-        assert column is not None
-        listed = np.empty(len(column[1]) + 1, object)
-        listed[:-1] = list(column[1])
-        true, faulty = _truths(map_columns(atom.plan, {"A": listed}, atom.program))
-        unknown = np.zeros(len(listed), np.bool_) if faulty is None else faulty
-        unknown[-1] |= atom.needs_value
-        return true & ~unknown, unknown
-
     def _category_atom(self, atom: Atom, category: str) -> tuple[Bools, Bools | None]:
-        true, unknown = self._of_values(atom, category)
         column = self.category(category)
         assert column is not None
-        codes = column[0]
+        codes, values = column
+        true, unknown = truth_of_values(atom, values)
         rows = codes.view(np.uint8) if codes.dtype == np.bool_ else codes
-        if not unknown[:-1].any() and not (unknown[-1] and self._par_by(category)[-1]):
-            return true[rows], None
-        return true[rows], unknown[rows]
+        return true[rows], unknown[rows] if unknown.any() else None
 
 
 def _payments(names: Names) -> tuple[NDArray[Any], Sequence[Any]]:
@@ -337,51 +370,66 @@ def _payments(names: Names) -> tuple[NDArray[Any], Sequence[Any]]:
     return table[names.codes], values
 
 
-class _Timeless(Environment):
-    """A place without a clock, in which a date without a year is a mere text.
-
-    A run gives the same in every year.
-    """
-
-    def year(self, is_cell: bool = False) -> None:
-        return None
-
-
-def _run(atom: Atom, columns: dict[str, NDArray[Any]], count: int) -> tuple[Bools, Bools | None]:
-    """Return (TRUE, neither TRUE nor FALSE) of a part down its columns, by pieces that stay in the processor's cache:
-    what the engine makes for a million rows at once is memory that the system gives by the page."""
-    true = np.empty(count, np.bool_)
-    unknown: Bools | None = None
-    for start in range(0, count, PIECE_ROWS):
-        checkpoint()
-        piece = slice(start, start + PIECE_ROWS)
-        part = {letters: column[piece] for letters, column in columns.items()}
-        true[piece], faulty = _truths(map_columns(atom.plan, part, atom.program))
-        if faulty is not None:
-            unknown = np.zeros(count, np.bool_) if unknown is None else unknown
-            unknown[piece] = faulty
-    return true, unknown
-
-
 def _either(true: Bools, unknown: Bools | None) -> Bools:
     return true if unknown is None else true | unknown
 
 
-def _truths(values: NDArray[Any] | None) -> tuple[Bools, Bools | None]:
-    """Return (TRUE, neither TRUE nor FALSE) of a formula's values.
+class Lacking(Unmeasurable):
+    """The file lacks columns that a field is made from."""
 
-    A number is TRUE unless it is 0, as in a sheet.
-    """
-    assert values is not None
-    if values.dtype == np.bool_:
-        return values, None
-    if values.dtype.kind == "f":
-        return values != 0, None
-    answers = [
-        value if isinstance(value, bool) else value != 0 if isinstance(value, int | float) else None for value in values
-    ]
-    faulty = np.array([answer is None for answer in answers], np.bool_)
-    return np.array([bool(each) for each in answers], np.bool_), faulty if faulty.any() else None
+    def __init__(self, columns: tuple[str, ...], pool: Pool) -> None:
+        super().__init__(_missing(columns, pool))
+        self.columns = columns
+
+
+def _as_read(column: NDArray[Any]) -> NDArray[Any]:
+    """Return a column as a program reads it."""
+    if column.dtype == np.bool_:
+        column = column.view(np.uint8)
+    if column.dtype not in _READ:
+        column = column.astype(np.int32)
+    return np.ascontiguousarray(column)
+
+
+_READ: Final = (np.dtype(np.float64), np.dtype(np.int32), np.dtype(np.uint8))
+_NUMBER: Final = Source("d")
+_DATE: Final = Source("d", SERIAL_OF_1970)
+_FLAG: Final = Source("B", values=TRUTHS)
+_RANK: Final = Source("B", values=tuple(float(rank) for rank in range(1, DEFAULTED + 1)), first=1)
+
+
+def masked_sums(program: Program, columns: Sequence[NDArray[Any]], weights: NDArray[np.float64]) -> list[float]:
+    """Return the sums of a program over all rows."""
+    parts = max(1, -(-len(weights) // PART_ROWS))
+    sums = np.zeros((parts, program.sums))
+
+    def add(first: int, last: int) -> None:
+        add_up(program, columns, weights, first, last, sums)
+
+    by_threads(add, parts, parts // THREAD_PARTS)
+    return joined(sums)
+
+
+THREAD_PARTS: Final = 2
+"""Parts of rows that a thread of its own is worth."""
+
+
+def par_of(weights: NDArray[np.float64], rows: Bools) -> float:
+    """Return what the loans in a mask weigh, added up as shares are."""
+    return masked_sums(_MASK, [_as_read(rows)], weights)[0]
+
+
+_MASK: Final = Program(
+    [(OPERATIONS["bytes"], 0, 0, 0, (1.0, 255.0, 0.0, 1.0), False, None),
+     (OPERATIONS["sum"], 0, 0, 0, (0.0, 0.0, 0.0, 1.0), False, None)],
+    "B",
+)  # fmt: skip
+
+
+@remembered_by_object(32)
+def shares_of(definition: Definition) -> tuple[str, ...]:
+    """Return the formulas of a definition's shares."""
+    return tuple(dict.fromkeys(test.share for test in definition.tests if test.enabled and test.share is not None))
 
 
 def _missing(fields: Sequence[str], pool: Pool) -> str:
@@ -393,14 +441,15 @@ def share_measure(text: str, of: str) -> Callable[[Pool], Measurement]:
 
     Par of the loans for which the formula is TRUE, in percent of a denominator.
     """
+    key = ("share", text)
 
     def shared(pool: Pool) -> tuple[float, ...]:
         return fields_over(pool).share(text)
 
     def measured(pool: Pool) -> Measurement:
-        par, unknown = pool.summed(("share", text), shared)
+        par, unknown = pool.shares.get(text) or pool.summed(key, shared)
         divisor = divisor_of(pool, of)
-        share_par = max(0.0, par)
+        share_par = par if par > 0.0 else 0.0
         return Measurement(share_par / divisor * 100, share_par, divisor, pool.covered(pool.par - unknown))
 
     return measured
@@ -419,7 +468,7 @@ def divisor_of(pool: Pool, of: str) -> float:
     Raises:
         Unmeasurable: it is not known, or not above zero.
     """
-    amount = _LATER[of](pool) if of in _LATER else totals(pool).get(of)
+    amount = _LATER[of](pool) if of in _LATER else pool.totals.get(of)
     if amount is None:
         raise Unmeasurable(f"{of} is not given: add it to the conventions of the definition")
     if not amount > 0:
@@ -451,26 +500,6 @@ def unfunded_of(pool: Pool) -> NDArray[np.float64]:
     return np.where(counts, np.maximum(column, 0.0), 0.0)
 
 
-def totals(pool: Pool) -> dict[str, float]:
-    """Return what the formulas of values may name, without what is not known."""
-    target = pool.definition.conventions.target_par
-    known = {
-        "par": pool.par,
-        "cash": pool.cash,
-        "cpa": pool.cpa,
-        "denominator": pool.denominator,
-        "defaulted_par": pool.tally.defaulted_par,
-        "fixed_par": pool.fixed_par,
-        "floating_par": pool.par - pool.fixed_par,
-        "loans": float(pool.tally.performing_rows),
-    }
-    if target is not None:
-        known["target_par"] = target
-    if np.isfinite(pool.as_of):
-        known["as_of"] = pool.as_of + SERIAL_OF_1970
-    return known
-
-
 _LATER: Final[Mapping[str, Callable[[Pool], float]]] = {
     "unfunded": lambda pool: unfunded_par(pool),
     "denominator_and_unfunded": lambda pool: pool.denominator + unfunded_par(pool),
@@ -487,7 +516,7 @@ def value_of(text: str, names: frozenset[str], pool: Pool) -> float:
     Raises:
         Unmeasurable: one of them is not known, or the value is no number.
     """
-    known = totals(pool)
+    known = pool.totals
     context: dict[str, float] = {}
     for name in sorted(names):
         if name in pool.figures:

@@ -12,6 +12,7 @@ from core.definition.terms import AGENCIES
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import AGENCY_NAMES
 from core.portfolio.model.notes import DataWarning
+from core.remembered import remembered_by_object
 
 _KINDS: Final = ("derived", "final", "issuer", "facility")
 _IN_FORMULA: Final = re.compile(r"\b(recovery_rate|facility_rank)_([abc])\b")
@@ -26,7 +27,7 @@ def with_stand_ins(portfolio: Portfolio, definition: Definition) -> Portfolio:
     """
     if definition.standard:
         return portfolio
-    wanted, warnings = set(_wanted(definition)), list[DataWarning]()
+    wanted, warnings = _wanted(definition), list[DataWarning]()
     columns: dict[str, dict[str, Any]] = {"names": {}, "numbers": {}, "ranks": {}}
     for agency in AGENCIES:
         for field, kind in (("industry", "names"), ("recovery_rate", "numbers")):
@@ -51,7 +52,12 @@ def with_stand_ins(portfolio: Portfolio, definition: Definition) -> Portfolio:
     return replace(portfolio, notes=notes, **added)
 
 
-def _wanted(definition: Definition) -> Iterator[tuple[str, str]]:
+@remembered_by_object(32)
+def _wanted(definition: Definition) -> frozenset[tuple[str, str]]:
+    return frozenset(_by_agency(definition))
+
+
+def _by_agency(definition: Definition) -> Iterator[tuple[str, str]]:
     """(field, agency) of what the definition asks for by an agency.
 
     Of industries whose its tests go by: a test that names another agency's asks for what the file may lack.
@@ -66,17 +72,19 @@ def _wanted(definition: Definition) -> Iterator[tuple[str, str]]:
 
 
 def _ratings_wanted(
-    portfolio: Portfolio, definition: Definition, agency: str, wanted: set[tuple[str, str]]
+    portfolio: Portfolio, definition: Definition, agency: str, wanted: frozenset[tuple[str, str]]
 ) -> Iterator[str]:
     """Yield the kinds of an agency's ratings that the definition reads, where the file has one column of them and says
     of no other kind."""
-    field = f"rating_agency_{agency}"
-    if field not in portfolio.ranks or any(f"{field}_{kind}" in portfolio.ranks for kind in _KINDS):
+    columns, field = getattr(definition.ratings, agency).columns, f"rating_agency_{agency}"
+    is_kind, reads_facility = "any" not in columns, ("facility_rank", agency) in wanted
+    if not (is_kind or reads_facility) or field not in portfolio.ranks:
         return
-    columns = getattr(definition.ratings, agency).columns
-    if "any" not in columns:
+    if any(f"{field}_{kind}" in portfolio.ranks for kind in _KINDS):
+        return
+    if is_kind:
         yield columns[0]
-    if ("facility_rank", agency) in wanted and columns[0] != "facility" and f"facility_{field}" not in portfolio.ranks:
+    if reads_facility and columns[0] != "facility" and f"facility_{field}" not in portfolio.ranks:
         yield "facility"
 
 

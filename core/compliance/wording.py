@@ -14,7 +14,6 @@ from msgspec import UNSET
 
 from core.compliance.coverage import ClassLimit, Role
 from core.compliance.doubt import Doubter, JudgedFigure
-from core.compliance.judging import judge
 from core.compliance.kernels import rounded
 from core.compliance.limits import ResolvedThreshold, RunLimits, decimals_for, resolve
 from core.compliance.measures import (
@@ -31,6 +30,7 @@ from core.compliance.result import (
     Verdict,
 )
 from core.compliance.suites import TESTS, UNIT_SIGNS, Test
+from core.compliance.verdicts import judge
 from core.frames.figures import decimals_of
 from core.portfolio import Portfolio
 

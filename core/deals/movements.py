@@ -5,7 +5,7 @@ The change split into parts that add up to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
@@ -19,7 +19,7 @@ from core.definition.definition import Definition
 from core.frames.figures import DECIMALS
 from core.portfolio import Portfolio
 from core.portfolio.model.notes import Notes
-from core.portfolio.model.portfolio import Amortization, Names
+from core.portfolio.model.portfolio import Amortization, Names, codes_among, extended
 from core.reconciliation import reconcile
 
 PartName = Literal["added", "removed", "par", "ratings", "prices", "rates", "other_fields", "liabilities_and_cash"]
@@ -46,6 +46,9 @@ Rows = NDArray[np.int64]
 _PAR: Final = frozenset(("par_value", "unfunded"))
 _PRICES: Final = frozenset(("price", "purchase_price"))
 _RATES: Final = frozenset(("spread", "floor", "all_in_rate", "base_rate", "base_rate_level", "is_fixed"))
+_KINDS: Final = ("numbers", "names", "flags", "ranks")
+_BLANKS: Final[dict[str, Any]] = {"numbers": np.float64(np.nan), "names": np.int32(-1)}
+"""By kind of column; those of flags, ranks and liens are 0."""
 _RATING_MARKS: Final = ("rating", "facility_rating", "watch")
 
 
@@ -147,16 +150,15 @@ def movements(
     if definition is not None:
         before, after = with_stated(before, definition), with_stated(after, definition)
     mix = _Mix(before, after)
-    steps = list(mix.steps())
     first, last = run(before), run(after)
-    figures = [_figures(first), *(_figures(run(mix.portfolio(state))) for _, state, _ in steps), _figures(last)]
+    figures, effects = [_figures(first)], []
+    state = mix.start
+    for part, state_after, rows in mix.steps():
+        effects.append(_effects(mix, state, part, mix.heaviest(rows, loans_tried), run, figures[-1]))
+        state = state_after
+        figures.append(_figures(run(mix.portfolio(state))))
+    figures.append(_figures(last))
     names = {result.test_id: result.test_name for results in (first, last) for result in (*results, *results.skipped)}
-    effects = [
-        _effects(mix, state_before, part, mix.heaviest(rows, loans_tried), run, earlier)
-        for (part, _, rows), state_before, earlier in zip(
-            steps, [mix.start, *(state for _, state, _ in steps)], figures, strict=False
-        )
-    ]
     opens = [{each.test_id: _open(each) for each in results.skipped} for results in (first, last)]
     forms = {each.test_id: (each.unit, each.decimals) for each in (*first, *last)}
     return [
@@ -208,8 +210,9 @@ def _effects(
     """Return the loans that move each test most, by applying the changes of one loan alone to what stands before the
     part."""
     moved: dict[str, list[Mover]] = {}
+    base = mix.portfolio(state)
     for row in rows:
-        alone = _figures(run(mix.portfolio(mix.with_rows(state, part, np.array([row])))))
+        alone = _figures(run(mix.with_loan(base, state, part, row)))
         for test_id, figure in alone.items():
             effect = figure - figures[test_id] if test_id in figures else 0.0
             if effect:
@@ -219,6 +222,58 @@ def _effects(
     }
 
 
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of both portfolios, None for one that does not have it."""
+
+    earlier: NDArray[Any] | None
+    later: NDArray[Any] | None
+    blank: Any
+    values: Sequence[str] = ()
+    """What the codes of a text column stand for."""
+
+    def of_earlier(self, rows: Rows) -> NDArray[Any]:
+        return _take(self.earlier, rows, self.blank)
+
+    def of_later(self, rows: Rows) -> NDArray[Any]:
+        return _take(self.later, rows, self.blank)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sources:
+    """Which rows of the two files the loans of a state have some fields from."""
+
+    most_are_later: bool
+    most: Rows
+    """The rows of the file that most loans have them from; any row for the loans of `few`."""
+    few: Rows
+    """The loans that have them from the other file, and its rows."""
+    few_rows: Rows
+
+    @classmethod
+    def of(cls, is_later: Mask, earlier: Rows, later: Rows) -> _Sources:
+        if 2 * np.count_nonzero(is_later) > len(is_later):
+            few = np.flatnonzero(~is_later)
+            return cls(True, later, few, earlier[few])
+        few = np.flatnonzero(is_later)
+        return cls(False, earlier, few, later[few])
+
+    def take(self, column: _Column) -> NDArray[Any]:
+        most, rest = (column.later, column.earlier)[:: 1 if self.most_are_later else -1]
+        values = np.full(len(self.most), column.blank) if most is None or not len(most) else most[self.most]
+        values[self.few] = _take(rest, self.few_rows, column.blank)
+        return values
+
+
+def _take(column: NDArray[Any] | None, rows: Rows, blank: Any) -> NDArray[Any]:
+    """Return the values of some rows; blank for the row -1, and without the column."""
+    if column is None or not len(column):
+        return np.full(len(rows), blank)
+    values = column[rows]
+    values[rows < 0] = blank
+    return values
+
+
 class _Mix:
     """The loans of two portfolios on one list.
 
@@ -226,7 +281,7 @@ class _Mix:
     """
 
     def __init__(self, before: Portfolio, after: Portfolio) -> None:
-        self._before, self._after = before, after
+        self._before, self._after = self.sides = before, after
         theirs, ours = reconcile(before, after, ("missing_loan",)).pairs
         of_after = np.full(before.row_count, -1, np.int64)
         of_after[theirs] = ours
@@ -235,7 +290,9 @@ class _Mix:
         new = np.flatnonzero(is_new)
         self._row_before = np.concatenate((np.arange(before.row_count), np.full(len(new), -1, np.int64)))
         self._row_after = np.concatenate((of_after, new))
-        self._names: dict[str, tuple[NDArray[np.int32], NDArray[np.int32], tuple[str, ...]]] = {}
+        self._columns: dict[tuple[str, str], _Column] = {}
+        self._mixed: dict[tuple[str, str], tuple[Mask, Mask | None, NDArray[Any]]] = {}
+        self._sources_known: dict[PartName, tuple[Mask, Mask | None, _Sources]] = {}
         self.is_new, self.is_gone = self._row_before < 0, self._row_after < 0
         self.start = _State(~self.is_new)
 
@@ -269,7 +326,7 @@ class _Mix:
             return np.flatnonzero(self.is_gone)
         both = ~self.is_new & ~self.is_gone
         differs = np.zeros(len(both), np.bool_)
-        for kind, targets in _columns(self._before, self._after).items():
+        for kind, targets in _columns(*self.sides).items():
             for target in targets:
                 if _part_of(target) == part:
                     earlier, later = self._sides(kind, target)
@@ -300,36 +357,29 @@ class _Mix:
 
     # Columns of both sides
 
+    def _column(self, kind: str, target: str) -> _Column:
+        """Return a column of both portfolios, texts as codes into one list."""
+        if (kind, target) not in self._columns:
+            earlier, later = (_column(side, kind, target) for side in (self._before, self._after))
+            blank: Any = _BLANKS.get(kind, np.uint8(0))
+            values: Sequence[str] = ()
+            if kind == "names":
+                strings, others = (side.names[target].values if target in side.names else () for side in self.sides)
+                table = np.append(codes_among(others, strings), np.int32(-1))
+                new = np.flatnonzero(table[:-1] < 0)
+                table[new] = len(strings) + np.arange(len(new))
+                later = None if later is None else table[later]
+                values = extended(strings, [others[int(code)] for code in new])
+            self._columns[kind, target] = _Column(earlier, later, blank, values)
+        return self._columns[kind, target]
+
     def _sides(self, kind: str, target: str) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return a column of both portfolios for every loan of the list.
 
         Blank where one does not have it.
         """
-        if kind == "names":
-            earlier, later, _ = self._shared_names(target)
-        else:
-            columns = (_column(side, kind, target) for side in (self._before, self._after))
-            blank = np.nan if kind == "numbers" else np.uint8(0)
-            earlier, later = (
-                np.full(len(rows), blank) if column is None else _take(column, rows, blank)
-                for column, rows in zip(columns, (self._row_before, self._row_after), strict=True)
-            )
-        return earlier, later
-
-    def _shared_names(self, target: str) -> tuple[NDArray[np.int32], NDArray[np.int32], tuple[str, ...]]:
-        """Return the codes of a text column of both portfolios, into one list of strings."""
-        if target not in self._names:
-            place: dict[str, int] = {}
-            sides = []
-            for side, rows in ((self._before, self._row_before), (self._after, self._row_after)):
-                names = side.names.get(target)
-                if names is None:
-                    sides.append(np.full(len(rows), -1, np.int32))
-                    continue
-                table = np.array([*(place.setdefault(text, len(place)) for text in names.values), -1], np.int32)
-                sides.append(_take(table[names.codes], rows, np.int32(-1)))
-            self._names[target] = (sides[0], sides[1], tuple(place))
-        return self._names[target]
+        column = self._column(kind, target)
+        return column.of_earlier(self._row_before), column.of_later(self._row_after)
 
     def portfolio(self, state: _State) -> Portfolio:
         """Return the loans of a state with the earlier file's notes, accounts and published tests.
@@ -338,18 +388,14 @@ class _Mix:
         """
         kept = np.flatnonzero(state.kept)
         columns: dict[str, dict[str, Any]] = {"numbers": {}, "names": {}, "flags": {}, "ranks": {}, "lien": {}}
-        for kind, targets in _columns(self._before, self._after).items():
+        for kind, targets in _columns(*self.sides).items():
             for target in targets:
                 applied = state.applied.get(_part_of(target))
                 main = self._after if applied is not None and applied.all() else self._before
-                if _column(main, kind, target) is None:
-                    continue
-                earlier, later = self._sides(kind, target)
-                is_later = self.is_new if applied is None else self.is_new | (applied & ~self.is_gone)
-                values = np.where(is_later, later, earlier)[kept]
-                columns[kind][target] = Names(values, self._shared_names(target)[2]) if kind == "names" else values
+                if _column(main, kind, target) is not None:
+                    columns[kind][target] = self._named(kind, target, self._mix(kind, target, state))
         applied = state.applied.get("other_fields", np.zeros(len(self.is_new), np.bool_))
-        first, last = (self._before, self._after) if applied.all() else (self._after, self._before)
+        first, last = self.sides if applied.all() else self.sides[::-1]
         return Portfolio(
             len(kept),
             columns["numbers"],
@@ -359,7 +405,7 @@ class _Mix:
             columns["lien"].get("lien_type"),
             self._before.tranches,
             replace(self._before.deal, as_of=last.deal.as_of),
-            self._amortization(kept, self.is_new | applied),
+            self._amortization(state),
             self._before.sheet_name,
             source_cells=self._before.source_cells,
             notes=Notes(stated=first.notes.stated | last.notes.stated),
@@ -368,8 +414,70 @@ class _Mix:
             own_dates=self._before.own_dates | self._after.own_dates,
         )
 
-    def _amortization(self, kept: Rows, is_later: Mask) -> Amortization | None:
+    def with_loan(self, base: Portfolio, state: _State, part: PartName, row: int) -> Portfolio:
+        """Return the loans of a state, a part applied to the one that it changes."""
+        after = self.with_rows(state, part, np.array([row]))
+        if len(self.is_new) == 1:  # what is applied to it is applied to all
+            return self.portfolio(after)
+        place, at = int(np.count_nonzero(state.kept[:row])), self._row_after[[row]]
+
+        def edited(kind: str, target: str, values: Any) -> Any:
+            codes = values.codes if isinstance(values, Names) else values
+            if part == "removed":
+                codes = np.delete(codes, place)
+            elif part == "added":
+                codes = np.insert(codes, place, self._column(kind, target).of_later(at)[0])
+            elif part == _part_of(target):
+                codes = codes.copy()
+                codes[place] = self._column(kind, target).of_later(at)[0]
+            return self._named(kind, target, codes)
+
+        columns: dict[str, Any] = {
+            kind: {target: edited(kind, target, values) for target, values in getattr(base, kind).items()}
+            for kind in _KINDS
+        }
+        return replace(
+            base,
+            row_count=int(np.count_nonzero(after.kept)),
+            lien=None if base.lien is None else edited("lien", "lien_type", base.lien),
+            amortization=self._amortization(after),
+            **columns,
+        )
+
+    def _mix(self, kind: str, target: str, state: _State) -> NDArray[Any]:
+        """Return a column of the loans of a state, the one before where neither changed."""
+        part = _part_of(target)
+        applied = state.applied.get(part)
+        known = self._mixed.get((kind, target))
+        if known is None or known[0] is not state.kept or known[1] is not applied:
+            values = self._sources(part, state).take(self._column(kind, target))
+            self._mixed[kind, target] = known = state.kept, applied, values
+        return known[2]
+
+    def _sources(self, part: PartName, state: _State) -> _Sources:
+        """Return where the fields of a class come from in a state, the one before where nothing changed."""
+        applied = state.applied.get(part)
+        known = self._sources_known.get(part)
+        if known is None or known[0] is not state.kept or known[1] is not applied:
+            is_later = self._is_later(applied)[state.kept]
+            rows = self._row_before[state.kept], self._row_after[state.kept]
+            self._sources_known[part] = known = state.kept, applied, _Sources.of(is_later, *rows)
+        return known[2]
+
+    def _named(self, kind: str, target: str, values: NDArray[Any]) -> Any:
+        return Names(values, self._column(kind, target).values) if kind == "names" else values
+
+    def _is_later(self, applied: Mask | None) -> Mask:
+        """Return which loans a class of fields has from the later file."""
+        return self.is_new if applied is None else self.is_new | (applied & ~self.is_gone)
+
+    def _amortization(self, state: _State) -> Amortization | None:
         """Return the scheduled payments of the loans, each from the file that its other fields come from."""
+        if all(side.amortization is None for side in self.sides):
+            return None
+        applied = state.applied.get("other_fields")
+        is_later = self.is_new if applied is None else self.is_new | applied
+        kept = np.flatnonzero(state.kept)
         place = np.full(len(is_later), -1, np.int64)
         place[kept] = np.arange(len(kept))
         row, days, amount = [], [], []
@@ -385,8 +493,6 @@ class _Mix:
             row.append(at[at >= 0])
             days.append(side.amortization.days[at >= 0])
             amount.append(side.amortization.amount[at >= 0])
-        if not row:
-            return None
         return Amortization(row=np.concatenate(row), days=np.concatenate(days), amount=np.concatenate(amount))
 
 
@@ -403,8 +509,7 @@ def _part_of(target: str) -> PartName:
 def _columns(*portfolios: Portfolio) -> dict[str, list[str]]:
     """Return the columns of any of the portfolios by kind, in one order."""
     by_kind = {
-        kind: sorted({target for portfolio in portfolios for target in getattr(portfolio, kind)})
-        for kind in ("numbers", "names", "flags", "ranks")
+        kind: sorted({target for portfolio in portfolios for target in getattr(portfolio, kind)}) for kind in _KINDS
     }
     return by_kind | {"lien": ["lien_type"] if any(portfolio.lien is not None for portfolio in portfolios) else []}
 
@@ -414,11 +519,6 @@ def _column(portfolio: Portfolio, kind: str, target: str) -> NDArray[Any] | None
         return portfolio.lien
     column = getattr(portfolio, kind).get(target)
     return column.codes if isinstance(column, Names) else column
-
-
-def _take(column: NDArray[Any], rows: Rows, blank: Any) -> NDArray[Any]:
-    """Return the values of some rows; blank for the row -1."""
-    return np.append(column, blank).astype(column.dtype)[rows]
 
 
 def _is_nan(values: NDArray[Any]) -> Mask:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from core.definition.terms import FORMULA_MAX, LOAN_FIELDS, LOAN_FLAGS, LOAN_MADE, LOAN_NUMBERS, LOAN_TEXTS
 from core.formula.columns import Plan, plan
@@ -69,6 +69,17 @@ class FormulaFault(ValueError):
     """A formula that a definition cannot have; the text says why."""
 
 
+class NumberComparison(NamedTuple):
+    """A comparison with a number."""
+
+    sign: str
+    """As the field stands left of it; or ISBLANK or ISNUMBER, which have no number."""
+    number: float
+    joins: str = ""
+    """+, -, * or / between two fields."""
+    fields: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class Atom:
     """A part of a share's formula without AND, OR and NOT around it."""
@@ -84,6 +95,8 @@ class Atom:
     """The fields whose blanks leave it open."""
     plan: Plan | None
     program: CompiledTree
+    line: NumberComparison | None = None
+    """What it is where it does no more than compare a field, or two that are added up or so, with a number."""
 
 
 @dataclass(frozen=True)
@@ -200,7 +213,50 @@ def _atom(node: Node, text: str) -> Atom:
             f"{text[node.start : node.end][:120]} cannot run down the columns: "
             "compare a list with one text or rating field only"
         )
-    return Atom(text[node.start : node.end], category, bool(matters), fields, tuple(matters), running, compile(tree))
+    return Atom(
+        text[node.start : node.end],
+        category,
+        bool(matters),
+        fields,
+        tuple(matters),
+        running,
+        compile(tree),
+        _line(node, text),
+    )
+
+
+_MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
+
+
+def _line(node: Node, text: str) -> NumberComparison | None:
+    """Return the comparison that a part is; None for anything else."""
+    if isinstance(node, Call) and node.name in ("ISBLANK", "ISNUMBER"):
+        asked = node.arguments[0]
+        return (
+            NumberComparison(node.name, 0.0, fields=(_name_of(asked, text),))
+            if isinstance(asked, Name | Cell)
+            else None
+        )
+    if not isinstance(node, Binary) or node.operator not in _MIRRORED:
+        return None
+    left, right, sign = node.left, node.right, node.operator
+    if (number := _number(right)) is None:
+        left, sign, number = right, _MIRRORED[sign], _number(left)
+    if number is None:
+        return None
+    if isinstance(left, Name | Cell):
+        return NumberComparison(sign, number, fields=(_name_of(left, text),))
+    if isinstance(left, Binary) and left.operator in ("+", "-", "*", "/"):
+        sides = left.left, left.right
+        if isinstance(sides[0], Name | Cell) and isinstance(sides[1], Name | Cell):
+            return NumberComparison(sign, number, left.operator, (_name_of(sides[0], text), _name_of(sides[1], text)))
+    return None
+
+
+def _number(node: Node) -> float | None:
+    if isinstance(node, Unary) and node.operator == "-" and (number := _number(node.operand)) is not None:
+        return -number
+    return node.value if isinstance(node, Constant) and type(node.value) is float else None
 
 
 def strangers_of(part: Logic | Atom, own_fields: Iterable[str]) -> list[str]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import nan
 
+import numpy as np
 import pytest
 
-from core.compliance.coverage import income, structure
+from core.compliance import coverage
+from core.compliance.coverage import NOTES_MAX, STRUCTURES_MAX, income, structure
 from core.portfolio.model.portfolio import Deal
 from tests.core.compliance.conftest import G1_NOTES, tranches_of
 from tests.rows import every
@@ -18,6 +21,18 @@ def roles(
     """Name and cumulative balance of the OC-tested classes where each note has a balance of 1."""
     built = structure(tranches_of([(name, 1.0) for name in notes], oc=oc, ic=ic), nan, 0.25)
     return [(test.name, built.balance(test.at)) for test in built.oc]
+
+
+def test_the_structures_of_usual_deals_are_kept_by_what_their_notes_say() -> None:
+    """Long names and hundreds of notes are read anew; ranks of another type are other ranks."""
+    coverage._structure.cache_clear()
+    assert structure(tranches_of(G1_NOTES), 4.0, 0.25) is structure(tranches_of(G1_NOTES), 4.0, 0.25)
+    for notes in ([("A" * 501, 1.0)], [("A", 1.0)] * (NOTES_MAX + 1)):
+        assert structure(tranches_of(notes), 4.0, 0.25).balance(len(notes) - 1) == len(notes)
+    assert coverage._structure.cache_info().currsize == 1
+    assert coverage._structure.cache_info().maxsize == STRUCTURES_MAX == NOTES_MAX == 64
+    wide = replace(tranches_of([("A", 1.0), ("B", 2.0)]), rank=np.array([1, 2**32 + 1]))  # type: ignore[arg-type]
+    assert [group.balance for group in structure(wide, 4.0, 0.25).groups] == [1.0, 2.0]
 
 
 def test_triggers_name_the_tested_classes() -> None:

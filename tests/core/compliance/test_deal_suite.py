@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from core.compliance import deal_suite
 from core.compliance.deal_suite import ROWS, step_of
-from core.compliance.judging import rounded_half_away
 from core.compliance.limits import check_threshold
 from core.compliance.measures import NO_TRANCHES
 from core.compliance.result import Threshold
 from core.compliance.run import NO_TRIGGER, UnknownSuite, run_suite
+from core.compliance.verdicts import rounded_half_away
 from core.definition import READY, DefinitionError, parse, parse_toml, to_document
 from core.definition.definition import DealTest, Definition
 from core.definition.terms import DENOMINATORS, MEASURES

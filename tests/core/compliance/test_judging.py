@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.compliance.judging import cushion_of, status_of
 from core.compliance.limits import ResolvedThreshold
 from core.compliance.result import Direction, Threshold
 from core.compliance.run import run_suite
+from core.compliance.verdicts import cushion_of, status_of
 from tests.core.compliance.conftest import A, largest, portfolio_of
 
 BOUNDARIES: list[tuple[Direction, float, float, float | None, float, float | None, str]] = [

@@ -10,14 +10,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core.compliance.run import run_suite
-from core.deals.movements import LOANS_SHOWN, PARTS, Movement, movements
+from core.deals.movements import _KINDS, LOANS_SHOWN, PARTS, Movement, _Mix, movements
 from core.definition import parse
 from core.generate import generate
+from core.grid._intern import intern
+from core.grid.column import Text
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact, Facts, FactSubject
-from core.portfolio.model.portfolio import Deal, Tranches
+from core.portfolio.model.portfolio import Amortization, Deal, Names, Strings, Tranches
 from tests.core.compliance.conftest import portfolio_of
 
 Columns = dict[str, Any]
@@ -245,3 +249,62 @@ def test_a_correction_of_one_month_holds_at_every_step() -> None:
     (moved,) = movements(first, second, run, definition=definition)
     assert (moved.before, moved.after) == (10_502.0, 10_602.0)
     assert {part.part: part.change for part in moved.parts if part.change} == {"liabilities_and_cash": 100.0}
+
+
+def plain(portfolio: Portfolio) -> dict[str, Any]:
+    """Every column as it is read, with the payments."""
+    columns: dict[str, Any] = {"lien": None if portfolio.lien is None else portfolio.lien.tolist()}
+    for kind in _KINDS:
+        for target, values in getattr(portfolio, kind).items():
+            if isinstance(values, Names):
+                columns[target] = [values.values[code] if code >= 0 else None for code in values.codes.tolist()]
+            else:
+                columns[kind, target] = values.dtype, values.tobytes()
+    paid = portfolio.amortization
+    columns["paid"] = None if paid is None else [paid.row.tolist(), paid.days.tolist(), paid.amount.tolist()]
+    return columns | {"deal": portfolio.deal, "count": portfolio.row_count, "notes": portfolio.notes}
+
+
+LOAN = st.fixed_dictionaries({
+    "cusip": st.sampled_from([f"{at}23456AB{at}" for at in range(1, 8)]),
+    "par_value": st.sampled_from([-0.0, 1e6, 2e6, 3e6]),
+    "price": st.sampled_from([None, 80.0, 99.0]),
+    "industry": st.sampled_from([None, "Software", "Retail", "Media"]),
+    "rating_agency_a": st.sampled_from([0, 14, 17]),
+    "is_fixed": st.booleans(),
+    "spread": st.sampled_from([300.0, 400.0]),
+})  # fmt: skip
+BOOKS = st.lists(LOAN, min_size=1, max_size=7, unique_by=lambda loan: loan["cusip"])
+ABSENT = st.sets(st.sampled_from(["price", "industry", "rating_agency_a", "spread"]))
+
+
+@settings(max_examples=60)
+@given(
+    BOOKS,
+    BOOKS,
+    st.sets(st.sampled_from(["price", "industry", "rating_agency_a", "spread"])),
+    st.booleans(),
+    st.booleans(),
+)
+def test_a_loan_alone_is_as_if_all_were_mixed(
+    earlier: list[dict[str, Any]], later: list[dict[str, Any]], absent: set[str], is_first: bool, is_pooled: bool
+) -> None:
+    def book(loans: list[dict[str, Any]], without: set[str]) -> Portfolio:
+        columns = {name: [loan[name] for loan in loans] for name in loans[0] if name not in without}
+        rows = np.arange(len(loans), dtype=np.int64)
+        paid = Amortization(row=rows, days=rows + 30, amount=rows * 10.0)
+        portfolio = portfolio_of(columns, deal=Deal(as_of=float(20_000 + len(loans))), amortization=paid)
+        if is_pooled:
+            pools = {name: Strings(Text(*intern(names.values)[1:])) for name, names in portfolio.names.items()}
+            names = {name: Names(names.codes, pools[name]) for name, names in portfolio.names.items()}
+            portfolio = replace(portfolio, names=names)
+        return portfolio
+
+    mix = _Mix(book(earlier, absent if is_first else set()), book(later, set() if is_first else absent))
+    state = mix.start
+    for part, state_after, rows in mix.steps():
+        base = mix.portfolio(state)
+        for row in rows.tolist():
+            alone = mix.with_loan(base, state, part, row)
+            assert plain(alone) == plain(mix.portfolio(mix.with_rows(state, part, np.array([row]))))
+        state = state_after
