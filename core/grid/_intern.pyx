@@ -33,6 +33,10 @@ cdef extern from *:
     }
     """
     uint64_t cushion_hash(const char *text, int64_t length, uint64_t seed) noexcept nogil
+    void __builtin_prefetch(const void *place) noexcept nogil
+
+cdef enum:
+    _AHEAD = 16     # strings by which the table is asked for before it is read: it does not fit into the cache
 
 
 cdef int pool_open(Pool *pool, uint64_t seed, int64_t size_max) noexcept nogil:
@@ -169,3 +173,112 @@ def intern(values):
     finally:
         pool_close(&pool)
     return codes.base, offsets, data
+
+
+cdef class TextIndex:
+    """The code of each string of a pool; of equal strings the first one's.
+
+    The pool's arrays are kept as they are, so that nothing is copied.
+
+    Raises:
+        ValueError: the offsets leave the data.
+        MemoryError: no memory.
+    """
+
+    cdef const int64_t[::1] offsets
+    cdef const uint8_t[::1] data
+    cdef uint32_t[::1] stamps
+    cdef int32_t[::1] table
+    cdef uint64_t seed, mask
+    cdef readonly bint is_distinct
+    """Whether no two of the strings are equal."""
+
+    def __init__(self, const int64_t[::1] offsets not None, const uint8_t[::1] data not None):
+        cdef Py_ssize_t count = offsets.shape[0] - 1
+        cdef Py_ssize_t code
+        cdef uint64_t slot
+        _check_pool(offsets, data)
+        self.seed, self.mask = <uint64_t> SEED, 15
+        while self.mask < 2 * <uint64_t> count:
+            self.mask = self.mask * 2 + 1
+        self.offsets, self.data, self.is_distinct = offsets, data, True
+        self.stamps = np.empty(count, np.uint32)
+        self.table = np.zeros(self.mask + 1, np.int32)
+        with nogil:
+            for code in range(count):
+                self.stamps[code] = self.stamp(self.text(code), self.size(code))
+            for code in range(count):
+                if code + _AHEAD < count:
+                    __builtin_prefetch(&self.table[self.stamps[code + _AHEAD] & self.mask])
+                if self.place(self.text(code), self.size(code), self.stamps[code], &slot) < 0:
+                    self.table[slot] = <int32_t> (code + 1)
+                else:
+                    self.is_distinct = False
+
+    cdef inline const char *text(self, Py_ssize_t code) noexcept nogil:
+        return <const char *> self.data_at(self.offsets[code])
+
+    cdef inline const uint8_t *data_at(self, int64_t at) noexcept nogil:
+        return &self.data[at] if at < self.data.shape[0] else NULL
+
+    cdef inline int64_t size(self, Py_ssize_t code) noexcept nogil:
+        return self.offsets[code + 1] - self.offsets[code]
+
+    cdef inline uint32_t stamp(self, const char *text, int64_t length) noexcept nogil:
+        return <uint32_t> cushion_hash(text, length, self.seed)
+
+    cdef inline int32_t place(self, const char *text, int64_t length, uint32_t stamp, uint64_t *slot) noexcept nogil:
+        """The code of a string; -1 without it, with the slot where it would be."""
+        cdef int32_t code
+        slot[0] = stamp & self.mask
+        while self.table[slot[0]]:
+            code = self.table[slot[0]] - 1
+            if self.stamps[code] == stamp and self.size(code) == length and (
+                length == 0 or memcmp(self.text(code), text, length) == 0
+            ):
+                return code
+            slot[0] = (slot[0] + 1) & self.mask
+        return -1
+
+    def code(self, str text not None):
+        """The code of a string; -1 where the pool does not have it."""
+        cdef Py_ssize_t length
+        cdef const char *written
+        cdef uint64_t slot
+        try:
+            written = PyUnicode_AsUTF8AndSize(text, &length)
+        except UnicodeEncodeError:
+            return -1
+        return self.place(written, length, self.stamp(written, length), &slot)
+
+    def codes(self, const int64_t[::1] offsets not None, const uint8_t[::1] data not None):
+        """The code of each string of another pool; -1 where this one does not have it.
+
+        Raises:
+            ValueError: the offsets leave the data.
+        """
+        cdef Py_ssize_t count = offsets.shape[0] - 1
+        cdef Py_ssize_t at
+        cdef int64_t length
+        cdef uint64_t slot
+        cdef const char *text
+        _check_pool(offsets, data)
+        cdef int32_t[::1] codes = np.empty(count, np.int32)
+        with nogil:
+            for at in range(count):
+                length = offsets[at + 1] - offsets[at]
+                text = <const char *> &data[offsets[at]] if length else NULL
+                codes[at] = self.place(text, length, self.stamp(text, length), &slot)
+        return codes.base
+
+
+cdef int _check_pool(const int64_t[::1] offsets, const uint8_t[::1] data) except -1:
+    cdef Py_ssize_t at
+    cdef bint whole = 0 < offsets.shape[0] <= 0x40000000 and offsets[0] >= 0
+    if whole:
+        for at in range(offsets.shape[0] - 1):
+            whole &= offsets[at] <= offsets[at + 1]
+        whole &= offsets[offsets.shape[0] - 1] <= data.shape[0]
+    if not whole:
+        raise ValueError("the pool's offsets leave its data")
+    return 0

@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, cast
+from typing import Any, BinaryIO, Final, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.grid._cells import are_cells, is_zero
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, parse_range, range_name
 from core.grid.calculation import DEFAULT as CALCULATION
 from core.grid.calculation import ITERATIONS_MAX, Calculation, CalculationDoubt
@@ -36,6 +38,8 @@ _WHOLE_SPANS: Final = "2"
 
 _HEADER_BYTES_MAX: Final = 64 * 1024
 _ALIGNMENT: Final = 8
+_BLOCK_BYTES: Final = 256 * 1024
+"""Zeros that are left out of the file: numbers of text, formats of cells that have none."""
 _KIND_MAX: Final = max(Kind)
 
 _TENSORS: Final = {
@@ -290,10 +294,22 @@ def write_sheet(sheet: Sheet, path: Path) -> None:
             file.write(header)
             for name in _TENSORS:
                 for part in parts[name]:
-                    file.write(part.data)
+                    _write(file, part)
+            file.truncate()
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _write(file: BinaryIO, part: NDArray[Any]) -> None:
+    """Write an array; a block of zeros becomes a hole, which reads as zeros."""
+    content = part.view(np.uint8)
+    for start in range(0, len(content), _BLOCK_BYTES):
+        block = content[start : start + _BLOCK_BYTES]
+        if len(block) < _BLOCK_BYTES or not is_zero(block):
+            file.write(block.data)
+        else:
+            file.seek(_BLOCK_BYTES, os.SEEK_CUR)
 
 
 def _parts(sheet: Sheet) -> dict[str, list[NDArray[Any]]]:
@@ -467,11 +483,7 @@ def _check_cells(tensors: dict[str, NDArray[Any]], text_count: int, row_count: i
     _require((starts[1:] > stops[:-1])[column_of_run[1:] == column_of_run[:-1]].all())
     total = int(lengths.sum(dtype=np.int64))
     _require(all(len(tensors[name]) == total for name in ("kinds", "numbers", "codes", "formats")))
-    _require(kinds.max(initial=0) <= _KIND_MAX)
-    _require(codes.min(initial=-1) >= -1 and codes.max(initial=-1) < text_count)
-    _require(np.array_equal(kinds == Kind.TEXT, codes >= 0))
-    errors = numbers[kinds == Kind.ERROR]
-    _require(np.isin(errors, np.arange(len(ERRORS))).all())
+    _require(are_cells(kinds, numbers, codes, _KIND_MAX, text_count, len(ERRORS)))
 
 
 def _text(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> Text:

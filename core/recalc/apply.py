@@ -20,6 +20,7 @@ from core.formula.language import FormulaError, LimitExceeded, Node, parse, rend
 from core.formula.machine import CompiledTree, lifts, may_be_array
 from core.formula.machine import compile as compile_tree
 from core.formula.values import VALUE, Array, Failure, Locally
+from core.grid._cells import mark
 from core.grid.address import COLUMNS_MAX, column_name
 from core.grid.column import Column, column_of
 from core.grid.sheet import Sheet, Workbook
@@ -210,8 +211,9 @@ def apply_column(
     column = engine.cells[index].columns[at]
     assert column is not None
     cells = column.span(first, count)
-    texts = [engine.pool.strings[code] for code in np.unique(cells.codes).tolist() if code >= 0]
-    if sum(map(len, texts)) > TEXT_CHARACTERS_MAX:
+    used = np.zeros(len(engine.pool) + 1, np.bool_)
+    mark(used.view(np.uint8), cells.codes)
+    if sum(len(engine.pool.text(code)) for code in np.flatnonzero(used[:-1]).tolist()) > TEXT_CHARACTERS_MAX:
         raise CannotApply(f"the column's text is longer than {TEXT_CHARACTERS_MAX:,} characters")
     circular = [engine.place(*cell) for cycle in outcome.cycles for cell in cycle]
     new_doubts = doubts(circular, [engine.place(*cell) for cell in outcome.unconverged], outcome.iterations)
@@ -222,7 +224,7 @@ def apply_column(
         column=at,
         formula=text,
         rows_affected=count,
-        rows_failed=int(np.count_nonzero(cells.kinds == Kind.ERROR)),
+        rows_failed=int(np.count_nonzero(cells.kinds == int(Kind.ERROR))),
         cells_recalculated=count_cells(outcome.touched) - count,
     )
 

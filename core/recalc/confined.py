@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -47,10 +47,13 @@ def parse(order: ParseOrder, folder: Path) -> ParseAnswer:
 
 
 @contextmanager
-def calculating(now: str | None, seconds_max: float, folder: Path) -> Iterator[Finish]:
+def calculating(
+    now: str | None, seconds_max: float, folder: Path, draw: Callable[[], float] = random
+) -> Iterator[Finish]:
     """What a child does with a workbook that it read.
 
     Formulas without values are calculated, in so many seconds from here on, or with no `now` are blank, with a warning.
+    `draw` is what RAND asks.
 
     Meanwhile a mark stands in the folder, by which `core.files.isolate.read_by_child` knows that the file was read.
     """
@@ -64,7 +67,7 @@ def calculating(now: str | None, seconds_max: float, folder: Path) -> Iterator[F
         left = min(deadline - monotonic(), FILLING_SECONDS_MAX)
         try:
             signal.setitimer(signal.ITIMER_REAL, max(left, 0.0) + LATER_SECONDS, AGAIN_SECONDS)
-            return with_values(book, now=datetime.fromisoformat(now), random=random, seconds_max=left)
+            return with_values(book, now=datetime.fromisoformat(now), random=draw, seconds_max=left)
         except _OutOfTime:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
             return with_values(book, now=None, random=None, seconds_max=0.0)

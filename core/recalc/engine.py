@@ -33,7 +33,7 @@ from core.recalc.outcome import CalculationOutcome, Cycle
 from core.recalc.precision import Precision
 from core.recalc.regions import Region, Shape
 from core.recalc.runs import FormulaRun, runs_of_formulas, runs_of_texts
-from core.recalc.store import SheetCells, read_list, span_of_list
+from core.recalc.store import SheetCells, are_plain, read_list, span_of_list
 
 if TYPE_CHECKING:
     from core.recalc.graph import Rectangle
@@ -141,7 +141,9 @@ class Engine:
         `checked` as in `read_column`.
         """
         cells, count = self.cells[sheet], len(values)
-        kinds, numbers, codes = self._stored(values, checked)
+        is_array = isinstance(values, np.ndarray) and values.dtype.kind in "fiu"
+        listed: list[Any] = [] if is_array else values if type(values) is list else list(values)
+        span = None if are_plain(listed) else span_of_list(listed, self.pool, checked)
         stored = cells.grown(column, first, first + count - 1)
         if stored.owners is not None:
             owned = np.flatnonzero(stored.owners[first - stored.base : first - stored.base + count] >= 0)
@@ -150,23 +152,15 @@ class Engine:
                 self._owner_of(cells, row, column)  # refused before anything is changed
             for row in rows:
                 self._release(cells, row, column)
-        stored.fill(first, kinds, numbers, codes)
+        if is_array:
+            stored.fill_numbers(first, np.ascontiguousarray(values, np.float64))
+        elif span is None:
+            stored.fill_plain(first, listed, count, self.pool)
+        else:
+            stored.fill(first, span.kinds, span.numbers, span.codes)
         if self.precision is not None:
             self.precision.round_cells(cells, column, first, first + count - 1)
         self.changed.append((sheet, first, first + count - 1, column, column))
-
-    def _stored(self, values: Any, checked: Callable[[Any], Any]) -> tuple[Any, Any, Any]:
-        """Return kinds, numbers and codes of given constants; NaN is blank."""
-        if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
-            span = span_of_list(list(values), self.pool, checked)
-            return span.kinds, span.numbers, span.codes
-        numbers = values.astype(np.float64, copy=False)
-        blank = ~np.isfinite(numbers)
-        kinds = np.ones(len(numbers), np.uint8)
-        if blank.any():
-            kinds[blank] = 0
-            numbers = np.where(blank, 0.0, numbers)
-        return kinds, numbers, np.int32(-1)
 
     def _owner_of(self, cells: SheetCells, row: int, column: int) -> Region | None:
         """Return the formula that a cell belongs to, if it may be taken out of it.
@@ -364,9 +358,7 @@ class Engine:
             if work and self.calculated:  # before the first time all waits anyway
                 graph.propagate(work)
             self.calculated = True
-            if self.environment.indexes:
-                waiting = [(r.cells.index, r.first, r.bottom, r.left, r.right) for r in graph.waiting]
-                graph.forget_indexes(edits + waiting)
+            graph.forget_indexes(edits)
             graph.calculate()
             touched, cycles, faults, work = graph.take()
             outcome.touched += touched

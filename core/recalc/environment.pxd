@@ -24,4 +24,5 @@ cdef class BookEnvironment(Environment):
     cdef int stand(self, SheetCells cells, Py_ssize_t row, Py_ssize_t column) except -1
     cdef int require(self, SheetCells cells, Py_ssize_t top, Py_ssize_t left, Py_ssize_t bottom, Py_ssize_t right) except -1
     cdef list waiting(self, SheetCells cells, Py_ssize_t top, Py_ssize_t left, Py_ssize_t bottom, Py_ssize_t right)
+    cpdef Span span_of(self, SheetCells cells, Py_ssize_t column, Py_ssize_t top, Py_ssize_t rows)
     cpdef Span span(self, str sheet, Py_ssize_t column, Py_ssize_t first_row, Py_ssize_t rows)

@@ -162,7 +162,7 @@ cdef class BookEnvironment(Environment):
         if cells is None:
             raise Failure(REF)
         if reference.sheet is not cells.name:
-            reference = Reference(cells.name, top, left, bottom, right, reference.more)
+            reference = _on(cells.name, reference)
         if top == 0 and bottom >= SHEET_ROWS - 1:
             bottom = max(0, cells.rows_used - 1)
         if left == 0 and right >= SHEET_COLUMNS - 1:
@@ -180,9 +180,9 @@ cdef class BookEnvironment(Environment):
                     values.append(None if found is None else found.value(row, self.pool))
             return Array(rows, columns, values, reference=reference)
         spans = tuple([self.span_of(cells, column, top, rows) for column in range(left, right + 1)])
-        return Array(rows, columns, reference=reference, spans=spans, pool=self.pool)
+        return _of_spans(rows, columns, reference, spans, self.pool)
 
-    def span_of(self, SheetCells cells, Py_ssize_t column, Py_ssize_t top, Py_ssize_t rows):
+    cpdef Span span_of(self, SheetCells cells, Py_ssize_t column, Py_ssize_t top, Py_ssize_t rows):
         """One column of a range; of a column without cells one that is blank."""
         cdef CellColumn found = cells.column(column)
         if found is None:
@@ -290,6 +290,22 @@ cdef class BookEnvironment(Environment):
         if self.chance is None:
             raise ContextError("the formula asks for a random number, and no source of them was given")
         return self.chance()
+
+
+# Made without a call of the type: with its arguments by name it takes as long as finding the spans.
+
+
+cdef inline Reference _on(str sheet, Reference reference):
+    cdef Reference moved = <Reference> Reference.__new__(Reference)
+    moved.sheet, moved.more = sheet, reference.more
+    moved.top, moved.left, moved.bottom, moved.right = reference.top, reference.left, reference.bottom, reference.right
+    return moved
+
+
+cdef inline Array _of_spans(Py_ssize_t rows, Py_ssize_t columns, Reference reference, tuple spans, TextPool pool):
+    cdef Array found = <Array> Array.__new__(Array)
+    found.rows, found.columns, found.reference, found.spans, found.pool = rows, columns, reference, spans, pool
+    return found
 
 
 cdef CellColumn _NOTHING = CellColumn(0, 0)

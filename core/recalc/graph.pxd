@@ -48,6 +48,8 @@ cdef class Graph:
     cdef readonly list data_tables
     cdef object reads_of(self, Region region)
     cdef int link_all(self) except -1
+    cdef int mark(self, Region region, Py_ssize_t low, Py_ssize_t high, Read read, list work) except -1
+    cpdef int mark_rows(self, Region region, Py_ssize_t low, Py_ssize_t high, list work) except -1
     cdef int run_stack(self, list stack) except -1
     cdef int push(self, list stack, Region region, Py_ssize_t low, Py_ssize_t high, bint demanded) except -1
     cdef int needs(self, list stack, Region region, Py_ssize_t low, Py_ssize_t high) except -1

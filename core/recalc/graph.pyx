@@ -222,21 +222,21 @@ cdef class Graph:
                     self.mark(region, low if read.high_fixed else low - read.high,
                               high if read.low_fixed else high - read.low, read, work)
 
-    def mark(self, Region region, Py_ssize_t low, Py_ssize_t high, Read read, list work):
+    cdef int mark(self, Region region, Py_ssize_t low, Py_ssize_t high, Read read, list work) except -1:
         """Mark the rows of a region that read the changed ones, and those that read these in turn."""
         low = region.first if read.high_fixed or low < region.first else low
         high = region.last if read.low_fixed or high > region.last else high
         if low > high:
-            return
+            return 0
         if region.order == TANGLED:
             low, high = region.first, region.last
         elif region.order == ABOVE:
             high = region.last
         elif region.order == BELOW:
             low = region.first
-        self.mark_rows(region, low, high, work)
+        return self.mark_rows(region, low, high, work)
 
-    def mark_rows(self, Region region, Py_ssize_t low, Py_ssize_t high, list work):
+    cpdef int mark_rows(self, Region region, Py_ssize_t low, Py_ssize_t high, list work) except -1:
         """Mark rows of a region and note them as changed."""
         if not region.dirty:
             self.waiting.append(region)
@@ -245,16 +245,19 @@ cdef class Graph:
                 work.append((region.cells.index, region.first, region.bottom, region.left, region.right))
         elif region.mark(low, high):
             work.append((region.cells.index, low, high, region.left, region.left))
+        return 0
 
-    def forget_indexes(self, list rectangles):
-        """Drop what was built over cells that change."""
+    def forget_indexes(self, list edits):
+        """Drop what was built over cells that change: edited rectangles, and what waits."""
+        cdef Region region
         indexes = self.environment.indexes
         if not indexes:
             return
-        if len(indexes) > 256 or len(rectangles) > 64:
+        if len(indexes) > 256 or len(edits) + len(self.waiting) > 64:
             indexes.clear()
             return
-        for sheet, low, high, left, right in rectangles:
+        waiting = [(region.cells.index, region.first, region.bottom, region.left, region.right) for region in self.waiting]
+        for sheet, low, high, left, right in edits + waiting:
             name = (<SheetCells> self.sheets[sheet]).name
             for key in [key for key in indexes
                         if key[0] == name and key[1] <= high and low <= key[3] and key[2] <= right and left <= key[4]]:

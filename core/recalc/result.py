@@ -196,6 +196,11 @@ def count_cells(touched: list[tuple[Region, int, int]]) -> int:
         region, low, high = touched[0]
         if not region.fills:
             return high - low + 1
+    if len({region for region, _, _ in touched}) == len(touched):
+        return sum(
+            (region.bottom - region.first + 1) * (region.right - region.left + 1) if region.fills else high - low + 1
+            for region, low, high in touched
+        )
     runs_by_region: dict[Region, list[tuple[int, int]]] = {}
     for region, low, high in touched:
         runs_by_region.setdefault(region, []).append((low, high))

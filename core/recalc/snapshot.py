@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.formula.machine import lifts, may_be_array
+from core.formula.values import TextPool
+from core.grid._cells import mark
 from core.grid.address import range_name
 from core.grid.column import BLANKS_MAX, Column, GappedColumn, Text, column_of, frozen
 from core.grid.sheet import Formulas, Sheet
@@ -41,7 +43,7 @@ def sheets_of(engine: Engine, changed: Container[int] | None = None) -> tuple[Sh
         if changed is not None and sheet.index not in changed:
             sheets.append(sheet)
             continue
-        columns, text = _with_text(_columns(cells, sheet, engine.date_formats), cells, engine.pool.strings)
+        columns, text = _with_text(_columns(cells, sheet, engine.date_formats), cells, engine.pool)
         formulas = _formulas(by_sheet[cells.index]) if engine.formulas_changed else sheet.formulas
         sheets.append(replace(sheet, columns=columns, row_count=cells.rows_used, text=text, formulas=formulas))
     return tuple(sheets)
@@ -64,11 +66,11 @@ def _text(strings: Sequence[str], before: Text | None = None) -> Text:
 def _columns(cells: SheetCells, sheet: Sheet, dates: NDArray[np.bool_]) -> list[Column | None]:
     """Return the columns.
 
-    Those that nobody read as they are stored, all others with the book's codes of text.
+    Those that nobody wrote as they are stored, all others with the book's codes of text.
     """
     return [
-        cells.unread[at]
-        if at in cells.unread
+        cells.unwritten[at]
+        if at in cells.unwritten
         else None
         if column is None
         else _column(column, sheet.columns[at] if at < sheet.column_count else None, dates)
@@ -77,38 +79,43 @@ def _columns(cells: SheetCells, sheet: Sheet, dates: NDArray[np.bool_]) -> list[
 
 
 def _with_text(
-    columns: list[Column | None], cells: SheetCells, strings: Sequence[str]
+    columns: list[Column | None], cells: SheetCells, pool: TextPool
 ) -> tuple[tuple[Column | None, ...], Text]:
     """Return the columns of a sheet with the codes of its own text, which is the stored one with what is new behind it.
 
     Where more than half of that text would be used by no cell, it is made anew.
     """
-    stored = _text([]) if cells.text is None else cells.text
-    read = [at for at, column in enumerate(columns) if column is not None and at not in cells.unread]
-    own = np.full(len(strings) + 1, -1, np.int32)  # the sheet's code by the book's
-    known = np.flatnonzero(cells.entered[:-1] >= 0)
-    own[cells.entered[known]] = known
-    used = np.zeros(len(strings) + 1, np.bool_)
-    for at in read:
-        used[_codes(columns[at])] = True
-    new = np.flatnonzero(used[:-1] & (own[:-1] < 0))
-    own[new] = np.arange(len(stored), len(stored) + len(new))
-    for at in read:
-        columns[at] = _recode(columns[at], own)
-    text = _text([strings[code] for code in new.tolist()], stored) if len(new) else stored
+    text = _text([]) if cells.text is None else cells.text
+    written = [at for at, column in enumerate(columns) if column is not None and at not in cells.unwritten]
+    used = np.zeros(len(pool) + 1, np.bool_)
+    for at in written:
+        _mark(used, columns[at])
+    if used[:-1].any():
+        own = np.full(len(pool) + 1, -1, np.int32)  # the sheet's code by the book's
+        known = np.flatnonzero(cells.entered[:-1] >= 0)
+        own[cells.entered[known]] = known
+        new = np.flatnonzero(used[:-1] & (own[:-1] < 0))
+        own[new] = np.arange(len(text), len(text) + len(new))
+        for at in written:
+            columns[at] = _recode(columns[at], own)
+        text = _text([pool.text(code) for code in new.tolist()], text) if len(new) else text
     used = np.zeros(len(text) + 1, np.bool_)
     for column in columns:
-        used[_codes(column)] = True
-    kept = np.flatnonzero(used[:-1])
-    if 2 * len(kept) >= len(text):
+        _mark(used, column)
+        if 2 * np.count_nonzero(used[:-1]) >= len(text):
+            break
+    if 2 * np.count_nonzero(used[:-1]) >= len(text):
         return tuple(columns), text
+    kept = np.flatnonzero(used[:-1])
     own = np.full(len(text) + 1, -1, np.int32)
     own[kept] = np.arange(len(kept))
     return tuple(_recode(column, own) for column in columns), _text([text[code] for code in kept.tolist()])
 
 
-def _codes(column: Column | None) -> NDArray[np.int32]:
-    return np.zeros(0, np.int32) if column is None else column.dense.codes
+def _mark(used: NDArray[np.bool_], column: Column | None) -> None:
+    """Mark the codes of a column."""
+    if column is not None:
+        mark(used.view(np.uint8), column.dense.codes)
 
 
 def _recode(column: Column | None, codes: NDArray[np.int32]) -> Column | None:
@@ -118,17 +125,22 @@ def _recode(column: Column | None, codes: NDArray[np.int32]) -> Column | None:
     """
     if column is None:
         return None
-    cells = replace(column.dense, codes=frozen(codes[column.dense.codes]))
+    recoded = column.dense.codes.copy()
+    places = np.flatnonzero(recoded >= 0)
+    recoded[places] = codes[recoded[places]]
+    cells = replace(column.dense, codes=frozen(recoded))
     return GappedColumn(cells, *column.runs) if isinstance(column, GappedColumn) else cells
 
 
 def _column(column: CellColumn, carried: Column | None, dates: NDArray[np.bool_]) -> Column | None:
     """Return the span from the first cell that is not blank, or has a format, to the last one; without its long
     gaps."""
-    filled = np.flatnonzero(column.kinds) + column.base
-    if _has_gap(filled, carried):
-        return _cut(column, filled, carried, dates)
-    spans = [(int(filled[0]), int(filled[-1]) + 1)] if len(filled) else []
+    spans = _filled_whole(column) if carried is None else []
+    if not spans:
+        filled = np.flatnonzero(column.kinds) + column.base
+        if _has_gap(filled, carried):
+            return _cut(column, filled, carried, dates)
+        spans = [(int(filled[0]), int(filled[-1]) + 1)] if len(filled) else []
     spans += [(carried.start, carried.stop)] if carried is not None else []
     if not spans:
         return None
@@ -141,6 +153,14 @@ def _column(column: CellColumn, carried: Column | None, dates: NDArray[np.bool_]
         formats[cut] = carried.formats
         kinds[cut] = _dated(kinds[cut], numbers[cut], carried.kinds, carried.formats, dates)
     return Column(first, frozen(kinds), frozen(numbers), frozen(codes), frozen(formats))
+
+
+def _filled_whole(column: CellColumn) -> list[tuple[int, int]]:
+    """Return the span of a column without a blank in between, or nothing."""
+    is_filled = column.kinds != 0
+    first, last = int(is_filled.argmax()), column.size - int(is_filled[::-1].argmax())
+    whole = column.size > 0 and is_filled[first] and is_filled[first:last].all()
+    return [(column.base + first, column.base + last)] if whole else []
 
 
 def _dated(
@@ -205,6 +225,9 @@ def _formulas(regions: list[Region]) -> Formulas:
     if not rows:
         nothing = np.zeros(0, np.int32)
         return Formulas(nothing, nothing, nothing, nothing, _text([]), {})
+    if len(rows) == 1 and not areas:
+        own, head = frozen(rows[0]), frozen(heads[0])
+        return Formulas(own, frozen(columns[0]), head, head, _text(texts), {})
     all_rows, all_columns, all_heads = map(np.concatenate, (rows, columns, heads))
     order = np.lexsort((all_columns, all_rows))
     place = np.empty(count, np.int32)

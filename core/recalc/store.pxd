@@ -34,6 +34,7 @@ cdef class SheetCells:
     cdef readonly int index
     cdef readonly list columns
     cdef readonly dict unread        # by position the stored columns that nobody asked for
+    cdef readonly dict unwritten     # by position the stored columns that are as they were, those with them
     cdef readonly object text        # the stored sheet's text, and the book's code of each: -2 where it is not entered
     cdef readonly object entered
     cdef TextPool pool

@@ -1,6 +1,7 @@
 """The cells of a book in columns that can change: kinds, numbers, text codes, and which region a formula belongs to."""
 
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.string cimport memchr, memcpy, memset
 from posix.mman cimport MAP_ANONYMOUS, MAP_FAILED, MAP_PRIVATE, PROT_READ, PROT_WRITE, mmap, munmap
 
 import os
@@ -12,12 +13,17 @@ from cpython.buffer cimport PyBuffer_FillInfo
 from core.formula.values.value cimport Error, TextPool, Span, cell_of
 from core.values cimport BLANK, BOOLEAN, DATE, ERROR, NUMBER, TEXT
 from core.formula.values import NUM, VALUE, Array, Date
+from core.grid._cells import mark
 from core.grid.address import COLUMNS_MAX, ROWS_MAX
 from core.grid.column import GappedColumn
 
 cdef enum:
     SPANS_KEPT = 4096
+    FEW = 8  # times as many other cells, and a column's texts are taken one by one
+    BLOCK_ROWS = 4_096  # are looked at for what is no number while they are in the cache
     GAP_MIN = 65_536  # rows without a cell from which a column's memory is taken by the page
+    SEEN_BITS = 12
+    SEEN = 1 << SEEN_BITS  # strings of a list whose codes are kept while it is read
 
 cdef Py_ssize_t _ROWS_MAX = ROWS_MAX
 cdef Py_ssize_t _COLUMNS_MAX = COLUMNS_MAX
@@ -70,11 +76,26 @@ cdef object _none(Py_ssize_t size, bint gapped):
     return np.frombuffer(_Pages(size * 4, _minus_ones), np.int32)
 
 
+cdef struct Seen:
+    void *text
+    int32_t code
+
+
+cdef bint _all_finite(const double *numbers, Py_ssize_t size) noexcept nogil:
+    cdef const uint64_t *bits = <const uint64_t *> numbers
+    cdef uint64_t seen = 0
+    cdef Py_ssize_t at
+    for at in range(size):  # an exponent of ones alone carries over into the sign
+        seen |= (bits[at] & <uint64_t> 0x7FF0_0000_0000_0000) + <uint64_t> 0x0010_0000_0000_0000
+    return seen >> 63 == 0
+
+
 cdef class CellColumn:
     """Rows `base` to `base + size - 1` of one column, as `core.grid.column.Column` holds them but growing.
 
     `owners` names the region that each formula cell belongs to, -1 elsewhere; None in a column without formulas.
-    Where many rows have no cell (`gapped`), these take no memory. Invariant: codes is -1 wherever the kind is not text, numbers 0 for text and blank.
+    Where many rows have no cell (`gapped`), these take no memory. Invariant: codes is -1 wherever the kind is not text,
+    numbers 0 for text and blank.
     """
 
     def __init__(self, Py_ssize_t base, Py_ssize_t size):
@@ -173,7 +194,7 @@ cdef class CellColumn:
             self.owners = _none(self.size, self.gapped)
             self.owners_view = self.owners
             self.has_owners = True
-        self.owners_view[first - self.base : last + 1 - self.base] = region
+        self.owners[first - self.base : last + 1 - self.base] = region
         return 0
 
     def fill(self, Py_ssize_t first, kinds, numbers, codes):
@@ -181,6 +202,65 @@ cdef class CellColumn:
         self.reserve(first, first + len(kinds) - 1)
         cut = slice(first - self.base, first - self.base + len(kinds))
         self.kinds[cut], self.numbers[cut], self.codes[cut] = kinds, numbers, codes
+
+    def fill_numbers(self, Py_ssize_t first, const double[::1] numbers):
+        """Write numbers from row `first` on; what is not finite is blank."""
+        cdef Py_ssize_t at, start = 0, stop, size = numbers.shape[0]
+        if size == 0:
+            return
+        self.reserve(first, first + size - 1)
+        cdef uint8_t *kinds = &self.kinds_view[first - self.base]
+        cdef double *to = &self.numbers_view[first - self.base]
+        with nogil:
+            if memchr(kinds, TEXT, size) != NULL:  # elsewhere the codes are -1
+                memset(&self.codes_view[first - self.base], 0xFF, size * sizeof(int32_t))
+            memset(kinds, NUMBER, size)
+            while start < size:
+                stop = min(start + BLOCK_ROWS, size)
+                memcpy(to + start, &numbers[start], (stop - start) * sizeof(double))
+                if not _all_finite(to + start, stop - start):
+                    for at in range(start, stop):
+                        if to[at] - to[at] != 0:
+                            kinds[at], to[at] = BLANK, 0.0
+                start = stop
+
+    def fill_plain(self, Py_ssize_t first, list values, Py_ssize_t count, TextPool pool):
+        """Write so many values that `are_plain` from row `first` on.
+
+        A string that the list repeats is known by its address.
+
+        Raises:
+            RuntimeError: another thread has changed the list since it was looked at.
+        """
+        cdef Py_ssize_t at
+        cdef Seen[SEEN] seen
+        cdef Seen *place
+        cdef uint8_t kind
+        cdef double number
+        cdef int32_t code
+        if len(values) != count or not are_plain(values):
+            raise RuntimeError("the list of values was changed while it was written")
+        self.reserve(first, first + count - 1)
+        at = first - self.base
+        memset(&seen[0], 0, sizeof(seen))
+        for value in values:
+            kind, number, code = BLANK, 0.0, -1
+            if type(value) is str:
+                place = &seen[(<uint64_t> <void *> value * <uint64_t> 0x9E3779B97F4A7C15) >> (64 - SEEN_BITS)]
+                if place.text != <void *> value:
+                    place.code = pool.intern(value)
+                    place.text = <void *> value
+                kind, code = TEXT, place.code
+            elif value is not None and <double> value == <double> value:
+                kind, number = NUMBER, value
+            self.kinds_view[at], self.numbers_view[at], self.codes_view[at] = kind, number, code
+            at += 1
+
+    def copy(self, stored, codes):
+        """Copy the cells of a stored column in one run, its `codes` given; the column is empty."""
+        self.base, self.size = stored.start, stored.stop - stored.start
+        codes = codes if codes.flags.writeable else np.array(codes)
+        self._hold(np.array(stored.kinds), np.array(stored.numbers), codes, None)
 
     def spread(self, stored, codes):
         """Write the cells of a stored column, its codes by their place in it; the column is empty."""
@@ -198,6 +278,7 @@ cdef class SheetCells:
         self.index = index
         self.columns = []
         self.unread = {}
+        self.unwritten = {}
         self.text = None
         self.entered = np.full(1, -1, np.int32)
         self.rows_used = 0
@@ -212,20 +293,25 @@ cdef class SheetCells:
             if isinstance(stored, GappedColumn):
                 found.spread(stored, self.codes_of(stored.dense.codes))
             else:
-                found.fill(stored.start, stored.kinds, stored.numbers, self.codes_of(stored.codes))
+                found.copy(stored, self.codes_of(stored.codes))
         return found
 
     cdef object codes_of(self, object stored):
-        """The book's codes of a stored column's, whose texts are entered into its pool."""
-        cdef Py_ssize_t at
-        cdef list missing
-        used = np.zeros(len(self.entered), bool)
-        used[stored] = True
-        missing = np.flatnonzero(used & (self.entered == -2)).tolist()
-        data, offsets = self.text.data.data, self.text.offsets
-        for at, start, stop in zip(missing, offsets[missing].tolist(), offsets[1:][missing].tolist()):
-            self.entered[at] = self.pool.intern(str(data[start:stop], "utf-8"))
-        return self.entered[stored]
+        """The book's codes of a stored column's, whose texts are entered into its pool; the same where none is a text."""
+        is_text = stored >= 0
+        count = np.count_nonzero(is_text)
+        if not count:
+            return stored
+        if FEW * count > len(stored):
+            used = np.zeros(len(self.entered), np.uint8)
+            mark(used, stored)
+            _enter(self, np.flatnonzero(used & (self.entered == -2)))
+            return self.entered[stored]
+        places = np.flatnonzero(is_text)  # a header above numbers
+        texts, codes = stored[places], np.full(len(stored), -1, np.int32)
+        _enter(self, np.unique(texts[self.entered[texts] == -2]).astype(np.int64))
+        codes[places] = self.entered[texts]
+        return codes
 
     cpdef CellColumn grown(self, Py_ssize_t column, Py_ssize_t first, Py_ssize_t last):
         """The column at a position with rows `first` to `last` in it."""
@@ -238,6 +324,7 @@ cdef class SheetCells:
             low = 0 if first < 1024 else first
             found = self.columns[column] = CellColumn(low, last + 1 - low)
         else:
+            self.unwritten.pop(column, None)
             found.reserve(first, last)
         self.rows_used = max(self.rows_used, last + 1)
         self.columns_used = max(self.columns_used, column + 1)
@@ -261,7 +348,14 @@ cdef class SheetCells:
         self.entered[len(sheet.text)] = -1  # which the code -1 finds
         self.columns = [None] * sheet.column_count
         self.unread = {at: stored for at, stored in enumerate(sheet.columns) if stored is not None}
+        self.unwritten = dict(self.unread)
         self.rows_used, self.columns_used = sheet.row_count, sheet.column_count
+
+
+cdef int _enter(SheetCells cells, object missing) except -1:
+    """Enter stored texts into the book's pool."""
+    cells.entered[missing] = cells.pool.enter(cells.text.data, cells.text.offsets, missing)
+    return 0
 
 
 cdef tuple stored_form(object value, TextPool pool):
@@ -325,6 +419,17 @@ def read_list(SheetCells cells, Py_ssize_t column, list values, TextPool pool, c
         else:
             _write(stored, row, value, pool, checked)
     return rows.base[:found], values if found == count else [values[row] for row in rows[:found]]
+
+
+def are_plain(list values):
+    """Whether each value is a number of a cell, NaN, a text that a cell can hold, or None."""
+    for value in values:
+        if type(value) is str:
+            if len(<str> value) > 32_767:
+                return False
+        elif value is not None and (type(value) is not float or value - value != 0 and value == value):
+            return False
+    return True
 
 
 def span_of_list(list values, TextPool pool, checked):

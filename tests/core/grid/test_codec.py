@@ -20,7 +20,7 @@ from safetensors.numpy import load_file
 from core.grid._intern import intern
 from core.grid.codec import CodecError, WorkbookRecord, open_sheet, open_workbook, write_sheet, write_workbook
 from core.grid.column import Column, Text
-from core.grid.sheet import Formulas, ReadingRemark, Sheet, Table, Workbook
+from core.grid.sheet import Formulas, ReadingRemark, Sheet, Table, Workbook, no_formulas
 from core.values import Kind
 
 
@@ -206,6 +206,21 @@ def test_views_of_other_arrays_are_written_right(tmp_path: Path) -> None:
     back = open_sheet(tmp_path / "s").columns[0]
     assert back is not None
     assert back.numbers.tolist() == wide[::2].tolist()
+
+
+def test_zeros_are_holes_of_the_file(tmp_path: Path) -> None:
+    rows = 300_000
+    numbers = np.zeros(rows)
+    numbers[[0, 100_000, rows - 1]] = -0.0, 2.5, 1.0
+    cells = np.ones(rows, np.uint8), numbers, np.full(rows, -1, np.int32), np.zeros(rows, np.uint16)
+    sheet = replace(sample(), columns=(Column(0, *cells),) * 3, formulas=no_formulas())
+    write_sheet(sheet, tmp_path / "sheet")
+    written = load_file(tmp_path / "sheet")
+    assert written["numbers"].tobytes() == numbers.tobytes() * 3
+    assert [written[name].tobytes() for name in ("kinds", "codes", "formats")] == [
+        cells[at].tobytes() * 3 for at in (0, 2, 3)
+    ]
+    assert (tmp_path / "sheet").stat().st_blocks * 512 < (tmp_path / "sheet").stat().st_size
 
 
 def test_the_header_does_not_grow_with_the_columns(tmp_path: Path) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.grid._intern import intern
+from core.grid._intern import TextIndex, intern
 from core.grid.column import Text
 
 
@@ -16,6 +17,30 @@ def test_codes_name_their_strings(values: list[str | None]) -> None:
     text = Text(offsets, data)
     assert [None if code < 0 else text[code] for code in codes.tolist()] == values
     assert text.strings() == list(dict.fromkeys(value for value in values if value is not None))
+
+
+TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=3))
+
+
+@given(TEXTS, TEXTS)
+def test_codes_by_their_strings(values: list[str], others: list[str]) -> None:
+    _, offsets, data = intern(values)
+    code_of = {text: code for code, text in enumerate(dict.fromkeys(values))}
+    index = TextIndex(offsets, data)
+    assert [index.code(text) for text in others] == [code_of.get(text, -1) for text in others]
+    _, other_offsets, other_data = intern(others)
+    expected = [code_of.get(text, -1) for text in dict.fromkeys(others)]
+    assert index.codes(other_offsets, other_data).tolist() == expected
+    assert index.code("\ud800") == -1
+
+
+@pytest.mark.parametrize("offsets", [[], [-1, 2], [0, 2, 1], [0, 9]])
+def test_offsets_that_leave_the_data(offsets: list[int]) -> None:
+    data = np.zeros(3, np.uint8)
+    with pytest.raises(ValueError, match="leave its data"):
+        TextIndex(np.array(offsets, np.int64), data)
+    with pytest.raises(ValueError, match="leave its data"):
+        TextIndex(np.array([0, 3]), data).codes(np.array(offsets, np.int64), data)
 
 
 def test_many_strings() -> None:

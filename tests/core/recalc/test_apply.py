@@ -5,17 +5,21 @@ Values and formulas filled down, what depends on it, and what is refused.
 
 from __future__ import annotations
 
+import math
 from datetime import date
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from core.files.read import read
 from core.formula.blocks import Graph, check
+from core.formula.values.value import fold
 from core.grid.address import column_name
 from core.grid.codec import open_workbook, write_workbook
 from core.grid.sheet import Workbook
@@ -189,3 +193,58 @@ def test_loops_data_tables_and_rounding_follow_a_column_that_is_written(tmp_path
     still = read(write_book(tmp_path / "still.xlsx", cells))
     (doubt,) = apply_column(still, NamedColumns(still.sheets[0], None, []), "=[@A]*2", "B", "overwrite").workbook.doubts
     assert doubt.code == "circular_reference"
+
+
+KEYS = st.sampled_from(
+    ["LX1", "lx1", "Lx2 ", "LX2", " caa1", "Caa1", "CAA1", "ß", "ẞ", "B*", "b?", "b1", "~", "", "x" * 256]
+)
+KEY_CELLS = st.one_of(KEYS, st.none(), st.sampled_from([0.0, -0.0, 1.5, True, False]))
+ROWS_LEAST = 40
+"""From here on a column runs as chunks, and a range has an index."""
+
+
+@given(st.lists(st.tuples(KEY_CELLS, KEYS, KEY_CELLS), min_size=ROWS_LEAST, max_size=90), st.booleans())
+def test_stored_columns_that_a_formula_reads(rows: list[tuple[Any, str, Any]], is_text: bool) -> None:
+    """A look-up and a function of a text, by stored columns of texts alone and of cells of all kinds."""
+    names = ("Key", "Id", "Rating", "Name")
+    keys = [key if not is_text or isinstance(key, str) else "none" for key, _, _ in rows]
+    columns = {
+        "A": ["Key", *keys],
+        "B": ["Id", *(text for _, text, _ in rows)],
+        "C": ["Rating", *(cell for *_, cell in rows)],
+        "D": ["Name", *(f"Name {at % 7}" for at in range(len(rows)))],
+    }
+    with TemporaryDirectory() as folder:
+        stored = open_workbook(write_workbook(Book.from_columns({"Loans": columns}), Path(folder)), Path(folder))
+        looked_up = apply_column(
+            stored, NamedColumns(stored.sheets[0], 0, names), '=XLOOKUP([@Key],[Id],[Name],"no")', "New"
+        )
+        trimmed = apply_column(stored, NamedColumns(stored.sheets[0], 0, names), '=TRIM([@Rating])="caa1"', "New")
+    first: dict[str, str] = {}
+    for at, (_, text, _) in enumerate(rows):
+        first.setdefault(fold(text), f"Name {at % 7}")
+    for at, key in enumerate(keys):
+        blank = rows[at][0] is None and not is_text
+        expected = "no" if blank or not isinstance(key, str) else first.get(fold(key), "no")
+        assert looked_up.workbook.sheets[0].value(at + 1, 4) == expected, (at, key)
+        cell = rows[at][2]
+        assert trimmed.workbook.sheets[0].value(at + 1, 4) is (isinstance(cell, str) and fold(cell.strip()) == "caa1")
+    for result in (looked_up, trimmed):
+        new, old = result.workbook.sheets[0], stored.sheets[0]
+        assert new.columns[:4] == old.columns[:4], "what a formula only reads stays the stored column itself"
+        assert [new.value(0, at) for at in range(5)] == [*names, "New"]
+        assert len(set(new.text.strings())) == len(new.text)
+
+
+@given(st.lists(st.floats() | st.sampled_from([-0.0, math.inf, math.nan]), min_size=1, max_size=50), st.integers(0, 3))
+def test_numbers_of_an_array_stand_as_they_are(numbers: list[float], first: int) -> None:
+    book = Book.from_columns({"S": {"A": ["text"] * 60}})
+    book.set_column("S", "A", np.array(numbers), first_row=first + 1)
+    column = book.sheets[0].columns[0]
+    assert column is not None
+    cells = column.span(first, first + len(numbers))
+    expected = [number if math.isfinite(number) else 0.0 for number in numbers]
+    assert cells.numbers.tobytes() == np.array(expected).tobytes()
+    assert cells.kinds.tolist() == [int(math.isfinite(number)) for number in numbers]
+    assert set(cells.codes.tolist()) == {-1}
+    assert book.value("S", f"A{first + len(numbers) + 1}") == "text"

@@ -350,6 +350,24 @@ def test_edits_are_checked() -> None:
     assert (book.value("S", "A1"), book.value("S", "XFD1048576")) == (1, 2)
 
 
+def test_numbers_in_place_of_texts_and_texts_again() -> None:
+    rows = 10_000
+    texts, formulas = ["x"] * rows, [f"=A{row}" for row in range(1, rows + 1)]
+    book = Book.from_columns({"S": {"A": texts, "B": formulas}})
+    numbers = np.arange(float(rows))
+    numbers[[5_000, 9_999]] = math.nan, math.inf
+    for _ in range(2):
+        book.recalculate()
+        assert {book.value("S", f"B{row}") for row in (1, 5_000, rows)} == {"x"}
+        book.set_column("S", "A", numbers)
+        book.recalculate()
+        assert [book.value("S", f"A{row}") for row in (1, 5_000, 5_001, rows)] == [0.0, 4_999.0, None, None]
+        assert [book.value("S", f"B{row}") for row in (1, 5_000, 5_001, rows)] == [0.0, 4_999.0, 0.0, 0.0]
+        (sheet,) = book.sheets
+        assert sheet.value(3, 0) == sheet.value(3, 1) == 3.0
+        book.set_column("S", "A", texts)
+
+
 def test_values_of_every_kind_can_be_set() -> None:
     book = Book.from_columns({"S": {"A": [1.0]}})
     input_value: list[Any] = [5, 2.5, "text", "=", True, None, np.int64(7), '=A1&"!"']

@@ -13,9 +13,11 @@ import pytest
 import xlsxwriter
 
 import core
+from core.formula.values import TextPool
 from core.grid.sheet import Workbook
 from core.recalc.book import Book
 from core.recalc.errors import BadValue, PartOfArray
+from core.recalc.store import CellColumn
 
 
 def array_book(folder: Path) -> Book:
@@ -142,3 +144,11 @@ def test_what_works_through_arrays_does_so_after_it_was_stored() -> None:
     cells = ("B1", "B9", "C1", "C9", "D3")
     assert [again.value("S", cell) for cell in cells] == [12, 12, 2, 3, 3]
     assert [again.formula("S", cell) for cell in cells] == [book.formula("S", cell) for cell in cells]
+
+
+@pytest.mark.parametrize("values", [[1.0, 2.0, 3.0], [1.0], [1.0, float("inf")], [1.0, "x" * 32_768]])
+def test_a_list_that_another_thread_changed_is_not_written(values: list[Any]) -> None:
+    column = CellColumn(0, 4)
+    with pytest.raises(RuntimeError, match="the list of values was changed while it was written"):
+        column.fill_plain(0, values, 2, TextPool())
+    assert not column.kinds.any()
