@@ -41,6 +41,9 @@ _FROM_OUTSIDE: Final = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT,
 """Signals that no crash and no limit of ours sends."""
 _ENDING_SECONDS: Final = 2.0
 """How long a child that closed its answers' channel may take to be gone."""
+_RENEWING_SECONDS: Final = 10.0
+"""How long a fresh fork may take to be there."""
+_RENEWED_LOOK_SECONDS: Final = 0.001
 ERRORS_BYTES_MAX: Final = 64 * 1024
 """Of what a child writes to its standard error; a pipe holds no more, and what comes after is lost."""
 ERRORS_SHOWN: Final = 2_000
@@ -104,7 +107,7 @@ def run(
     try:
         child = Child(work.does, limits)
         try:
-            outcome = _outcome(child.ask(msgspec.json.encode(order), seconds_max, stop))
+            outcome = outcome_of(child.ask(msgspec.json.encode(order), seconds_max, stop))
         finally:
             child.end()
         if outcome.refused is not None and outcome.refused[0] in work.refusals:
@@ -118,7 +121,13 @@ def run(
         raise work.refusal(work.texts.broken) from error
 
 
-def _outcome(answer: bytes) -> ChildOutcome:
+def outcome_of(answer: bytes) -> ChildOutcome:
+    """Return what came of an order.
+
+    Raises:
+        ChildFailed: it crashed, ran out of memory, or its answer cannot be read.
+        OSError: the machine's fault, as the child met it.
+    """
     try:
         outcome = msgspec.json.decode(answer, type=ChildOutcome)
     except msgspec.MsgspecError as error:
@@ -210,6 +219,7 @@ class Child:
             Path(f"/proc/{self._child.pid}/autogroup").write_text(str(_NICE))
         _widen(self._orders.fileno())
         self._unsent = msgspec.json.encode(limits) + b"\n"
+        self._renews = limits.renews
         self._is_killed = False
         self.ended = False
 
@@ -242,8 +252,39 @@ class Child:
             self.end()
             raise
         if not stays:
-            self.end()
+            self.renew()
         return answer
+
+    def renew(self) -> None:
+        """Have a fresh fork answer from here on, if the child has forks; else end it.
+
+        The worker is killed, whatever it is doing, and nothing that it wrote is read any more.
+        """
+        old = self._worker() if self._renews else None
+        if old is None:
+            self.end()
+            return
+        end = time.monotonic() + _RENEWING_SECONDS
+        with suppress(ProcessLookupError):
+            os.kill(self._child.pid, signal.SIGUSR1)
+        while self._worker() in (None, old):
+            if time.monotonic() > end or not self.is_alive():
+                self.end()
+                return
+            time.sleep(_RENEWED_LOOK_SECONDS)
+        os.set_blocking(self._answers.fileno(), False)
+        with suppress(BlockingIOError):
+            while os.read(self._answers.fileno(), _PART_BYTES):
+                pass
+        os.set_blocking(self._answers.fileno(), True)
+
+    def _worker(self) -> int | None:
+        """Return the process that answers; None where the system does not say."""
+        try:
+            listed = Path(f"/proc/{self._child.pid}/task/{self._child.pid}/children").read_text()
+        except OSError:
+            return None
+        return int(listed.split()[0]) if listed.strip() else None
 
     def _exchange(
         self, unsent: deque[memoryview], seconds_max: float, stop: threading.Event | None

@@ -21,6 +21,7 @@ COMMANDS: Final = {
     "migrate": "server:migrate",
     "demo": "demo:demo",
     "compliance": "compliance:compliance",
+    "batch": "batch.command:batch",
     "compare": "compare:compare",
     "deal": "deal:deal",
     "simulate": "simulate:simulate",

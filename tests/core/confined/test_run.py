@@ -22,6 +22,7 @@ import pytest
 from core.confined.run import ERRORS_SHOWN, Child, ChildFailed, ChildKilled, ChildOutOfMemory, ChildOutOfTime, run
 from core.confined.table import ConfinedWork, texts
 from core.confined.wire import ChildLimits
+from tests.conftest import wait_until
 
 ROOT = Path(__file__).parents[3]
 MEGABYTE = 1024**2
@@ -72,7 +73,7 @@ def work(order: str) -> dict[str, object]:
 """
 
 STANDING = """
-import os, signal, time
+import os, signal, struct, threading, time
 from contextlib import suppress
 
 class Work:
@@ -98,6 +99,13 @@ def work(order):
             signal.raise_signal(signal.SIGKILL)
         case (b"last", _, _):
             return b"last", False
+        case (b"twice", _, _):
+            answer = struct.pack("<?Q", True, 4) + b"evil"
+            for number in map(int, os.listdir("/proc/self/fd")):
+                with suppress(OSError):
+                    if number > 2 and os.readlink(f"/proc/self/fd/{number}").startswith("pipe:"):
+                        threading.Timer(0.05, os.write, (number, answer)).start()
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
         case (b"print", _, _):
             print("a library that prints")
         case (b"errors", _, size):
@@ -280,6 +288,64 @@ def test_a_child_may_say_that_it_ends(child: Child) -> None:
     assert (child.is_alive(), child.ended) == (False, True)
 
 
+def worker_of(child: Child) -> int:
+    """The process that answers for a child that is renewed."""
+    pid = child._child.pid
+    (worker,) = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return int(worker)
+
+
+@pytest.fixture
+def renewed(module: Callable[[str], str]) -> Iterator[Child]:
+    limits = ChildLimits(parent=os.getpid(), memory_bytes_max=256 * MEGABYTE, renews=True, settings={"turns": -1})
+    new_child = Child(f"{module(STANDING)}.Work", limits)
+    yield new_child
+    new_child.end()
+
+
+def test_a_fresh_worker_follows_one_that_ends(renewed: Child) -> None:
+    assert renewed.ask(b"abc", 20) == b"cba"
+    first = worker_of(renewed)
+    assert renewed.ask(b"abcd", 20) == b"dcba"
+    assert worker_of(renewed) == first
+    for _ in range(3):
+        assert renewed.ask(b"last", 20) == b"last"
+        assert renewed.ask(b"memory", 20) == b"no memory", "each has its limits"
+    second = worker_of(renewed)
+    assert second != first
+    renewed.renew()
+    assert not Path(f"/proc/{first}").exists()
+    assert not Path(f"/proc/{second}").exists()
+    assert renewed.ask(b"abc", 20) == b"cba"
+    assert (renewed.is_alive(), renewed.ended) == (True, False)
+
+
+@pytest.mark.parametrize(("order", "raised"), [(b"crash", ChildFailed), (b"killed", ChildKilled)])
+def test_a_worker_that_dies_is_its_childs_end(renewed: Child, order: bytes, raised: type[Exception]) -> None:
+    assert renewed.ask(b"last", 20) == b"last"
+    with pytest.raises(raised) as caught:
+        renewed.ask(order, 20)
+    assert type(caught.value) is raised
+    assert renewed.ended
+
+
+def test_a_worker_cannot_answer_for_the_next(renewed: Child) -> None:
+    """What it wrote beside its answer is not read, and it cannot stay."""
+    assert renewed.ask(b"twice abc", 20) == b"cba eciwt"
+    first = worker_of(renewed)
+    time.sleep(0.5)
+    renewed.renew()
+    assert not Path(f"/proc/{first}").exists()
+    assert renewed.ask(b"abc", 20) == b"cba"
+
+
+def test_a_worker_ends_with_its_child(renewed: Child) -> None:
+    assert renewed.ask(b"abc", 20) == b"cba"
+    worker = Path(f"/proc/{worker_of(renewed)}")
+    renewed.kill()
+    wait_until(lambda: not worker.exists() or " Z " in (worker / "stat").read_text(), what="the worker's end")
+
+
 def test_an_order_that_takes_too_long_ends_the_child(child: Child) -> None:
     child.ask(b"ready", 20)
     begin = time.monotonic()
@@ -323,6 +389,7 @@ PARENT = """
 import os
 from core.confined.run import Child
 from core.confined.wire import ChildLimits
+from tests.conftest import wait_until
 limits = ChildLimits(parent=os.getpid(), memory_bytes_max=2**28, settings={"turns": -1})
 child = Child("confined_program.Work", limits)
 child.ask(b"ready", 20)

@@ -130,6 +130,12 @@ def test_offline_commands_need_no_extra(tmp_path: Path) -> None:
         answer = without_the_extra(*arguments)
         assert answer.returncode in (0, 1), answer.stderr
         assert answer.stdout
+    answer = without_the_extra("batch", workbook, "--out", tmp_path / "results", "--format", "csv")
+    assert answer.returncode == 0, answer.stderr
+    answer = without_the_extra("batch", workbook, "--out", tmp_path / "results")
+    assert answer.stderr == (
+        "cushion: --format parquet needs pyarrow: pip install 'cushion[batch]', or name --format csv\n"
+    )
 
 
 def test_a_bug_is_no_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
