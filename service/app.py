@@ -19,6 +19,7 @@ import core
 from core import warm
 from core.confined.child import die_with
 from service import guide
+from service.formulas.shared import keep_compiled
 from service.platform import config
 from service.platform.base.problem import NotFound
 from service.platform.config import Settings
@@ -51,6 +52,7 @@ def areas() -> list[Area]:
     from service.alerts.routes import area as alerts
     from service.audit.routes import area as audit
     from service.auth.routes import area as auth
+    from service.batches.routes import area as batches
     from service.calculations.routes import area as calculations
     from service.compliance.routes import area as compliance
     from service.compliance.stream_routes import area as streams
@@ -74,7 +76,7 @@ def areas() -> list[Area]:
     from service.workbooks.routes import area as workbooks
 
     working = [calculations, compliance, workbooks, readings, mappings, reconciliation, deals, overview, scenarios]
-    working += [formulas, exports, reports, jobs, insights, ai, alerts, notifications, webhooks]
+    working += [batches, formulas, exports, reports, jobs, insights, ai, alerts, notifications, webhooks]
     return [*working, auth, admin, streams, audit, activity, dlq, health, home, metrics]
 
 
@@ -110,6 +112,7 @@ def _rows() -> list[Route]:
 TAGS: Final = {
     "calculations": "Evaluate, check, explain and translate formulas.",
     "compliance": "Run suites of compliance tests, read their results and cushions, set limits, keep the evidence.",
+    "batches": "Run a suite on many workbooks at once, and take the results as one file.",
     "workbooks": "Upload, read and recalculate portfolio workbooks.",
     "mappings": "Which header of a workbook means which field of a loan.",
     "reconciliation": "Compare a trustee's tape with a workbook, and work off the differences.",
@@ -158,6 +161,7 @@ def create(settings: Settings | None = None) -> Starlette:
             connections.drain_at_sigterm(shared.stopping, chosen.draining_seconds)
             shared.opened[table_of] = all_jobs
             warm.warm()
+            keep_compiled(chosen)
             beside = [
                 asyncio.create_task(shared.memory.watch()),
                 asyncio.create_task(shared.once(sync_fallback_of).run(all_jobs())),

@@ -9,6 +9,7 @@ def jobs() -> JobTable:
     """Every area's jobs."""
     from service.admin.jobs import jobs as admin
     from service.alerts.jobs import jobs as alerts
+    from service.batches.jobs import jobs as batches
     from service.exports.jobs import jobs as exports
     from service.formulas.jobs import jobs as formulas
     from service.platform.work.cleanup import jobs as cleanup
@@ -18,5 +19,5 @@ def jobs() -> JobTable:
     from service.webhooks.jobs import jobs as webhooks
     from service.workbooks.jobs import jobs as workbooks
 
-    tables = (workbooks, reconciliation, formulas, exports, reports, alerts, webhooks, mail, cleanup, admin)
+    tables = (workbooks, reconciliation, formulas, exports, batches, reports, alerts, webhooks, mail, cleanup, admin)
     return JobTable({name: job for table in tables for name, job in table.jobs.items()})

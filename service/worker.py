@@ -14,6 +14,7 @@ import uvloop
 from redis.exceptions import RedisError
 
 import core
+from service.formulas.shared import keep_compiled
 from service.host.child import become
 from service.host.data_folder import HOME, app_account, hand_over_files, open_data_dir
 from service.platform import config
@@ -47,6 +48,7 @@ async def work(settings: Settings) -> None:
         trace_process(settings, core.__version__, "worker"),
     ):
         stopping = shared.stopping
+        keep_compiled(settings)
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stopping.set)
         assert settings.redis_url is not None

@@ -84,6 +84,7 @@ SENTENCES = {
     "calculation.failed": "A calculation of workbook{name} failed",
     "dead_letter.reported": "A report of the dead letters was made{by}",
     "document.check_failed": "The stored bytes of document{name} were found damaged",
+    "batch.failed": "A batch{name} failed",
     "export.failed": "An export of workbook{name} failed",
     "formula.application_started": "Applying formula{name} was started{by}",
     "formula.application_failed": "Applying formula{name} failed",

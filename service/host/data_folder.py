@@ -49,7 +49,7 @@ SOCKET_DIR_BYTES_MAX = 92
 
 HOME = Path(__file__).resolve().parents[2]
 """Where `service` and `core` are."""
-WRITTEN = ("blobs", "scratch", "mail", "keys")
+WRITTEN = ("blobs", "scratch", "mail", "keys", "native")
 """What the API and the workers write in a data folder."""
 LAYOUT = frozenset({*WRITTEN, "lock", "postgres", "postgres.new", "redis", "run", "log", "access", "secret_key"})
 """What stands in a data folder; a folder with only these is one of ours."""

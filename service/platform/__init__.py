@@ -18,6 +18,7 @@ While a part is away:
 | away | opens after | goes on | is lost meanwhile |
 |---|---|---|---|
 | PostgreSQL | a failed look after a lost connection | supplied formulas; GETs from the fallback cache | all else: 503 |
+| a replica that commits wait for | 5 s of a commit | reads, calculations | changes: 503 |
 | Redis | one failure | limits in the process, revocations from PostgreSQL | changes of rights: 503 |
 | workers | 15 s without a sign while a job is due | the API reads uploads to 1 MB, writes small exports | time |
 | blob store | three failed looks in a row | workbooks that a process has open | uploads, other files: 503 |

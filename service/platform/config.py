@@ -52,7 +52,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     """Every setting. A field's variable is its name in capitals behind CUSHION_."""
 
     database_url: str | None = None
-    """PostgreSQL to use, as its role cushion_service; unset: the service runs its own"""
+    """PostgreSQL to use, as its role cushion_service, or a pair of servers (a,b); unset: the service runs its own"""
     replica_url: str | None = None
     """read replica of that database, as the same role: lists and histories are read there; unset: there is none"""
     replica_lag_seconds: Annotated[int, Meta(ge=1, le=600)] = 5
@@ -232,6 +232,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """formulas of a tenant's formula builder"""
     max_exports: Annotated[int, Meta(ge=1)] = 20
     """exports of a tenant that are in work at a time, and reports"""
+    max_batches: Annotated[int, Meta(ge=1)] = 5
+    """batches of a tenant that are in work at a time"""
     max_export_mb: Annotated[int, Meta(ge=1)] = 512
     """size of all files of one export"""
     export_seconds: Annotated[int, Meta(ge=1)] = 300

@@ -15,10 +15,12 @@ from service.platform.work.attempt import Attempt
 
 OVERLAP_HOURS_MAX = 168
 
-Event = Literal["workbook.uploaded", "calculation.completed", "compliance.completed", "alert.triggered"]
+Event = Literal[
+    "workbook.uploaded", "calculation.completed", "compliance.completed", "batch.completed", "alert.triggered"
+]  # fmt: skip
 DeliveryStatus = Literal["pending", "delivered", "failed"]
 Url = Annotated[str, Meta(min_length=1, max_length=2048)]
-Events = Annotated[list[Event], Meta(min_length=1, max_length=4)]
+Events = Annotated[list[Event], Meta(min_length=1, max_length=5)]
 Description = Annotated[str, Meta(max_length=1000)]
 
 # Records --------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import { moment, words } from "../parts/format.js";
 import { Empty } from "../parts/problem.js";
 import { Table } from "../parts/table.js";
 
-const EVENTS = ["workbook.uploaded", "calculation.completed", "compliance.completed", "alert.triggered"];
+const EVENTS = ["workbook.uploaded", "calculation.completed", "compliance.completed", "batch.completed", "alert.triggered"];
 const HISTORY = 100;
 
 const named = (text) => Object.fromEntries(text.split(" ").map((name) => [name, words(name)]));

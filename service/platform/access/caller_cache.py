@@ -105,6 +105,7 @@ _decode_tenant = msgspec.json.Decoder(TenantRecord).decode
 _decode_key = msgspec.json.Decoder(KeyRecord).decode
 
 T = TypeVar("T")
+K = TypeVar("K")
 
 
 class CallerCache:
@@ -116,8 +117,8 @@ class CallerCache:
         self._redis = redis
         self._vault = vault
         # The same bytes come with every request of a tenant or key.
-        self._opened_tenant = lru_cache(maxsize=4096)(partial(self._open, _decode_tenant))
-        self._opened_key = lru_cache(maxsize=4096)(partial(self._open, _decode_key))
+        self._opened_tenant = lru_cache(maxsize=4096)(partial(self._open, _decode_tenant, _tenant_name))
+        self._opened_key = lru_cache(maxsize=4096)(partial(self._open, _decode_key, _key_name))
         self._database = database
         self._settings = settings
         self._breaker = breaker
@@ -159,12 +160,12 @@ class CallerCache:
 
     def open_tenant(self, tenant_id: UUID, raw: bytes) -> TenantRecord | None:
         """Open a tenant's record from Redis; None where it is not ours or too old."""
-        until, record = self._opened_tenant(_tenant_name(tenant_id), raw)
+        until, record = self._opened_tenant(tenant_id, raw)
         return record if self._is_good(until) else None
 
     def open_key(self, key_hash: bytes, raw: bytes) -> KeyRecord | None:
         """Open a key's record from Redis; None where it is not ours or too old."""
-        until, record = self._opened_key(_key_name(key_hash), raw)
+        until, record = self._opened_key(key_hash, raw)
         return record if self._is_good(until) else None
 
     def _is_good(self, until: int) -> bool:
@@ -175,7 +176,10 @@ class CallerCache:
         until = (int(time.time()) + seconds + CLOCKS_APART_SECONDS).to_bytes(UNTIL_BYTES)
         return self._signature(name, until + content) + until + content
 
-    def _open(self, decode: Callable[[bytes], T], name: str, raw: bytes) -> tuple[int, T | None]:
+    def _open(
+        self, decode: Callable[[bytes], T], name_of: Callable[[K], str], subject: K, raw: bytes
+    ) -> tuple[int, T | None]:
+        name = name_of(subject)
         signature, content = raw[:SIGNATURE_BYTES], raw[SIGNATURE_BYTES:]
         if not hmac.compare_digest(signature, self._signature(name, content)):
             log.error("copy.refused", name=name)

@@ -207,6 +207,10 @@ def _address(text: str) -> IPv4Address | IPv6Address | None:
     return (address.version == 6 and address.ipv4_mapped) or address
 
 
+address_text: Final = lru_cache(maxsize=4096)(str)
+"""Returns an IP address as text."""
+
+
 @lru_cache(maxsize=4096)
 def origin_of(address: str) -> str:
     """Return what limits count as one caller.

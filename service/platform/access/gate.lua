@@ -8,11 +8,13 @@
 --       of mode system 4 to 6 are its figures instead: a minute, burst, a day
 --       8 month   9 meter (empty: none)   10 its amount   11 the scope that a key needs for it to be counted
 --       12 to 15 its figures a month, by tier (-1 unlimited)
---       16 ... windows in threes: name, limit, seconds (a request passes only if each permits it)
+--       16 the tenant record and 17 the version of the switches that the caller expects, 18 the parts of a command that is
+--       run if both are so and the request passes, then these parts
+--       then windows in threes: name, limit, seconds (a request passes only if each permits it)
 -- Answer: {outcome, limit, remaining, reset, retry_after, tenant record, key record, whether the user must enrol (1, 0),
 --          the version of the switches that is copied here (empty: none), the call's moment in its windows where it has some}
 --         of limited: empty for the moment, then the limit that has to be waited for the longest: name, figure, seconds
--- outcome: ok, limited, used_up (the meter's figure), revoked; or what to load first, and of which tenant:
+-- outcome: ok, recorded (ok, and the command was run), limited, used_up (the meter's figure), revoked; or what to load first, and of which tenant:
 --          load_revocations, load_tenant, load_key, load_user, load_usage
 --
 -- ok of a key that does not exist, or is dead, and of a tenant that is not active is for the caller to refuse by the
@@ -26,10 +28,22 @@ local tenant_id, tenant_record, key_record, must_enroll = ARGV[3], '', '', 0
 local subject, key_id, key_used = nil, nil, nil
 local metered = ARGV[9] ~= ''
 
+-- Each call of Redis takes about a microsecond, so what is read by name is read at once: the calls of a subject in this
+-- minute and on this day, and other texts, whose values are returned.
+local minute, day = math.floor(now / 60), math.floor(now / 86400)
+local calls = {}
+local function read_calls(whose, ...)
+    local minute_key, day_key = 'cushion:minute:' .. whose .. ':' .. minute, 'cushion:day:' .. whose .. ':' .. day
+    local values = redis.call('MGET', minute_key, day_key, ...)
+    calls[whose] = {minute_key = minute_key, day_key = day_key, minute = tonumber(values[1] or '0'), day = tonumber(values[2] or '0')}
+    return values[3], values[4], values[5]
+end
+
 if mode == 'user' then
-    if redis.call('EXISTS', 'cushion:revocations') == 0 then return {'load_revocations'} end
-    if redis.call('EXISTS', 'cushion:revoked:' .. ARGV[5]) == 1 then return {'revoked'} end
-    local generation = redis.call('GET', 'cushion:generation:' .. ARGV[4])
+    local marker, revoked, generation = read_calls('tenant:' .. tenant_id, 'cushion:revocations',
+        'cushion:revoked:' .. ARGV[5], 'cushion:generation:' .. ARGV[4])
+    if not marker then return {'load_revocations'} end
+    if revoked then return {'revoked'} end
     if generation and tonumber(ARGV[6]) < tonumber(generation) then return {'revoked'} end
     subject = 'tenant:' .. tenant_id
 elseif mode == 'key' then
@@ -44,12 +58,15 @@ elseif mode == 'key' then
     key_used = redis.call('HGET', 'cushion:key_usage:' .. key_id, 'count')
     if not key_used then return {'load_key'} end
     subject = 'key:' .. key_id
+    read_calls(subject)
+    read_calls('tenant:' .. tenant_id)
     if metered then
         metered = false
         for _, scope in ipairs(key.scopes) do metered = metered or scope == ARGV[11] end
     end
 elseif mode == 'system' then
     subject = 'system'
+    read_calls(subject)
 end
 
 local tier = ''
@@ -64,10 +81,8 @@ local writes = {}
 
 -- The bucket, the minute and the day of a subject, which its limits are called after.
 local function bound(whose, name, per_minute, burst, per_day)
-    local minute = math.floor(now / 60)
-    local minute_key = 'cushion:minute:' .. whose .. ':' .. minute
-    local used = tonumber(redis.call('GET', minute_key) or '0')
-    if used >= per_minute then wait(math.ceil((minute + 1) * 60 - now), name, per_minute, 60) end
+    local used = calls[whose]
+    if used.minute >= per_minute then wait(math.ceil((minute + 1) * 60 - now), name, per_minute, 60) end
 
     local bucket_key = 'cushion:bucket:' .. whose
     local bucket = redis.call('HMGET', bucket_key, 'tokens', 'at')
@@ -76,30 +91,20 @@ local function bound(whose, name, per_minute, burst, per_day)
     tokens = math.min(burst, tokens + math.max(0, now - tonumber(bucket[2] or now)) * rate)
     if tokens < 1 then wait(math.ceil((1 - tokens) / rate), name, burst, 0) end
 
-    local day_key = nil
-    if per_day >= 0 then
-        local day = math.floor(now / 86400)
-        day_key = 'cushion:day:' .. whose .. ':' .. day
-        if tonumber(redis.call('GET', day_key) or '0') >= per_day then
-            wait(math.ceil((day + 1) * 86400 - now), name, per_day, 86400)
-        end
+    if per_day >= 0 and used.day >= per_day then
+        wait(math.ceil((day + 1) * 86400 - now), name, per_day, 86400)
     end
 
     writes[#writes + 1] = function()
-        redis.call('INCR', minute_key)
-        redis.call('EXPIRE', minute_key, 120)
+        if redis.call('INCR', used.minute_key) == 1 then redis.call('EXPIRE', used.minute_key, 120) end
         redis.call('HSET', bucket_key, 'tokens', tostring(math.max(0, tokens - 1)), 'at', tostring(now))
         redis.call('EXPIRE', bucket_key, 3600)
-        if day_key then
-            redis.call('INCR', day_key)
-            redis.call('EXPIRE', day_key, 172800)
-        end
+        if per_day >= 0 and redis.call('INCR', used.day_key) == 1 then redis.call('EXPIRE', used.day_key, 172800) end
     end
 end
 
 local function left_of(whose, per_minute)
-    local used = redis.call('GET', 'cushion:minute:' .. whose .. ':' .. math.floor(now / 60)) or '0'
-    return math.max(0, per_minute - tonumber(used))
+    return math.max(0, per_minute - calls[whose].minute)
 end
 
 if subject then
@@ -119,7 +124,7 @@ if subject then
         end
     end
 
-    limit, reset = per_minute, (math.floor(now / 60) + 1) * 60
+    limit, reset = per_minute, (minute + 1) * 60
     remaining = left_of(subject, per_minute)
     if key_id then remaining = math.min(remaining, left_of('tenant:' .. tenant_id, per_minute)) end
     if status ~= 'active' or not counted then return {'ok', limit, remaining, reset, 0, tenant_record, key_record, must_enroll, switches} end
@@ -153,15 +158,21 @@ if counts or metered then
         used_up = most >= 0 and tonumber(totals[2] or '0') + amount > most
     end
     writes[#writes + 1] = function()
-        if counts then redis.call('HINCRBY', usage_key, 'calls', 1) end
-        if metered then redis.call('HINCRBY', usage_key, ARGV[9], amount) end
+        local fields = {}
+        if counts then fields = {'calls', string.format('%.0f', totals[1] + 1)} end
+        if metered then
+            fields[#fields + 1] = ARGV[9]
+            fields[#fields + 1] = string.format('%.0f', (totals[2] or 0) + amount)
+        end
+        redis.call('HSET', usage_key, unpack(fields))
         redis.call('SADD', 'cushion:usage_changed', tenant_id .. ':' .. month)
     end
 end
 
 -- A window holds in any span of its length: a list of the moments of its calls, the oldest first.
 local moment = nil
-for i = 16, #ARGV, 3 do
+local parts = tonumber(ARGV[18])
+for i = 19 + parts, #ARGV, 3 do
     local most, seconds = tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
     if most >= 0 then
         local window_key = 'cushion:window:' .. ARGV[i]
@@ -196,4 +207,9 @@ if used_up then
     return {'used_up', limit, remaining, reset, 0, tenant_record, key_record, must_enroll, switches}
 end
 for _, write in ipairs(writes) do write() end
-return {'ok', limit, remaining, reset, 0, tenant_record, key_record, must_enroll, switches, moment}
+local outcome = 'ok'
+if parts > 0 and tenant_record == ARGV[16] and switches == ARGV[17] and must_enroll == 0 then
+    redis.call(unpack(ARGV, 19, 18 + parts))
+    outcome = 'recorded'
+end
+return {outcome, limit, remaining, reset, 0, tenant_record, key_record, must_enroll, switches, moment}

@@ -15,6 +15,7 @@ from importlib import resources
 from typing import Any, Literal, NamedTuple, TypeVar
 from uuid import UUID
 
+from msgspec import Struct
 from redis.exceptions import NoScriptError
 
 from service.platform.access.caller_cache import MOST_LOADS, CallerCache
@@ -39,6 +40,20 @@ from service.platform.data.redis_breaker import RedisBreaker
 
 T = TypeVar("T")
 
+MOST_PASSED = 4_096
+"""Sessions whose last request passed, as a process remembers them; past that it begins anew."""
+
+
+class AttachedCommand(Struct):
+    """A command that Redis runs where a request passes as it was expected."""
+
+    tenant_copy: bytes
+    """The signed record of the caller's tenant."""
+    switches_version: bytes
+    parts: tuple[Any, ...]
+    was_run: bool | None = False
+    """None: not known, since Redis gave no answer."""
+
 
 class _Question(NamedTuple):
     """A question for gate.lua, which numbers the windows by Redis's clock."""
@@ -54,6 +69,9 @@ class _Question(NamedTuple):
     meter: Meter = NO_METER
     counted: bool = True
     """False: no limit concerns it."""
+    attached: AttachedCommand | None = None
+    tenant_id: UUID | None = None
+    """Of a user: `tenant`."""
 
 
 class Gate:
@@ -82,6 +100,8 @@ class Gate:
         self._enforce = "1" if settings.rate_limits == "on" else "0"
         self._script = resources.files("service.platform.access").joinpath("gate.lua").read_text(encoding="utf-8")
         self._digest = b""
+        self._passed: dict[str, bytes] = {}
+        """By session: its tenant's signed record, where its last request passed."""
         breaker.on_recovery(self._send_counts)
 
     # Verdicts ---------------------------------------------------------------------------------------------------------
@@ -96,12 +116,13 @@ class Gate:
         meter: Meter = NO_METER,
         *,
         counted: bool = True,
+        attached: AttachedCommand | None = None,
     ) -> GateVerdict:
         """Judge a request with a user's token; not `counted`: no limit concerns it."""
         month, ids = self._month(), (tenant_id, user_id, session_id)
         tenant, user, session = map(str, ids)
         question = _Question(
-            "user", month, tenant, user, session, generation, windows=windows, meter=meter, counted=counted
+            "user", month, tenant, user, session, generation, b"", windows, meter, counted, attached, tenant_id
         )
         return await self._breaker.choose(
             partial(self._ask, question),
@@ -157,15 +178,17 @@ class Gate:
         )
 
     async def _ask(self, question: _Question) -> GateVerdict:
-        mode, month, *subject, key_hash, windows, meter, counted = question
+        mode, month, *subject, key_hash, windows, meter, counted, attached, _ = question
         arguments: list[Any] = [mode, self._enforce if counted else "-", *subject, key_hash.hex(), month]
         arguments += (meter.name, meter.amount, meter.scope, *meter.most)
+        arguments += _parts_of(attached)
         for window in windows:
             arguments += window
         for loads in range(MOST_LOADS):
-            answer = await self._run(arguments)
+            answer = await self._run(arguments, attached)
             outcome = answer[0]
             if outcome == b"revoked":
+                self._passed.pop(question.session, None)
                 return GateVerdict("revoked")
             if outcome.startswith(b"load_"):
                 await self._load(outcome, answer, question)
@@ -178,6 +201,8 @@ class Gate:
             else:
                 self._caller_cache.hits += 1
             await self._switches.sync_version(answer[8])
+            if question.mode == "user":
+                self._remember(question, verdict, answer[5])
             return verdict
         raise Unavailable
 
@@ -205,13 +230,14 @@ class Gate:
                 await self._caller_cache.load_key(question.key_hash)
                 return None
         if tenant_copy:
-            tenant_id = key.tenant_id if key else UUID(question.tenant)
+            tenant_id = key.tenant_id if key else question.tenant_id
+            assert tenant_id is not None
             record = self._caller_cache.open_tenant(tenant_id, tenant_copy)
             if record is None:
                 await self._caller_cache.load_tenant(tenant_id)
                 return None
         return GateVerdict(
-            outcome.decode(),
+            "ok" if outcome == b"recorded" else outcome.decode(),
             limit,
             remaining,
             reset,
@@ -223,14 +249,44 @@ class Gate:
             Window(more[1].decode(), more[2], more[3]) if len(more) > 1 else None,
         )
 
-    async def _run(self, arguments: list[Any]) -> list[Any]:
+    async def _run(self, arguments: list[Any], attached: AttachedCommand | None) -> list[Any]:
         if not self._digest:
             self._digest = await self._pipeline("SCRIPT", "LOAD", self._script)
+        if attached is not None:
+            attached.was_run = None
         try:
-            return await self._pipeline("EVALSHA", self._digest, 0, *arguments)  # type: ignore[no-any-return]
+            answer: list[Any] = await self._pipeline("EVALSHA", self._digest, 0, *arguments)
         except NoScriptError:  # a flush or a restart dropped it
             self._digest = b""
-            return await self._run(arguments)
+            return await self._run(arguments, attached)
+        if attached is not None:
+            attached.was_run = answer[0] == b"recorded"
+        return answer
+
+    # Who is expected to pass ------------------------------------------------------------------------------------------
+
+    def _remember(self, question: _Question, verdict: GateVerdict, tenant_copy: bytes) -> None:
+        if verdict.outcome != "ok":
+            self._passed.pop(question.session, None)
+            return
+        if question.meter is NO_METER or not question.counted:
+            return  # says nothing of what the caller has left
+        if len(self._passed) >= MOST_PASSED:
+            self._passed.clear()
+        self._passed[question.session] = tenant_copy
+
+    def expected_tenant(self, tenant_id: UUID, session_id: UUID) -> tuple[bytes, TenantRecord] | None:
+        """Return a tenant's record as it was when this session last passed.
+
+        None where it did not pass, or the record is no longer good.
+        """
+        tenant_copy = self._passed.get(str(session_id))
+        record = self._caller_cache.open_tenant(tenant_id, tenant_copy) if tenant_copy else None
+        return (tenant_copy, record) if tenant_copy and record else None
+
+    def attach(self, tenant_copy: bytes, parts: tuple[Any, ...]) -> AttachedCommand:
+        """Attach a command, for a caller of this tenant under the present switches."""
+        return AttachedCommand(tenant_copy, self._switches.version_text, parts)
 
     # What is known ----------------------------------------------------------------------------------------------------
 
@@ -292,6 +348,12 @@ class Gate:
                 del counts.keys[key_hash]
         finally:
             self._fallback.give_back(counts)
+
+
+def _parts_of(attached: AttachedCommand | None) -> tuple[Any, ...]:
+    if attached is None:
+        return "", "", 0
+    return attached.tenant_copy, attached.switches_version, len(attached.parts), *attached.parts
 
 
 async def _at_once(function: Callable[..., T], *arguments: Any, **named: Any) -> T:

@@ -114,6 +114,11 @@ class Switches:
         return self._state
 
     @property
+    def version_text(self) -> bytes:
+        """The version of the switches, as Redis writes it."""
+        return self._version_text
+
+    @property
     def maintenance(self) -> Maintenance | None:
         """The maintenance that is under way, or None."""
         return self._state.maintenance

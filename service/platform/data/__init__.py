@@ -2,7 +2,8 @@
 
 - PostgreSQL: every tenant table has a FORCEd row-security policy. The service's role owns nothing. The few look-ups
   before a tenant is known are SECURITY DEFINER functions. Keys are (tenant, id), because foreign keys see past row
-  security. A connection that waits longer than a statement may take is ended.
+  security. A connection that waits longer than a statement may take is ended. A URL may name several servers
+  (`servers`). While commits wait for a replica that is away, no further one is begun (`stalled_commits`).
 - Blobs, by SHA-256: a blob never changes, and is durable before its row commits. It is hashed when a process first
   opens it, and again when the file's number or times change. Damaged bytes are refused (503), and the same file
   uploaded again mends them.

@@ -27,6 +27,9 @@ from service.platform.base.fair import FairSemaphore
 from service.platform.base.lookout import Lookout
 from service.platform.base.problem import ConcurrentModification, Problem, Unavailable
 from service.platform.config import ConfigError
+from service.platform.data.servers import CLIENT_OPTIONS, CONNECT_SECONDS, SERVER_OPTIONS, servers_of
+from service.platform.data.stalled_commits import WAITING as WAITING_COMMITS
+from service.platform.data.stalled_commits import StalledCommits
 from service.platform.metrics import DATABASE_CONNECTIONS, DATABASE_SECONDS, DATABASE_WAIT_SECONDS, DATABASE_WAITING
 
 T = TypeVar("T")
@@ -44,8 +47,8 @@ START_SECONDS = 30.0
 START_PAUSE_SECONDS = 0.2
 """Between its attempts."""
 
-LOOK_SECONDS = 2.0
-"""In which a server that is there answers a new connection."""
+LOOK_SECONDS = float(CONNECT_SECONDS)
+"""In which a server that is there answers; a check of several servers has as long for each."""
 
 RECONNECT_SECONDS = 2.0
 """For which the pool tries to replace a lost connection; then the next caller has it try again. Left to itself it
@@ -126,7 +129,12 @@ def named_refusals() -> Iterator[None]:
         psycopg.errors.LockNotAvailable,
     ) as error:
         raise ConcurrentModification from error
-    except (PoolTimeout, psycopg.OperationalError, psycopg.errors.IdleInTransactionSessionTimeout) as error:
+    except (
+        PoolTimeout,
+        psycopg.OperationalError,
+        psycopg.errors.IdleInTransactionSessionTimeout,
+        psycopg.errors.ReadOnlySqlTransaction,  # a replica, or a server that became one
+    ) as error:
         log.warning("database.unavailable", error=type(error).__name__, detail=str(error).splitlines()[:1])
         raise Unavailable from error
 
@@ -237,11 +245,16 @@ class Database:
     """The connections of one process, half of them at most for one tenant."""
 
     def __init__(self, url: str, *, connections: int, statement_seconds: int, breaker: Breaker) -> None:
-        self._url = url
+        self._servers = servers_of(url)
+        self._stalled = StalledCommits(self._count_waiting)
         self._breaker = breaker
         self._silence_seconds = statement_seconds + SILENCE_SECONDS
         self._lookout = Lookout(
-            breaker, self._look, seconds=LOOK_SECONDS, failures=(psycopg.Error,), opened=self._fail_waiters
+            breaker,
+            self._look,
+            seconds=LOOK_SECONDS * len(self._servers),
+            failures=(psycopg.Error,),
+            opened=self._fail_waiters,
         )
         self._was_full = False
         """A statement found no room on the server's disk, and none has found some since."""
@@ -256,7 +269,7 @@ class Database:
             DATABASE_CONNECTIONS.labels("in_use").set_function(self._in_use)
             DATABASE_CONNECTIONS.labels("idle").set_function(self._idle)
         self._pool: AsyncConnectionPool[AsyncConnection[Any]] = AsyncConnectionPool(
-            url,
+            self._servers.conninfo,
             connection_class=_Connection,
             configure=self._configure,
             min_size=min(2, connections),
@@ -269,15 +282,16 @@ class Database:
                 "prepare_threshold": 1,
                 "row_factory": tuple_row,
                 "options": f"-c statement_timeout={statement_seconds}s"
-                " -c idle_in_transaction_session_timeout=300s -c timezone=UTC",
+                f" -c idle_in_transaction_session_timeout=300s -c timezone=UTC{SERVER_OPTIONS}",
                 "application_name": "cushion",
-                "connect_timeout": CONNECTION_SECONDS,
+                **CLIENT_OPTIONS,
             },
         )
 
     async def _configure(self, connection: AsyncConnection[Any]) -> None:
         assert isinstance(connection, _Connection)
         connection.silence_seconds = self._silence_seconds
+        self._servers.note(connection)
 
     async def open(self) -> None:
         """Connect.
@@ -311,6 +325,7 @@ class Database:
     async def close(self) -> None:
         """Close every connection."""
         self._lookout.close()
+        self._stalled.close()
         await self._pool.close()
 
     @asynccontextmanager
@@ -325,12 +340,18 @@ class Database:
         with named_refusals():
             async with self._connection(tenant_id) as connection:
                 try:
-                    async with connection.pipeline() as pipeline:
+                    async with (
+                        self._stalled.watch(connection.info.backend_pid) as committing,
+                        connection.pipeline() as pipeline,
+                    ):
                         await connection.execute("BEGIN")
                         await connection.execute(TENANT, [str(tenant_id or "")])
                         yield Transaction(connection, pipeline)
                         noted = self.committed is not None and tenant_id is not None
+                        if self._stalled:
+                            await _refuse_writes(connection)
                         wrote = await connection.execute(WROTE) if noted else None
+                        committing()
                         ended = await connection.execute("COMMIT")
                         position = await connection.execute(POSITION) if noted else None
                     if (
@@ -499,10 +520,19 @@ class Database:
     # Away -------------------------------------------------------------------------------------------------------------
 
     async def _look(self) -> None:
-        async with await AsyncConnection.connect(self._url, autocommit=True) as connection:
+        async with await AsyncConnection.connect(
+            self._servers.conninfo(), autocommit=True, **CLIENT_OPTIONS
+        ) as connection:
             await connection.execute("SELECT 1")
-        if not self._breaker.is_closed:
+            moved = self._servers.note(connection)
+        if moved:
+            await self._pool.drain()  # what the former server still holds would be silent
+        elif not self._breaker.is_closed:
             await self._pool.check()  # what was lost meanwhile is replaced before anybody is given it
+
+    async def _count_waiting(self, backends: list[int]) -> int:
+        async with self.transaction() as tx:
+            return int(await tx.fetch_value(WAITING_COMMITS, [backends]))
 
     def _fail_waiters(self) -> None:
         """Fail everyone who waits for a connection: the server is away."""
@@ -528,13 +558,15 @@ async def connect_alone(url: str, name: str, *, statement_seconds: int) -> Async
     Raises:
         psycopg.Error: the server cannot be reached.
     """
+    servers = servers_of(url)
     connection = await _Connection.connect(
-        url,
+        servers.conninfo(),
         autocommit=True,
         application_name=name,
-        options=f"-c statement_timeout={statement_seconds}s",
-        connect_timeout=CONNECTION_SECONDS,
+        options=f"-c statement_timeout={statement_seconds}s{SERVER_OPTIONS}",
+        **CLIENT_OPTIONS,
     )
+    servers.note(connection)
     connection.silence_seconds = statement_seconds + SILENCE_SECONDS
     return connection
 
@@ -551,6 +583,14 @@ async def readable(file: int, seconds: float) -> bool:
     finally:
         loop.remove_reader(file)
     return True
+
+
+async def _refuse_writes(connection: AsyncConnection[Any]) -> None:
+    """Refuse to commit a transaction that wrote."""
+    wrote = await connection.execute(WROTE)
+    if await wrote.fetchone() == (True,):
+        log.warning("database.unavailable", error="StalledCommit", detail="earlier commits wait for the replica")
+        raise Unavailable
 
 
 def _may_be_away(error: BaseException) -> bool:

@@ -16,7 +16,7 @@ import psycopg
 import structlog
 from psycopg import Connection
 
-from service.platform.data.database import LOGIN, check_login
+from service.platform.data.database import CONNECTION_SECONDS, LOGIN, check_login
 
 LOCK: Final = 0x43555348  # one migrator at a time, beside other users of advisory locks
 
@@ -108,7 +108,7 @@ def migrate(database_url: str, *, report: Callable[[str], None] = lambda name: N
     Raises:
         MigrationError: an applied migration differs from the file of its name, or is unknown here.
     """
-    with psycopg.connect(database_url, autocommit=True) as connection:
+    with psycopg.connect(database_url, autocommit=True, connect_timeout=CONNECTION_SECONDS) as connection:
         connection.execute("SELECT pg_advisory_lock(%s)", [LOCK])
         applied = _applied(connection)
         check_known(applied, behind=behind)
@@ -136,7 +136,7 @@ def verify(database_url: str) -> None:
         ConfigError: the URL logs in as somebody who could do more than the service may.
         MigrationError: as `migrate`, or the owner has yet to run it.
     """
-    with psycopg.connect(database_url) as connection:
+    with psycopg.connect(database_url, connect_timeout=CONNECTION_SECONDS) as connection:
         for (login,) in connection.execute(LOGIN):
             check_login(login)
     try:

@@ -71,6 +71,8 @@ class _Count(Struct):
     source: UUID
     highest: int = 0
     reported: int = 0
+    void: list[int] = []
+    """Of requests that were refused after all. No event takes them again: one may be on its way."""
 
 
 class Numbers:
@@ -92,12 +94,19 @@ class Numbers:
         count.highest += 1
         return EventNumber(count.source, count.highest)
 
+    def withdraw(self, tenant_id: UUID, place: EventNumber) -> None:
+        """Take back the number of an event that did not come about."""
+        for count in (self._counts.get(tenant_id), *self._untold):
+            if count is not None and count.source == place.source:
+                count.void.append(place.number)
+
     async def report(self, resources: Resources) -> None:
         """Report to PostgreSQL how far this process has counted.
 
         Raises:
             Unavailable: it is to be reported again.
         """
+        await self._note_void(resources)
         left, self._untold = self._untold, []
         changed = [
             (count, count.highest) for count in (*left, *self._counts.values()) if count.highest > count.reported
@@ -113,6 +122,14 @@ class Numbers:
             raise
         for count, number in changed:
             count.reported = number
+
+    async def _note_void(self, resources: Resources) -> None:
+        """Note numbers that no event has as arrived: nothing is missing."""
+        for count in [count for count in (*self._untold, *self._counts.values()) if count.void]:
+            numbers = count.void[:]
+            async with resources.database.transaction(count.tenant_id) as tx:
+                await note_arrived(tx, count.tenant_id, [EventNumber(count.source, number) for number in numbers])
+            del count.void[: len(numbers)]
 
 
 def _numbers(resources: Resources) -> Numbers:

@@ -95,6 +95,18 @@ def event_of(ctx: Context, action: str, *, counted: bool = False) -> Event:
     )
 
 
+def number_event(resources: Resources, event: Event) -> Sent:
+    """Give an event its place among those of its process."""
+    return Sent(event, numbers_of(resources).next(event.tenant_id))
+
+
+def command_of(resources: Resources, sent: Sent) -> tuple[Any, ...]:
+    """Return the command that puts an event on the stream."""
+    raw = _encode(sent)
+    signature = resources.vault.sign(SIGNED, raw)
+    return "XADD", STREAM, "MAXLEN", "~", MOST_WAITING, "*", "event", raw, "signature", signature
+
+
 async def publish(resources: Resources, event: Event) -> None:
     """Put an event on the stream; where Redis does not take it, into the audit log.
 
@@ -103,14 +115,15 @@ async def publish(resources: Resources, event: Event) -> None:
     Raises:
         Unavailable: neither takes it; it is logged.
     """
-    sent = Sent(event, numbers_of(resources).next(event.tenant_id))
+    await publish_numbered(resources, number_event(resources, event))
+
+
+async def publish_numbered(resources: Resources, sent: Sent) -> None:
+    """Do the same with an event that has its place, which is written once."""
+    event = sent.event
     try:
         if not resources.breaker.away:  # else every caller would wait for Redis to be silent again
-            raw = _encode(sent)
-            signature = resources.vault.sign(SIGNED, raw)
-            await resources.events(
-                "XADD", STREAM, "MAXLEN", "~", MOST_WAITING, "*", "event", raw, "signature", signature
-            )
+            await resources.events(*command_of(resources, sent))
             return
     except Exception as error:
         log.warning("event.written_directly", action=event.action, request_id=event.request_id, error=repr(error))

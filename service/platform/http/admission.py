@@ -12,29 +12,33 @@ from uuid import UUID
 import msgspec
 
 from service.platform.access.caller_status import NO_METER, GateVerdict, KeyRecord, Meter, TenantRecord
+from service.platform.access.gate import AttachedCommand
 from service.platform.access.rights import Rights
 from service.platform.access.switches import may_operate
 from service.platform.base import problem as problems
 from service.platform.base.caller import NOBODY, SCOPES, SYSTEM_EMAIL, Caller, Role
 from service.platform.base.problem import Fault, Problem
-from service.platform.base.secrets import BadToken, digest
+from service.platform.base.secrets import BadToken, Claims, digest
 from service.platform.http.idempotency import is_keyed
 from service.platform.route.api import Route, parse_parameter
 from service.platform.unit.context import Context
 
 TENANT: Final = ("header", "x-tenant-id")
+TENANT_HEADER: Final = b"x-tenant-id"
 ANOTHERS: Final = "only who runs the deployment names another tenant than their own"
 
 
-async def admit(ctx: Context, route: Route) -> GateVerdict:
+async def admit(ctx: Context, route: Route, attached: AttachedCommand | None = None) -> GateVerdict:
     """Admit the caller of a request into `ctx`; return the gate's verdict.
+
+    `attached` is run where a user is admitted who is as they were expected.
 
     Raises:
         Problem: the deployment is under maintenance, the caller is nobody, has too many requests behind them or may not
             call this route, or its feature is switched off; with the gate's verdict, where it had one.
     """
     try:
-        verdict = await _admit(ctx, route)
+        verdict = await _admit(ctx, route, attached)
     except Problem as refusal:
         _check_maintenance(
             ctx, route, refusal.verdict
@@ -48,12 +52,33 @@ async def admit(ctx: Context, route: Route) -> GateVerdict:
     return verdict
 
 
-async def _admit(ctx: Context, route: Route) -> GateVerdict:
+def expected_caller(ctx: Context, route: Route) -> tuple[Caller, bytes] | None:
+    """Return the caller whom `admit` lets in if nothing changed meanwhile.
+
+    With their tenant's signed record; None where that is not to be said of them.
+    """
+    headers, resources = ctx.headers, ctx.resources
+    if route.flag is not None or TENANT_HEADER in headers or is_keyed(ctx, route):
+        return None
+    if resources.breaker.away or resources.switches.maintenance is not None:
+        return None
+    try:
+        claims = _claims(ctx, headers.get(b"authorization", b""))
+    except Problem:
+        return None
+    expected = resources.gate.expected_tenant(claims.tenant_id, claims.sid)
+    if expected is None or expected[1].status != "active" or not expected[1].admits(ctx.ip_address):
+        return None
+    caller = _user_of(claims, expected[1])
+    return (caller, expected[0]) if caller.may(route.access) else None
+
+
+async def _admit(ctx: Context, route: Route, attached: AttachedCommand | None) -> GateVerdict:
     if route.access == "public":
         return await _admit_anybody(ctx, route)
     authorization, key = ctx.headers.get(b"authorization"), ctx.headers.get(b"x-api-key")
     if authorization is not None:
-        verdict, caller, rights = await _user(ctx, route, authorization)
+        verdict, caller, rights = await _user(ctx, route, authorization, attached)
     elif key is not None and _is_system_key(ctx, key):
         return await _system(ctx, route)
     elif key is not None:
@@ -263,7 +288,12 @@ def _is_operators(ctx: Context, role: Role, home: TenantRecord) -> bool:
     return role in ("owner", "admin") and home.slug in ctx.settings.operator_tenants
 
 
-async def _user(ctx: Context, route: Route, authorization: bytes) -> tuple[GateVerdict, Caller, Rights]:
+def _claims(ctx: Context, authorization: bytes) -> Claims:
+    """Return the claims of a user's token.
+
+    Raises:
+        InvalidToken: it cannot be believed.
+    """
     scheme, _, token = authorization.partition(b" ")
     if scheme.lower() != b"bearer":
         raise problems.InvalidToken.at(["header", "authorization"], "expected Bearer and an access token")
@@ -273,26 +303,46 @@ async def _user(ctx: Context, route: Route, authorization: bytes) -> tuple[GateV
         raise problems.InvalidToken from None
     if claims.role is None:
         raise problems.InvalidToken
-    if claims.role not in ("owner", "admin"):
-        _check_maintenance(ctx, route)
-    windows = route.windows(ctx.settings, ctx.origin, str(claims.sub)) if route.windows else ()
-    meter = _meter(ctx, route) if route.access in SCOPES[claims.role] else NO_METER
-    verdict = await ctx.resources.gate.user(
-        claims.tenant_id, claims.sub, claims.sid, claims.gen, windows, meter, counted=route.limited
-    )
-    if verdict.outcome == "revoked":
-        raise problems.TokenRevoked
-    caller = Caller(
+    return claims
+
+
+def _user_of(claims: Claims, tenant: TenantRecord | None) -> Caller:
+    assert claims.role is not None
+    return Caller(
         kind="user",
         tenant_id=claims.tenant_id,
         user_id=claims.sub,
         role=claims.role,
         scopes=SCOPES[claims.role],
-        tier=verdict.tier,
-        timezone=verdict.timezone,
+        tier=tenant.tier if tenant else "",
+        timezone=tenant.timezone if tenant else "UTC",
         session_id=claims.sid,
         generation=claims.gen,
     )
+
+
+async def _user(
+    ctx: Context, route: Route, authorization: bytes, attached: AttachedCommand | None
+) -> tuple[GateVerdict, Caller, Rights]:
+    claims = _claims(ctx, authorization)
+    assert claims.role is not None
+    if claims.role not in ("owner", "admin"):
+        _check_maintenance(ctx, route)
+    windows = route.windows(ctx.settings, ctx.origin, str(claims.sub)) if route.windows else ()
+    meter = _meter(ctx, route) if route.access in SCOPES[claims.role] else NO_METER
+    verdict = await ctx.resources.gate.user(
+        claims.tenant_id,
+        claims.sub,
+        claims.sid,
+        claims.gen,
+        windows,
+        meter,
+        counted=route.limited,
+        attached=attached,
+    )
+    if verdict.outcome == "revoked":
+        raise problems.TokenRevoked
+    caller = _user_of(claims, verdict.tenant)
     ctx.admit(caller)
     _pass_metered(ctx, route, verdict)
     rights = Rights(
@@ -365,7 +415,7 @@ def _pass_metered(ctx: Context, route: Route, verdict: GateVerdict) -> None:
 
 def _named_tenant(ctx: Context) -> str | None:
     """Return the tenant of X-Tenant-ID."""
-    named = ctx.headers.get(b"x-tenant-id")
+    named = ctx.headers.get(TENANT_HEADER)
     return None if named is None else named.decode("latin-1").strip().lower()
 
 

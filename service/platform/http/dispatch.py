@@ -18,9 +18,10 @@ import structlog
 from prometheus_client import Histogram
 
 from service.platform import tracing
-from service.platform.access.caller_status import GateVerdict, is_within, read_address
+from service.platform.access.caller_status import GateVerdict, address_text, is_within, read_address
 from service.platform.access.cookies import SESSION_HEADER, check_session_header
 from service.platform.base import problem as problems
+from service.platform.base.caller import Caller
 from service.platform.base.memory import RETRY_SECONDS
 from service.platform.base.problem import Problem
 from service.platform.base.secrets import new_id
@@ -28,8 +29,9 @@ from service.platform.data.blobs import Damaged
 from service.platform.data.fallback_cache import Key, key_of
 from service.platform.data.replica import ANSWER_SECONDS
 from service.platform.events.calls import count
+from service.platform.events.entry import event_entry
 from service.platform.events.stream import event_of, publish
-from service.platform.http.admission import admit, admit_again
+from service.platform.http.admission import admit, admit_again, expected_caller
 from service.platform.http.binding import Binding
 from service.platform.http.compression import (
     LEAST_BYTES,
@@ -61,6 +63,8 @@ NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE})
 
 LATE_SECONDS = 0.02
 """A body that was waited for so long came later than its head: what the gate said may hold no more."""
+BRIEF_BYTES = 16_384
+"""A longer body is not waited for before the gate is asked."""
 JSON = "application/json"
 SESSIONS = frozenset(f"/api/v1/auth/{name}" for name in ("login", "logout", "refresh"))
 """Who comes and goes all day long: it changes nothing that others read but the moment of somebody's last login."""
@@ -156,6 +160,10 @@ class Endpoint:
             _check_once(scope["headers"])
         if self.route.browser:
             check_session_header(ctx.headers)
+        if self.route.ahead is not None and _is_brief(ctx.headers):
+            expected = expected_caller(ctx, self.route)
+            if expected is not None:
+                return await self._serve_ahead(ctx, scope, receive, call, *expected)
         call.verdict = await admit(ctx, self.route)
         if self._falls_back and ctx.flag("fallback_cache"):
             key = key_of(ctx.caller, scope["path"], scope["query_string"])
@@ -173,6 +181,54 @@ class Endpoint:
         ):
             key, turn = call.cached_as
             resources.fallback_cache.add(key, answer.content, tuple(answer.headers), turn)
+        return answer
+
+    async def _serve_ahead(
+        self, ctx: Context, scope: Scope, receive: Receive, call: _Call, caller: Caller, tenant_copy: bytes
+    ) -> _Answer:
+        """Serve a caller who is expected to pass.
+
+        A small request is answered before the gate is asked.
+
+        The answer waits until it lets them pass, and in the same round trip it puts the event on the stream.
+        """
+        arguments: dict[str, Any] = {}
+        answer = entry = refusal = None
+        try:
+            arguments, _, _ = await self._binding.arguments(ctx, scope, receive, _do_nothing)
+            answer = self._answer_ahead(ctx, caller, arguments["body"])
+            if answer is not None:
+                assert self.route.event is not None
+                entry = event_entry(ctx, self.route.event, tenant_copy, counted=self.route.counted)
+        except Exception as error:
+            refusal = error  # which only a caller who passes is told
+        try:
+            call.verdict = await admit(ctx, self.route, entry.command if entry is not None else None)
+            if refusal is not None:
+                raise refusal
+        except BaseException:
+            if entry is not None:
+                entry.withdraw(ctx.resources)
+            raise
+        finally:
+            refusal = None  # its traceback refers to this frame
+        if answer is None or entry is None:
+            return await self._perform(ctx, arguments, None, receive)
+        if ctx.caller != caller:  # such as in another time zone since then
+            entry.withdraw(ctx.resources)
+            return await self._perform(ctx, arguments, None, receive)
+        await entry.publish(ctx.resources)
+        return answer
+
+    def _answer_ahead(self, ctx: Context, caller: Caller, body: Any) -> _Answer | None:
+        """Return the answer as if the caller had passed; None where it is not small."""
+        assert self.route.ahead is not None
+        ctx.admit(caller)
+        value = self.route.ahead(ctx, body)
+        if value is None:
+            return None
+        answer = self._encode_answer(value)
+        answer.headers.extend(ctx.answer_headers)
         return answer
 
     async def _refuse(self, ctx: Context, call: _Call, error: Exception) -> _Answer:
@@ -351,6 +407,16 @@ def _check_once(headers: Sequence[tuple[bytes, bytes]]) -> None:
         seen.add(name)
 
 
+def _is_brief(headers: Mapping[bytes, bytes]) -> bool:
+    """Return whether a request says that its body is short."""
+    length = headers.get(b"content-length", b"")
+    return length.isdigit() and int(length) <= BRIEF_BYTES
+
+
+async def _do_nothing() -> None:
+    """Look at nobody: the gate is asked after the body."""
+
+
 async def _send(
     send: Send, receive: Receive, answer: _Answer, request_id: str, verdict: GateVerdict, resources: Resources
 ) -> None:
@@ -424,7 +490,7 @@ def address_of(scope: Scope, trusted: tuple[str, ...]) -> str:
         address = read_address(hop)
         if address is None:
             break
-        peer = str(address)
+        peer = address_text(address)
         if not is_within(address, trusted):
             break
     return peer

@@ -211,6 +211,9 @@ class Route:
     """Other media types that a query may ask it in."""
     ranged: bool = False
     """A part of the answer may be asked for by its bytes."""
+    ahead: Callable[[Any, Any], Any] | None = None
+    """Answers a small body, from the context and the body, before the gate is asked, and waits for nothing; None: not
+    small. Of a POST with a counted event, whose answer and event depend on nothing but its body and caller."""
     heavy: bool = False
     """Its work can pass 20 ms of a processor: done in a child or a thread, in fair shares, and driven by
     `tests/security/test_fairness.py`."""

@@ -56,6 +56,10 @@ KEPT: Final[dict[str, RetentionRule]] = {
     "audit_log": RetentionRule(
         "forget_tenant", "without an end", "the proof of all else; old years can be moved, none is dropped"
     ),
+    "batch_items": RetentionRule(
+        "forget_tenant", "while its tenant is there", "proves the runs of a batch, which have no entries of their own"
+    ),
+    "batches": RetentionRule("forget_tenant", "while its tenant is there", "as its items; the result file expires"),
     "blobs": RetentionRule(
         "cleanup", "storage_pause_seconds", "while a record names the bytes, or evidence needs them"
     ),

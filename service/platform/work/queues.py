@@ -19,7 +19,7 @@ from arq.worker import Worker, func
 from msgspec import Meta, Struct
 from redis.exceptions import RedisError, ResponseError
 
-from service.platform.data.database import readable
+from service.platform.data.database import connect_alone, readable
 from service.platform.metrics import JOBS_LOST
 from service.platform.unit.context import Resources
 from service.platform.work.jobs import QUEUES, JobTable
@@ -147,14 +147,13 @@ async def dispatch_forever(resources: Resources, queue: ArqRedis, database_url: 
     keeps that for the dead. A message that comes twice does nothing.
     """
     begun = False
-    limit = f"-c statement_timeout={resources.settings.statement_seconds}s"
     while not stopping.is_set():
         try:
             if not begun:
                 await queue.delete(QUEUES_MARKER)
                 begun = True
-            connection = await psycopg.AsyncConnection.connect(
-                database_url, autocommit=True, options=limit, application_name=LISTENER
+            connection = await connect_alone(
+                database_url, LISTENER, statement_seconds=resources.settings.statement_seconds
             )
             async with connection:
                 await connection.execute("LISTEN cushion_jobs")
