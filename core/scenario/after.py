@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Iterable
 from functools import cached_property
 from math import inf
 from typing import Any, Final, Literal, cast
+from weakref import proxy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from core.compliance import kernels
 from core.compliance.conventions import View, are_mostly_unrated
 from core.compliance.file_figures import printed_parts
 from core.compliance.measures import Pool, Sums
+from core.compliance.tallied import DIVISORS, Tallied, amounts_of, counts_of
 from core.portfolio import Portfolio
 from core.scenario.base import Base, CccBucket, haircut_of
 from core.scenario.holdings import Holdings, TradeEffect
@@ -35,18 +37,6 @@ PRECISE: Final = 1e-3
 """Part that must be left of a sum that averages divide by: of less, rounding is too much, and a full pass is made."""
 
 _RATES: Final = frozenset(("spread", "all_in_rate"))
-_COUNTS: Final = ("performing_rows", "defaulted_rows", "blank_rows", "negative_rows", "past_maturity")
-_DIVISORS: Final = (
-    "par", "priced_par", "coupon_par", "spread_par", "interest_par", "life_par", "country_par", "sized_par",
-    "depth_par", "aged_par", "recovery_given",
-)  # fmt: skip
-_AMOUNTS: Final = (
-    *_DIVISORS, "defaulted_par", "defaulted_carried", "obligor_blank", "recovery_sum", "price_sum", "par_below_80",
-    "par_below_90", "discount_par", "discount_haircut", "deferring_haircut", "category_haircut", "coupon_sum",
-    "spread_sum", "contractual_sum", "interest_sum", "life_sum", "foreign_par", "small_par", "quoted_par",
-    "past_due_par",
-)  # fmt: skip
-_TABLES: Final = ("par_by_rank", "par_by_bucket", "par_by_lien", "par_by_flag")
 
 
 class NeedsFullPass(Exception):
@@ -65,9 +55,17 @@ class After(Pool):
         self.minus = self._of(loans.before)
         self.plus = self._of(loans.after)
         self._refuse_unrated()
-        self._begin(cast(Portfolio, _LaterPortfolio(self)), definition)
-        self.view = cast(View, _LaterView(self))
+        own = cast(After, proxy(self))  # what it holds does not hold it: it is freed as soon as nobody needs it
+        self._begin(cast(Portfolio, _LaterPortfolio(own)), definition)
+        self.view = cast(View, _LaterView(own))
         self._conclude(cast(kernels.Tally, self._tally()))
+
+    def let_go(self) -> None:
+        """Forget what formulas worked out of its loans too."""
+        super().let_go()
+        for part in (self.minus, self.plus, self.__dict__.get("whole")):
+            if part is not None:
+                part.let_go()
 
     def _go_by_file(self) -> None:
         known = self.base.pool
@@ -95,6 +93,11 @@ class After(Pool):
         if any(view.is_mostly_unrated for view in views) or are_mostly_unrated(rows, self.loans.row_count):
             raise NeedsFullPass
 
+    @property
+    def kept_rows(self) -> int:
+        """Those that the trades touch; the others are the simulator's."""
+        return self.loans.before.row_count + self.loans.after.row_count
+
     @cached_property
     def whole(self) -> Pool:
         """The same by a full pass."""
@@ -114,32 +117,21 @@ class After(Pool):
         parts = (None if pool is None else of(pool) for pool in (self.minus, self.plus))
         return _join(self.base.summed(key, of), *parts)  # type: ignore[no-any-return]
 
-    def _tally(self) -> _Sums:
+    def _tally(self) -> Tallied:
         before, minus, plus = (None if pool is None else pool.tally for pool in (self.base.pool, self.minus, self.plus))
         assert before is not None
-        sums = _Sums()
-        sums.row_count = self.loans.row_count
-        for name in _COUNTS:
-            setattr(
-                sums,
-                name,
-                sum(sign * getattr(each, name) for each, sign in ((before, 1), (minus, -1), (plus, 1)) if each),
-            )
-        known = _read(before)
-        left = _join(known, *(None if tally is None else _read(tally) for tally in (minus, plus)))
+        counts = counts_of(before)
+        for part, sign in ((minus, -1), (plus, 1)):
+            for name, count in counts_of(part).items() if part else ():
+                counts[name] += sign * count
+        known = self.base.amounts
+        left = _join(known, *(None if tally is None else amounts_of(tally) for tally in (minus, plus)))
         if not np.isfinite(left).all():  # what is infinite cannot be taken off again
             raise NeedsFullPass
         worn = (left != 0) & (np.abs(left) < PRECISE * np.abs(known))
-        if worn[: len(_DIVISORS)].any():
+        if worn[: len(DIVISORS)].any():
             raise NeedsFullPass
-        amounts = left.tolist()
-        for at, name in enumerate(_AMOUNTS):
-            setattr(sums, name, amounts[at])
-        at = len(_AMOUNTS)
-        for name in _TABLES:
-            size = len(getattr(before, name))
-            setattr(sums, name, tuple(amounts[at : at + size]))
-            at += size
+        sums = Tallied(self.loans.row_count, counts, left)
         sums.industry_par = _join(
             before.industry_par, *(None if each is None else each.industry_par for each in (minus, plus))
         )
@@ -169,9 +161,8 @@ class After(Pool):
         Its own in the whole portfolio before, or one after these.
         """
         index = self.base.by_obligor
-        known = {} if index is None else index.code_of
-        code = known.get(name)
-        return self._new.setdefault(name, len(self.base.obligors[0]) + len(self._new)) if code is None else code
+        code = -1 if index is None else index.code(name)
+        return self._new.setdefault(name, len(self.base.obligors[0]) + len(self._new)) if code < 0 else code
 
     @cached_property
     def _new(self) -> dict[str, int]:
@@ -277,13 +268,14 @@ class After(Pool):
 
     def _at_price(self, bucket: CccBucket, gone: Floats, come: Floats, price: float, left: float) -> float:
         """Haircut of the rows of the price at which the excess ends."""
-        first, last = (int(np.searchsorted(bucket.price, price, side)) for side in ("left", "right"))
-        rows = bucket.row[first:last]
-        stays = ~np.isin(rows, self.loans.rows[gone[0].astype(np.intp)])
-        rows = rows[stays]
+        first, last = (int(bucket.price.searchsorted(price, side)) for side in ("left", "right"))
+        rows, par, value = bucket.row[first:last], bucket.par[first:last], bucket.value[first:last]
+        sold = self.loans.rows[gone[0, gone[1] == price].astype(np.intp)]
+        if len(sold):
+            stays = ~np.isin(rows, sold)
+            rows, par, value = rows[stays], par[stays], value[stays]
         more = come[:, come[1] == price]
-        par = np.concatenate((bucket.par[first:last][stays], more[2]))
-        value = np.concatenate((bucket.value[first:last][stays], more[3]))
+        par, value = np.concatenate((par, more[2])), np.concatenate((value, more[3]))
 
         def identifier(at: int) -> tuple[str, ...]:
             if at < len(rows):
@@ -297,35 +289,16 @@ class After(Pool):
 _TOP: Final = 10
 
 
-class _Sums:
-    """What a `kernels.Tally` has to read."""
-
-    row_count: int
-    obligor_count: int
-    top_obligors: tuple[list[int], list[float]]
-    industry_par: Floats
-
-
-def _read(tally: kernels.Tally) -> Floats:
-    """Return the amounts of a tally in one array."""
-    amounts = [getattr(tally, name) for name in _AMOUNTS]
-    for name in _TABLES:
-        amounts += getattr(tally, name)
-    return np.array(amounts)
-
-
 def _join(before: Any, minus: Any, plus: Any) -> Any:
     """Return a sum after trades.
 
     Of arrays by name, to which trades have added names before the last, the blank.
     """
     if isinstance(before, tuple):
-        parts = [None if tally is None else np.array(tally) for tally in (minus, plus)]
-        return tuple(_join(np.array(before), *parts).tolist())
+        none = (0.0,) * len(before)
+        return tuple(map(_left, before, none if minus is None else minus, none if plus is None else plus))
     if not isinstance(before, np.ndarray):
-        return float(
-            _join(np.array([before]), *(None if each is None else np.array([each]) for each in (minus, plus)))[0]
-        )
+        return _left(before, 0.0 if minus is None else minus, 0.0 if plus is None else plus)
     size = max(len(each) for each in (before, minus, plus) if each is not None)
     known = _spread(before, size)
     left = known
@@ -334,6 +307,11 @@ def _join(before: Any, minus: Any, plus: Any) -> Any:
     if plus is not None:
         left = left + _spread(plus, size)
     return np.where(np.abs(left) <= NOTHING_LEFT * np.abs(known), 0.0, left)
+
+
+def _left(before: float, minus: float, plus: float) -> float:
+    left = float(before - minus + plus)
+    return 0.0 if abs(left) <= NOTHING_LEFT * abs(before) else left
 
 
 def _spread(values: Floats, size: int) -> Floats:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from functools import cached_property
-from itertools import pairwise
+from math import inf
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from core.compliance import kernels
 from core.compliance.measures import Pool, Sums
+from core.compliance.tallied import amounts_of
 from core.scenario.holdings import Index
 
 Floats = NDArray[np.float64]
@@ -44,6 +45,19 @@ class Units(NamedTuple):
     """The first obligor of each industry, and the end."""
 
 
+class SmallObligors(NamedTuple):
+    """By industry the obligors below an average par, and for which averages they are just these."""
+
+    above: Floats
+    """The largest of them: the average is above it."""
+    up_to: Floats
+    """The smallest of the others: the average is at most that."""
+    par: Floats
+    """What they have together."""
+    others: Floats
+    """How many obligors are none of them."""
+
+
 class Base:
     """A portfolio's sums. Each kind is worked out when it is first asked for."""
 
@@ -57,6 +71,11 @@ class Base:
         if key not in self._sums:
             self._sums[key] = of(self.pool)
         return self._sums[key]  # type: ignore[no-any-return]
+
+    @cached_property
+    def amounts(self) -> Floats:
+        """The amounts of the tally in one array."""
+        return amounts_of(self.pool.tally)
 
     @cached_property
     def obligors(self) -> tuple[Floats, NDArray[np.int32]]:
@@ -87,16 +106,32 @@ class Base:
         start = np.searchsorted(industry[positive], np.arange(count + 1))
         return Units(par[positive], np.concatenate(([0.0], np.cumsum(par[positive]))), start)
 
+    @cached_property
+    def _small(self) -> SmallObligors:
+        """The obligors below the average par before any trade."""
+        count = self.pool.tally.obligor_count
+        return self._below(self.pool.par / count if count else 0.0, range(len(self.units.start) - 1))
+
+    def _below(self, average: float, industries: Iterable[int]) -> SmallObligors:
+        """Return the obligors of some industries whose par is below an average."""
+        par, below, start = self.units
+        rows = []
+        for first, last in ((int(start[name]), int(start[name + 1])) for name in industries):
+            end = first + int(par[first:last].searchsorted(average))
+            more, most = par[end - 1] if end > first else -inf, par[end] if end < last else inf
+            rows.append((more, most, below[end] - below[first], last - end))
+        return SmallObligors(*np.array(rows, np.float64).reshape(-1, 4).T.copy())
+
     def units_at(self, average: float) -> Floats:
         """Equivalent units of the diversity score by industry, the last for a blank, at an average par of obligors."""
-        par, below, start = self.units
-        sums = np.zeros(len(start) - 1)
-        bounds = start.tolist()
-        for name, (first, last) in enumerate(pairwise(bounds)):
-            if first < last:
-                small = first + int(np.searchsorted(par[first:last], average))
-                sums[name] = (below[small] - below[first]) / average + (last - small)
-        return sums
+        small = self._small
+        moved = np.flatnonzero((average <= small.above) | (average > small.up_to))
+        par, others = small.par, small.others
+        if len(moved):  # few: trades hardly change the average
+            par, others = par.copy(), others.copy()
+            now = self._below(average, moved.tolist())
+            par[moved], others[moved] = now.par, now.others
+        return par / average + others
 
     def bucket(self, agency: int) -> CccBucket:
         """Return the CCC bucket of an agency, 0 to 2."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from core.portfolio import Portfolio
 from core.portfolio.model.fields import Lien
-from core.portfolio.model.portfolio import Amortization, Deal, Names
+from core.portfolio.model.portfolio import Amortization, Deal, Names, extended
 from core.portfolio.pages.identify import SUMMED
 from core.scenario.holdings import BoughtLoan, Holdings, TradeEffect
 
@@ -117,16 +117,15 @@ class _Build:
                 continue
             new: dict[str, int] = {}
             codes = [self._code(name, column, lot, new) for lot in self.bought]
-            values = (*column.values, *new) if new else column.values
-            columns[name] = Names(self.column(column.codes, codes), values)
+            columns[name] = Names(self.column(column.codes, codes), extended(column.values, [*new]))
         return columns
 
     def _code(self, name: str, column: Names, lot: BoughtLoan, new: dict[str, int]) -> int:
         text = lot.loan.texts.get(name)
         if text is None:
             return -1 if lot.twin is None else int(column.codes[lot.twin])
-        known = self.holdings.index(name).code_of.get(text) if name in self.portfolio.names else None
-        return new.setdefault(text, len(column.values) + len(new)) if known is None else known
+        known = self.holdings.index(name).code(text) if name in self.portfolio.names else -1
+        return new.setdefault(text, len(column.values) + len(new)) if known < 0 else known
 
     def flags(self) -> dict[str, NDArray[np.uint8]]:
         return self._bytes(self.portfolio.flags, [lot.loan.flags for lot in self.bought])

@@ -67,16 +67,16 @@ class Index:
         self.names = names
 
     @cached_property
-    def code_of(self) -> dict[str, int]:
-        """The code of each name; built when it is first asked for."""
-        return {name: code for code, name in enumerate(self.names.values)}
+    def code(self) -> Callable[[str], int]:
+        """What gives the code of a name, -1 for none; built when it is first asked."""
+        return self.names.by_text()
 
     @cached_property
     def code_of_bare(self) -> dict[str, int]:
         """The code of each identifier by its letters and digits, where no other one has the same."""
         codes: dict[str, int] = {}
         several: set[str] = set()
-        for name, code in self.code_of.items():
+        for code, name in enumerate(self.names.values):
             bare = letters_and_digits(name)
             if codes.setdefault(bare, code) != code:
                 several.add(bare)
@@ -126,7 +126,7 @@ class Holdings:
         """
         if self.borrower_field is None:
             return None
-        named = keys_of(list(self.portfolio.names[self.borrower_field].values))
+        named = keys_of(self.portfolio.names[self.borrower_field].values)
         return Index(Names(named.codes, Strings(named.text)))
 
     @cached_property
@@ -216,10 +216,10 @@ class _Run:
         if field not in self.portfolio.names:
             return []
         index = self.holdings.index(field)
-        code = index.code_of.get(written)
-        if code is None:
-            code = index.code_of_bare.get(letters_and_digits(written))
-        if code is not None:
+        code = index.code(written)
+        if code < 0:
+            code = index.code_of_bare.get(letters_and_digits(written), -1)
+        if code >= 0:
             return index.rows(code)
         if field != "loanx_id":
             return []
@@ -236,9 +236,10 @@ class _Run:
 
     def _rows_of(self, key: str) -> list[int]:
         field, borrowers = self.holdings.borrower_field, self.holdings.borrowers
-        if field is None or borrowers is None or key not in borrowers.code_of:
+        code = -1 if borrowers is None else borrowers.code(key)
+        if field is None or borrowers is None or code < 0:
             return []
-        spellings = borrowers.rows(borrowers.code_of[key])
+        spellings = borrowers.rows(code)
         return sorted(row for code in spellings for row in self.holdings.index(field).rows(code))
 
     def _may_be(self, loan: TradeLoan, text_of: Callable[[str], str | None]) -> bool:

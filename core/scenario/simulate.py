@@ -216,7 +216,10 @@ class Simulator:
         if self._bases:
             with suppress(NeedsFullPass):
                 pools = pools_after(self._bases, self.holdings, change)
-                return run_suite(pools[0].portfolio, self.suite, **self._after, pools=pools)
+                results = run_suite(pools[0].portfolio, self.suite, **self._after, pools=pools)
+                for pool in pools:
+                    pool.let_go()
+                return results
         return run_suite(changed(self.holdings, change), self.suite, **self._after)
 
 
@@ -297,8 +300,9 @@ def simulate_many(
 def compared(before: Results, after: Results, warnings: list[DataWarning], trades: int) -> Simulation:
     """Two runs of one suite side by side."""
     projected = {result.test_id: result for result in after}
+    current_cushions, projected_cushions = before.cushions, after.cushions
     rows = [
-        _row(result, projected[result.test_id], before.cushions, after.cushions)
+        _row(result, projected[result.test_id], current_cushions, projected_cushions)
         for result in before
         if result.test_id in projected
     ]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.portfolio import Portfolio
 from core.portfolio.model.portfolio import Amortization, Names
 from core.scenario.base import Base
-from core.scenario.changed import changed, with_cash
+from core.scenario.changed import changed
 from core.scenario.holdings import BoughtLoan, Holdings, TradeEffect
 
 ALIGNED: Final = frozenset(("industry", "industry_a", "industry_b", "industry_c", "country", "payment_frequency"))
@@ -49,7 +49,7 @@ class TouchedLoans:
 
     @property
     def deal(self) -> Any:
-        return with_cash(self.holdings.portfolio.deal, self.change)
+        return self.after.deal
 
     @property
     def row_count(self) -> int:
@@ -69,7 +69,7 @@ def touched(
     index = base.by_obligor
     if index is not None:
         codes = {int(code) for code in index.names.codes[list(rows)]} | {
-            index.code_of[name] for name in names if name in index.code_of
+            code for code in map(index.code, names) if code >= 0
         }
         codes |= also
         for code in codes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from difflib import get_close_matches
@@ -10,12 +10,14 @@ from math import isfinite
 from typing import Any, Final, Literal
 
 import msgspec
+import numpy as np
 
 from core.frames.brief import brief
 from core.portfolio.cells import parsing
 from core.portfolio.cells.identifiers import standard
 from core.portfolio.cells.parsing import TextColumn
 from core.portfolio.model.fields import AUXILIARY_FIELDS, STANDARD_CLO_FIELDS, Lien
+from core.portfolio.model.portfolio import Strings
 from core.portfolio.model.ratings import AGENCY_OF, is_not_rated, rank
 from core.portfolio.pages.identify import name_keys
 from core.remembered import remembered
@@ -100,6 +102,8 @@ FIELD_TYPES: Final = {each.target: each.type for each in (*STANDARD_CLO_FIELDS, 
 DATA_FIELDS: Final = tuple(name for name in FIELD_TYPES if name not in (*_OWN, *_OF_THE_FILE, "par_value"))
 """What of `Trade.loan_data` says something of a loan; whatever else stands there does nothing."""
 
+_READ_OF_DATA: Final = frozenset(DATA_FIELDS)
+
 _PERCENT: Final = ("recovery_rate", "recovery_rate_a", "recovery_rate_b", "recovery_rate_c")
 _NOT_NEGATIVE: Final = frozenset(
     (*_PERCENT, "price", "purchase_price", "facility_size", "days_past_due", "quote_depth", "average_life", "unfunded")
@@ -147,8 +151,7 @@ def loan_of(trade: Trade, at: int) -> TradeLoan:
         raise TradeError(at, f"trade_type must be buy or sell, not {_show(trade.trade_type)}")
     loan = TradeLoan()
     try:
-        loan_data = dict(trade.loan_data or {})
-        loan_data = {name: value for name, value in loan_data.items() if name in DATA_FIELDS}
+        loan_data = {name: value for name, value in dict(trade.loan_data or {}).items() if name in _READ_OF_DATA}
         for name in (*_OWN, "loanx_id"):
             value = getattr(trade, name)
             if value is None:
@@ -176,7 +179,7 @@ def without_effect(loan_data: Iterable[object] | None) -> list[str]:
     `HINTS_MAX`."""
     messages, unknown = list[str](), 0
     for name in loan_data or ():
-        if name in DATA_FIELDS:
+        if name in _READ_OF_DATA:
             continue
         if name in _OF_THE_FILE:
             messages.append(f"loan_data.{name} does nothing: a trade is on the deal's day and in its currency")
@@ -330,11 +333,13 @@ def name_key(name: str) -> str:
     return named.text[0] if named.codes[0] >= 0 else ""
 
 
-def keys_of(names: list[str]) -> TextColumn:
+def keys_of(names: Sequence[str]) -> TextColumn:
     """Return the same of many names, which are distinct.
 
     A key for each, none where nothing is left of it.
     """
+    if isinstance(names, Strings):
+        return name_keys(TextColumn(np.arange(len(names), dtype=np.int32), names.text))
     return name_keys(TextColumn(*parsing.pool_of(names)))
 
 

@@ -5,6 +5,7 @@ The figures of a full pass, whatever is bought and sold.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,12 +15,14 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from core.compliance.measures import Pool
 from core.compliance.result import Results
 from core.definition import parse
 from core.definition.definition import Definition
 from core.portfolio import Portfolio
 from core.portfolio.model.portfolio import Amortization, Deal
 from core.scenario import touched
+from core.scenario.after import After
 from core.scenario.simulate import Simulator
 from core.scenario.trades import Trade, TradeError
 from tests.core.compliance.conftest import portfolio_of, tranches_of
@@ -287,3 +290,19 @@ def test_a_lot_of_a_loan_without_par_has_no_part_of_its_payments() -> None:
     assert {row.test_id: row.projected_value for row in second.results}["wal"] == pytest.approx(
         (900 + 650) / 2 / 365.25
     )
+
+
+def test_pools_after_trades_go_without_the_collector() -> None:
+    columns = {"par_value": [2e6, 1e6], "obligor": ["Ash", "Birch"], "cusip": ["1", "2"], "price": [70.0, 99.0]}
+    definition = parse({"tests": [{"id": "cheap", "name": "Cheap", "share": "=price<80", "max": 90}]})
+    loans = portfolio_of(columns, deal=Deal(principal_cash=0.0))
+    simulator = Simulator(loans, "deal", incremental=True, definition=definition)
+    trades = [Trade(trade_type="sell", par_value=1e6, price=99.0, cusip="2")]
+    gc.collect()
+    gc.disable()
+    try:
+        assert simulator.simulate(trades).after[0].current_value == pytest.approx(2e6 / 2.99e6 * 100)
+        assert not [each for each in gc.get_objects() if isinstance(each, After)]
+        assert len([each for each in gc.get_objects() if type(each) is Pool]) == 1
+    finally:
+        gc.enable()
