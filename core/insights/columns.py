@@ -5,17 +5,17 @@ Which meet the conditions, and what they come to.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Final, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance.measures import Pool
-from core.insights.insight import FigureCondition, FigureRecipe
+from core.insights.insight import LOANS_SHOWN, FigureCondition, FigureRecipe
 from core.portfolio.model.fields import Lien
-from core.portfolio.model.portfolio import Names
+from core.portfolio.model.portfolio import Names, codes_among
 from core.portfolio.model.ratings import DEFAULTED
 
 Floats = NDArray[np.float64]
@@ -24,6 +24,43 @@ Mask = NDArray[np.bool_]
 RATINGS: Final = ("rating_agency_a", "rating_agency_b", "rating_agency_c", "rating")
 IDENTIFIERS: Final = ("cusip", "loanx_id", "isin")
 _DAYS_MAX: Final = 400_000.0
+
+
+class ParByName(Sequence[tuple[str, float]]):
+    """The names of a column with their par, decoded where they are read."""
+
+    def __init__(self, names: Names, sums: Floats) -> None:
+        self.names = names
+        self.sums = sums
+        """By the code of every name."""
+
+    @cached_property
+    def codes(self) -> NDArray[np.intp]:
+        """Of the names with par, largest first."""
+        return np.argsort(-self.sums, kind="stable")[: len(self)]
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self.sums > 0))
+
+    @overload
+    def __getitem__(self, at: int) -> tuple[str, float]: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[tuple[str, float]]: ...
+    def __getitem__(self, at: int | slice) -> tuple[str, float] | list[tuple[str, float]]:
+        if isinstance(at, slice):
+            return [self[place] for place in range(*at.indices(len(self)))]
+        code = int(self.codes[at])
+        return self.names.values[code], float(self.sums[code])
+
+    @property
+    def par(self) -> Floats:
+        """Of the names, largest first."""
+        return self.sums[self.codes]
+
+    def par_of(self, others: ParByName) -> Floats:
+        """Return the par here of the names of another month's, 0 for one without any."""
+        codes = codes_among(others.names.values, self.names.values)[others.codes]
+        return np.asarray(np.maximum(np.append(self.sums, 0.0)[codes], 0.0))
 
 
 class Columns:
@@ -37,6 +74,8 @@ class Columns:
         self.par = np.where(has_par, par, 0.0)
         self._loans = {"performing": has_par & ~pool.defaulted, "defaulted": has_par & pool.defaulted, "all": has_par}
         self._seen: dict[str, Floats | Names | None] = {}
+        self._codes: dict[str, Callable[[str], int]] = {}
+        self._by_name: dict[str, ParByName] = {}
         self.other_month: Columns | None = None
         """The other month."""
         self.pair: NDArray[np.int64] = np.full(pool.portfolio.row_count, -1)
@@ -104,8 +143,8 @@ class Columns:
             if condition.is_ in ("known", "blank"):
                 return np.asarray((column.codes >= 0) == (condition.is_ == "known"))
             assert condition.is_ == "equal"
-            same = [code for code, text in enumerate(column.values) if text == condition.value]
-            return np.asarray(np.isin(column.codes, same))
+            code = self._code(condition)
+            return np.asarray(column.codes == code) if code >= 0 else np.zeros(len(column.codes), np.bool_)
         if condition.is_ in ("rose", "fell", "unchanged"):
             before = self.paired(condition.column)
             compare = {"rose": np.greater, "fell": np.less, "unchanged": np.equal}[condition.is_]
@@ -114,6 +153,13 @@ class Columns:
             return np.asarray(np.isfinite(column) == (condition.is_ == "known"))
         assert isinstance(condition.value, float | int), condition
         return np.asarray(_COMPARED[condition.is_](column, condition.value))
+
+    def _code(self, condition: FigureCondition) -> int:
+        """Return the code of the name that a condition asks for; -1 for none."""
+        name = condition.column
+        if name not in self._codes:
+            self._codes[name] = self.names(name).by_text()
+        return self._codes[name](condition.value) if isinstance(condition.value, str) else -1
 
     def paired(self, name: str) -> Floats:
         """Return a column of numbers of the other month, in the order of these loans.
@@ -147,12 +193,12 @@ class Columns:
         values = self.numbers(recipe.column)
         known = chosen & np.isfinite(values)
         if recipe.operation == "weighted":
-            return float(self.par[known] @ values[known]) * recipe.times
+            return _weighted(self.par[known], values[known]) * recipe.times
         if not known.any():
             return None
         if recipe.operation == "average":
             par = float(self.par[known].sum())
-            return float(self.par[known] @ values[known]) / par if par > 0 else None
+            return _weighted(self.par[known], values[known]) / par if par > 0 else None
         return float(values[known].min() if recipe.operation == "least" else values[known].max())
 
     def _of_notes(self, recipe: FigureRecipe) -> float | None:
@@ -169,18 +215,23 @@ class Columns:
         assert recipe.operation == "average"
         return float(balance[known] @ values[known] / balance[known].sum()) if known.any() else None
 
-    def largest(self, chosen: Mask) -> NDArray[np.intp]:
+    def largest(self, chosen: Mask, most: int = LOANS_SHOWN) -> NDArray[np.intp]:
         """Rows of these loans, the most par first; of equals the first."""
-        rows = np.flatnonzero(chosen)
-        return rows[np.argsort(-self.par[rows], kind="stable")]
+        return lowest_rows(np.flatnonzero(chosen), most, -self.par)
 
-    def by_name(self, name: str, chosen: Mask | None = None) -> list[tuple[str, float]]:
-        """Par by the names of a column, largest first; blanks are left out."""
-        names = self.names(name)
-        par = self.par * (self.chosen() if chosen is None else chosen)
-        sums = np.bincount(names.codes + 1, par, len(names.values) + 1)[1:]
-        order = np.argsort(-sums, kind="stable")
-        return [(names.values[int(at)], float(sums[at])) for at in order[: np.count_nonzero(sums > 0)]]
+    def lowest(self, name: str, chosen: Mask, most: int = LOANS_SHOWN) -> NDArray[np.intp]:
+        """Rows of these loans, the least of a column first; of equals the most par."""
+        return lowest_rows(np.flatnonzero(chosen), most, self.numbers(name), -self.par)
+
+    def by_name(self, name: str) -> ParByName:
+        """Par of performing loans by the names of a column, largest first, no blanks."""
+        if name not in self._by_name:
+            names = self.names(name)
+            sums = np.asarray(
+                np.bincount(names.codes + 1, self.par * self.chosen(), len(names.values) + 1)[1:], np.float64
+            )
+            self._by_name[name] = ParByName(names, sums)
+        return self._by_name[name]
 
     @cached_property
     def borrower(self) -> Names | None:
@@ -201,6 +252,19 @@ class Columns:
             if names is not None and names.codes[row] >= 0:
                 return names.values[int(names.codes[row])]
         return None
+
+
+def lowest_rows(rows: NDArray[np.intp], most: int, *keys: Floats) -> NDArray[np.intp]:
+    """Return the rows with the lowest keys, in their order; of equals the first."""
+    if len(rows) > most:
+        first = keys[0][rows]
+        rows = rows[first <= np.partition(first, most - 1)[most - 1]]
+    return rows[np.lexsort([key[rows] for key in keys[::-1]])][:most]
+
+
+def _weighted(weights: Floats, values: Floats) -> float:
+    # Not `@`: BLAS' threads wait in loops for each other, and its last digits hang on how many there are.
+    return float((weights * values).sum())
 
 
 _COMPARED: Final = {

@@ -318,10 +318,11 @@ def _names(draft: FindingDraft, column: str, words: str) -> str:
     texts = []
     study = draft.study
     for at, (name, _) in enumerate(study.columns.by_name(column)[:NAMED]):
-        rows = study.columns.largest(study.columns.chosen([FigureCondition(column, "equal", name)]))
+        chosen = study.columns.chosen([FigureCondition(column, "equal", name)])
+        rows = study.columns.largest(chosen)
         draft.say(f"{column}_{at}", study.borrower(int(rows[0])) if column == "obligor" else name)
         if at == 0:
-            draft.list(rows)
+            draft.list(rows, in_all=int(np.count_nonzero(chosen)))
         draft.loans(
             f"{column}_{at}_share",
             "share",

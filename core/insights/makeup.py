@@ -44,11 +44,12 @@ def obligors(study: Study) -> Iterator[StudyFinding]:
     texts, keys = [], []
     for at, (name, _) in enumerate(by_name[:TOP]):
         where = FigureCondition("obligor", "equal", name)
-        rows = columns.largest(columns.chosen([where]))
+        chosen = columns.chosen([where])
+        rows = columns.largest(chosen)
         draft.say(f"obligor_{at}", study.borrower(int(rows[0])))
         draft.loans(f"share_{at}", "share", "percent", where, of="denominator", name=f"share of obligor {at + 1}")
         keys.append(f"share_{at}")
-        draft.list(rows[:2], in_all=len(rows))
+        draft.list(rows[:2], in_all=int(np.count_nonzero(chosen)))
         texts.append(f"{{obligor_{at}}} {{share_{at}}}")
     draft.combined("top", "total", "percent", *keys)
     draft.quote("ten", TOP, "count", "how many are looked at", noun="obligor")
@@ -187,9 +188,9 @@ def tail(study: Study) -> Iterator[StudyFinding]:
             draft.loans("share", "share", "percent", *low, of="par")
             draft.loans("low", "average", "bps", *low, column="spread", name="their average spread")
             if draft["count"]:
-                rows = columns.largest(columns.chosen(low))
-                cheapest = sorted(map(int, rows), key=lambda row: float(columns.numbers("spread")[row]))
-                draft.list(cheapest)
+                chosen = columns.chosen(low)
+                cheapest = columns.lowest("spread", chosen)
+                draft.list(cheapest, in_all=int(np.count_nonzero(chosen)))
                 each = study.first("was")
                 text = ""
                 if each is not None and each.threshold_type == "min":
@@ -202,7 +203,7 @@ def tail(study: Study) -> Iterator[StudyFinding]:
                     "{share} of performing par pays less than {line}",
                     "{count} with {par} pay less than {line}, {low} on average, against {average} for the pool.",
                     weight=draft["share"],
-                    operations=f"The lowest: {draft.each('low', cheapest[:NAMED], column='spread')}.",
+                    operations=f"The lowest: {draft.each('low', cheapest[:NAMED].tolist(), column='spread')}.",
                     analyst=f"Selling them first raises the spread test most.{text}",
                     finance=text.strip(),
                     coverage_pct=study.covered("spread"),

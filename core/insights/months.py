@@ -11,7 +11,7 @@ import numpy as np
 
 from core.compliance.result import TestResult
 from core.deals.movements import Movement, PartName, movements
-from core.insights.columns import RATINGS
+from core.insights.columns import RATINGS, lowest_rows
 from core.insights.insight import FigureCondition, FigureRecipe
 from core.insights.limits import NAMED, doubted
 from core.insights.study import FindingDraft, Study, StudyFinding, Urgency
@@ -284,7 +284,7 @@ def prices(study: Study) -> Iterator[StudyFinding]:
     draft.loans("fell", "count", "count", FigureCondition("price", "fell"), name="loans whose price fell")
     draft.loans("rose", "count", "count", FigureCondition("price", "rose"), name="loans whose price rose")
     falls = np.where(both, now - then, 0.0)
-    worst = [int(row) for row in np.argsort(falls, kind="stable")[:NAMED] if falls[int(row)] < 0]
+    worst = [int(row) for row in lowest_rows(np.flatnonzero(falls < 0), NAMED, falls)]
     texts = []
     for at, row in enumerate(worst):
         draft.say(f"loan_{at}", study.borrower(row))
@@ -320,24 +320,25 @@ def drift(study: Study) -> Iterator[StudyFinding]:
     for column, word in (("industry", "industry"), ("obligor", "obligor"), ("country", "country")):
         if not study.columns.has(column) or not earlier.has(column):
             continue
-        now = {name: par / study.pool.denominator for name, par in study.columns.by_name(column)}
-        then = {name: par / earlier.pool.denominator for name, par in earlier.by_name(column)}
+        now = study.columns.by_name(column)
         if not now:
             continue
-        name, gain = max(((name, share - then.get(name, 0.0)) for name, share in now.items()), key=lambda each: each[1])
+        gains = now.par / study.pool.denominator - earlier.by_name(column).par_of(now) / earlier.pool.denominator
+        at = int(np.argmax(gains))
+        name, gain = now[at][0], float(gains[at])
         if gain * 100 < 0.1:
             continue
         draft = study.draft(f"drift:{column}")
         where = FigureCondition(column, "equal", name)
-        rows = study.columns.largest(study.columns.chosen([where]))
+        chosen = study.columns.chosen([where])
+        rows = study.columns.largest(chosen)
         draft.say("name", study.borrower(int(rows[0])) if column == "obligor" else name)
         draft.loans("now", "share", "percent", where, of="denominator", name="share")
         draft.loans("before", "share", "percent", where, of="denominator", book="earlier", name="share, earlier")
         draft.combined("change", "difference", "points", "now", "before", sign=True)
         draft.loans("par", "sum", "amount", where)
-        draft.list(rows)
-        place = [each for each, _ in study.columns.by_name(column)].index(name) + 1
-        draft.quote("place", place, "number", f"rank by par of the {word}")
+        draft.list(rows, in_all=int(np.count_nonzero(chosen)))
+        draft.quote("place", at + 1, "number", f"rank by par of the {word}")
         since = draft.since()
         yield draft.finding(
             "trends_forecasts",

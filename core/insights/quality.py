@@ -92,8 +92,9 @@ def gaps(study: Study) -> Iterator[StudyFinding]:
     if texts:
         parts.append(f"Blank are: {'; '.join(texts[:NAMED])}.")
     if blank:
-        rows = columns.largest(columns.chosen(_blanks(study, blank[0][1])))
-        draft.list(rows)
+        chosen = columns.chosen(_blanks(study, blank[0][1]))
+        rows = columns.largest(chosen)
+        draft.list(rows, in_all=int(np.count_nonzero(chosen)))
     yield draft.finding(
         "data_quality",
         "notable" if absent or blank[0][0] > 5.0 else "background",

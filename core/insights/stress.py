@@ -180,7 +180,7 @@ def default(study: Study) -> Iterator[StudyFinding]:
     draft.test("now", oc_result.test_id)
     draft.test("limit", oc_result.test_id, "limit")
     draft.combined("move", "difference", "points", "after", "now", sign=True)
-    draft.list(rows)
+    draft.list(rows, in_all=int(np.count_nonzero(chosen)))
     broken = _broken(study, change)
     text = f"It would fail {_tests(draft, broken)}." if broken else "No test that passes now would fail."
     yield draft.finding(
@@ -245,10 +245,8 @@ def distressed(study: Study) -> Iterator[StudyFinding]:
         draft.loans("par", "sum", "amount", *where)
         draft.loans("share", "share", "percent", *where, of="par")
         draft.quote("line", WEAK, "price", "the line below which a price is called weak here")
-        rows = [int(row) for row in columns.largest(chosen)]
-        cheapest = sorted(rows, key=lambda row: float(columns.numbers("price")[row]))[:NAMED]
-        draft.list(rows)
-        named = draft.each("cheap", cheapest, column="price")
+        draft.list(columns.largest(chosen), in_all=int(np.count_nonzero(chosen)))
+        named = draft.each("cheap", columns.lowest("price", chosen, NAMED).tolist(), column="price")
         yield draft.finding(
             "risk_compliance",
             "notable" if draft["share"] > 3.0 else "context",
@@ -429,9 +427,10 @@ def _middle(study: Study, field: str) -> int | None:
     known = np.isfinite(ranks) & (par > 0)
     if not known.any():
         return None
-    order = np.argsort(ranks[known], kind="stable")
+    rated = ranks[known].astype(np.uint8)
+    order = np.argsort(rated, kind="stable")
     below = np.cumsum(par[known][order])
-    return int(ranks[known][order][np.searchsorted(below, below[-1] / 2)])
+    return int(rated[order][np.searchsorted(below, below[-1] / 2)])
 
 
 def _leaning(study: Study, loan: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, str], list[dict[str, Any]]]]:

@@ -5,7 +5,7 @@ Its runs, its columns, the other month's, and findings as they are written down.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
@@ -385,12 +385,11 @@ class FindingDraft:
         self.names[key] = plain(text)
 
     def list(
-        self, rows: Iterable[int] | NDArray[np.intp], *, in_all: int | None = None, book: Columns | None = None
+        self, rows: Sequence[int] | NDArray[np.intp], *, in_all: int | None = None, book: Columns | None = None
     ) -> None:
         """List the loans behind the finding, at most `LOANS_SHOWN` of them."""
         columns = book or self.study.columns
-        wanted = [int(row) for row in rows]
-        for row in wanted[:LOANS_SHOWN]:
+        for row in map(int, rows[:LOANS_SHOWN]):
             identifier = columns.identifier(row)
             self.rows.append(
                 LoanRef(
@@ -400,14 +399,14 @@ class FindingDraft:
                     par=float(columns.par[row]),
                 )
             )
-        self.rows_in_all += len(wanted) if in_all is None else in_all
+        self.rows_in_all += len(rows) if in_all is None else in_all
 
     def largest(self, key: str, chosen: NDArray[np.bool_], most: int = 3, *, book: str = "newest") -> str:
         """Return the largest of these loans listed, and the template of the first few with their par."""
         columns = self.study.columns if book == "newest" else self.study.earlier
         assert columns is not None
         rows = columns.largest(chosen)
-        self.list(rows, book=columns)
+        self.list(rows, in_all=int(np.count_nonzero(chosen)), book=columns)
         return self.each(key, [int(row) for row in rows[:most]], columns)
 
     def each(self, key: str, rows: Sequence[int], columns: Columns | None = None, column: str = "par_value") -> str:

@@ -30,7 +30,7 @@ from core.reconciliation.rules import (
     Severity,
 )
 from core.reconciliation.side import Side
-from core.reconciliation.threads import Threads
+from core.threads import Threads
 
 Kind = Literal["number", "rating", "name", "text"]
 Column = TypeVar("Column")

@@ -21,8 +21,8 @@ from core.portfolio.pages.identify import name_keys
 from core.reconciliation import _match, _prints
 from core.reconciliation.rules import ROUNDING_DECIMALS, STAGES, IdentifierType
 from core.reconciliation.side import Side, content_order
-from core.reconciliation.threads import Threads
 from core.seed import SEED
+from core.threads import Threads
 
 PAR_SHARE_MAX: Final = 0.05
 """How far the par of two loans may be apart, as a share of the tape's, when the borrower alone says they are one."""
@@ -235,9 +235,9 @@ class _Work:
             tape, book = (side.subset(stage, rows) for side, rows in zip((self.tape, self.book), left, strict=True))
             if tape is None or book is None:
                 continue
-            texts = IdentifierIndex(tape.text.strings()), IdentifierIndex(book.text.strings())
+            texts = tape.text.strings(), book.text.strings()
             print_pairs = [
-                (int(theirs[0]), int(ours[0]), agrees(texts[0].strings[each], texts[1].strings[ours_at]))
+                (int(theirs[0]), int(ours[0]), agrees(texts[0][each], texts[1][ours_at]))
                 for each, ours_at in pairs(*texts)
                 if len(theirs := left[0][tape.codes == each]) == len(ours := left[1][book.codes == ours_at]) == 1
             ]

@@ -28,8 +28,8 @@ from core.reconciliation.issues import Issues
 from core.reconciliation.match import LoanPairs, match
 from core.reconciliation.rules import ReconcileError, chosen, tolerances_of
 from core.reconciliation.side import Side
-from core.reconciliation.threads import working
 from core.seed import SEED
+from core.threads import working
 from core.words import counted
 
 SHARED_LEAST: Final = 20_000

@@ -31,7 +31,7 @@ WITHDRAWN: Final = frozenset(("WR", "WD", "WITHDRAWN"))
 class Side:
     """A portfolio with each text column as codes into its own bytes, made when it is first asked for."""
 
-    __slots__ = ("_columns", "_states", "factor", "name", "portfolio", "row_count")
+    __slots__ = ("_columns", "_states", "_subsets", "factor", "name", "portfolio", "row_count")
 
     def __init__(self, portfolio: Portfolio, name: str) -> None:
         """Raises:
@@ -47,6 +47,7 @@ class Side:
         """What par is multiplied by to be in units of the currency."""
         self._columns: dict[str, TextColumn | None] = {}
         self._states: dict[str, NDArray[np.uint8]] = {}
+        self._subsets: dict[str, tuple[NDArray[np.int32], TextColumn]] = {}
 
     def column(self, field: str) -> TextColumn | None:
         """Return a text column; None without it."""
@@ -111,7 +112,12 @@ class Side:
     def subset(self, field: str, rows: NDArray[np.int32]) -> TextColumn | None:
         """Return a text column's rows with a pool of their own, of just the strings that they use."""
         column = self.column(field)
-        return None if column is None else parsing.subset(column, rows)
+        if column is None:
+            return None
+        known = self._subsets.get(field)
+        if known is None or known[0] is not rows:  # stages that pair nothing ask for the same rows
+            self._subsets[field] = known = rows, parsing.subset(column, rows)
+        return known[1]
 
 
 def _text_column(names: Names) -> TextColumn:

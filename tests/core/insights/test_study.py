@@ -10,6 +10,8 @@ from math import inf, nan
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.insights.insight import FigureCondition, FigureRecipe, PortfolioChange
 from core.insights.limits import headroom_of
@@ -158,3 +160,16 @@ def test_an_insight_shows_itself() -> None:
     html = insight._repr_html_()
     assert insight.figures[0].text in html
     assert figures_of(insight)["tests: all"] == len(small(LOANS).results)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([1.0, 2.0, 3.0]), st.sampled_from([80.0, 90.0]), st.booleans()), min_size=1),
+    st.integers(1, 9),
+)
+def test_the_first_of_some_loans(loans: list[tuple[float, float, bool]], most: int) -> None:
+    par, price, chosen = zip(*loans, strict=True)
+    columns = study_of(small({"par_value": par, "price": price})).columns
+    rows = sorted(np.flatnonzero(chosen).tolist(), key=lambda row: -par[row])
+    assert columns.largest(np.array(chosen), most).tolist() == rows[:most]
+    rows.sort(key=lambda row: price[row])
+    assert columns.lowest("price", np.array(chosen), most).tolist() == rows[:most]
