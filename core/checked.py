@@ -69,20 +69,27 @@ def _stated(function: Callable[..., Any]) -> tuple[Signature, dict[str, Any]]:
 
 
 @lru_cache(maxsize=256)
-def _plain(function: Callable[..., Any]) -> tuple[tuple[type | None, ...], dict[str, type], int]:
-    """Return the class that each parameter given by its place states, those that may be given by name, and how many
-    must be given; None, and no entry, for a parameter that states more than a class."""
+def _plain(function: Callable[..., Any]) -> tuple[tuple[tuple[type, ...], ...], dict[str, tuple[type, ...]], int]:
+    """Return the classes that each parameter given by its place states, those that may be given by name, and how many
+    must be given."""
     own_signature, types = _stated(function)
-    known = [
-        (parameter, kind if (kind := types.get(parameter.name)) in (str, bool) or _is_ours(kind) else None)
-        for parameter in own_signature.parameters.values()
-    ]
+    known = [(parameter, _classes(types.get(parameter.name))) for parameter in own_signature.parameters.values()]
     by_place = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    placed = [(each, kind) for each, kind in known if each.kind in by_place]
-    by_name = {each.name: kind for each, kind in known if each.kind is Parameter.KEYWORD_ONLY and kind is not None}
+    placed = [(each, kinds) for each, kinds in known if each.kind in by_place]
+    by_name = {each.name: kinds for each, kinds in known if each.kind is Parameter.KEYWORD_ONLY}
     named_only = any(each.kind is Parameter.KEYWORD_ONLY and each.default is Parameter.empty for each, _ in known)
     needed = sum(each.default is Parameter.empty for each, _ in placed)
-    return tuple(kind for _, kind in placed), by_name, len(known) + 1 if named_only else needed
+    return tuple(kinds for _, kinds in placed), by_name, len(known) + 1 if named_only else needed
+
+
+def _classes(kind: Any) -> tuple[type, ...]:
+    """Return the classes of which a value is right without a look at what it holds, of those that a type names."""
+    origin = get_origin(kind)
+    if origin in (Union, UnionType):
+        return tuple(each for argument in get_args(kind) for each in _classes(argument))
+    if origin is tuple and Ellipsis in get_args(kind):
+        return (tuple,)
+    return (kind,) if kind in (str, bool, NoneType) or _is_ours(kind) else ()
 
 
 def _is_ours(kind: Any) -> bool:
@@ -97,10 +104,10 @@ def _are_plain(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     placed, by_name, needed = _plain(function)
     if not needed <= len(args) <= len(placed):
         return False
-    for value, kind in zip(args, placed, strict=False):
-        if type(value) is not kind:
+    for value, kinds in zip(args, placed, strict=False):
+        if getattr(type(value), "stands_for", type(value)) not in kinds:
             return False
-    return all(type(value) is by_name.get(name) for name, value in kwargs.items())
+    return all(type(value) in by_name.get(name, ()) for name, value in kwargs.items())
 
 
 def refuse(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -140,7 +147,7 @@ def _fits(value: Any, kind: Any) -> bool:
         return True
     if kind in _LISTS:
         if isinstance(value, list | tuple):
-            return all(_fits(each, inner) for inner in inside for each in value[:_LOOKED_AT])
+            return inside == (Any,) or all(_fits(each, inner) for inner in inside for each in value[:_LOOKED_AT])
         if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__iter__"):
             return False
         return isinstance(value, Sequence) or not hasattr(value, "__arrow_c_stream__")  # a frame's items are its names

@@ -51,14 +51,9 @@ def _slowly(number, digits_kept):
 cdef double _rounded(double number) noexcept nogil:
     """A number at 15 significant digits: its shortest decimal that reads back, rounded half away from zero."""
     cdef double size = fabs(number)
-    cdef double whole, result
+    cdef double result
     if size < 1e15 and size == <double> <int64_t> size:
         return number + 0.0  # -0 is 0
-    if size < 1e13:
-        # Most figures have few decimals: a whole number of hundredths.
-        whole = <double> <int64_t> (size * 100 + 0.5)
-        if whole / 100 == size:
-            return number
     if cushion_rounded(size, &result):
         return -result if number < 0 else result
     if not size <= 1.7976931348623157e308:  # no cell of a file has such a number

@@ -1,62 +1,49 @@
 /* A double at 15 significant digits by its shortest decimal, rounded half away from zero, in whole numbers.
 
-   number = m * 2^-s * 10^-tens * 10^tens, so t = number * 10^tens is p * 2^-s with the whole number p = m * 10^tens,
-   which 128 bits hold for tens <= 22. tens is chosen so that t has 16 digits before the point. A decimal near t reads back
-   as the same double where it is at most half a unit of m away: 10^tens / 2 in units of 2^-s; at that very distance
-   where m is even. */
+   size = m * 2^-s, so t = size * 10^tens is m * 5^tens * 2^-shift with shift = s - tens; tens is chosen so that t has 15
+   digits before the point. The shortest decimal lies within half a unit of m, 5^tens / 2 in units of 2^-shift, which is
+   at most 0.12 of t's last digit. So it is on the same side of the middle between two whole numbers as t, unless the
+   middle itself is that near: then it has 16 digits and is the shortest, where no other tenth is nearer to t, which is
+   where t is within 0.05 of it. Both bounds are strict but for an even m, whose reach is closed: a tie at 0.05 cannot be, as
+   no fraction of a power of two is a twentieth. */
 #ifndef CUSHION_ROUNDING_H
 #define CUSHION_ROUNDING_H
 #include <stdint.h>
 #include <string.h>
 
-typedef unsigned __int128 cushion_wide;
+static const double cushion_steps[] = {1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0,  1e1,  1e2,  1e3, 1e4,
+                                       1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+static const double cushion_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10,
+                                        1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21};
+static const uint64_t cushion_fives[] = {
+    1ull, 5ull, 25ull, 125ull, 625ull, 3125ull, 15625ull, 78125ull, 390625ull, 1953125ull, 9765625ull, 48828125ull,
+    244140625ull, 1220703125ull, 6103515625ull, 30517578125ull, 152587890625ull, 762939453125ull, 3814697265625ull,
+    19073486328125ull, 95367431640625ull, 476837158203125ull};
 
-static const double cushion_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
-/* 1 and the result; 0 where whole numbers of this size do not tell: below 1e-7, from 2^53 on, powers of two, and where two
-   decimals are equally near. `size` is positive. */
+/* 1 and the result; 0 where whole numbers of this size do not tell: below 1e-7, from 2^53 on, and powers of two, which are
+   nearer to the double below than to the one above. `size` is positive. */
 static inline int cushion_rounded(double size, double *result) {
     uint64_t bits, m;
     memcpy(&bits, &size, 8);
     m = bits & 0xFFFFFFFFFFFFFull;
     int s = 1075 - (int)(bits >> 52);
-    if (m == 0 || size < 1e-7 || size >= 9007199254740992.0) return 0;
-    m |= 0x10000000000000ull;
-    /* log10(2) * 2^20; the power of two below the number: 52 - s. One digit too many is mended below. */
-    int tens = 15 - (int)(((int64_t)(52 - s) * 315653) >> 20);
-    if (tens > 22) tens = 22;
-    cushion_wide ten = tens <= 19 ? (cushion_wide)(uint64_t)cushion_powers[tens]
-                                  : (cushion_wide)10000000000000000000ull * (uint64_t)cushion_powers[tens - 19];
-    cushion_wide p = ten * m;
-    uint64_t digits = (uint64_t)(p >> s);
-    if (digits >= 10000000000000000ull) {
-        tens -= 1;
-        ten /= 10;
-        p = ten * m;
-        digits = (uint64_t)(p >> s);
-    }
-    if (tens < 0 || digits < 1000000000000000ull) return 0;
-    cushion_wide one = (cushion_wide)1 << s, rest = p - ((cushion_wide)digits << s);
-    uint64_t even = (m & 1) == 0, tenth = digits / 10;
-    cushion_wide off = ((cushion_wide)(digits - tenth * 10) << s) + rest;
-    if (2 * off > 10 * one) off = 10 * one - off;
-    if (2 * off < ten + even) { /* fifteen digits read back: they are the number */
-        *result = size;
+    if (m == 0 || !(size >= 1e-7 && size < 9007199254740992.0)) return 0;
+    if (size >= 1e15) { /* every whole number is a double */
+        *result = (double)(((uint64_t)size + 5) / 10) * 10;
         return 1;
     }
-    uint64_t kept;
-    if (2 * rest == one) return 0;
-    off = 2 * rest < one ? rest : one - rest;
-    if (2 * off < ten + even) { /* sixteen do */
-        kept = (digits + (2 * rest > one) + 5) / 10;
-    } else {
-        uint64_t more = (uint64_t)((rest * 10) >> s);
-        cushion_wide left = rest * 10 - ((cushion_wide)more << s);
-        if (2 * left == one) return 0;
-        kept = (digits * 10 + more + (2 * left > one) + 50) / 100;
-    }
-    *result = tens == 0 ? (double)kept * 10 : (double)kept / cushion_powers[tens - 1];
+    m |= 0x10000000000000ull;
+    /* log10(2) * 2^20 times the power of two below the number: the power of ten below it, or the one before. */
+    int below = (int)(((int64_t)(52 - s) * 315653) >> 20) + 7;
+    int tens = 21 - below - (size >= cushion_steps[below + 1]);
+    uint64_t five = cushion_fives[tens];
+    unsigned __int128 p = (unsigned __int128)m * five;
+    int shift = s - tens;
+    uint64_t unit = 1ull << shift;
+    int64_t under = (int64_t)(unit >> 1) - (int64_t)((uint64_t)p & (unit - 1)); /* the middle less t */
+    int64_t reach = (int64_t)(five + ((m & 1) == 0));
+    uint64_t kept = (uint64_t)(p >> shift) + ((2 * under < reach) & (20 * under < (int64_t)unit));
+    *result = (double)kept / cushion_powers[tens];
     return 1;
 }
 #endif

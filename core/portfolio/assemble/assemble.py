@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,21 +32,22 @@ def assemble(
     """
     sort_identifiers(loans)
     loans.flags = {name: flags & np.uint8(1) for name, flags in loans.flags.items()}
-    _blank_zero_prices(loans)
+    blank_zero_prices(loans)
     par = loans.numbers.get("par_value")
     loans.notes.negative_par_rows = 0 if par is None else int(np.count_nonzero(par < 0))
     add_up_lots(loans)
     names = {target: Names(column.codes, Strings(column.text)) for target, column in loans.texts.items()}
     names |= {target: Names(codes, values) for target, (codes, values) in loans.categories.items()}
-    for target, meaning in (("industry", parsing.industries), ("country", _countries), ("currency", _currencies)):
+    for target, meaning in (("industry", parsing.industries), ("country", country_names), ("currency", currency_names)):
         column = loans.texts.get(target)
         if column is not None:
             names[target] = Names(*parsing.categories(column, meaning(column.text.strings())))
-    obligor = _obligor(loans.texts.get("issuer_id"), loans.texts.get("borrower_name"))
+    obligor = obligor_names(loans.texts.get("issuer_id"), loans.texts.get("borrower_name"))
     if obligor is not None:
         names["obligor"] = obligor
         loans.notes.rows_without_obligor = int(np.count_nonzero(obligor.codes < 0))
-    _set_coupon_fixed(loans, names.get("base_rate"))
+    index = names.get("base_rate")
+    set_coupon_fixed(loans, index, coupon_columns(loans, index))
     return into(
         row_count=loans.row_count,
         numbers={name: _own(values) for name, values in loans.numbers.items()},
@@ -77,15 +78,17 @@ def _own(column: NDArray[Scalar]) -> NDArray[Scalar]:
     return column.copy() if owner.base is None and owner.nbytes > SLACK_MAX * column.nbytes else column
 
 
-def _countries(texts: list[str]) -> list[str]:
+def country_names(texts: list[str]) -> list[str]:
+    """Return the codes of countries, where they have one."""
     return [parsing.country(text) for text in texts]
 
 
-def _currencies(texts: list[str]) -> list[str]:
+def currency_names(texts: list[str]) -> list[str]:
+    """Return the codes of currencies."""
     return [parsing.currency(text) for text in texts]
 
 
-def _obligor(issuer: TextColumn | None, borrower: TextColumn | None) -> Names | None:
+def obligor_names(issuer: TextColumn | None, borrower: TextColumn | None) -> Names | None:
     """Return the key of the obligor tests: issuer id, id of the same name, or name."""
     if borrower is None:
         return None if issuer is None else Names(issuer.codes, Strings(issuer.text))
@@ -114,17 +117,33 @@ def _ids_by_name(codes: NDArray[np.int32], named: TextColumn) -> NDArray[np.int3
     return np.where(codes >= 0, codes, agreed[named.codes])
 
 
-def _set_coupon_fixed(loans: Loans, index: Names | None) -> None:
+class CouponColumns(NamedTuple):
+    """Which columns have a value in any loan: one without says nothing of a coupon."""
+
+    spread: bool
+    base_rate: bool
+    coupon_type: bool
+
+
+def coupon_columns(loans: Loans, index: Names | None) -> CouponColumns:
+    """Return which columns say something of these loans' coupons."""
+    spread, coupon_fixed = loans.numbers.get("spread"), loans.coupon_fixed
+    return CouponColumns(
+        spread is not None and not bool(np.isnan(spread).all()),
+        index is not None and bool((index.codes >= 0).any()),
+        coupon_fixed is not None and bool((coupon_fixed >= 0).any()),
+    )
+
+
+def set_coupon_fixed(loans: Loans, index: Names | None, has: CouponColumns) -> None:
     """Set is_fixed from coupon type, base rate "Fixed", or coupon without spread.
 
     Left out when no column can tell: neither coupon type nor index, and not both spread and all-in rate.
     """
-    spread, coupon = loans.numbers.get("spread"), loans.numbers.get("all_in_rate")
-    coupon_fixed = loans.coupon_fixed
-    # A column without a value says nothing of any loan.
-    spread = None if spread is not None and np.isnan(spread).all() else spread
-    index = None if index is not None and not (index.codes >= 0).any() else index
-    coupon_fixed = None if coupon_fixed is not None and not (coupon_fixed >= 0).any() else coupon_fixed
+    coupon = loans.numbers.get("all_in_rate")
+    spread = loans.numbers.get("spread") if has.spread else None
+    index = index if has.base_rate else None
+    coupon_fixed = loans.coupon_fixed if has.coupon_type else None
     if coupon_fixed is None and index is None and (spread is None or coupon is None):
         return
     blank = np.ones(loans.row_count, np.bool_)
@@ -141,7 +160,7 @@ def _set_coupon_fixed(loans: Loans, index: Names | None) -> None:
     loans.flags["is_fixed"] = fixed.astype(np.uint8)
 
 
-def _blank_zero_prices(loans: Loans) -> None:
+def blank_zero_prices(loans: Loans) -> None:
     """Blank prices of 0 on performing loans before lots are added up.
 
     Nothing is bought for 0, and a 0 would lower the mean of the lots.

@@ -34,11 +34,11 @@ ROWS_MAX: Final = 10_000_000
 TEXT_BYTES_MAX: Final = 32_767
 """UTF-8 bytes of one string, as many as a spreadsheet cell has characters."""
 
-_TYPES: Final = {field.target: field.type for field in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS)} | {
+FIELD_TYPES: Final = {field.target: field.type for field in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS)} | {
     "base_rate_level": "number",
     "is_fixed": "boolean",
 }
-_REQUIRED: Final = [field.target for field in PROFILES["standard_clo"].fields if field.required]
+REQUIRED_FIELDS: Final = [field.target for field in PROFILES["standard_clo"].fields if field.required]
 
 
 def portfolio_from_columns(
@@ -63,10 +63,10 @@ def portfolio_from_columns(
         MappingError: a required column is missing, lengths differ, a name is unknown, or a value does not fit.
     """
     columns = {name: _to_plain(name, values) for name, values in table_of(columns, "columns").items()}
-    unknown = sorted(set(map(str, columns)) - set(_TYPES))
+    unknown = sorted(set(map(str, columns)) - set(FIELD_TYPES))
     if unknown:
         raise MappingError(f"unknown column(s) {', '.join(unknown)}{_near(unknown[0])}")
-    missing = [name for name in _REQUIRED if name not in columns]
+    missing = [name for name in REQUIRED_FIELDS if name not in columns]
     if missing == ["borrower_name"] and "issuer_id" in columns:
         missing = []
     if missing:
@@ -75,8 +75,7 @@ def portfolio_from_columns(
     loans = Loans(row_count=height)
     for name, values in columns.items():
         _read(loans, name, values)
-    loans.tranches = tranches if tranches is None or isinstance(tranches, Tranches) else _tranches(tranches)
-    loans.deal = _deal({name: getattr(deal, name) for name in _DEAL} if isinstance(deal, Deal) else deal or {})
+    loans.tranches, loans.deal = tranches_of(tranches), deal_of(deal)
     if loans.deal.as_of is None and loans.notes.as_of_column is not None:
         loans.deal = replace(loans.deal, as_of=loans.notes.as_of_column, as_of_source="column")
     loans.notes.holdings_found = True
@@ -104,14 +103,14 @@ def _to_plain(name: str, values: Any) -> Any:
 
 
 def _near(name: str) -> str:
-    near = get_close_matches(name.lower(), _TYPES, n=1)
+    near = get_close_matches(name.lower(), FIELD_TYPES, n=1)
     return f"; near {name}: {near[0]}" if near else ""
 
 
 def is_standard(names: Iterable[str]) -> bool:
     """Return whether columns have the names that `portfolio_from_columns` knows."""
     names = set(names)
-    return names <= _TYPES.keys() and set(_REQUIRED) <= names
+    return names <= FIELD_TYPES.keys() and set(REQUIRED_FIELDS) <= names
 
 
 def _height(columns: Dict[str, Any]) -> int:
@@ -137,7 +136,7 @@ def _is_pair(values: Any) -> bool:
 
 def _read(loans: Loans, name: str, values: Any) -> None:
     """Put a column into its place; typed ones are not typed again."""
-    kind = _TYPES[name]
+    kind = FIELD_TYPES[name]
     is_whole = isinstance(values, np.ndarray) and values.dtype.kind in "iu"
     if name in ratings.AGENCY_OF and is_whole:
         loans.ranks[name] = _within(name, values, 0, ratings.DEFAULTED, "rank")
@@ -192,10 +191,15 @@ def _dates(name: str, values: Any) -> NDArray[np.float64]:
         return np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(np.float64))
     if array is not None and array.dtype.kind in "fiu":
         return _numbers(name, array)
-    return np.array([_day(name, value) for value in values], np.float64)
+    return np.array([day_number(name, value) for value in values], np.float64)
 
 
-def _day(name: str, value: Any) -> float:
+def day_number(name: str, value: Any) -> float:
+    """Return a date as days since 1970, NaN for a blank.
+
+    Raises:
+        MappingError: it is none.
+    """
     if value is None:
         return np.nan
     if isinstance(value, date | datetime):
@@ -234,6 +238,15 @@ def _text(name: str, values: Any) -> TextColumn:
     for value in strings:
         if value is not None and not isinstance(value, str):
             raise MappingError(f"column {name} holds a {type(value).__name__}, not text")
+    return read_text_pair(name, codes, strings)
+
+
+def read_text_pair(name: str, codes: NDArray[np.int32], strings: list[str | None]) -> TextColumn:
+    """Return a column of text from the code of each row, -1 for blank, and the texts.
+
+    Raises:
+        MappingError: a text is not valid Unicode, or too long.
+    """
     try:
         written, text = parsing.pool_of(strings)
     except UnicodeEncodeError as error:
@@ -242,6 +255,15 @@ def _text(name: str, values: Any) -> TextColumn:
         raise MappingError(f"column {name} holds a text longer than {TEXT_BYTES_MAX} bytes")
     codes = parsing.spread_out(written, -1, codes)
     return parsing.merged_pool(codes, text, parsing.NO_TEXT)
+
+
+def tranches_of(tranches: Tranches | Dict[str, Any] | None) -> Tranches | None:
+    """Return the notes of a deal from columns named as in `Tranches`, or as given.
+
+    Raises:
+        MappingError: a column is unknown or missing, or lengths differ.
+    """
+    return tranches if tranches is None or isinstance(tranches, Tranches) else _tranches(tranches)
 
 
 def _tranches(columns: Dict[str, Any]) -> Tranches:
@@ -271,7 +293,13 @@ _DEAL: Final = Deal.__dataclass_fields__.keys()
 _DEAL_TEXTS: Final = ("as_of_source", "currency", "defaulted_in_denominator", "factor_ratings")
 
 
-def _deal(figures: Dict[str, Any]) -> Deal:
+def deal_of(deal: Deal | Dict[str, Any] | None) -> Deal:
+    """Return a deal from figures under the names of `Deal`, checked.
+
+    Raises:
+        MappingError: a figure is unknown, or is none.
+    """
+    figures = {name: getattr(deal, name) for name in _DEAL} if isinstance(deal, Deal) else deal or {}
     unknown = sorted(set(figures) - _DEAL)
     if unknown:
         raise MappingError(f"deal: unknown field(s) {', '.join(unknown)}")
@@ -283,5 +311,5 @@ def _deal(figures: Dict[str, Any]) -> Deal:
             known[name] = str(value)
         else:
             day = name in DEAL_DAYS
-            known[name] = _day(f"deal.{name}", value) if day else float(_numbers(f"deal.{name}", [value])[0])
+            known[name] = day_number(f"deal.{name}", value) if day else float(_numbers(f"deal.{name}", [value])[0])
     return Deal(**known)

@@ -42,12 +42,87 @@ UNUSUAL_MIN: Final = 0.05
 """Share of a column's values beyond what is usual from which its unit, or that of some rows, is doubtful."""
 
 
-def doubts(portfolio: PortfolioData) -> list[DataWarning]:
-    """Return what to know before a figure is trusted, in the order of `CHECKS`."""
-    return [warning for check in CHECKS for warning in check(portfolio)]
+class LoanCounts(dict[str, float]):
+    """What the checks count over the loans, by name; 0 for what was not counted."""
+
+    def __missing__(self, name: str) -> float:
+        return 0.0
+
+    def add(self, more: LoanCounts) -> None:
+        """Add the counts of other loans."""
+        for name, count in more.items():
+            self[name] += count
 
 
-def with_days(portfolio: AnyPortfolio, days: Mapping[str, date | None], whose: str, *, first: bool) -> AnyPortfolio:
+def count_loans(portfolio: PortfolioData) -> LoanCounts:
+    """Return what the checks ask of every loan."""
+    counts, numbers = count_days(portfolio), portfolio.numbers
+    par, unfunded = numbers.get("par_value"), numbers.get("unfunded")
+    with np.errstate(invalid="ignore", over="ignore"):
+        if par is not None:
+            counts["par"] = float(np.nansum(par))
+            counts["negative"] = int(np.count_nonzero(par < 0))
+        if unfunded is not None:
+            counts["undrawn"] = int(np.count_nonzero(unfunded > 0))
+        for target, (low, high, _) in USUAL.items():
+            if target in numbers:
+                size = np.abs(numbers[target])
+                counts["sized " + target] = int(np.count_nonzero(size > 0))
+                counts["odd " + target] = int(np.count_nonzero(((size > 0) & (size < low)) | (size > high)))
+    for target in ("price", "maturity_date"):
+        if target in numbers:
+            counts["blank " + target] = int(np.count_nonzero(np.isnan(numbers[target])))
+    agency_fields = [target for target in AGENCY_OF if target in portfolio.ranks]
+    if agency_fields:
+        rated = np.any([portfolio.ranks[target] > 0 for target in agency_fields], axis=0)
+        if not rated.all():
+            counts["unrated"] = int(np.count_nonzero(~rated & ~_find_masked_rows(portfolio, agency_fields)))
+    return counts
+
+
+def count_days(portfolio: PortfolioData) -> LoanCounts:
+    """Return what the checks of the deal's days ask of every loan."""
+    counts, deal = LoanCounts(), portfolio.deal
+    maturity = portfolio.numbers.get("maturity_date")
+    if maturity is None or not portfolio.row_count:
+        return counts
+    with np.errstate(invalid="ignore"):
+        if deal.as_of is not None:
+            past = maturity < deal.as_of
+            counts["past"] = int(np.count_nonzero(past & ~portfolio.defaulted())) if past.any() else 0
+            counts["far"] = int(np.count_nonzero(maturity - deal.as_of > LIFE_YEARS_MAX * 365.25))
+        if deal.stated_maturity is not None:
+            counts["late"] = int(np.count_nonzero(maturity > deal.stated_maturity))
+    return counts
+
+
+def _find_masked_rows(portfolio: PortfolioData, targets: list[str]) -> NDArray[np.bool_]:
+    """Return loans with a rating that is known and not shown."""
+    rows = np.zeros(portfolio.row_count, np.bool_)
+    for target in targets:
+        names = portfolio.names.get(target)
+        if names is not None:
+            rows |= np.array([*(is_masked(text) for text in names.values), False], np.bool_)[names.codes]
+    return rows
+
+
+def doubts(portfolio: PortfolioData, counts: LoanCounts | None = None) -> list[DataWarning]:
+    """Return what to know before a figure is trusted, in the order of `CHECKS`.
+
+    `counts` are those of all loans, where they were counted elsewhere.
+    """
+    counts = count_loans(portfolio) if counts is None else counts
+    return [warning for check in CHECKS for warning in check(portfolio, counts)]
+
+
+def with_days(
+    portfolio: AnyPortfolio,
+    days: Mapping[str, date | None],
+    whose: str,
+    *,
+    first: bool,
+    counts: LoanCounts | None = None,
+) -> AnyPortfolio:
     """Return the portfolio with somebody's days of the deal.
 
     They fill what the file leaves open, or go before it.
@@ -58,6 +133,7 @@ def with_days(portfolio: AnyPortfolio, days: Mapping[str, date | None], whose: s
         days: fields of `Deal` and their days; None says nothing.
         whose: as a warning calls it.
         first: they go before the file's.
+        counts: of all loans by these days, where they were counted elsewhere.
     """
     deal, warnings = portfolio.deal, []
     new_days: dict[str, Any] = {}
@@ -75,10 +151,11 @@ def with_days(portfolio: AnyPortfolio, days: Mapping[str, date | None], whose: s
         return portfolio
     dated = replace(portfolio, deal=replace(deal, **new_days))
     other_warnings = [warning for warning in portfolio.notes.warnings if warning.code not in _OF_DAYS]
-    return replace(dated, notes=replace(portfolio.notes, warnings=[*other_warnings, *warnings, *_days(dated)]))
+    counts = count_days(dated) if counts is None else counts
+    return replace(dated, notes=replace(portfolio.notes, warnings=[*other_warnings, *warnings, *_days(dated, counts)]))
 
 
-def _check_required_fields(portfolio: PortfolioData) -> Iterator[DataWarning]:
+def _check_required_fields(portfolio: PortfolioData, counts: LoanCounts) -> Iterator[DataWarning]:
     if missing := portfolio.notes.missing_required:
         yield DataWarning(
             "required_missing",
@@ -87,23 +164,22 @@ def _check_required_fields(portfolio: PortfolioData) -> Iterator[DataWarning]:
         )
 
 
-def _commitment(portfolio: PortfolioData) -> Iterator[DataWarning]:
-    header, unfunded = portfolio.notes.matched_columns.get("par_value", ""), portfolio.numbers.get("unfunded")
+def _commitment(portfolio: PortfolioData, counts: LoanCounts) -> Iterator[DataWarning]:
+    header = portfolio.notes.matched_columns.get("par_value", "")
     if any(warning.code == "par_less_unfunded" for warning in portfolio.notes.warnings):
         return
-    if unfunded is not None and key(header).startswith("commitment"):
-        with np.errstate(invalid="ignore"):
-            undrawn = int(np.count_nonzero(unfunded > 0))
+    if key(header).startswith("commitment"):
+        undrawn = int(counts["undrawn"])
         if undrawn:
             message = f"par is the column {header!r}, with what {_of(undrawn, portfolio, 'has/have')} not drawn"
             yield DataWarning("par_is_commitment", message, undrawn)
 
 
-def _par_beside_notes(portfolio: PortfolioData) -> Iterator[DataWarning]:
-    par, tranches = portfolio.numbers.get("par_value"), portfolio.tranches
-    if par is None or tranches is None:
+def _par_beside_notes(portfolio: PortfolioData, counts: LoanCounts) -> Iterator[DataWarning]:
+    tranches = portfolio.tranches
+    if "par_value" not in portfolio.numbers or tranches is None:
         return
-    assets = float(np.nansum(par)) + (portfolio.deal.principal_cash or 0.0)
+    assets = counts["par"] + (portfolio.deal.principal_cash or 0.0)
     notes = float(np.nansum(tranches.current_balance))
     if assets <= 0 or notes <= 0:
         return
@@ -118,9 +194,8 @@ def _par_beside_notes(portfolio: PortfolioData) -> Iterator[DataWarning]:
 _OF_DAYS: Final = frozenset(("as_of_outside_life", "past_maturity", "far_maturity", "matures_after_deal"))
 
 
-def _days(portfolio: PortfolioData) -> Iterator[DataWarning]:
-    deal = portfolio.deal
-    day, maturity = deal.as_of, portfolio.numbers.get("maturity_date")
+def _days(portfolio: PortfolioData, counts: LoanCounts) -> Iterator[DataWarning]:
+    deal, day = portfolio.deal, portfolio.deal.as_of
     if day is not None and deal.closing_date is not None and day < deal.closing_date:
         yield DataWarning(
             "as_of_outside_life", f"the day {day_of(day)} is before the deal closed, {day_of(deal.closing_date)}"
@@ -129,21 +204,17 @@ def _days(portfolio: PortfolioData) -> Iterator[DataWarning]:
         yield DataWarning(
             "as_of_outside_life", f"the day {day_of(day)} is after the deal's maturity, {day_of(deal.stated_maturity)}"
         )
-    if maturity is None or not portfolio.row_count:
+    if "maturity_date" not in portfolio.numbers or not portfolio.row_count:
         return
     if day is not None:
-        with np.errstate(invalid="ignore"):
-            past = int(np.count_nonzero((maturity < day) & ~portfolio.defaulted()))
+        past, far = int(counts["past"]), int(counts["far"])
         if past:
             yield DataWarning("past_maturity", f"{_of(past, portfolio)} matured before {day_of(day)}: life 0", past)
-        with np.errstate(invalid="ignore"):
-            far = int(np.count_nonzero(maturity - day > LIFE_YEARS_MAX * 365.25))
         if far:
             message = f"{_of(far, portfolio, 'matures/mature')} more than {LIFE_YEARS_MAX:g} years after {day_of(day)}"
             yield DataWarning("far_maturity", f"{message}: the one date or the other is doubtful", far)
     if deal.stated_maturity is not None:
-        with np.errstate(invalid="ignore"):
-            late = int(np.count_nonzero(maturity > deal.stated_maturity))
+        late = int(counts["late"])
         if late > AFTER_MATURITY_MIN * portfolio.row_count:
             yield DataWarning(
                 "matures_after_deal",
@@ -152,15 +223,9 @@ def _days(portfolio: PortfolioData) -> Iterator[DataWarning]:
             )
 
 
-def _units(portfolio: PortfolioData) -> Iterator[DataWarning]:
+def _units(portfolio: PortfolioData, counts: LoanCounts) -> Iterator[DataWarning]:
     for target, (low, high, unit) in USUAL.items():
-        values = portfolio.numbers.get(target)
-        if values is None:
-            continue
-        with np.errstate(invalid="ignore"):
-            size = np.abs(values)
-            count = int(np.count_nonzero(size > 0))
-            odd = int(np.count_nonzero(((size > 0) & (size < low)) | (size > high)))
+        count, odd = int(counts["sized " + target]), int(counts["odd " + target])
         if odd and odd >= UNUSUAL_MIN * count:
             yield DataWarning(
                 "unit_doubtful",
@@ -171,17 +236,12 @@ def _units(portfolio: PortfolioData) -> Iterator[DataWarning]:
             )
 
 
-def _shares(portfolio: PortfolioData) -> Iterator[DataWarning]:
+def _shares(portfolio: PortfolioData, counts: LoanCounts) -> Iterator[DataWarning]:
     count = portfolio.row_count
     if not count:
         return
-    agency_fields = [target for target in AGENCY_OF if target in portfolio.ranks]
-    if agency_fields:
-        without = ~np.any([portfolio.ranks[target] > 0 for target in agency_fields], axis=0) & ~_find_masked_rows(
-            portfolio, agency_fields
-        )
-        if missing := int(np.count_nonzero(without)):
-            yield DataWarning("no_rating", f"{_of(missing, portfolio, 'has/have')} no rating of any agency", missing)
+    if missing := int(counts["unrated"]):
+        yield DataWarning("no_rating", f"{_of(missing, portfolio, 'has/have')} no rating of any agency", missing)
     if portfolio.lien is not None and (missing := portfolio.notes.lien_blank_rows or 0) >= SHARE_MIN * count:
         yield DataWarning(
             "no_lien",
@@ -192,20 +252,9 @@ def _shares(portfolio: PortfolioData) -> Iterator[DataWarning]:
         ("no_price", "price", "no price"),
         ("no_maturity", "maturity_date", "no maturity that can be read"),
     ):
-        values = portfolio.numbers.get(target)
-        missing = count if values is None else int(np.count_nonzero(np.isnan(values)))
+        missing = int(counts["blank " + target]) if target in portfolio.numbers else count
         if missing >= SHARE_MIN * count:
             yield DataWarning(code, f"{_of(missing, portfolio, 'has/have')} {words}", missing)
-
-
-def _find_masked_rows(portfolio: PortfolioData, targets: list[str]) -> NDArray[np.bool_]:
-    """Return loans with a rating that is known and not shown."""
-    rows = np.zeros(portfolio.row_count, np.bool_)
-    for target in targets:
-        names = portfolio.names.get(target)
-        if names is not None:
-            rows |= np.array([*(is_masked(text) for text in names.values), False], np.bool_)[names.codes]
-    return rows
 
 
 _COUNTS: Final = (
@@ -228,18 +277,18 @@ _COUNTS: Final = (
 """Code, count in `Notes`, what it is of, what is said of one and of several."""
 
 
-def _negative(portfolio: PortfolioData) -> Iterator[DataWarning]:
+def _negative(portfolio: PortfolioData, counts: LoanCounts) -> Iterator[DataWarning]:
     """Yield positions that are negative with all their lots.
 
     An unsettled sale that nets with its position is none.
     """
-    par, count = portfolio.numbers.get("par_value"), portfolio.notes.negative_par_rows
-    if par is not None and count and (par < 0).any():
+    count = portfolio.notes.negative_par_rows
+    if count and counts["negative"]:
         words = "has a negative par, which lowers the sums/have a negative par, which lowers the sums"
         yield DataWarning("negative_par", counted(count, "row", words), count)
 
 
-def _rows(portfolio: PortfolioData) -> Iterator[DataWarning]:
+def _rows(portfolio: PortfolioData, counts: LoanCounts) -> Iterator[DataWarning]:
     notes = portfolio.notes
     for code, name, noun, words in _COUNTS:
         if count := getattr(notes, name):
@@ -259,7 +308,7 @@ def _of(count: int, portfolio: PortfolioData, verb: str = "") -> str:
     return f"{text} {agreed(count, verb)}" if verb else text
 
 
-CHECKS: Final[tuple[Callable[[PortfolioData], Iterator[DataWarning]], ...]] = (
+CHECKS: Final[tuple[Callable[[PortfolioData, LoanCounts], Iterator[DataWarning]], ...]] = (
     _check_required_fields, _commitment, _par_beside_notes, _days, _units, _shares, _negative, _rows,
 )  # fmt: skip
 """Every check of a portfolio; what pages say of each other is noted where they are read."""

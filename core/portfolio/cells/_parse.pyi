@@ -1,4 +1,4 @@
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ Pool = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint8]]
 
 def kinds_seen(kinds: NDArray[np.uint8]) -> int: ...
 def distinct(codes: NDArray[np.int32], pool_size: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
+def spread(table: NDArray[Any], codes: NDArray[np.int32], into: NDArray[Any]) -> None: ...
 def clean(
     offsets: NDArray[np.int64], data: NDArray[np.uint8], used: NDArray[np.int32], upper: bool, is_distinct: bool
 ) -> Pool: ...

@@ -4,7 +4,7 @@
 # distinct string that the column uses, here, over the pool's bytes; nothing below touches a Python string.
 
 from libc.math cimport NAN
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, strtod
 from libc.string cimport memcmp, memcpy
 
@@ -88,6 +88,35 @@ def distinct(const int32_t[::1] codes, Py_ssize_t pool_size):
     return local, used[:used_count]
 
 
+ctypedef fused Bits:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
+
+def spread(const Bits[::1] table, const int32_t[::1] codes, Bits[::1] into):
+    """Fill `into` with the entry of each row's code, the last one for a code below 0. Without a branch, which blanks that
+    come at random would have mispredicted.
+
+    Raises:
+        IndexError: a code is not below the last entry's.
+    """
+    cdef Py_ssize_t row
+    cdef int64_t last = table.shape[0] - 1
+    cdef uint32_t most = <uint32_t> last, code
+    cdef bint is_beyond = False
+    if last < 0 or into.shape[0] != codes.shape[0]:
+        raise ValueError("there are not as many rows as codes")
+    with nogil:
+        for row in range(codes.shape[0]):
+            is_beyond |= codes[row] >= last
+            code = <uint32_t> codes[row]
+            into[row] = table[code if code < most else most]
+    if is_beyond:
+        raise IndexError("a code is not below the size of the table")
+
+
 cdef inline bint _spans(const int64_t[::1] offsets, const uint8_t[::1] data, int64_t code) noexcept nogil:
     """Whether string `code` lies inside the pool: checked before any of its bytes is read."""
     return (0 <= code < offsets.shape[0] - 1 and 0 <= offsets[code] <= offsets[code + 1]
@@ -143,10 +172,11 @@ cdef object _gathered(const int64_t[::1] offsets, const uint8_t[::1] data, const
     cdef int64_t size = 0, length
     own_offsets = np.empty(count + 1, np.int64)
     cdef int64_t[::1] offsets_view = own_offsets
-    for at in range(count):
-        offsets_view[at] = size
-        size += offsets[used[at] + 1] - offsets[used[at]]
-    offsets_view[count] = size
+    with nogil:
+        for at in range(count):
+            offsets_view[at] = size
+            size += offsets[used[at] + 1] - offsets[used[at]]
+        offsets_view[count] = size
     own_data = np.empty(size, np.uint8)
     cdef uint8_t[::1] data_view = own_data
     with nogil:
@@ -171,13 +201,18 @@ def clean(
     """
     cdef Py_ssize_t at, count = used.shape[0]
     cdef int64_t begin, length, step, letter, longest = 0
-    for at in range(count):
-        if not _spans(offsets, data, used[at]):
-            raise ValueError("a text code leaves the pool")
-        length = offsets[used[at] + 1] - offsets[used[at]]
-        longest = length if length > longest else longest
-        if is_distinct and (length == 0 or not _is_clean(&data[offsets[used[at]]], length, upper)):
-            is_distinct = False
+    cdef bint in_range = True
+    with nogil:
+        for at in range(count):
+            if not _spans(offsets, data, used[at]):
+                in_range = False
+                break
+            length = offsets[used[at] + 1] - offsets[used[at]]
+            longest = length if length > longest else longest
+            if is_distinct and (length == 0 or not _is_clean(&data[offsets[used[at]]], length, upper)):
+                is_distinct = False
+    if not in_range:
+        raise ValueError("a text code leaves the pool")
     if is_distinct:
         return np.arange(count, dtype=np.int32), *_gathered(offsets, data, used)
     codes = np.empty(count, np.int32)

@@ -4,11 +4,17 @@
 # of mapping a million rows; copied in C they cost a tenth.
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memchr, memcpy
 
+import numpy as np
+
+from core.grid._intern cimport Pool, pool_arrays, pool_close, pool_code, pool_open
+from core.seed import SEED
+
 cdef enum:
+    SIZE_MAX = 0x7FFFFFFF   # bytes of distinct endings
     ASK_EVERY = 8       # matches between two questions whether to go on: one takes up to a tenth of a second
 
 
@@ -53,6 +59,127 @@ cdef Py_ssize_t _after(const char *text, Py_ssize_t size, Py_ssize_t place) noex
     while place < size and (<unsigned char> text[place]) & 0xC0 == 0x80:
         place += 1
     return place
+
+
+def joined_lines(const int64_t[::1] offsets not None, const uint8_t[::1] data not None):
+    """The strings of a pool as bytes, each with a line break behind it.
+
+    Raises:
+        ValueError: the offsets leave the data.
+    """
+    cdef Py_ssize_t count = offsets.shape[0] - 1, at
+    cdef int64_t length
+    cdef bytes lines
+    cdef char *into
+    if count < 0 or offsets[0] != 0 or offsets[count] > data.shape[0]:
+        raise ValueError("the pool's offsets leave its data")
+    lines = PyBytes_FromStringAndSize(NULL, offsets[count] + count)
+    into = PyBytes_AS_STRING(lines)
+    for at in range(count):
+        length = offsets[at + 1] - offsets[at]
+        if length < 0:
+            raise ValueError("the pool's offsets leave its data")
+        if length:
+            memcpy(into, &data[offsets[at]], length)
+        into[length] = 10
+        into += length + 1
+    return lines
+
+
+def split_lines(const uint8_t[::1] lines not None, Py_ssize_t count):
+    """So many strings that each end with a line break, as a pool: (offsets, data).
+
+    Raises:
+        ValueError: there are not as many.
+    """
+    cdef int64_t[::1] offsets = np.empty(count + 1, np.int64)
+    cdef uint8_t[::1] data = np.empty(max(lines.shape[0] - count, 0), np.uint8)
+    cdef Py_ssize_t at, begin = 0, length
+    cdef const uint8_t *line_break
+    offsets[0] = 0
+    for at in range(count):
+        line_break = <const uint8_t *> memchr(&lines[begin], 10, lines.shape[0] - begin) if (
+            begin < lines.shape[0]
+        ) else NULL
+        if line_break == NULL:
+            raise ValueError("there are not as many lines")
+        length = line_break - &lines[begin]
+        if begin - at + length > data.shape[0]:
+            raise ValueError("there are not as many lines")
+        if length:
+            memcpy(&data[begin - at], &lines[begin], length)
+        begin += length + 1
+        offsets[at + 1] = begin - at - 1
+    if begin != lines.shape[0]:
+        raise ValueError("there are not as many lines")
+    return offsets.base, data.base
+
+
+def endings(const int64_t[::1] offsets not None, const uint8_t[::1] data not None, Py_ssize_t longest):
+    """The last bytes of each string, up to `longest`: (code of each, offsets, data), the last two of the distinct ones.
+
+    Raises:
+        MemoryError: no memory, or more than 2 GiB of distinct endings.
+        ValueError: the offsets leave the data.
+    """
+    cdef Py_ssize_t count = offsets.shape[0] - 1, at
+    cdef int64_t length
+    cdef int32_t[::1] codes = np.empty(max(count, 0), np.int32)
+    cdef const uint8_t *begin = &data[0] if data.shape[0] else NULL
+    cdef bint is_sound = count >= 0, is_full = False
+    cdef Pool pool
+    if pool_open(&pool, <uint64_t> SEED, SIZE_MAX) < 0:
+        pool_close(&pool)
+        raise MemoryError
+    with nogil:
+        for at in range(count):
+            length = offsets[at + 1] - offsets[at]
+            if length < 0 or offsets[at] < 0 or offsets[at + 1] > data.shape[0]:
+                is_sound = False
+                break
+            length = min(length, <int64_t> longest)
+            codes[at] = pool_code(&pool, <const char *> begin + offsets[at + 1] - length, length)
+            if codes[at] < 0:
+                is_full = True
+                break
+    try:
+        if not is_sound:
+            raise ValueError("the pool's offsets leave its data")
+        if is_full:
+            raise MemoryError("too much distinct text in one column")
+        return codes.base, *pool_arrays(&pool)
+    finally:
+        pool_close(&pool)
+
+
+def with_endings(
+    const int64_t[::1] offsets not None, const uint8_t[::1] data not None, const int32_t[::1] codes not None,
+    const int64_t[::1] old not None, const int64_t[::1] new not None, const uint8_t[::1] new_data not None,
+):
+    """The strings of a pool with other endings, as a pool: (offsets, data). `codes`, and `old` as their offsets, are what
+    `endings` gave for it; `new` and `new_data` are as many others."""
+    cdef Py_ssize_t count = codes.shape[0], at
+    cdef int64_t size = 0, kept, length
+    cdef int32_t code
+    cdef int64_t[::1] own_offsets = np.empty(count + 1, np.int64)
+    cdef uint8_t[::1] own
+    own_offsets[0] = 0
+    with nogil:
+        for at in range(count):
+            code = codes[at]
+            size += offsets[at + 1] - offsets[at] - (old[code + 1] - old[code]) + new[code + 1] - new[code]
+            own_offsets[at + 1] = size
+    own = np.empty(size, np.uint8)
+    with nogil:
+        for at in range(count):
+            code = codes[at]
+            kept = offsets[at + 1] - offsets[at] - (old[code + 1] - old[code])
+            length = new[code + 1] - new[code]
+            if kept:
+                memcpy(&own[own_offsets[at]], &data[offsets[at]], kept)
+            if length:
+                memcpy(&own[own_offsets[at] + kept], &new_data[new[code]], length)
+    return own_offsets.base, own.base
 
 
 def substituted(

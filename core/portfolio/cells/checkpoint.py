@@ -39,6 +39,11 @@ def checkpoint(grown_bytes: int = 0) -> None:
     _check.get()(grown_bytes)
 
 
+def current_check() -> Check:
+    """Return what a loop of many short steps calls at each of them."""
+    return _check.get()
+
+
 def with_checkpoints(items: Iterable[T]) -> Iterator[T]:
     """Yield the items, with a checkpoint every `STRINGS` of them."""
     check = _check.get()

@@ -111,15 +111,23 @@ class IdentifierIndex:
         return places
 
 
-def pairs(prints: IdentifierIndex, others: IdentifierIndex) -> Iterator[tuple[int, int]]:
-    """Yield places of strings that are two spellings of one identifier, and no other."""
+def pairs(strings: Sequence[str], others: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield places of strings that are two spellings of one identifier, and no other.
+
+    Spellings of one identifier begin alike, so that of many loans a few are looked at.
+    """
+    starts = {text[:START_LEAST] for text in strings}.intersection(text[:START_LEAST] for text in others)
+    kept = [[at for at, text in enumerate(side) if text[:START_LEAST] in starts] for side in (strings, others)]
+    prints, other_prints = (
+        IdentifierIndex([side[at] for at in places]) for side, places in zip((strings, others), kept, strict=True)
+    )
     for at, written in enumerate(prints.strings):
-        places = others.of(written)
+        places = other_prints.of(written)
         if len(places) == 1:
             (place,) = places
-            text = others.strings[place]
+            text = other_prints.strings[place]
             if text != written and may_be_one(written, text) and prints.of(text) == {at}:
-                yield at, place
+                yield kept[0][at], kept[1][place]
 
 
 def may_be_one(first: str, second: str) -> bool:

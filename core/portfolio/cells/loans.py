@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,19 +127,39 @@ _BY_WORDS: Final[Mapping[str, Callable[[Loans, TextColumn], None]]] = {
 
 def _put_rating(loans: Loans, target: str, text: TextColumn) -> int:
     strings = text.text.strings()
-    ranks = [ratings.rank(string, ratings.AGENCY_OF[target]) for string in strings]
-    if not any(ranks) and (others := _on_another_scale(strings)):
-        ranks = others
-        loans.notes.warnings.append(_other_scale(target, strings, ranks, text.codes))
-    loans.texts[target] = text
-    loans.ranks[target] = spread_out(np.array(ranks, np.uint8), 0, text.codes)
-    odd = [not rank and not ratings.is_not_rated(string) for rank, string in zip(ranks, strings, strict=True)]
-    if not any(odd):
-        return 0
     counts = np.bincount(text.codes + 1, minlength=len(strings) + 1)[1:].tolist()
-    if masks := ratings.masks_of(strings, counts, ranks):
-        _mask(loans, target, masks, counts)
-    return sum(counts[at] for at, is_odd in enumerate(odd) if is_odd and at not in masks)
+    words = rating_words(target, strings, counts)
+    loans.notes.warnings += words.warnings
+    loans.ranks[target] = spread_out(np.array(words.ranks, np.uint8), 0, text.codes)
+    loans.texts[target] = text if not words.masks else with_masks(text, words.masks)
+    return words.odd_rows
+
+
+class RatingWords(NamedTuple):
+    """What the distinct words of a column of ratings mean."""
+
+    ranks: list[int]
+    """0 for none."""
+    masks: list[int]
+    """Places of the words that stand for masked ratings."""
+    is_on_another_scale: bool
+    odd_rows: int
+    """Rows whose word means nothing."""
+    warnings: list[DataWarning]
+
+
+def rating_words(target: str, strings: list[str], counts: list[int]) -> RatingWords:
+    """Return what a column's words mean, by how many rows have each."""
+    ranks, warnings = [ratings.rank(string, ratings.AGENCY_OF[target]) for string in strings], list[DataWarning]()
+    others = [] if any(ranks) else _on_another_scale(strings)
+    if others:
+        ranks = others
+        warnings.append(_other_scale(target, strings, ranks, counts))
+    odd = [not rank and not ratings.is_not_rated(string) for rank, string in zip(ranks, strings, strict=True)]
+    masks = ratings.masks_of(strings, counts, ranks) if any(odd) else []
+    warnings += [_mask_warning(target, strings[at], counts[at]) for at in masks]
+    odd_rows = sum(counts[at] for at, is_odd in enumerate(odd) if is_odd and at not in masks)
+    return RatingWords(ranks, masks, bool(others), odd_rows, warnings)
 
 
 def _on_another_scale(strings: list[str]) -> list[int]:
@@ -152,10 +172,9 @@ def _on_another_scale(strings: list[str]) -> list[int]:
     return ranks if are_known and any(ranks) else []
 
 
-def _other_scale(target: str, strings: list[str], ranks: list[int], codes: NDArray[np.int32]) -> DataWarning:
+def _other_scale(target: str, strings: list[str], ranks: list[int], counts: list[int]) -> DataWarning:
     """Return what is said of a column whose symbols are another agency's."""
-    known = np.array([*(rank > 0 for rank in ranks), False], np.bool_)
-    count = int(np.count_nonzero(known[codes]))
+    count = sum(of_word for of_word, rank in zip(counts, ranks, strict=True) if rank)
     example = next(text for text, rank in zip(strings, ranks, strict=True) if rank)
     message = (
         f"{target} of {counted(count, 'row')} is in another agency's symbols, such as {example!r}: each counts as the "
@@ -164,20 +183,22 @@ def _other_scale(target: str, strings: list[str], ranks: list[int], codes: NDArr
     return DataWarning("rating_of_another_scale", message, count, (target,))
 
 
-def _mask(loans: Loans, target: str, masks: list[int], counts: list[int]) -> None:
-    """Read a column's own words for a masked rating as masks, and warn of them."""
-    text = loans.texts[target]
+def _mask_warning(target: str, word: str, count: int) -> DataWarning:
+    """Return what is said of a column's own word for a masked rating."""
+    message = (
+        f"{word!r} stands for {target} on {counted(count, 'row')} and is no rating: "
+        f"{agreed(count, 'it counts/they count')} as masked."
+    )
+    return DataWarning("masked_word", message, count, (target,))
+
+
+def with_masks(text: TextColumn, masks: Iterable[int]) -> TextColumn:
+    """Return a column of ratings whose words at some places are masks."""
     strings = text.text.strings()
     for at in masks:
-        count = counts[at]
-        message = (
-            f"{strings[at]!r} stands for {target} on {counted(count, 'row')} and is no rating: "
-            f"{agreed(count, 'it counts/they count')} as masked."
-        )
-        loans.notes.warnings.append(DataWarning("masked_word", message, count, (target,)))
         strings[at] = ratings.MASK
     codes, pool = parsing.pool_of(strings)
-    loans.texts[target] = TextColumn(spread_out(codes, -1, text.codes), pool)
+    return TextColumn(spread_out(codes, -1, text.codes), pool)
 
 
 def take(loans: Loans, rows: NDArray[np.intp]) -> None:

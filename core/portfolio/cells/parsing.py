@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from core.grid._intern import intern
+from core.grid._intern import TextIndex, intern
 from core.grid.column import Column, Text
 from core.portfolio.cells import _parse, dates
 from core.portfolio.cells.figures import plain_figure, side_of
@@ -272,7 +272,9 @@ def spread_out(table: NDArray[Scalar], blank: float, codes: NDArray[np.int32]) -
     extended = np.empty(len(table) + 1, table.dtype)
     extended[:-1] = table
     extended[-1] = blank
-    return extended[codes]
+    spread, bits = np.empty(len(codes), table.dtype), f"u{table.itemsize}"
+    _parse.spread(extended.view(bits), np.ascontiguousarray(codes, np.int32), spread.view(bits))
+    return spread
 
 
 @remembered(1_024)
@@ -836,6 +838,14 @@ def without_footnotes(column: TextColumn, *, brackets: bool = True) -> TextColum
     table = np.arange(len(column.text), dtype=np.int32)
     table[may_have[changed]] = codes + np.int32(len(column.text))
     return merged_pool(spread_out(table, -1, column.codes), column.text, extra)
+
+
+def is_distinct(text: Text) -> bool:
+    """Return whether no two strings of a pool are equal.
+
+    It takes half the time of making equal ones one.
+    """
+    return TextIndex(text.offsets, text.data).is_distinct
 
 
 def end_to_end(first: Text, second: Text) -> Text:

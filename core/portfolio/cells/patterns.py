@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from re2 import _re2  # type: ignore[import-untyped]  # the binding: re2's face in Python takes five times as long
 
 from core.grid.column import Text
-from core.portfolio.cells._replace import substituted
+from core.portfolio.cells._replace import endings, joined_lines, split_lines, substituted, with_endings
 from core.portfolio.cells.checkpoint import checkpoint, with_checkpoints
 
 PATTERN_LENGTH_MAX: Final = 300
@@ -46,6 +46,10 @@ _TEMPLATE: Final = re.compile(r"\\(\d|\\)|([^\\]+)")
 
 # A pattern that cannot match a line break: of it a whole pool is asked at once, one string a line.
 _IN_A_LINE: Final = re.compile(r"(?!.*(?:\[\^|\[:|\(\?(?!:)|\\[^\WdwbS]|\\$))[ -~]*")
+
+# A pattern of plain letters, groups and choices that can only match at the end of a string.
+_AT_THE_END: Final = re.compile(r"(?!.*\(\?)(?:\\[.,()&/+*-]|[\w ,&'/()|?-])+\$", re.ASCII)
+_LETTER: Final = re.compile(r"\\?.")
 
 
 class PatternError(ValueError):
@@ -130,11 +134,7 @@ def _strings(text: Text) -> list[bytes]:
 def _lines(text: Text) -> tuple[bytes, NDArray[np.int64]]:
     """Join a pool's strings by line breaks, and return where each begins."""
     starts = text.offsets + np.arange(len(text.offsets))
-    lines = np.full(int(starts[-1]), _NEWLINE, np.uint8)
-    own = np.ones(len(lines), np.bool_)
-    own[starts[1:] - 1] = False
-    lines[own] = text.data[: text.offsets[-1]]
-    return lines.tobytes(), starts
+    return joined_lines(text.offsets, text.data), starts
 
 
 def _matching_lines(pattern: str, text: Text) -> NDArray[np.bool_]:
@@ -206,19 +206,54 @@ def replace_matches(pattern: str, replacement: str, text: Text) -> tuple[Text, N
     Matches do not overlap, and an empty one does not stand right behind another. A string must not grow by more than
     `GROWTH_MAX`; and where matches are so many that looking for them could take long, the rest fails (`STEPS_FREE`).
     """
-    parts = template(replacement)
+    whole, parts = compile_pattern(pattern), template(replacement)
     without_groups = all(isinstance(part, bytes) or part == 0 for part in parts)
     if _is_in_lines(pattern, text) and "\n" not in replacement:
-        return _replaced_in_lines(_in_lines(pattern, without_groups=without_groups), parts, text)
-    program, left = compile_pattern(pattern), _steps(compile_pattern(pattern), text)
-    failed = np.zeros(len(text), np.bool_)
+        program, longest = _in_lines(pattern, without_groups=without_groups), _longest_at_end(pattern)
+        return _replaced_at_ends(program, parts, text, longest) if longest else _replaced_in_lines(program, parts, text)
+    left, failed = _steps(whole, text), np.zeros(len(text), np.bool_)
     strings: list[bytes] = []
     for place, string in enumerate(with_checkpoints(_strings(text))):
-        result, grown_at, stopped_at, left = _substitute(program, parts, string, left, has_lines=False)
+        result, grown_at, stopped_at, left = _substitute(whole, parts, string, left, has_lines=False)
         strings.append(result)
         failed[place] = bool(grown_at) or stopped_at >= 0
     offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum([len(string) for string in strings], dtype=np.int64)))
     return Text(offsets, np.frombuffer(b"".join(strings), np.uint8)), failed
+
+
+def _longest_at_end(pattern: str) -> int:
+    """Return the most bytes of a match, where each match ends with its string.
+
+    0 where one may stand elsewhere, or where that is not seen.
+    """
+    if _AT_THE_END.fullmatch(pattern) is None:
+        return 0
+    choices = [[0]]  # of each open group the most letters of its choices so far
+    for letter in _LETTER.findall(pattern[:-1]):
+        if letter == "(":
+            choices.append([0])
+        elif letter == ")":
+            longest = max(choices.pop())
+            choices[-1][-1] += longest
+        elif letter == "|":
+            choices[-1].append(0)
+        elif letter != "?":
+            choices[-1][-1] += 1
+    (whole,) = choices
+    return whole[0] if len(whole) == 1 else 0
+
+
+def _replaced_at_ends(
+    program: Any, parts: tuple[bytes | int, ...], text: Text, longest: int
+) -> tuple[Text, NDArray[np.bool_]]:
+    """Do the same once for each distinct ending: a million names end in a few dozen ways."""
+    codes, offsets, data = endings(text.offsets, text.data, longest)
+    before = Text(offsets, data)
+    after, failed = _replaced_in_lines(program, parts, before)
+    grown = np.maximum(np.diff(after.offsets) - np.diff(before.offsets), 0)
+    checkpoint(int(grown @ (np.bincount(codes, minlength=len(before)) - 1)))
+    replaced = with_endings(text.offsets, text.data, codes, before.offsets, after.offsets, after.data)
+    return Text(*replaced), failed[codes]
 
 
 def _replaced_in_lines(program: Any, parts: tuple[bytes | int, ...], text: Text) -> tuple[Text, NDArray[np.bool_]]:
@@ -228,10 +263,7 @@ def _replaced_in_lines(program: Any, parts: tuple[bytes | int, ...], text: Text)
     failed[starts.searchsorted(grown_at, side="right") - 1] = True
     if stopped_at >= 0:
         failed[int(starts.searchsorted(stopped_at, side="right")) - 1 :] = True
-    lines = np.frombuffer(result, np.uint8)
-    ends = np.flatnonzero(lines == _NEWLINE)
-    offsets = np.concatenate((np.zeros(1, np.int64), ends + 1)) - np.arange(len(ends) + 1)
-    return Text(offsets, lines[lines != _NEWLINE]), failed
+    return Text(*split_lines(np.frombuffer(result, np.uint8), len(text))), failed
 
 
 def _steps(program: Any, text: Text) -> int:

@@ -29,6 +29,7 @@ from core.portfolio.mapping.pipeline import (
 from core.portfolio.model.errors import MappingError
 from core.portfolio.model.fields import Field, Mapping
 from core.portfolio.sheets import header
+from core.threads import Threads, working
 from core.values import Kind
 
 ERRORS_MAX: Final = 1_000
@@ -131,18 +132,24 @@ class NormalisationReport:
     findings: list[RowsFault] = field(default_factory=list)
     missing: list[Field] = field(default_factory=list)
 
-    def take(self, work: FieldWork, outcome: FieldColumn | None) -> None:
-        """Take a field as typed, to be checked; None for one without a column."""
-        is_fed = outcome is not None
-        if outcome is None:
-            if all(field.target != work.field.target for field in self.mapping.fields):
-                return
-            self.missing.append(work.field)
-            outcome = constant(work, len(self.row_numbers))
-        check(work, outcome)
-        self.findings += outcome.findings
-        if is_fed or work.field.default is not None:
-            self.columns[work.field.target] = outcome.column
+    def take(self, outcomes: dict[str, FieldColumn], workers: Threads) -> None:
+        """Take each field of the mapping as typed, to be checked.
+
+        A field without a column has its default.
+        """
+        fields: list[tuple[FieldWork, FieldColumn]] = []
+        for target, work in works(self.mapping).items():
+            outcome = outcomes.get(target)
+            if outcome is None and any(field.target == target for field in self.mapping.fields):
+                self.missing.append(work.field)
+                outcome = constant(work, len(self.row_numbers))
+            if outcome is not None:
+                fields.append((work, outcome))
+        workers.map(check, *zip(*fields, strict=True))
+        for work, outcome in fields:
+            self.findings += outcome.findings
+            if work.field.target in outcomes or work.field.default is not None:
+                self.columns[work.field.target] = outcome.column
 
     def finish(self) -> NormalisedRows:
         """Return all of it, once each field was taken."""
@@ -217,18 +224,19 @@ def normalise_rows(mapping: Mapping, rows: Sequence[dict[str, Any]]) -> Normalis
     _check_size(rows)
     sources = _Sources(mapping, rows)
     report = NormalisationReport(mapping, np.arange(1, len(rows) + 1, dtype=np.int64), sources.unmapped)
+    outcomes: dict[str, FieldColumn] = {}
     size_bytes = 0
     for target, work in works(mapping).items():
         names = sources.of.get(target)
         if names is None:
-            report.take(work, None)
             continue
         is_own = [work.on(sources.preferences[target, name]) is work for name in names]
-        outcome = _sample_column(work, names, is_own, rows)
-        size_bytes += len(outcome.column.text.text.data)
+        outcomes[target] = _sample_column(work, names, is_own, rows)
+        size_bytes += len(outcomes[target].column.text.text.data)
         if size_bytes > MAPPED_TEXT_BYTES_MAX:
             raise SampleError(f"its texts come to more than {MAPPED_TEXT_BYTES_MAX:,} bytes when mapped")
-        report.take(work, outcome)
+    with working(1) as workers:
+        report.take(outcomes, workers)
     return report.finish()
 
 

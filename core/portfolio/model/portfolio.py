@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Mapping as Dict
 from dataclasses import dataclass, field, replace
 from math import isfinite
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from core.frames.brief import brief, shortened, value_shown
 from core.frames.frame import Frame, Framed
+from core.grid._intern import TextIndex, intern
 from core.grid.column import Text
 from core.portfolio.model import framed
 from core.portfolio.model.facts import Facts
@@ -74,7 +75,31 @@ class Names:
     values: Sequence[str]
     """A tuple, or `Strings` where they came from a sheet's own pool."""
 
+    def by_text(self) -> Callable[[str], int]:
+        """Return what gives the code of a string, -1 for one that is none of the values."""
+        if isinstance(self.values, Strings):
+            return TextIndex(self.values.text.offsets, self.values.text.data).code
+        codes = {text: code for code, text in enumerate(self.values)}
+        return lambda text: codes.get(text, -1)
+
     __repr__ = brief
+
+
+def codes_among(strings: Sequence[str], values: Sequence[str]) -> NDArray[np.int32]:
+    """Return the code of each string among distinct values; -1 for none."""
+    if isinstance(strings, Strings) and isinstance(values, Strings):
+        return TextIndex(values.text.offsets, values.text.data).codes(strings.text.offsets, strings.text.data)
+    codes = {text: code for code, text in enumerate(values)}
+    return np.array([codes.get(text, -1) for text in strings], np.int32)
+
+
+def extended(values: Sequence[str], more: Sequence[str]) -> Sequence[str]:
+    """Return the values with further strings behind them, all of them distinct."""
+    if not more or not isinstance(values, Strings):
+        return (*values, *more) if more else values
+    _, offsets, data = intern(more)
+    text, size = values.text, values.text.offsets[-1]
+    return Strings(Text(np.concatenate((text.offsets, offsets[1:] + size)), np.concatenate((text.data[:size], data))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -212,6 +212,7 @@ def _rank_of_several(cleaned: str, agency: Agency | None) -> int:
     return _SYMBOLS[agencies[at]][parts[at]] if is_whole and at in places else 0
 
 
+@remembered(1_024)
 def is_not_rated(text: str) -> bool:
     """Return whether the text shows no rating: none, or a masked one.
 
@@ -220,6 +221,7 @@ def is_not_rated(text: str) -> bool:
     return _FOOTNOTES.sub("", _clean(text)) in NOT_RATED or is_masked(text)
 
 
+@remembered(1_024)
 def is_masked(text: str) -> bool:
     """Return whether the text masks a known rating: `*`, `NR*`, "Confidential"."""
     cleaned = _clean(text).strip("()[]<>").strip()

@@ -39,7 +39,7 @@ def sort_identifiers(loans: Loans) -> None:
     """
     _identifiers(loans)
     _placeholders(loans)
-    _second_liens(loans)
+    put_second_liens(loans)
 
 
 def positions(loans: Loans) -> None:
@@ -137,7 +137,7 @@ def _fill(own: TextColumn, other_text_column: TextColumn) -> TextColumn:
     return parsing.merged_pool(codes, own.text, other_text_column.text)
 
 
-def _second_liens(loans: Loans) -> None:
+def put_second_liens(loans: Loans) -> None:
     """Take second liens from a column of its own, beside one of seniority."""
     flags = loans.flags.pop("is_second_lien", None)
     if flags is not None:

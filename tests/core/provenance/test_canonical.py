@@ -60,8 +60,15 @@ def test_lengths_of_time_have_the_hash_that_they_had_as_dates(tmp_path: Path) ->
     assert data_hash(before).hash == data_hash(book).hash
 
 
-@settings(max_examples=1_500, deadline=None)
-@given(numbers)
+NEAR_TIES = st.builds(
+    lambda digits, twentieths, tens: (digits + twentieths / 20) / 10.0**tens,
+    st.integers(10**13, 10**16), st.integers(0, 19), st.integers(-2, 22),
+)  # fmt: skip
+"""Sixteen or seventeen digits, of which the last decide."""
+
+
+@settings(max_examples=2_500, deadline=None)
+@given(numbers | NEAR_TIES)
 def test_numbers_are_rounded_by_their_shortest_decimal(number: float) -> None:
     for near in (number, math.nextafter(number, math.inf), math.nextafter(number, 0)):
         if math.isfinite(near):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio.cells import _parse, checkpoint
+from core.portfolio.cells import _parse, checkpoint, parsing
 from core.portfolio.cells.parsing import spread_out
 from core.portfolio.cells.patterns import matching, pattern_fault
 from core.portfolio.cells.typed import NormalColumn, day_number
@@ -115,10 +115,11 @@ def _enum(column: NormalColumn, parameters: Parameters) -> Rows:
 def _unique(column: NormalColumn, _parameters: Parameters) -> Rows:
     """Return all rows but the first of those that have the same value."""
     codes = _distinct_codes(column)
-    present = np.flatnonzero(codes >= 0)
-    _, first = np.unique(codes[present], return_index=True)
     rows = codes >= 0
-    rows[present[first]] = False
+    present = np.flatnonzero(rows)[::-1]
+    first = np.full(int(codes.max(initial=-1)) + 1, -1, np.int64)
+    first[codes[present]] = present  # of several the last one written, which is the first
+    rows[first[first >= 0]] = False
     return rows
 
 
@@ -127,7 +128,7 @@ def _distinct_codes(column: NormalColumn) -> NDArray[np.int64]:
     if column.type == "string":
         text = column.text.text
         used = np.arange(len(text), dtype=np.int32)
-        table, _, _ = _parse.clean(text.offsets, text.data, used, False, False)
+        table, _, _ = _parse.clean(text.offsets, text.data, used, False, parsing.is_distinct(text))
         return spread_out(table, -1, column.text.codes).astype(np.int64)
     _, codes = np.unique(column.values, return_inverse=True)
     return np.where(np.isnan(column.values), -1, codes)

@@ -166,7 +166,7 @@ def _strip_pool(column: NormalColumn, text: Text, used: NDArray[np.int32] | None
     Of those, only the `used` ones where it is given: the others are blank, and nobody works on them any more.
     """
     kept = np.arange(len(text), dtype=np.int32) if used is None else used
-    table, offsets, data = _parse.clean(text.offsets, text.data, kept, False, False)
+    table, offsets, data = _parse.clean(text.offsets, text.data, kept, False, parsing.is_distinct(text))
     if used is not None:
         codes, table = table, np.full(len(text), -1, np.int32)
         table[used] = codes

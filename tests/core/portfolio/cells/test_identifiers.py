@@ -45,8 +45,28 @@ from tests.rows import every
 def test_prints_are_paired_where_no_other_loan_can_be_meant(
     first: list[str], second: list[str], expected: list[tuple[int, int]]
 ) -> None:
-    assert list(pairs(IdentifierIndex(first), IdentifierIndex(second))) == expected
-    assert sorted(pairs(IdentifierIndex(second), IdentifierIndex(first))) == [(j, i) for i, j in expected]
+    assert list(pairs(first, second)) == expected
+    assert sorted(pairs(second, first)) == [(j, i) for i, j in expected]
+
+
+SPELLINGS = st.lists(
+    st.from_regex(r"LX2844[34]T?7?|XS22501(54)?[0-9A]{0,2}|XS22|A{198,202}|LX\d{3}|", fullmatch=True), unique=True
+)
+
+
+@given(SPELLINGS, SPELLINGS)
+def test_prints_are_paired_as_if_each_was_asked_of_all(first: list[str], second: list[str]) -> None:
+    prints, others = IdentifierIndex(first), IdentifierIndex(second)
+    expected = [
+        (at, place)
+        for at, written in enumerate(first)
+        for place in others.of(written)
+        if others.of(written) == {place}
+        and second[place] != written
+        and may_be_one(written, second[place])
+        and prints.of(second[place]) == {at}
+    ]
+    assert list(pairs(first, second)) == expected
 
 
 @every(

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from core.grid._intern import intern
 from core.grid.column import Text
 from core.portfolio.cells import patterns
-from core.portfolio.cells._replace import substituted
+from core.portfolio.cells._replace import endings, joined_lines, split_lines, substituted
+from core.portfolio.cells.checkpoint import checking
 from core.portfolio.cells.patterns import (
     PatternError,
     matching,
@@ -152,6 +153,42 @@ def test_a_pool_at_once_gives_what_each_string_gives(pattern: str, replacement: 
     assert not failed.any()
 
 
+AT_THE_END = [
+    (r"1$", ""), (r"(a|bx)?-$", r"<\1>"), (r"a?b??$", "c"), (r"\.?(x|ab|1A)(b)?$", r"\2\1\1"), (r"()$", "e"),
+    (r"a|b$", "c"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("pattern", "replacement"), AT_THE_END)
+@given(strings=st.lists(st.text(st.sampled_from("abxA1 .é-"), max_size=9), max_size=12))
+def test_an_ending_is_replaced_once_for_all_strings(pattern: str, replacement: str, strings: list[str]) -> None:
+    text = pool(strings)
+    result, failed = replace_matches(pattern, replacement, text)
+    by_string, _ = replace_matches(f"(?:{pattern})", replacement, text)  # which is not seen to be at the end
+    assert result.strings() == by_string.strings()
+    assert not failed.any()
+
+
+def test_endings_that_grow_are_told_for_each_string() -> None:
+    grown: list[int] = []
+    with checking(grown.append):
+        result, failed = replace_matches("a$", "b" * 5, pool(["a", "xa", "ya", "b"]))
+    assert (result.strings(), sum(grown)) == (["bbbbb", "xbbbbb", "ybbbbb", "b"], 12)
+    _, failed = replace_matches("a$", "b" * 1_500, pool(["a", "xa", "b"]))
+    assert failed.tolist() == [True, True, False]
+
+
+def test_endings_of_no_pool() -> None:
+    with pytest.raises(ValueError, match="leave"):
+        endings(np.array([0, 4], np.int64), np.zeros(3, np.uint8), 2)
+
+
+@pytest.mark.parametrize("pattern", ["a)(b$", "(a$", "a)$"])
+def test_no_pattern_to_replace(pattern: str) -> None:
+    with pytest.raises(PatternError):
+        replace_matches(pattern, "", pool(["ab"]))
+
+
 def test_strings_that_grow_too_long_leave_the_others_alone() -> None:
     result, failed = replace_matches("a", "x" * 600, pool(["a", "aaa", "ba", "aa", "b"]))
     assert failed.tolist() == [False, True, False, True, False]
@@ -181,3 +218,18 @@ def test_the_loop_trusts_no_span_beyond_its_text(spans: list[tuple[int, int]]) -
             steps_left=1_000,
             ask=lambda _grown_bytes: None,
         )
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=5)))
+def test_lines_of_a_pool(strings: list[str]) -> None:
+    text = pool(strings)
+    lines = joined_lines(text.offsets, text.data)
+    assert lines == "".join(f"{string}\n" for string in dict.fromkeys(strings)).encode()
+    offsets, data = split_lines(np.frombuffer(lines, np.uint8), len(text))
+    assert (offsets.tolist(), data.tolist()) == (text.offsets.tolist(), text.data.tolist())
+
+
+@pytest.mark.parametrize(("lines", "count"), [(b"", 1), (b"a", 1), (b"a\n", 2), (b"abc\nde", 1), (b"a\nb\n", 1)])
+def test_lines_that_are_not_as_many(lines: bytes, count: int) -> None:
+    with pytest.raises(ValueError, match="as many"):
+        split_lines(np.frombuffer(lines, np.uint8), count)
