@@ -29,9 +29,13 @@ from service.platform.clock import local_time
 from service.platform.unit.context import Subject, Unit
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
 
+EVALUATE: Final = "alerts.evaluate"
+EVALUATE_BATCH: Final = "alerts.evaluate_batch"
 LOOK_AGAIN: Final = "alerts.look_again"
 SLACK: Final = timedelta(seconds=10)
 """By which a look may come later than it is due."""
+BATCH_RUNS_AT_A_TIME: Final = 100
+"""Runs of a batch for which evaluations are ordered at a time; the next ones stand behind them in the queue."""
 FIRST_SUITE: Final = "standard"
 """Of a workbook that was recalculated and never run."""
 NOT_RUN: Final = (InvalidDefinition, MappingNotFound, MappingTooSlow, RunTooSlow, ValidationFailed)
@@ -60,6 +64,18 @@ async def after_run(unit: Unit, workbook_id: UUID, run_id: UUID) -> None:
     if run is not None:
         reading = await _reading(unit, book, run)
         await _look_at(unit, alerts, Look(book, reading, run_id), reading.at)
+
+
+async def after_batch(unit: Unit, batch_id: UUID, after: int) -> None:
+    """Order an evaluation for each run of an ended batch that concerns alerts."""
+    batch_runs = await store.batch_runs(unit, batch_id, after, BATCH_RUNS_AT_A_TIME)
+    for run in batch_runs:
+        if run.is_concerned:
+            arguments = {"workbook_id": str(run.workbook_id), "run_id": str(run.run_id)}
+            await unit.enqueue(EVALUATE, queue="default", arguments=arguments)
+    if len(batch_runs) == BATCH_RUNS_AT_A_TIME:
+        following = {"batch_id": str(batch_id), "after": batch_runs[-1].position}
+        await unit.enqueue(EVALUATE_BATCH, queue="default", arguments=following)
 
 
 async def after_recalculation(unit: Unit, workbook_id: UUID) -> None:

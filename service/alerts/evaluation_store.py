@@ -145,6 +145,34 @@ async def partial_runs(
     )
 
 
+class BatchRun(Struct, frozen=True, kw_only=True):
+    """A run of a batch, and whether alerts may concern it."""
+
+    position: int
+    workbook_id: UUID
+    run_id: UUID
+    is_concerned: bool
+
+
+async def batch_runs(unit: Unit, batch_id: UUID, after: int, most: int) -> list[BatchRun]:
+    """Return the runs of a batch behind a position, in order.
+
+    None concerns alerts whose workbook is not the newest of its deal.
+    """
+    return await unit.fetch_all(
+        BatchRun,
+        f"""
+        SELECT i.position, i.workbook_id, i.run_id, w.deleted_at IS NULL AND (w.deal_id IS NULL OR w.id = {_NEWEST})
+               AND EXISTS (SELECT FROM alerts a WHERE a.enabled AND a.alert_type <> 'schedule'
+                   AND (a.workbook_id IS NULL OR a.workbook_id = w.id
+                        OR a.workbook_id IN (SELECT s.id FROM workbooks s WHERE s.deal_id = w.deal_id))) AS is_concerned
+        FROM batch_items i JOIN workbooks w ON w.tenant_id = i.tenant_id AND w.id = i.workbook_id
+        WHERE i.batch_id = %s AND i.status = 'done' AND i.position > %s ORDER BY i.position LIMIT %s
+        """,
+        [batch_id, after, most],
+    )
+
+
 async def alerts_for(unit: Unit, book: AlertWorkbook, *, alert_id: UUID | None = None) -> list[EnabledAlert]:
     """Return the enabled alerts that a workbook's figures concern.
 

@@ -16,7 +16,7 @@ import structlog
 from service.alerts import delivery_actions, evaluation_actions, summary_actions
 from service.alerts.delivery_actions import DELIVER
 from service.alerts.delivery_store import DeliveryLine
-from service.alerts.evaluation_actions import LOOK_AGAIN
+from service.alerts.evaluation_actions import EVALUATE, EVALUATE_BATCH, LOOK_AGAIN
 from service.alerts.evaluation_store import due
 from service.alerts.summary_actions import ORDER, SEND
 from service.platform.base.problem import Problem, Unavailable
@@ -35,7 +35,7 @@ async def leave(unit: Unit, arguments: dict[str, Any], error: str) -> None:
     """Do nothing: the dead letter can be retried."""
 
 
-@jobs.job("alerts.evaluate", on_failure=leave, on_retry=accept_retry)
+@jobs.job(EVALUATE, on_failure=leave, on_retry=accept_retry)
 async def evaluate(unit: Unit, arguments: dict[str, Any]) -> None:
     """Evaluate the alerts of a workbook after a run or a recalculation."""
     workbook_id, run_id = UUID(arguments["workbook_id"]), arguments["run_id"]
@@ -43,6 +43,12 @@ async def evaluate(unit: Unit, arguments: dict[str, Any]) -> None:
         await evaluation_actions.after_recalculation(unit, workbook_id)
     else:
         await evaluation_actions.after_run(unit, workbook_id, UUID(run_id))
+
+
+@jobs.job(EVALUATE_BATCH, on_failure=leave, on_retry=accept_retry)
+async def evaluate_batch(unit: Unit, arguments: dict[str, Any]) -> None:
+    """Order the evaluations of a batch that has ended."""
+    await evaluation_actions.after_batch(unit, UUID(arguments["batch_id"]), arguments.get("after", -1))
 
 
 @jobs.job(LOOK_AGAIN, on_failure=leave, on_retry=accept_retry)

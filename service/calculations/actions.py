@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import lru_cache
 from typing import cast, get_args
 from uuid import UUID
@@ -39,6 +40,7 @@ from service.platform.access.caller_status import Meter
 from service.platform.base.compute import at_once
 from service.platform.base.lru import Lru
 from service.platform.base.problem import Fault, Problem, Unavailable, ValidationFailed
+from service.platform.clock import local_time, zone_of
 from service.platform.config import Settings
 from service.platform.unit.context import Context
 from service.workbooks import shared as workbooks
@@ -78,24 +80,46 @@ def one_calculation(settings: Settings) -> Meter:
 async def evaluate(ctx: Context, body: schema.EvaluateRequest) -> schema.EvaluationResult:
     """Return one formula's value; its own context needs no database."""
     started, now = time.perf_counter(), ctx.now()
+    workbook = None if body.workbook_id is None else await _stored_workbook(ctx, body.workbook_id, body.sheet_name)
+    order = _order(ctx, body, await ctx.local_time(now), workbook)
+    evaluation = _at_once(order) if _is_small(order) else await _by_evaluator(ctx, order)
+    return _result(ctx, order, evaluation, now, started)
+
+
+def evaluate_small(ctx: Context, body: schema.EvaluateRequest) -> schema.EvaluationResult | None:
+    """Return a small formula's value at once; None for any other."""
+    started, now = time.perf_counter(), ctx.now()
+    order = _order(ctx, body, local_time(now, zone_of(ctx.caller.timezone)))
+    if body.workbook_id is not None or not _is_small(order):
+        return None
+    return _result(ctx, order, _at_once(order), now, started)
+
+
+def _order(
+    ctx: Context, body: schema.EvaluateRequest, now: datetime, workbook: StoredColumns | None = None
+) -> EvaluateOrder:
     options = body.options or schema.Options()
-    order = EvaluateOrder(
+    return EvaluateOrder(
         formula=body.formula,
         context=body.context or {},
         sheet_name=body.sheet_name,
         options=options,
         debug=body.debug or options.debug,
-        now=await ctx.local_time(now),
+        now=now,
         seconds=ctx.settings.evaluation_seconds,
-        workbook=None if body.workbook_id is None else await _stored_workbook(ctx, body.workbook_id, body.sheet_name),
+        workbook=workbook,
     )
-    evaluation = _at_once(order) if _is_small(order) else await _by_evaluator(ctx, order)
+
+
+def _result(
+    ctx: Context, order: EvaluateOrder, evaluation: EncodedEvaluation, now: datetime, started: float
+) -> schema.EvaluationResult:
     if order.workbook is None:
         ctx.set_subject("formula", "", formulas=1)
     return schema.EvaluationResult(
         value=Raw(evaluation.value),
         type=evaluation.type,
-        formula=body.formula,
+        formula=order.formula,
         evaluated_at=now,
         execution_time_ms=_milliseconds_since(started),
         cell_references=evaluation.cell_references,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from random import SystemRandom
 from typing import Any, Final, Protocol, TypeVar
@@ -35,6 +35,8 @@ BATCH_TIMES = 10
 """A batch may take so many times as long as one formula."""
 ANSWER_BYTES_MAX = 32 * 1024 * 1024
 """The values of one answer, as JSON: three million numbers."""
+REMEMBERED_CHARACTERS = 500
+"""What a formula mentions is remembered of one that is no longer."""
 CODES: Final[dict[str, schema.ErrorCode]] = {
     "SyntaxFault": "SYNTAX_ERROR",
     "UnsupportedFunction": "UNSUPPORTED_FUNCTION",
@@ -207,20 +209,31 @@ def answer(order: EvaluateOrder, books: Lru[str, Book], limit: TimeLimit) -> Enc
     return msgspec.structs.replace(evaluation, warnings=evaluation.warnings + warnings) if warnings else evaluation
 
 
+@lru_cache(maxsize=1_024)
+def _mentions(formula: str) -> tuple[list[str], list[str], list[DataWarning]]:
+    """Return a formula's references and functions, and the warnings of these."""
+    tree = compile_formula(formula).tree
+    names = functions_of(tree)
+    warnings = [
+        DataWarning("may_differ_from_excel", f"{name}: {FUNCTIONS[name].caution}")
+        for name in names
+        if name in FUNCTIONS and FUNCTIONS[name].caution
+    ]
+    return references_of(tree), names, warnings
+
+
 def _encode_evaluation(order: EvaluateOrder, behind: Environment | None, sheet: str | None) -> EncodedEvaluation:
     result = evaluate(order, behind, sheet)
+    is_short = len(order.formula) <= REMEMBERED_CHARACTERS
+    references, names, warnings = (_mentions if is_short else _mentions.__wrapped__)(order.formula)
     return EncodedEvaluation(
         value=encode(result.value),
         type=result.type,
-        cell_references=result.cell_references,
-        functions_used=result.functions_used,
+        cell_references=references,
+        functions_used=names,
         trace=encode(result.trace) if order.debug else None,
         locale=order.options.locale or (DEFAULT if behind is None else behind.locale or DEFAULT).tag,
-        warnings=[
-            DataWarning("may_differ_from_excel", f"{name}: {FUNCTIONS[name].caution}")
-            for name in result.functions_used
-            if name in FUNCTIONS and FUNCTIONS[name].caution
-        ],
+        warnings=warnings,
     )
 
 

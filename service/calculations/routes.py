@@ -29,6 +29,7 @@ area = Area("/api/v1/calculations", tag="calculations")
     event="calculation.completed",
     streamed=True,
     counted=True,
+    ahead=actions.evaluate_small,
     heavy=True,
 )
 async def evaluate_formula(ctx: Context, body: schema.EvaluateRequest) -> schema.EvaluationResult:

@@ -13,6 +13,7 @@ from cyclopts import Parameter
 
 from service.commands.limits import limited
 from service.commands.output import Output, emit
+from service.commands.pools import NO_POOL, is_pool, pool_results
 from service.commands.progress import busy
 from service.commands.reading import (
     NO_DEFINITION,
@@ -36,7 +37,7 @@ _FAILS: Final = {"fail": ("fail",), "warning": ("fail", "warning"), "doubtful": 
 # Heavy imports (NumPy, core) stand inside the command, so that `cushion --help` answers at once.
 
 
-def compliance(
+def compliance(  # noqa: PLR0913 - the options of the command
     file: Path,
     /,
     *,
@@ -46,9 +47,12 @@ def compliance(
     as_of: str | None = None,
     threshold: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=(), show_default=False)] = (),
     fail_on: Literal["fail", "warning", "doubtful"] | None = None,
+    engine: str | None = None,
     output: Output | None = None,
 ) -> int:
-    """Run a compliance suite on a portfolio workbook and print the results, below what makes them doubtful.
+    """Run a compliance suite on a workbook or a pool and print the results.
+
+    What makes them doubtful comes first.
 
     The exit code is 0 when the run completed, also with failing tests, and 2 when the file cannot be read or has no
     loans. With --fail-on it is 1 for a test that --fail-on names.
@@ -63,7 +67,8 @@ def compliance(
     ----------
     file:
         The workbook (.xlsx, .xlsm, .xls, .xlsb, .ods, .pdf, .csv, a .zip of these, or a folder). It has the loans and,
-        for the coverage tests, the notes.
+        for the coverage tests, the notes. Or a pool of loans that need not fit in memory: a .parquet file, or a folder
+        of them.
     suite:
         standard (15 tests), enhanced (25 tests), or deal (those of the deal's definition).
     deal:
@@ -79,20 +84,29 @@ def compliance(
     fail_on:
         End with 1 when a test has failed. With warning, also when a test is in its warning band; with doubtful, also
         when a status may be wrong. A failing test counts whether it is doubtful or not.
+    engine:
+        Where the parts of a pool are added up: dask://HOST:PORT or ray://HOST:PORT; this machine if not given.
     """
     day = read_day(as_of)
     if suite == "deal" and deal is None:
         raise Refused(NO_DEFINITION)
     refuse_absent_definition(deal)
     with busy(f"Reading {file.name}"):
-        from core.compliance.run import run_suite
-
         chosen = read_mapping(mapping)
         definition = read_definition(deal, chosen)
         limits = _thresholds(assignments(threshold), definition)
-        portfolio = read_interpreted(file, mapping=chosen, day=day, definition=definition)
-        with limited(file):
-            results = run_suite(portfolio, suite, request_thresholds=limits, definition=definition)
+        if is_pool(file):
+            results = pool_results(
+                file, suite, mapping=chosen, day=day, definition=definition, thresholds=limits, engine=engine
+            )
+        elif engine is not None:
+            raise Refused(NO_POOL)
+        else:
+            from core.compliance.run import run_suite
+
+            portfolio = read_interpreted(file, mapping=chosen, day=day, definition=definition)
+            with limited(file):
+                results = run_suite(portfolio, suite, request_thresholds=limits, definition=definition)
     from service.commands.table import results_document, results_page
 
     title = f"{file.name}, {suite} suite"

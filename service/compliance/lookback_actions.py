@@ -46,11 +46,11 @@ async def look_back(ctx: Context, query: Lookback, place: str) -> LookbackEvents
 
 
 def _is_kept(event: store.EventRow) -> bool | None:
-    """Return whether a run is as its entry has it.
+    """Return whether a run is as its entry has it, or a batch's list of runs.
 
     None where the entry has no hash, or the run has expired.
     """
-    recorded_hash = event.details.get(_EVIDENCE) if event.resource_type == "compliance_run" else None
+    recorded_hash = event.details.get(_EVIDENCE) if event.resource_type in ("compliance_run", "batch") else None
     return None if recorded_hash is None or event.is_expired else recorded_hash == event.evidence
 
 

@@ -16,7 +16,7 @@ from service.platform.route.api import Offset
 from service.workbooks.schema import StreamKey
 
 Category = Literal[
-    "alert", "calculation", "compliance", "deal", "document", "export", "formula", "issue", "mapping",
+    "alert", "batch", "calculation", "compliance", "deal", "document", "export", "formula", "issue", "mapping",
     "reconciliation", "report", "scenario", "stream_profile", "tape", "threshold", "trade", "workbook",
 ]  # fmt: skip
 """The first word of an event's type. Of logins, users, keys and settings the audit log alone tells, and admins only."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final, get_args
 from uuid import UUID
@@ -10,6 +11,7 @@ from msgspec import Struct
 
 from service.compliance.lookback_schema import Category, Lookback
 from service.platform.base.problem import NotFound
+from service.platform.data.audit import digest
 from service.platform.unit.context import Context
 from service.platform.unit.listing import columns_of, fetch_slice
 
@@ -18,6 +20,12 @@ EVIDENCE: Final = (
     "engine_version", "as_of", "as_of_source", "stream_key", "results", "skipped", "warnings",
 )  # fmt: skip
 """Columns of a run that its entry of the audit log has the hash of, in this order."""
+
+
+def digest_entries(entries: Iterable[tuple[UUID, str]]) -> str:
+    """Return the hash over the runs of a batch, each with its entry (JSON)."""
+    return digest(text for run_id, entry in entries for text in (str(run_id), entry))
+
 
 _HASHED = " || ".join(f"audit_field(r.{name}::text)" for name in EVIDENCE)
 _INPUTS = (
@@ -37,6 +45,13 @@ def _object(names: tuple[str, ...]) -> str:
     return "json_build_object(" + ", ".join(f"'{name}', r.{name}" for name in names) + ")"
 
 
+_ENTRIES_HASHED = f"""
+    (SELECT encode(sha256(coalesce(string_agg(audit_field(i.run_id::text) || audit_field(i.entry), ''::bytea
+                                              ORDER BY i.position), ''::bytea)), 'hex')
+     FROM batch_items i WHERE i.tenant_id = a.tenant_id AND i.batch_id = {_of("batch")} AND i.run_id IS NOT NULL)
+"""
+"""As `digest_entries`."""
+
 _IS_KEPT = """
     EXISTS (SELECT FROM evidence_books b WHERE b.tenant_id = r.tenant_id AND b.key = r.book_key)
     AND NOT EXISTS (SELECT FROM evidence_sheets s WHERE s.tenant_id = r.tenant_id AND s.book_key = r.book_key
@@ -44,12 +59,24 @@ _IS_KEPT = """
                         AND b.damaged_at IS NULL))
 """
 
+_WITH_BATCHES = {
+    "resource_id": f"""(resource_id = %(resource_id)s OR resource_type = 'batch' AND resource_id IN (
+        SELECT i.batch_id::text FROM batch_items i
+        WHERE i.run_id = CASE WHEN %(resource_id)s ~ {_UUID} THEN %(resource_id)s::uuid END))""",
+    "stream": """(stream = %(stream)s OR resource_type = 'batch' AND resource_id IN (
+        SELECT i.batch_id::text FROM compliance_runs r
+        JOIN batch_items i ON i.tenant_id = r.tenant_id AND i.run_id = r.id WHERE r.stream_key = %(stream)s))""",
+}
+"""Events of a run, or of a stream: those of a batch stand for its runs."""
+
 _EVENTS = f"""
     (SELECT a.*, split_part(a.action, '.', 1) AS category, p.hash AS before,
             coalesce(r.stream_key, a.details ->> 'stream_key', w.stream_key, wd.stream_key, d.stream_key) AS stream,
             coalesce(a.redacted, a.hash) = audit_hash(
                 CASE WHEN a.sequence = 1 THEN decode(repeat('00', 32), 'hex') ELSE p.hash END, a) AS is_whole,
-            encode(sha256({_HASHED}), 'hex') AS evidence, r.engine_version,
+            CASE WHEN a.resource_type = 'batch' THEN {_ENTRIES_HASHED} ELSE encode(sha256({_HASHED}), 'hex') END
+                AS evidence,
+            r.engine_version,
             CASE WHEN r.id IS NOT NULL THEN {_IS_KEPT} END AS inputs_kept,
             CASE WHEN r.id IS NOT NULL THEN (SELECT NULLIF(k.until, 'infinity') FROM evidence_kept k
                 WHERE k.tenant_id = r.tenant_id AND k.book_key = r.book_key) END AS inputs_kept_until,
@@ -127,7 +154,7 @@ async def events(
         "since": since,
         "until": until,
     }
-    matching = {"since": "occurred_at >= %(since)s", "until": "occurred_at <= %(until)s"}
+    matching = {"since": "occurred_at >= %(since)s", "until": "occurred_at <= %(until)s", **_WITH_BATCHES}
     part, order = (query.limit, query.offset), "sequence DESC"
     return await fetch_slice(ctx, EventRow, columns, _EVENTS, filters, order=order, part=part, conditions=matching)
 

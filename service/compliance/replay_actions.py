@@ -35,7 +35,7 @@ from core.portfolio.model.portfolio import GivenSource
 from core.values import EPOCH
 from service.audit.shared import Extent, piece
 from service.compliance import replay_store as store
-from service.compliance.lookback_store import EVIDENCE
+from service.compliance.lookback_store import EVIDENCE, digest_entries
 from service.compliance.schema import RunTooSlow
 from service.compliance.shared import SEARCH_TIME, limits_of, with_recorded_days, with_time_limit
 from service.compliance.store import INTERPRETATION, figures_of
@@ -69,6 +69,8 @@ DEFINITIONS_BYTES_MAX: Final = 32 * 1024 * 1024
 COPIES_BYTES_MAX: Final = 2 * 1024 * 1024 * 1024
 """Of blobs fetched from a remote store; past it all of them go."""
 
+BATCH_ENDED: Final = frozenset({"batch.completed", "batch.failed", "batch.cancelled"})
+"""Entries that stand for the runs of a batch."""
 RUN_COMPLETED: Final = "compliance.run_completed"
 _OPTIONS: Final = ("test_ids", "include_cushion", "fail_fast", "parallel")
 _OUTPUTS: Final = ("as_of", "as_of_source", "results", "skipped", "warnings", "options")
@@ -167,8 +169,10 @@ async def verify(
             walked.entries += 1
             if reason := chain.fault(entry):
                 yield Break(entry.sequence, reason)
-            if _is_asked(entry, order):
-                entries.append(entry)
+            of_runs, fault = await _entries_of_runs(database, tenant, entry, order)
+            entries += of_runs
+            if fault is not None:
+                yield Break(entry.sequence, fault)
         async for verdict in _verdicts(database, replayer, tenant, entries, order.stream_key):
             yield verdict
     for unexplained in chain.list_unexplained():
@@ -180,6 +184,44 @@ async def verify(
     for run_id in await _runs_without_entry(database, tenant) if order.is_everything else ():
         reason = "no entry of the chain tells of it"
         yield ReplayVerdict(run_id=run_id, sequence=None, status="altered", reason=reason)
+
+
+async def _entries_of_runs(
+    database: Database, tenant: UUID, entry: Record, order: ReplayOrder
+) -> tuple[list[Record], str | None]:
+    """Return the asked entries of runs that an entry is or stands for.
+
+    Beside them is the fault of a batch.
+    """
+    of_runs, fault = [entry], None
+    if entry.resource_type == "batch" and entry.action in BATCH_ENDED:
+        of_runs, fault = await _entries_of_batch(database, tenant, entry)
+    return [run_entry for run_entry in of_runs if _is_asked(run_entry, order)], fault
+
+
+async def _entries_of_batch(database: Database, tenant: UUID, ended: Record) -> tuple[list[Record], str | None]:
+    """Return the entries that the end of a batch stands for, one a run.
+
+    Beside them is why they are not to be trusted.
+    """
+    with suppress(ValueError):
+        batch_id = UUID(ended.resource_id)
+        async with database.transaction(tenant) as tx:
+            stored = await store.batch_entries(tx, batch_id)
+        entries = [
+            msgspec.structs.replace(
+                ended,
+                action=RUN_COMPLETED,
+                resource_type="compliance_run",
+                resource_id=str(run.run_id),
+                details=msgspec.Raw(run.entry.encode()),
+            )
+            for run in stored
+        ]
+        recorded_hash = msgspec.json.decode(ended.details).get("evidence")
+        is_whole = digest_entries((run.run_id, run.entry) for run in stored) == recorded_hash
+        return entries, None if is_whole else "the runs of the batch are not those that its entry has the hash of"
+    return [], "the entry of a batch's end names no batch"
 
 
 async def _runs_without_entry(database: Database, tenant: UUID) -> list[UUID]:

@@ -86,12 +86,36 @@ async def expired(tx: Transaction, ids: list[UUID]) -> dict[UUID, str]:
     return {row.id: row.until for row in rows}
 
 
+class BatchEntry(Struct, frozen=True):
+    """A run of a batch, with what the log would say of it (JSON)."""
+
+    run_id: UUID
+    entry: str
+
+
+async def batch_entries(tx: Transaction, batch_id: UUID) -> list[BatchEntry]:
+    """Return the runs of a batch, in its order."""
+    sql = "SELECT run_id, entry FROM batch_items WHERE batch_id = %s AND run_id IS NOT NULL ORDER BY position"
+    return await tx.fetch_all(BatchEntry, sql, [batch_id])
+
+
 async def ids_without_entry(tx: Transaction, most: int) -> list[UUID]:
-    """Return some of the stored runs that no entry of the log names."""
+    """Return some of the stored runs that no entry of the log names.
+
+    The entry of its batch stands for a run; that of its order does while the batch has not ended.
+    """
     sql = """
         SELECT ARRAY(SELECT r.id FROM compliance_runs r
                      WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.tenant_id = r.tenant_id
                                        AND a.resource_type = 'compliance_run' AND a.resource_id = r.id::text)
+                       AND NOT EXISTS (
+                           SELECT FROM batch_items i
+                           JOIN batches b ON b.tenant_id = i.tenant_id AND b.id = i.batch_id
+                           JOIN audit_log a ON a.tenant_id = b.tenant_id AND a.resource_type = 'batch'
+                                AND a.resource_id = b.id::text
+                           WHERE i.tenant_id = r.tenant_id AND i.run_id = r.id
+                             AND a.action = CASE WHEN b.completed_at IS NULL THEN 'batch.created'
+                                                 ELSE 'batch.' || b.status END)
                      ORDER BY r.id LIMIT %s)
     """
     return list(await tx.fetch_value(sql, [most]))

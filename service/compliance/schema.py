@@ -58,11 +58,9 @@ ReadyName = Annotated[str, Meta(min_length=1, max_length=64)]
 """Name of a ready-made definition."""
 
 
-class RunRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What to run on which workbook."""
+class RunOrder(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to run, and by what."""
 
-    workbook_id: UUID
-    """The workbook to run on; it has to be ready."""
     test_suite: SuiteId = "standard"
     test_ids: Annotated[list[TestId], Meta(max_length=TEST_IDS_MAX)] | None = None
     """Tests of the suite to run. Null or empty: all of them."""
@@ -75,6 +73,13 @@ class RunRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Unset: what the workbook or its file says."""
     options: RunOptions = RunOptions()
     """How to run it."""
+
+
+class RunRequest(RunOrder, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to run on which workbook."""
+
+    workbook_id: UUID
+    """The workbook to run on; it has to be ready."""
 
 
 class ComplianceRun(Struct, frozen=True, kw_only=True):
@@ -156,6 +161,8 @@ class HistoryQuery(PageQuery, frozen=True, kw_only=True):
     """Which runs."""
 
     workbook_id: UUID | None = None
+    batch_id: UUID | None = None
+    """Only runs of this batch."""
     test_suite: SuiteId | None = None
     status: RunStatus | None = None
     """pending, running, completed or failed."""

@@ -1,6 +1,6 @@
 """What compliance lends.
 
-A workbook ready to be run, its rules and limits; definitions as the engine takes them.
+A workbook ready to be run, its rules and limits; runs that are kept; definitions as the engine takes them.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from uuid import UUID
 import msgspec
 
 import core
+from core.compliance import limits
 from core.compliance import result as engine
 from core.compliance import run as runs
 from core.compliance.conventions import currency_of
-from core.compliance.limits import UnknownTest
-from core.compliance.suites import DEAL_SUITE
+from core.compliance.suites import DEAL_SUITE, SUITES, TESTS
 from core.definition import Definition, ready_for, unknown_fields
 from core.interpretation.reading import read_by
 from core.portfolio import Portfolio
@@ -31,13 +31,27 @@ from core.portfolio.assemble.read import missing_columns
 from core.portfolio.cells import checkpoint
 from core.portfolio.model.fields import Mapping
 from core.values import day_of
+from core.words import nearest
 from service.compliance import child, store
-from service.compliance.schema import AlreadyRunning, InvalidDefinition, RunTooSlow
+from service.compliance.lookback_store import digest_entries
+from service.compliance.schema import (
+    AlreadyRunning,
+    ComplianceRun,
+    GivenThreshold,
+    InvalidDefinition,
+    InvalidSuite,
+    RunOrder,
+    RunRequest,
+    RunTooSlow,
+    ThresholdCreate,
+    UnknownTest,
+)
 from service.compliance.store import StoredRun, find_run, run_before
 from service.mappings.shared import DEFAULT_MAPPING, MappingAndJson, get_mapping
 from service.platform.base.compute import at_once
 from service.platform.base.lru import Lru, bytes_of
 from service.platform.base.problem import Fault, ValidationFailed
+from service.platform.base.secrets import new_id
 from service.platform.unit.context import Unit
 from service.platform.unit.records import to_json
 from service.portfolios.shared import GivenDay, ReadingKey, interpret_portfolio, portfolio_of
@@ -46,19 +60,25 @@ from service.workbooks import shared as workbooks
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady, readable_key
 
 __all__ = [
+    "KeptRun",
     "NotRepeatable",
     "RepeatedRun",
     "RunInputs",
     "StoredRun",
     "calculate",
     "check_definition",
+    "check_limits",
+    "check_request",
     "check_size",
     "definition_of",
+    "digest_entries",
+    "document_asked",
     "document_of",
     "find_run",
     "prepare",
     "read_definition",
     "repeat_run",
+    "run_and_keep",
     "run_before",
     "run_by",
     "with_record",
@@ -177,7 +197,7 @@ async def run_by(
         return await unit.compute(with_time_limit(runs.run_suite, seconds), portfolio, suite, **rules, **options)
     ran = await calculate(unit, seconds, child.run, portfolio, suite, rules, options)
     if isinstance(ran, child.SuiteLacksTest):
-        raise UnknownTest(ran.message)
+        raise limits.UnknownTest(ran.message)
     return ran.as_results()
 
 
@@ -289,6 +309,160 @@ async def _day_of(unit: Unit, subject: store.RunSubject, wanted: date | None) ->
     if subject.as_of is not None:
         return GivenDay(subject.as_of, "workbook")
     return GivenDay((await unit.local_time(subject.created_at)).date(), "upload")
+
+
+# Runs that are kept ---------------------------------------------------------------------------------------------------
+
+
+class KeptRun(NamedTuple):
+    """A stored run, and what the audit log says of it."""
+
+    run: ComplianceRun
+    subject: store.RunSubject
+    entry: dict[str, Any]
+    """Details of its entry, the hash of its evidence among them."""
+
+
+async def run_and_keep(unit: Unit, body: RunRequest, *, deal_id: UUID | None = None) -> KeptRun:
+    """Run a suite on a workbook, and store the run with its evidence.
+
+    `body` was checked by `check_request`. One transaction holds the workbook's lock; the caller writes the audit entry.
+
+    Raises:
+        UnknownTest, RunTooSlow, ValidationFailed: it cannot be run so.
+        WorkbookNotFound, WorkbookNotReady, AlreadyRunning, ...: as `prepare`.
+    """
+    executed_at, started = unit.now(), time.perf_counter()
+    ready = await prepare(
+        unit,
+        body.workbook_id,
+        suite=body.test_suite,
+        wanted=document_asked(body.definition),
+        as_of=body.as_of,
+        deal_id=deal_id,
+        alone=True,
+    )
+    subject, definition = ready.subject, ready.definition
+    own_limits = check_limits(body, definition.definition if definition else None)
+    try:
+        results = await ready.run(
+            unit,
+            body.test_suite,
+            test_ids=body.test_ids,
+            request_thresholds=own_limits,
+            include_cushion=body.options.include_cushion,
+            fail_fast=body.options.fail_fast,
+            parallel=body.options.parallel,
+        )
+    except limits.UnknownTest as error:
+        raise UnknownTest.at(["body", "test_ids"], str(error)) from error
+    took_us = round((time.perf_counter() - started) * 1_000_000)
+    done = ComplianceRun(
+        id=new_id(),
+        workbook_id=subject.id,
+        test_suite=body.test_suite,
+        status="completed",
+        summary=results.summary,
+        results=results,
+        skipped=results.skipped,
+        partial=results.partial,
+        as_of=results.as_of or ready.as_of.day,
+        as_of_source=results.as_of_source or ready.as_of.source,
+        definition_version=ready.definition_version,
+        warnings=results.warnings,
+        interpretation=results.interpretation,
+        executed_at=executed_at,
+        execution_time_ms=(took_us + 500) // 1000,
+        execution_time_us=took_us,
+    )
+    options = {"test_ids": body.test_ids, **msgspec.structs.asdict(body.options), "partial": done.partial}
+    if done.interpretation is not None:
+        options[store.INTERPRETATION] = done.interpretation
+    inputs = store.Inputs(
+        mapping=ready.mapping.json,
+        thresholds=to_json({**ready.limits, "request": own_limits}),
+        definition=definition.json if definition else None,
+        options=to_json({**options, **ready.record}),
+        engine_version=core.__version__,
+    )
+    evidence = await store.keep_run(unit, subject, done, inputs)
+    entry = {
+        "workbook_id": str(subject.id),
+        "test_suite": body.test_suite,
+        "executed_at": executed_at,
+        "partial": done.partial,
+        **msgspec.structs.asdict(done.summary),
+        "evidence": evidence,
+    }
+    return KeptRun(done, subject, entry)
+
+
+def document_asked(definition: dict[str, Any] | str | None) -> dict[str, Any] | None:
+    """Return the document of a definition, or that of the ready-made one of a name."""
+    return {"base": definition, "standard": True} if isinstance(definition, str) else definition
+
+
+def check_request(body: RunOrder) -> None:
+    """Check suite and tests before any workbook is read.
+
+    Raises:
+        InvalidSuite, UnknownTest: there is none of the name.
+    """
+    if body.test_suite == DEAL_SUITE:
+        return  # its tests are known with its definition
+    suite = SUITES.get(body.test_suite)
+    if suite is None:
+        raise InvalidSuite.at(["body", "test_suite"], f"the suites are {', '.join((*SUITES, DEAL_SUITE))}")
+    suite_ids = {test.test_id for test in suite.tests}
+    unknown = [test_id for test_id in dict.fromkeys(body.test_ids or ()) if test_id not in suite_ids]
+    if unknown:
+        where = ["body", "test_ids"]
+        faults = [
+            Fault(where, f"{test_id!r} is not in the suite {suite.id}{_hint(test_id, suite_ids)}")
+            for test_id in unknown[:10]
+        ]
+        raise UnknownTest(*faults, Fault(where, f"its tests are {', '.join(sorted(suite_ids))}"))
+
+
+def _hint(test_id: str, test_ids: Iterable[str]) -> str:
+    near = nearest(test_id, test_ids)
+    return f"; did you mean {near}?" if near else ""
+
+
+def check_limits(body: RunOrder, definition: Definition | None) -> dict[str, engine.Threshold]:
+    """Return a request's own limits by test.
+
+    Raises:
+        UnknownTest, ValidationFailed: as `check_threshold`.
+    """
+    for place, threshold in enumerate(body.thresholds):
+        check_threshold(["body", "thresholds", str(place)], threshold, definition)
+    return {limit.test_id: engine.Threshold(**msgspec.structs.asdict(limit)) for limit in body.thresholds}
+
+
+def check_threshold(
+    where: list[str], threshold: ThresholdCreate | GivenThreshold, definition: Definition | None
+) -> engine.Direction:
+    """Return the direction of a limit's test.
+
+    Raises:
+        UnknownTest: there is no such test.
+        ValidationFailed: no run could use the limit.
+    """
+    try:
+        test = limits.check_threshold(
+            threshold.test_id,
+            threshold.threshold_value,
+            threshold.threshold_type,
+            threshold.warning_threshold,
+            definition=definition,
+        )
+    except limits.UnknownTest as error:
+        hint = f"the suites' tests are {', '.join(sorted(TESTS))}"
+        raise UnknownTest(Fault([*where, "test_id"], str(error)), Fault([*where, "test_id"], hint)) from error
+    except limits.InvalidThreshold as error:
+        raise ValidationFailed.at([*where, "warning_threshold"], str(error)) from error
+    return test.threshold_type
 
 
 # Stored runs ----------------------------------------------------------------------------------------------------------

@@ -161,14 +161,14 @@ _KEEP_BOOK = """
 """Keep the columns that are run: a workbook's own are others once it is recalculated or written."""
 
 
-async def keep_run(ctx: Context, subject: RunSubject, run: schema.ComplianceRun, inputs: Inputs) -> str:
+async def keep_run(unit: Unit, subject: RunSubject, run: schema.ComplianceRun, inputs: Inputs) -> str:
     """Store a run; return the hash of its evidence.
 
     Sent without waiting, it reaches the server with the audit row and the COMMIT. Should the workbook's columns
     have changed meanwhile, that fails with WorkbookNotReady.
     """
     row = {
-        "tenant_id": ctx.tenant,
+        "tenant_id": unit.tenant,
         "id": run.id,
         "workbook_id": run.workbook_id,
         "test_suite": run.test_suite,
@@ -189,7 +189,7 @@ async def keep_run(ctx: Context, subject: RunSubject, run: schema.ComplianceRun,
         "created_by": subject.email,
         **msgspec.structs.asdict(inputs),
     }
-    transaction = await ctx.begin()
+    transaction = await unit.begin()
     await transaction.post(_KEEP_BOOK, {"workbook_id": subject.id, "book_key": subject.book_key})
     await transaction.post(insert_of("compliance_runs", row), row)
     return digest(None if row[name] is None else str(row[name]) for name in EVIDENCE)
@@ -313,12 +313,17 @@ async def history(
     """Return a page of runs, the newest first; `since` and `until` inclusive."""
     filters = {
         "workbook_id": query.workbook_id,
+        "batch_id": query.batch_id,
         "test_suite": query.test_suite,
         "status": query.status,
         "since": since,
         "until": until,
     }
-    matching = {"since": "executed_at >= %(since)s", "until": "executed_at <= %(until)s"}
+    matching = {
+        "since": "executed_at >= %(since)s",
+        "until": "executed_at <= %(until)s",
+        "batch_id": "id IN (SELECT run_id FROM batch_items WHERE batch_id = %(batch_id)s)",
+    }
     source = "compliance_runs WHERE true"
     return await fetch_page(
         ctx, schema.RunItem, _RUN, source, filters, query, order="executed_at DESC, id", conditions=matching
