@@ -60,8 +60,8 @@ def pytest_terminal_summary(config: pytest.Config) -> None:
             time_text(measured.seconds(row["best_peer"])) if row["best_peer"] else "",
             f"{row['ratio']:.2f}x" if row["best_peer"] else "",
             f"{row['limit_ratio']:.1%}" if row["limit_ratio"] is not None else "",
-            row["target"],
-            {True: "yes", False: "NO", None: ""}[row["met"]],
+            row["target"] or "none",
+            {True: "yes", False: f"NO: {row['missed']}", None: ""}[row["met"]],
             f"{min(floor.values()):.0%}" if floor else "",
         )
     Console(width=None if sys.stdout.isatty() else 180).print(table)

@@ -45,15 +45,15 @@ def grown(make: Make, sizes: Sequence[int] = SIZES) -> Prepared:
 
     Of all sizes seconds (medians), peak bytes over the data, and both exponents.
     """
-    peaks: list[int] = []
     seconds: dict[int, list[float]] = {rows: [] for rows in sizes}
     with ExitStack() as stack:
-        children = {}
+        children, checked = {}, []
         for rows in sizes:
             folder = Path(stack.enter_context(TemporaryDirectory()))
             pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
             children[rows] = stack.enter_context(pool)
-            peaks.append(pool.submit(_peak_bytes, make, sizes[0], rows, folder).result())
+            checked.append(pool.submit(_peak_bytes, make, sizes[0], rows, folder))  # at once: no time counts yet
+        peaks = [child.result() for child in checked]
         for _ in range(ROUNDS):
             for rows, child in children.items():
                 calls = round((sizes[-1] / rows) ** 0.5)  # the smaller, the noisier

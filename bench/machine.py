@@ -55,7 +55,7 @@ def described() -> dict[str, Any]:
     peers = [re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in project["optional-dependencies"]["bench"]]
     names = sorted({"numpy", "python-calamine", "openpyxl", "xlsxwriter", *peers})
     return {
-        "cpu": _cpu(),
+        "cpu": cpu(),
         "cores": os.cpu_count(),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "copy_bytes_per_second": copy_bytes_per_second(),
@@ -65,7 +65,8 @@ def described() -> dict[str, Any]:
     }
 
 
-def _cpu() -> str:
+def cpu() -> str:
+    """Return the processor's name."""
     match = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     return match[1].strip() if match else platform.processor()
 

@@ -9,6 +9,7 @@ import gc
 import os
 import statistics
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
@@ -84,6 +85,13 @@ class Question(Struct, frozen=True, kw_only=True):
     def contenders(self) -> tuple[str, ...]:
         """Ours first."""
         return OURS, *self.peers, *self.bounds
+
+    @property
+    def ratio_targets(self) -> Mapping[str, float]:
+        """`ratio_least`; where no target is given at all, to be as fast as every peer."""
+        if self.ratio_least or self.seconds_most is not None:
+            return self.ratio_least
+        return dict.fromkeys(self.peers, 1.0)
 
 
 class Measured(Struct, kw_only=True):
@@ -183,16 +191,18 @@ def timed_in_turn(
 ) -> dict[str, list[float]]:
     """The seconds of each work's turns, so that a drift of the machine's speed meets all; collector off, as in timeit.
 
-    Of `warm` further turns at the start nothing is kept.
+    Each turn begins with another work: the first one meets the caches that `before` or the last one left. Of
+    `warm` further turns at the start nothing is kept.
     """
     taken: dict[str, list[float]] = {name: [] for name in works}
+    order = deque(works.items())
     collecting = gc.isenabled()
     gc.disable()
     try:
         for turn in range(-warm, repeats):
             if before is not None:
                 before()
-            for name, work in works.items():
+            for name, work in order:
                 if work.turns is not None and not 0 <= turn < work.turns:
                     continue
                 start = time.perf_counter()
@@ -200,6 +210,7 @@ def timed_in_turn(
                 seconds = time.perf_counter() - start
                 if turn >= 0:
                     taken[name].append(seconds / work.count)
+            order.rotate(-1)
     finally:
         if collecting:
             gc.enable()

@@ -122,8 +122,8 @@ def row_details(question: Question, contender: str, measured: Measured) -> dict[
     touched = question.touched_bytes
     limit_seconds = None if touched is None else touched / copy_bytes_per_second()
     targets = {
-        f">= {least:g} x {name}": ratios[name] >= least
-        for name, least in question.ratio_least.items()
+        f">= {least:.3g} x {name}": ratios[name] >= least
+        for name, least in question.ratio_targets.items()
         if name in ratios
     }
     if question.seconds_most is not None:
@@ -138,6 +138,7 @@ def row_details(question: Question, contender: str, measured: Measured) -> dict[
         "limit_ratio": None if limit_seconds is None else limit_seconds / seconds,
         "target": ", ".join(targets),
         "met": all(targets.values()) if targets else None,
+        "missed": ", ".join(target for target, is_met in targets.items() if not is_met),
         "note": measured.note,
         **measured.facts,
     }

@@ -406,7 +406,7 @@ def _question(loans: int, threads: int = 1) -> Question:
     return Question(
         name=name if threads == 1 else f"{name}, {threads} threads of the peers", prepare=partial(_tested, loans),
         peers=(POLARS, NUMPY, *((DUCKDB,) if loans > SMALLEST else ())), repeats=REPEATS[loans], quick=loans < 10_000,
-        ratio_least={POLARS: RATIO_LEAST} if loans == LARGEST and threads == 1 else {},
+        ratio_least={NUMPY: 1.0} if loans < LARGEST else {POLARS: RATIO_LEAST} if threads == 1 else {},
         touched_bytes=LOAN_BYTES * loans if loans == LARGEST else None,
         environment={} if threads == 1 else {"POLARS_MAX_THREADS": str(threads)},
     )  # fmt: skip

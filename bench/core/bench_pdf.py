@@ -169,7 +169,7 @@ def _read(document: _Document) -> Prepared:
     except ImportError:
         works[PDFPLUMBER] = LeftOut("pdfplumber is not installed")
     works[PLAIN_TEXT] = Work(partial(by_pdfium, document.path), count=PAGES)
-    return Prepared(works=works, facts={"pages": PAGES, "rows": PAGES * ROWS})
+    return Prepared(works=works, facts={"pages": PAGES, "table_rows": PAGES * ROWS})
 
 
 PDFPLUMBER, PLAIN_TEXT = "pdfplumber", "PDFium's plain text"

@@ -51,7 +51,7 @@ def drawn(runs: Sequence[BenchmarkRun]) -> dict[str, str]:
     """
     last = runs[-1]
     drawings = {
-        "speed.svg": pictures.peers(tables.longest(last)),
+        "speed.svg": pictures.peers(tables.chosen(last)),
         "speed-peers.svg": pictures.peers(last.ours),
         "speed-limits.svg": pictures.limits(last.ours),
     }

@@ -36,6 +36,8 @@ class RowTold(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The time to copy what must be touched over ours."""
     target: str = ""
     met: bool | None = None
+    missed: str = ""
+    """Of the targets."""
     note: str = ""
     rows: list[int] = field(default_factory=list)
     """Sizes of a question about growth, smallest first; of each what the next two lists say."""
@@ -48,6 +50,16 @@ class RowTold(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def targets(self) -> list[float]:
         """The ratios that are aimed at."""
         return [float(least) for least in re.findall(r">= (\S+) x", self.target)]
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether a peer is faster."""
+        return self.ratio is not None and self.ratio < 1
+
+    @property
+    def met_text(self) -> str:
+        """Whether the targets are met, and which are not."""
+        return "" if self.met is None else "yes" if self.met else f"no: {self.missed or self.target}"
 
 
 class BenchmarkRow(Struct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from bench.report.runs import BenchmarkRow, BenchmarkRun
+from bench.report.runs import BenchmarkRow, BenchmarkRun, RowTold
 from docs.generated.markdown import table
 
 
@@ -24,33 +24,47 @@ def machine(run: BenchmarkRun) -> str:
 
 
 def short(run: BenchmarkRun) -> str:
-    """One row an area, of its longest work that has a peer.
+    """How many questions Cushion is ahead and behind in, and the rows of `chosen`."""
+    rows = ((row.area, *_cells(row.extra_info)) for row in chosen(run))
+    heads = ("", "question", "Cushion", "fastest peer", "times as fast", "target")
+    return f"{counts(run)}\n\n{table(heads, rows)}"
 
-    Which it is was not chosen by its ratio.
-    """
-    rows = (
-        (area, row.question, time(row.seconds), row.best_peer or "", times(row.ratio))
-        for area, row in ((row.area, row.extra_info) for row in longest(run))
+
+def _cells(info: RowTold) -> Sequence[str]:
+    """What the README says of a question."""
+    target = {None: "none", True: f"met: {info.target}", False: f"missed: {info.missed or info.target}"}[info.met]
+    return info.question, time(info.seconds), info.best_peer or "", times(info.ratio), target
+
+
+def counts(run: BenchmarkRun) -> str:
+    """How many questions are ahead of the fastest peer and behind it, and of the targets how many are met."""
+    infos = [row.extra_info for row in run.ours]
+    beside = [info for info in infos if info.ratio is not None]
+    behind, missed = sum(info.is_behind for info in beside), sum(info.met is False for info in infos)
+    aimed = sum(info.met is not None for info in infos)
+    return (
+        f"Of {len(beside)} questions beside peers Cushion is ahead of the fastest in {len(beside) - behind} and behind"
+        f" in {behind}. Of {aimed} questions with a target {aimed - missed} meet it and {missed} do not."
     )
-    return table(("", "question", "Cushion", "fastest peer", "times as fast"), rows)
 
 
-def longest(run: BenchmarkRun) -> list[BenchmarkRow]:
-    """Of each area the row with the longest time of those that stand beside a peer."""
+def chosen(run: BenchmarkRun) -> list[BenchmarkRow]:
+    """Of each area the longest work that stands beside a peer; and whatever is behind or misses its target."""
     beside = [row for row in run.ours if row.extra_info.ratio is not None]
     areas = groupby(beside, key=lambda row: row.area)
-    return [max(rows, key=lambda row: row.extra_info.seconds) for _, rows in areas]
+    longest = [max(rows, key=lambda row: row.extra_info.seconds) for _, rows in areas]
+    return [row for row in run.ours if row in longest or row.extra_info.is_behind or row.extra_info.met is False]
 
 
 def whole(run: BenchmarkRun) -> str:
-    """Every question, a table for each area."""
-    parts = []
+    """The counts, then every question, a table for each area."""
+    parts = [counts(run)]
     for area, rows in groupby(run.ours, key=lambda row: row.area):
         parts += [f"## {area[0].upper()}{area[1:]}", table(HEADS, map(_line, rows))]
     return "\n\n".join(parts)
 
 
-HEADS = ("question", "Cushion", "fastest peer", "times as fast", "others", "target", "of the limit")
+HEADS = ("question", "Cushion", "fastest peer", "times as fast", "others", "target", "met", "of the limit")
 
 
 def _line(row: BenchmarkRow) -> Sequence[str]:
@@ -62,7 +76,8 @@ def _line(row: BenchmarkRow) -> Sequence[str]:
         extra.best_peer or "",
         times(extra.ratio),
         ", ".join(f"{name} {times(ratio)}" for ratio, name in others),
-        f"{extra.target}{'' if extra.met else ': not met'}" if extra.target else "",
+        extra.target or "none",
+        extra.met_text,
         percent(extra.limit_ratio),
     )
 

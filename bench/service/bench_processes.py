@@ -10,14 +10,10 @@ and have no floor.
 
 from __future__ import annotations
 
-import os
 import resource
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
@@ -25,10 +21,9 @@ from bench.questions import OURS, Prepared, Question
 from bench.rows import asked
 from bench.service.load.command import SETTINGS, prepared
 from bench.service.load.mixes import TOLERATED, TOLERATED_SHARE, Deal, steps_of
-from bench.service.load.processes import descends, taken
+from bench.service.load.processes import more_workers, taken
 from bench.service.load.wrk import SUCCESS, drive
-from bench.service.stack import STOP_SECONDS, serving
-from service.host.child import processes
+from bench.service.stack import serving
 
 CONNECTIONS = 16
 """Of each API process: commands to Redis that come together share a round trip, so fewer callers cost more each."""
@@ -86,7 +81,7 @@ Borne = dict[str, dict[str, list[Round]]]
 def _borne() -> Iterator[Borne]:
     with (
         serving(SETTINGS | {"CUSHION_WORKERS": "2"}) as two_url,
-        _second_worker(),
+        more_workers(1),
         serving(SETTINGS) as one_url,
         prepared(two_url, deals=DEALS) as two_deals,
         prepared(one_url, deals=DEALS) as one_deals,
@@ -100,29 +95,6 @@ def _borne() -> Iterator[Borne]:
                 for name, served in services.items():
                     rounds[name].append(served.bear(request, SECONDS))
         yield borne
-
-
-@contextmanager
-def _second_worker() -> Iterator[None]:
-    """Another worker of the one service that runs."""
-    parents = {number: int(fields[1]) for number, fields in processes()}
-    (first,) = [number for number in parents if descends(number, parents) and _is_worker(number)]
-    settings = Path(f"/proc/{first}/environ").read_bytes().rstrip(b"\0").split(b"\0")
-    environment = dict(os.fsdecode(entry).split("=", 1) for entry in settings)
-    second = subprocess.Popen(
-        [sys.executable, "-m", "service.worker"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        yield
-        if second.poll() is not None:
-            raise RuntimeError(f"the second worker ended by itself, code {second.returncode}")
-    finally:
-        second.terminate()
-        second.wait(STOP_SECONDS)
-
-
-def _is_worker(number: int) -> bool:
-    return b"\0service.worker\0" in Path(f"/proc/{number}/cmdline").read_bytes()
 
 
 def _children_seconds() -> float:

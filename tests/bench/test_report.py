@@ -69,8 +69,8 @@ def test_a_block_is_written_anew_and_what_stands_around_it_is_left() -> None:
     empty = "after\n<!-- measured: trend -->\n<!-- /measured -->\n"
     page = f"before\n<!-- measured: short -->\nold\n<!-- /measured -->\n{empty}"
     result = pages.filled(page, [run_of(beside("tape", 3.3))])
-    assert result.startswith("before\n<!-- measured: short -->\n\n|")
-    assert "| files | tape | 10 ms | Polars | 3.3x |" in result
+    assert result.startswith("before\n<!-- measured: short -->\n\nOf 1 questions beside peers Cushion is ahead")
+    assert "| files | tape | 10 ms | Polars | 3.3x | none |" in result
     assert "old" not in result
     assert result.endswith(f"<!-- /measured -->\n{empty}")
     assert pages.filled(result, [run_of(beside("tape", 3.3))]) == result
@@ -79,12 +79,32 @@ def test_a_block_is_written_anew_and_what_stands_around_it_is_left() -> None:
 def test_the_short_table_takes_the_longest_work_whoever_is_ahead() -> None:
     rows = [beside("fast", 9.0, seconds=0.1), beside("long", 0.5, seconds=2.0), row("alone", seconds=9.0)]
     http = beside("answer", 2.0, area="service/bench_load")
-    assert [item.extra_info.question for item in tables.longest(run_of(http, *rows))] == ["long", "answer"]
+    assert [item.extra_info.question for item in tables.chosen(run_of(http, *rows))] == ["long", "answer"]
+
+
+def test_the_short_table_takes_whatever_is_behind_or_misses_its_target() -> None:
+    rows = [
+        beside("ahead", 9.0, seconds=0.1, target=">= 5 x Polars", met=True),
+        beside("behind", 0.9, seconds=0.2),
+        beside("long", 2.0, seconds=2.0),
+        beside("short of it", 2.0, target=">= 5 x Polars, <= 1 s", met=False, missed=">= 5 x Polars"),
+        row("alone and late", target="<= 1 ms", met=False, missed="<= 1 ms"),
+        row("alone", seconds=9.0),
+    ]
+    run = run_of(*rows)
+    chosen = [item.extra_info.question for item in tables.chosen(run)]
+    assert chosen == ["behind", "long", "short of it", "alone and late"]
+    assert tables.counts(run) == (
+        "Of 4 questions beside peers Cushion is ahead of the fastest in 3 and behind in 1."
+        " Of 3 questions with a target 1 meet it and 2 do not."
+    )
+    assert "| 2x | missed: >= 5 x Polars |" in tables.short(run)
+    assert 'class="behind"' in pages.drawn([run])["speed.svg"]
 
 
 def test_a_target_that_is_missed_is_said_to_be() -> None:
     result = tables.whole(run_of(beside("tape", 0.4, target=">= 0.5 x Polars", met=False, limit_ratio=0.0725)))
-    assert "| tape | 10 ms | Polars | 0.4x | NumPy 1.2x | >= 0.5 x Polars: not met | 7.2 % |" in result
+    assert "| tape | 10 ms | Polars | 0.4x | NumPy 1.2x | >= 0.5 x Polars | no: >= 0.5 x Polars | 7.2 % |" in result
 
 
 def test_growth_tells_each_size_and_both_exponents() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from bench.floors import fallen, record, shares
 from bench.questions import OURS, YARDSTICK, Measured, Measuring, Prepared, Question, Work, timed_in_turn
@@ -67,6 +68,14 @@ bench_it = asked(
         {"slow": 8.0, "less": 0.5},
     )
     assert (extra_info["met"], extra_info["note"], extra_info["seconds"]) == (False, "told", 0.25)
+    assert (extra_info["target"], extra_info["missed"]) == (">= 9 x slow, <= 1.00 s", ">= 9 x slow")
+
+
+def test_a_question_without_a_target_aims_at_its_peers() -> None:
+    question = Question(name="q", prepare=_thread_count, peers=("slow",), bounds=("less",))
+    assert question.ratio_targets == {"slow": 1.0}
+    assert replace(question, seconds_most=1.0).ratio_targets == {}
+    assert replace(question, ratio_least={"less": 0.5}).ratio_targets == {"less": 0.5}
 
 
 def test_answers_that_differ_fail_every_row(tmp_path: Path) -> None:
@@ -172,7 +181,7 @@ def test_turns_alternate_and_a_slow_peer_has_fewer() -> None:
     answer: list[str] = []
     works = {name: Work(lambda name=name: answer.append(name), turns=turns) for name, turns in (("a", None), ("b", 1))}
     taken = timed_in_turn(works, repeats=3, warm=1, before=lambda: answer.append("-"))
-    assert answer == ["-", "a", "-", "a", "b", "-", "a", "-", "a"]
+    assert answer == ["-", "a", "-", "b", "a", "-", "a", "-", "a"]
     assert [len(times) for times in taken.values()] == [3, 1]
 
 

@@ -22,7 +22,7 @@ from rich.table import Table
 
 from bench.service.load import memory
 from bench.service.load.mixes import MIXES, TOLERATED, TOLERATED_SHARE, Deal, steps_of, upload, workbook
-from bench.service.load.processes import taken
+from bench.service.load.processes import more_workers, taken
 from bench.service.load.wrk import SUCCESS, NoWrkError, Outcome, Step, drive
 from bench.service.stack import Client, RefusedError, serving, serving_peer
 
@@ -142,6 +142,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("--workers", type=int, default=1, help="API processes of the service that is started")
+    parser.add_argument("--job-workers", type=int, default=1, help="workers of the service that is started")
     parser.add_argument("--json", type=Path, help="a file for the figures")
     parser.add_argument("--requests", type=int, help="instead: the API's memory over so many different requests")
     parser.add_argument("--jobs", type=int, help="instead: the worker's memory over so many different jobs")
@@ -161,6 +162,7 @@ def _mixes(chosen: argparse.Namespace) -> int:
     deals = 1 if chosen.url else DEALS
     with (
         _service(chosen.url, chosen.workers) as url,
+        more_workers(0 if chosen.url else chosen.job_workers - 1),
         serving_peer("empty") as empty_url,
         prepared(url, chosen.token, deals=deals) as load,
     ):

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import suppress
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.service.stack import STOP_SECONDS
 from service.host.child import processes
 
 PARTS = {
@@ -51,6 +55,36 @@ def taken() -> dict[str, Taken]:
             seconds = sum(int(field) for field in fields[11:15]) / TICK
             takens[part] = Taken(so_far.seconds + seconds, so_far.bytes + _bytes(place))
     return takens
+
+
+@contextmanager
+def more_workers(count: int) -> Iterator[None]:
+    """So many further workers of the one service that runs."""
+    if not count:
+        yield
+        return
+    parents = {number: int(fields[1]) for number, fields in processes()}
+    (first,) = [number for number in parents if descends(number, parents) and _is_worker(number)]
+    settings = Path(f"/proc/{first}/environ").read_bytes().rstrip(b"\0").split(b"\0")
+    environment = dict(os.fsdecode(entry).split("=", 1) for entry in settings)
+    command = [sys.executable, "-m", "service.worker"]
+    started = [
+        subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(count)
+    ]
+    try:
+        yield
+        if codes := [each.returncode for each in started if each.poll() is not None]:
+            raise RuntimeError(f"workers ended by themselves, codes {codes}")
+    finally:
+        for each in started:
+            each.terminate()
+        for each in started:
+            each.wait(STOP_SECONDS)
+
+
+def _is_worker(number: int) -> bool:
+    return b"\0service.worker\0" in Path(f"/proc/{number}/cmdline").read_bytes()
 
 
 def _part(command: bytes) -> str:
