@@ -254,6 +254,9 @@ def _rules(of: Hostile) -> list[Case]:
         for at in range(8)
     ]
     runs = [posted("/compliance/run", run | {"workbook_id": book, "definition": own_definition()}) for book in of.books]
+    batches = [
+        posted("/batches", run | {"workbook_ids": of.books[:1], "definition": own_definition(at)}) for at in range(4)
+    ]
     limit = {"deal_id": of.deal_id, "test_id": "own_1", "threshold_value": 9.0, "threshold_type": "max"}
     changes = [
         change
@@ -267,6 +270,7 @@ def _rules(of: Hostile) -> list[Case]:
     return [
         _case("run_compliance", 4, inline, 200, 409),
         _case("run_compliance", 16, runs, 200, 409),
+        _case("create_batch", 4, batches, 201, 403),
         _case(
             "list_result_parts",
             8,

@@ -396,6 +396,13 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     export = owner.post("/api/v1/exports", json={"workbook_id": workbook["id"], "format": "csv"})
     assert export.status_code == 201, export.text
     wait_until(lambda: owner.get(f"/api/v1/exports/{export.json()['id']}").json()["completed_at"], what="the export")
+    batch = owner.post("/api/v1/batches", json={"workbook_ids": [workbook["id"]]})
+    assert batch.status_code == 201, batch.text
+    wait_until(
+        lambda: owner.get(f"/api/v1/batches/{batch.json()['id']}").json()["completed_at"],
+        seconds=90,
+        what="the batch",
+    )
     alert = owner.post("/api/v1/alerts/configure", json=ALERT)
     assert alert.status_code == 201, alert.text
     profile = owner.post(
@@ -420,6 +427,7 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
         "insight_id": session.json()["insights"][0]["id"],
         "alert_id": alert.json()["id"],
         "export_id": export.json()["id"],
+        "batch_id": batch.json()["id"],
         "report_id": report.json()["id"],
         "profile_id": profile.json()["id"],
         "run_id": run.json()["id"],

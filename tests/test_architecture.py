@@ -39,16 +39,16 @@ WRITTEN = [
 ]
 
 CORE_FLOORS = [
-    "values words amounts labels checked confined remembered seed typeset charts grounding",
-    "frames",
+    "values words amounts labels checked confined remembered seed threads typeset charts grounding",
+    "frames native",
     "grid",
     "files formula portfolio redact",
     "definition",
     "recalc compliance reconciliation generate provenance retention",
-    "interpretation",
+    "interpretation pool",
     "deals scenario facts alerts parts",
     "export report",
-    "insights",
+    "batch insights",
     "questions",
     "warm",
 ]
@@ -61,7 +61,7 @@ AREA_ORDER = [
     "workbooks",
     "portfolios documents wording",
     "admin calculations formulas compliance reconciliation webhooks",
-    "deals scenarios exports readings",
+    "batches deals scenarios exports readings",
     "reports insights",
     "alerts ai console",
 ]
@@ -191,9 +191,17 @@ BARE = [path for path in SOURCES + CYTHON if path.is_relative_to(ROOT / "core")]
 
 OF_AN_EXTRA = {
     "core/export/seal.py": {"cryptography", "pyhanko"},
+    "core/batch/write.py": {"pyarrow"},
     "core/frames/given.py": {"polars", "pyarrow"},
     "core/frames/frame.py": {"pandas", "polars", "pyarrow"},
-    "core/formula/native/loops.py": {"llvmlite"},
+    "core/pool/source.py": {"pyarrow"},
+    "core/pool/columns.py": {"pyarrow"},
+    "core/pool/chunk.py": {"pyarrow"},
+    "core/pool/obligors.py": {"pyarrow"},
+    "core/pool/outline.py": {"pyarrow"},
+    "core/pool/partitions.py": {"pyarrow"},
+    "core/native/code.py": {"llvmlite"},
+    "core/native/compiler.py": {"llvmlite", "numba"},
 }
 """Packages that few need and that bring a dozen others: without them a seal, or a frame, is refused in words, and a
 long column runs in chunks."""
@@ -527,7 +535,8 @@ def test_core_has_no_clock_and_no_environment() -> None:
         for match in WALL_CLOCK.finditer(ast.unparse(ast.parse(text)) if path.suffix == ".py" else text)
     }
     source_texts = "core/formula/translation/translations.py: "  # what a translated TODAY and NOW say
-    assert asked == {source_texts + "date.today", source_texts + "datetime.now"}
+    cache = "core/native/folder.py: os.environ"  # where the user keeps what can be made again
+    assert asked == {source_texts + "date.today", source_texts + "datetime.now", cache}
 
 
 SERVICE = [path for path in SOURCES if path.is_relative_to(ROOT / "service")]

@@ -69,6 +69,20 @@ STATED = {
     ],
     "GET /api/v1/reconciliation/compare/{job_id}/status": [(404, "Job not found")],
     "PATCH /api/v1/reconciliation/issues/{issue_id}": [(400, "Invalid status"), (404, "Issue not found")],
+    "POST /api/v1/batches": [
+        (400, "Invalid test suite"),
+        (400, "Unknown test"),
+        (404, "Workbook not found"),
+        (404, "Deal not found"),
+        (422, "Invalid definition"),
+    ],
+    "GET /api/v1/batches/{batch_id}": [(404, "Batch not found")],
+    "DELETE /api/v1/batches/{batch_id}": [(404, "Batch not found"), (409, "Batch has ended")],
+    "GET /api/v1/batches/{batch_id}/results": [
+        (404, "Batch not found"),
+        (409, "Batch has no results yet"),
+        (410, "Results of the batch have expired"),
+    ],
     "POST /api/v1/exports": [
         (400, "Invalid request"),
         (404, "Workbook not found"),

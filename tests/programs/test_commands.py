@@ -139,7 +139,8 @@ def test_every_command_that_answers_takes_the_same_options() -> None:
     assert actual_names == {tuple(name.split()) for name in KEYS} | ELSEWHERE
     others = {" ".join(names) for names, command in commands(app) if not takes_output(command)}
     assert others == {
-        "serve", "worker", "migrate", "demo", "generate", "report", "export", "backup", "restore", "completion",
+        "serve", "worker", "migrate", "demo", "generate", "report", "export", "batch", "backup", "restore",
+        "completion",
     }  # fmt: skip
 
 

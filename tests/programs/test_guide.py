@@ -13,8 +13,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow  # type: ignore[import-untyped]
 import pytest
+from pyarrow import parquet
 
+from core.generate import generate
 from docs.generated import definition
 from service import guide
 from tests.conftest import Stack
@@ -149,6 +152,10 @@ def test_python_of_the_how_tos_runs(tmp_path: Path) -> None:
         subprocess.run([*result, "--out", str(tmp_path)], check=True, capture_output=True, cwd=ROOT)
         (tmp_path / f"clo-200-{seed}.xlsx").rename(tmp_path / f"{name}.xlsx")
     (tmp_path / "deal.toml").write_text(definition.EXAMPLE)
+    columns = generate(200, seed=7).portfolio_columns()
+    loans = {name: columns[name] for name in ("par_value", "cusip", "price", "spread", "facility_size")}
+    loans["issuer_id"] = columns["cusip"]
+    parquet.write_table(pyarrow.table(loans), tmp_path / "pool.parquet")
     failed = {}
     for page in sorted((ROOT / "docs/how-to").glob("*.md")):
         blocks = re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)

@@ -114,6 +114,11 @@ workbooks:read          GET     /api/v1/formulas/{config_id}/versions
 workbooks:write         PUT     /api/v1/formulas/{config_id}/versions
 workbooks:read          GET     /api/v1/formulas/{config_id}/runs
 workbooks:write         POST    /api/v1/formulas/{config_id}/apply
+compliance:read         GET     /api/v1/batches
+compliance:write        POST    /api/v1/batches
+compliance:read         GET     /api/v1/batches/{batch_id}
+compliance:write        DELETE  /api/v1/batches/{batch_id}
+compliance:read         GET     /api/v1/batches/{batch_id}/results
 reports:read            GET     /api/v1/exports
 reports:generate        POST    /api/v1/exports
 reports:read            GET     /api/v1/exports/formats/list

@@ -46,9 +46,10 @@ def processor_seconds(processes: list[Path]) -> tuple[float, float]:
     for process in processes:
         used = process.joinpath("stat").read_text().rpartition(")")[2].split()
         seconds = (int(used[11]) + int(used[12])) * TICK_SECONDS
-        if EVALUATING.encode() in process.joinpath("cmdline").read_bytes():
+        command = process.joinpath("cmdline").read_bytes()
+        if EVALUATING.encode() in command:
             evaluators += seconds
-        else:
+        elif b"core.confined.child" not in command:  # children of other kinds may just be starting
             own += seconds
     return own, evaluators
 

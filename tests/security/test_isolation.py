@@ -37,7 +37,7 @@ WITH_IDENTIFIER = [row for row in GUARDED if row.parameters]
 NAMES = {
     "workbook_id", "result_id", "user_id", "key_id", "mapping_id", "tape_id", "job_id", "issue_id", "deal_id",
     "scenario_id", "trade_id", "base_workbook_id", "report_id", "run_id",
-    "config_id", "sheet_id", "export_id", "webhook_id", "delivery_id", "notification_id", "alert_id",
+    "config_id", "sheet_id", "export_id", "batch_id", "webhook_id", "delivery_id", "notification_id", "alert_id",
     "insight_id", "session_id", "actor_id", "subject_id", "profile_id", "task_id", "threshold_id",
 }  # fmt: skip
 """Fields that hold an identifier of a record; what else ends in `_id` is a name (a test's, say)."""

@@ -107,7 +107,7 @@ def test_a_webhook_shows_its_secret_once_and_its_deliveries(visits: Visits, owne
     expect(page.get_by_label("Secret")).to_contain_text("whsec_")
     page.get_by_role("button", name="Done").click()
     [hook] = checked(owner.get("/api/v1/webhooks"))["items"]
-    assert hook["events"] == ["calculation.completed", "compliance.completed", "alert.triggered"]
+    assert hook["events"] == ["calculation.completed", "compliance.completed", "batch.completed", "alert.triggered"]
     page.get_by_role("button", name=f"Test {hook['url']}").click()
     expect(page.locator(".notice.bad")).to_contain_text(hook["url"])
     page.get_by_role("button", name=f"Deliveries {hook['url']}").click()

@@ -155,7 +155,11 @@ def test_work_that_was_given_up_is_given_back_and_done(idle: Stack) -> None:
 
 
 def test_every_kind_of_job_says_how_it_is_given_back() -> None:
-    assert {name for name, job in jobs().jobs.items() if job.on_retry is None} == {"webhooks.deliver"}
+    assert {name for name, job in jobs().jobs.items() if job.on_retry is None} == {
+        "batches.run",  # its failure refuses a workbook, and the batch goes on
+        "batches.write",  # alerts would fire again; its runs are in the history
+        "webhooks.deliver",
+    }
 
 
 MOVED = "its record is no longer in the state that the failure left it in"

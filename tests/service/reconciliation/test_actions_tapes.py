@@ -477,9 +477,9 @@ def test_nothing_is_left_in_the_way(stack: Stack, owner: Member, files: Files) -
     tape = taken(owner, files.write(TAPE))
     ((content, loans),) = stack.sql("SELECT content_hash, loans_key FROM tapes WHERE id = %s", [tape["id"]])
     assert {content, loans} <= stored_blobs(stack)
-    assert stack.sql("SELECT blob_is_used(%s), blob_is_used(%s), blob_is_used('x')", [content, loans]) == [
-        (True, True, False)
-    ]
+    assert stack.sql(
+        "SELECT blob_is_used(%s), blob_is_used(%s), blob_is_used(%s)", [content, loans, f"no {content}"]
+    ) == [(True, True, False)]
     wait_until(lambda: not [name for name in scratch_files(stack) if name.startswith("tape_")], what="clean scratch")
     assert len(audited(stack, owner, "tape.uploaded")) == 1
     assert register(stack.url).get(f"{BASE}/tapes").json()["items"] == []

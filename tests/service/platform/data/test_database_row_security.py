@@ -308,6 +308,7 @@ def test_the_definer_sees_and_changes_only_what_its_functions_need(apart: Apart)
     writing = {name: current for name, current in rights if current != "SELECT"}
     assert writing == {
         "blobs": "SELECT UPDATE",
+        "batches": "DELETE",
         "documents": "DELETE SELECT UPDATE",
         "insight_questions": "DELETE SELECT",
         "insight_sessions": "DELETE SELECT",

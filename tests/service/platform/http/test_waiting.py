@@ -196,6 +196,7 @@ def test_every_status_can_be_waited_for() -> None:
         ("/api/v1/workbooks/{workbook_id}", "workbook_id"),
         ("/api/v1/reconciliation/tapes/{tape_id}", "tape_id"),
         ("/api/v1/reconciliation/compare/{job_id}/status", "job_id"),
+        ("/api/v1/batches/{batch_id}", "batch_id"),
         ("/api/v1/exports/{export_id}", "export_id"),
         ("/api/v1/reports/{report_id}", "report_id"),
         ("/api/v1/scenarios/{scenario_id}", "scenario_id"),
