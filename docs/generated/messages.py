@@ -138,6 +138,7 @@ HELP: Final = {
     "Storage limit exceeded": _full("stored bytes", "Delete workbooks, tapes and exports, or ask for another tier."),
     "Alert limit exceeded": _full("alerts", "Delete alerts that nobody reads."),
     "Deal limit exceeded": _full("deals", "Delete deals that have ended."),
+    "Batch limit exceeded": _full("batches in work", "Wait until one of them is completed, or cancel one."),
     "Export limit exceeded": _full("exports in work", "Wait until one of them is completed, or cancel one."),
     "Report limit exceeded": _full("reports in work", "Wait until one of them is completed."),
     "Formula limit exceeded": _full("formulas, or this formula as many versions,", "Change a formula that is there in place of making another."),
@@ -176,6 +177,7 @@ HELP: Final = {
     "Alert not found": _absent("alert", "alerts"),
     "Deal not found": _absent("deal", "deals"),
     "Dead letter not found": _absent("dead letter", "dlq/entries"),
+    "Batch not found": _absent("batch", "batches"),
     "Export not found": _absent("export", "exports"),
     "Formula not found": _absent("formula", "formulas"),
     "Issue not found": _absent("issue", "reconciliation/issues"),
@@ -294,6 +296,16 @@ HELP: Final = {
     "Formula is not active": Help("Only an active formula can be applied, versioned or archived.", "Activate it: `PATCH` with `status: active`."),
     "Status change not allowed": Help(
         "A formula goes from draft to active, from active to archived, and from archived to active.", "Take one of these steps."
+    ),
+    "Batch has no results yet": Help(
+        "The batch waits or runs, or it failed or was cancelled and has no result file; `errors` has its status.",
+        "Ask `GET /api/v1/batches/{batch_id}` until it is `completed`. Runs that were done are in "
+        "`GET /api/v1/compliance/history`, whatever became of the batch.",
+    ),
+    "Batch has ended": Help("The batch was completed, failed or was cancelled before.", "There is nothing left to cancel."),
+    "Results of the batch have expired": Help(
+        "The result file is kept for a week (`CUSHION_EXPORT_TTL_SECONDS`).",
+        "Run the batch again; its runs stay in `GET /api/v1/compliance/history`.",
     ),
     "Export is not ready": Help(
         "The export is still being made, failed, or was cancelled.", "Poll `GET /api/v1/exports/{export_id}` until `status` is `completed`; else read its error."
