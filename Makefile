@@ -23,7 +23,7 @@ endef
 # The lines of one extra of pyproject.toml, for what is installed without building the project again.
 extra = $(BIN)/python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; print(*project['optional-dependencies']['$(1)'], sep='\n')"
 
-.PHONY: help setup demo serve test docs lint format bench bench-quick clients vendor screenshots clean
+.PHONY: help setup demo serve test docs lint format bench bench-record bench-quick clients vendor screenshots clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -91,6 +91,11 @@ ASK = $(BIN)/python -m pytest bench -q --benchmark-columns=median,iqr,rounds $(B
 
 bench: .venv/.bench ## measure against the peers, with the gate: make bench NAME=compliance; BENCH=--record for new floors
 	$(ASK) $(if $(NAME),-k "($(NAME)) or floors")
+
+bench-record: .venv/.bench ## the same on a quiet machine, then the run's floors, README, guide and pictures
+	@mkdir -p build
+	$(ASK) --record --benchmark-json=build/speed.json
+	$(BIN)/python -m bench.report build/speed.json --publish
 
 bench-quick: .venv/.bench ## the same for the questions that are soon answered, under three minutes
 	$(ASK) --quick

@@ -27,9 +27,11 @@ DIRECTIVES = {
     "freethreading_compatible": False,
 }
 
-# No -ffast-math: NaN means blank, and a sum must not depend on the vector width.
+# No -ffast-math: NaN means blank, and a sum must not depend on the vector width. Nor may it on whether the processor
+# can add to a product without rounding it, which gcc would do.
 # Without -g0 the interpreter's own -g holds, which takes the compiler a third of its time.
 FLAGS = ["-O0", "-g"] if DEBUG else ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math"]
+FLAGS += ["-ffp-contract=off"]
 FLAGS += ["-Wno-psabi"]  # gcc's note on vectors as parameters, which no call across modules has
 
 
