@@ -1,4 +1,4 @@
-"""The gate, behind all questions: nothing may fall under its floor in three runs."""
+"""The gate, behind all questions: nothing may fall under its floor in every run."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ GATE, GATE_ELSEWHERE = 0.6, 0.35
 """A score under this share of its floor has fallen. On other processors ours and peers gain unequally."""
 RUNS_KEPT = 5
 """A floor is the median of its last runs: one lucky run would be a gate that honest ones do not pass."""
-AGAIN = 2
+AGAIN = 5
 """Further runs of a question that fell, after all others: what disturbed it may be over by then."""
 
 Runs = dict[str, dict[str, list[float]]]
