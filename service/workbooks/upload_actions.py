@@ -29,7 +29,7 @@ from service.platform.config import Settings
 from service.platform.data.scratch import folder_for
 from service.platform.route.api import Upload
 from service.platform.unit.context import Context
-from service.platform.unit.storage import store_blob
+from service.platform.unit.storage import count_blob, put_blob
 from service.platform.work.jobs import SMALL_BYTES
 from service.workbooks import schema, store
 from service.workbooks.store import NewSheet, Room, SourceFile
@@ -194,11 +194,14 @@ async def _receive(
             received.append(await _look_at(ctx, at, file, paths[number], extensions))
         if excess := excess_of(ctx.settings, [sheet for receipt in received for sheet in receipt.sheets]):
             raise excess.problem.at(where, excess.hint)
+        blobs = sorted({receipt.key: path for receipt, path in zip(received, paths, strict=True)}.items())
+        for key, path in blobs:
+            await put_blob(ctx, path, key)
         room = await store.lock_room(ctx)
         check(room)
         _check_size(ctx, where, room, size_bytes)
-        for key, path in sorted({receipt.key: path for receipt, path in zip(received, paths, strict=True)}.items()):
-            await store_blob(ctx, path, key)
+        for key, path in blobs:
+            await count_blob(ctx, path, key)
     return received
 
 

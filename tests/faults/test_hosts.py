@@ -31,6 +31,7 @@ from tests.faults.clients import Book, Client, Tenant, prepared
 from tests.faults.hosts import Network, network
 from tests.faults.invariants import assert_consistent, chained, kept, recorded, settled
 from tests.faults.several import PASSWORDS, Cache, Machine, Postgres, migrate, object_store, settings_of
+from tests.records import BOOK, small_book
 from tests.rows import every
 
 pytestmark = pytest.mark.timeout(180)
@@ -311,6 +312,22 @@ def test_a_link_is_cut_and_healed(hosts: Hosts, host: str, tmp_path: Path) -> No
             assert accepted_within(hosts.tenants[0].owner, RECOVERY_SECONDS)
         time.sleep(1)
     hosts.assert_whole(tmp_path)
+
+
+def test_an_upload_that_waits_for_the_store_holds_up_no_other_change(hosts: Hosts, tmp_path: Path) -> None:
+    """Of its own tenant: the row on which they are counted is locked for no longer than it takes to count."""
+    who, path = hosts.at("a", hosts.tenants[0].owner), tmp_path / "waiting.xlsx"
+    path.write_bytes(small_book(BOOK))
+    waits = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock' AND granted"
+    with ThreadPoolExecutor(1) as thread, cut_off(hosts, "store"):
+        upload = thread.submit(who.upload, path)
+        wait_until(lambda: hosts.sql(waits), what="an upload that waits")
+        begun = time.monotonic()
+        assert create(who, "Meanwhile").status_code == 201
+        assert time.monotonic() - begun < STATEMENT_SECONDS / 2
+        assert not upload.done()
+    assert upload.result().status_code in (201, 503)
+    wait_until(lambda: who.upload(path).status_code == 201, seconds=RECOVERY_SECONDS, what="the store")
 
 
 def test_commits_wait_while_the_replica_is_cut_off(hosts: Hosts, tmp_path: Path) -> None:
