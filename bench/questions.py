@@ -186,6 +186,13 @@ def _measured(question: Question, prepared: Prepared) -> Measured:
     )  # fmt: skip
 
 
+def timed_once(work: Callable[[], Any]) -> tuple[Any, list[float]]:
+    """(the answer of a slow peer, the one sample of it): it is not asked twice."""
+    start = time.perf_counter()
+    answer = work()
+    return answer, [time.perf_counter() - start]
+
+
 def timed_in_turn(
     works: Mapping[str, Work], *, repeats: int, warm: int = 1, before: Callable[[], Any] | None = None
 ) -> dict[str, list[float]]:
