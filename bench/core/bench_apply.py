@@ -88,6 +88,11 @@ def _applied(name: str, data: _Stored) -> Prepared:
     def theirs() -> None:
         peer(polars.scan_ipc(data.arrow)).collect().write_ipc(out.with_suffix(".arrow"))
 
+    def remove() -> None:
+        """Both write a new file, as the service does: over an old one ext4 waits for the disk."""
+        for path in (out, out.with_suffix(".arrow")):
+            path.unlink(missing_ok=True)
+
     ours()
     theirs()
     book = open_workbook(data.manifest, data.stored)
@@ -97,7 +102,7 @@ def _applied(name: str, data: _Stored) -> Prepared:
     assert (applied.rows_affected, applied.rows_failed) == (ROWS, 0)
     for row in np.random.default_rng(2).integers(0, ROWS, 20_000).tolist():
         assert same(sheet.value(row + 1, at), expected[row]), (name, row)
-    return Prepared(works={OURS: ours, "Polars": theirs}, note="Polars from Arrow to Arrow")
+    return Prepared(works={OURS: ours, "Polars": theirs}, before=remove, note="Polars from Arrow to Arrow")
 
 
 def _loans() -> polars.DataFrame:

@@ -91,10 +91,10 @@ def _with_text(
     for at in written:
         _mark(used, columns[at])
     if used[:-1].any():
-        own = np.full(len(pool) + 1, -1, np.int32)  # the sheet's code by the book's
-        known = np.flatnonzero(cells.entered[:-1] >= 0)
-        own[cells.entered[known]] = known
-        new = np.flatnonzero(used[:-1] & (own[:-1] < 0))
+        own = np.full(len(pool) + 2, -1, np.int32)  # the sheet's code by the book's; behind them that of no text
+        own[cells.entered[:-1]] = np.arange(len(cells.entered) - 1, dtype=np.int32)
+        own[-2:] = -1  # of texts that the book has not met, too
+        new = np.flatnonzero(used[:-1] & (own[:-2] < 0))
         own[new] = np.arange(len(text), len(text) + len(new))
         for at in written:
             columns[at] = _recode(columns[at], own)
@@ -125,10 +125,7 @@ def _recode(column: Column | None, codes: NDArray[np.int32]) -> Column | None:
     """
     if column is None:
         return None
-    recoded = column.dense.codes.copy()
-    places = np.flatnonzero(recoded >= 0)
-    recoded[places] = codes[recoded[places]]
-    cells = replace(column.dense, codes=frozen(recoded))
+    cells = replace(column.dense, codes=frozen(codes[column.dense.codes]))
     return GappedColumn(cells, *column.runs) if isinstance(column, GappedColumn) else cells
 
 
