@@ -195,13 +195,12 @@ async def _receive(
         if excess := excess_of(ctx.settings, [sheet for receipt in received for sheet in receipt.sheets]):
             raise excess.problem.at(where, excess.hint)
         blobs = sorted({receipt.key: path for receipt, path in zip(received, paths, strict=True)}.items())
-        for key, path in blobs:
-            await put_blob(ctx, path, key)
+        sizes = {key: await put_blob(ctx, path, key) for key, path in blobs}
         room = await store.lock_room(ctx)
         check(room)
         _check_size(ctx, where, room, size_bytes)
-        for key, path in blobs:
-            await count_blob(ctx, path, key)
+        for key, blob_bytes in sizes.items():
+            await count_blob(ctx, key, blob_bytes)
     return received
 
 

@@ -33,20 +33,23 @@ async def store_blob(unit: Unit, path: Path, key: str) -> None:
 
     Should that fail the blob is removed again, unless another record names it.
     """
-    await put_blob(unit, path, key)
-    await count_blob(unit, path, key)
+    await count_blob(unit, key, await put_blob(unit, path, key))
 
 
-async def put_blob(unit: Unit, path: Path, key: str) -> None:
-    """Store the bytes of `store_blob` alone, which waits for the store: lock nothing before that others need."""
+async def put_blob(unit: Unit, path: Path, key: str) -> int:
+    """Store the bytes of `store_blob` alone, which waits for the store, and return how many there are.
+
+    What others need is locked later.
+    """
     await unit.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))", [key])  # nobody removes it now
     unit.on_rollback(partial(drop_unused, unit.resources, key))
-    await unit.resources.blobs.put(path, key)
-
-
-async def count_blob(unit: Unit, path: Path, key: str) -> None:
-    """Count a blob whose bytes are put as one of the tenant's."""
     size_bytes = (await asyncio.to_thread(path.stat)).st_size
+    await unit.resources.blobs.put(path, key)
+    return size_bytes
+
+
+async def count_blob(unit: Unit, key: str, size_bytes: int) -> None:
+    """Count a blob whose bytes are put as one of the tenant's."""
     await unit.execute(
         """
         INSERT INTO blobs (tenant_id, key, size_bytes) VALUES (%s, %s, %s)
