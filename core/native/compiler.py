@@ -48,6 +48,8 @@ class CompileOutcome(msgspec.Struct):
 
     failure: str | None = None
     """Why there is no code."""
+    is_passing: bool = False
+    """Whether there may be some later: a full disk, or too little memory."""
 
 
 def main(path: str) -> None:
@@ -55,7 +57,7 @@ def main(path: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # is for the parent, at whose end the input ends
     os.nice(NICE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES_MAX, MEMORY_BYTES_MAX))
+    _limit(resource.RLIMIT_AS, MEMORY_BYTES_MAX)
     orders, answers = sys.stdin.buffer, _answers()
     while select.select([orders], [], [], IDLE_SECONDS)[0] and (line := orders.readline()):
         _limit_time()
@@ -72,9 +74,13 @@ def _answers() -> BinaryIO:
 
 def _limit_time() -> None:
     used = resource.getrusage(resource.RUSAGE_SELF)
-    resource.setrlimit(
-        resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + CPU_SECONDS_MAX, resource.RLIM_INFINITY)
-    )
+    _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + CPU_SECONDS_MAX)
+
+
+def _limit(kind: int, most: int) -> None:
+    """Set a limit, or keep the lower one that the process was started with."""
+    hard = resource.getrlimit(kind)[1]
+    resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 def _outcome(path: Path, line: bytes) -> CompileOutcome:
@@ -86,7 +92,8 @@ def _outcome(path: Path, line: bytes) -> CompileOutcome:
             if folder.read(place, key) is None:  # else another process was first
                 folder.write(place, key, compiled(written))
     except Exception as fault:  # whatever it is, the next loop may do
-        return CompileOutcome(failure=f"{type(fault).__name__}: {fault}"[:1_000])
+        failure = f"{type(fault).__name__}: {fault}"[:1_000]
+        return CompileOutcome(failure=failure, is_passing=isinstance(fault, OSError | MemoryError))
     return CompileOutcome()
 
 

@@ -53,7 +53,7 @@ class CompilerProcess:
         """Have a loop compiled into the folder; return why it was not, or None.
 
         Raises:
-            OSError: the process cannot be started, or it ended.
+            OSError: the process cannot be started, it ended, or it had no room for now.
         """
         line = msgspec.json.encode(CompileOrder(*written)) + b"\n"
         with self._lock:
@@ -68,7 +68,10 @@ class CompilerProcess:
                     if last or not isinstance(error, BrokenPipeError):
                         raise OSError(f"the compiling process has ended: {error}") from error
                     continue  # it had nothing to do for too long
-                return msgspec.json.decode(answer, type=CompileOutcome).failure
+                outcome = msgspec.json.decode(answer, type=CompileOutcome)
+                if outcome.is_passing:
+                    raise OSError(outcome.failure)
+                return outcome.failure
         raise AssertionError
 
     def end(self) -> None:

@@ -110,6 +110,33 @@ def test_a_fault_of_the_moment_is_tried_again(fault: Exception, monkeypatch: pyt
     assert again is None if isinstance(fault, KeyError) else filled(again) == [2.5] * 3
 
 
+def test_a_full_disk_of_the_compiling_process_is_a_fault_of_the_moment() -> None:
+    new_loops = Loops(worth=0)
+    assert filled(asked(Filling(1.5), new_loops)) == [1.5] * 3
+    assert COMPILER._child is not None
+    child, limits = COMPILER._child.pid, resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.prlimit(child, resource.RLIMIT_FSIZE, (100, limits[1]))
+    assert asked(Filling(2.5), new_loops) is None
+    assert "File too large" in new_loops.refusal
+    resource.prlimit(child, resource.RLIMIT_FSIZE, limits)
+    assert filled(asked(Filling(2.5), new_loops)) == [2.5] * 3
+    assert COMPILER._child.pid == child
+
+
+def test_the_compiling_process_keeps_a_lower_limit_of_its_program(place: Path) -> None:
+    program = f"""
+import resource
+from pathlib import Path
+from core.native import folder
+from core.native.loops import Loops
+from tests.core.native.test_loops import Filling, asked, filled
+resource.setrlimit(resource.RLIMIT_AS, (2 * 1024**3, 2 * 1024**3))
+folder.use(Path({str(place)!r}))
+assert filled(asked(Filling(2.5), Loops(worth=0))) == [2.5] * 3
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
+
+
 def test_a_process_of_many_files_has_loops_too() -> None:
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(limits[0], 1_500), limits[1]))
