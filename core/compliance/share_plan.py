@@ -7,7 +7,7 @@ down its columns beforehand.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import inf, nextafter
 from sys import float_info
@@ -27,6 +27,9 @@ Bools = NDArray[np.bool_]
 
 VALUES_MAX: Final = 1_024
 """Values of a field up to which the program for them is kept."""
+
+CHARACTERS_MAX: Final = 65_536
+"""Of the values of all fields, up to which it is kept: programs of 64 portfolios take some 16 MB of texts at most."""
 
 PIECE_ROWS: Final = 32_768
 """Rows that a part of a formula takes at once."""
@@ -83,8 +86,13 @@ class SharePlan:
 
     def bind(self, sources: tuple[Source | Missing, ...]) -> ShareProgram:
         """Return the program for fields that are read so, in the order of `fields`."""
-        is_short = all(len(source.values) <= VALUES_MAX for source in sources if isinstance(source, Source))
+        values = [source.values for source in sources if isinstance(source, Source)]
+        is_short = max(map(len, values), default=0) <= VALUES_MAX and _characters(values) <= CHARACTERS_MAX
         return _kept(self, sources) if is_short else _bound(self, sources)
+
+
+def _characters(values: Iterable[tuple[Any, ...]]) -> int:
+    return sum(len(each) for texts in values for each in texts if isinstance(each, str))
 
 
 @lru_cache(maxsize=256)

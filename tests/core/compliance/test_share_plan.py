@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.compliance import masks
 from core.compliance.measuring import pools_of
-from core.compliance.share_plan import SharePlan, same_bounds
+from core.compliance.share_plan import SharePlan, Source, same_bounds
 from core.compliance.shares import Fields, masked_sums, par_of
 from core.definition import parse
 from core.definition.formulas import Atom, Logic, share_of
@@ -226,6 +226,15 @@ def test_numbers_within_the_bounds_are_those_that_a_formula_takes_for_equal(numb
         assert evaluate("=a=b", {"a": inside, "b": number}).value is True
         if math.isfinite(outside):
             assert evaluate("=a=b", {"a": outside, "b": number}).value is False
+
+
+@pytest.mark.parametrize(
+    ("values", "is_kept"), [(("US", "FR"), True), (("x" * 65_537,), False), (("x",) * 1_025, False)]
+)
+def test_programs_of_long_texts_and_of_many_are_not_kept(values: tuple[str, ...], *, is_kept: bool) -> None:
+    plan = SharePlan(('=country="US"',))
+    sources = (Source("i", values=values),)
+    assert (plan.bind(sources) is plan.bind(sources)) is is_kept
 
 
 def test_a_program_refuses_what_it_cannot_run() -> None:
