@@ -89,7 +89,7 @@ def _applied(name: str, data: _Stored) -> Prepared:
         peer(polars.scan_ipc(data.arrow)).collect().write_ipc(out.with_suffix(".arrow"))
 
     def remove() -> None:
-        """Both write a new file, as the service does: over an old one ext4 waits for the disk."""
+        """Both write new files, as the service does: ext4 flushes one over another."""
         for path in (out, out.with_suffix(".arrow")):
             path.unlink(missing_ok=True)
 
