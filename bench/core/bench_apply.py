@@ -7,6 +7,7 @@ first, cell by cell. What the service adds is a child process to do it in, and t
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -70,7 +71,9 @@ def _stored() -> Iterator[_Stored]:
         stored.mkdir()
         loans.write_ipc(arrow)
         columns = {chr(65 + at): [name, *loans[name].to_list()] for at, name in enumerate(COLUMNS)}
-        yield _Stored(write_workbook(Book.from_columns({"Loans": columns}), stored), stored, arrow)
+        manifest = write_workbook(Book.from_columns({"Loans": columns}), stored)
+        os.sync()  # or the disk is at work on all that while times count
+        yield _Stored(manifest, stored, arrow)
 
 
 def _applied(name: str, data: _Stored) -> Prepared:

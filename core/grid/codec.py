@@ -320,7 +320,7 @@ def _parts(sheet: Sheet) -> dict[str, list[NDArray[Any]]]:
     arrays = [(at, *parse_range(name)) for at, name in formulas.arrays.items()]
     parts: dict[str, list[Any]] = {
         "numbers": [column.numbers for column in filled],
-        "text_offsets": [sheet.text.offsets],
+        "text_offsets": sheet.text.offset_parts,
         "formula_text_offsets": [formulas.text.offsets],
         "starts": [starts for starts, _ in runs],
         "lengths": [lengths for _, lengths in runs],
@@ -337,7 +337,7 @@ def _parts(sheet: Sheet) -> dict[str, list[NDArray[Any]]]:
         "page_lines": [sheet.page_lines.ravel()],
         "formats": [column.formats for column in filled],
         "kinds": [column.kinds for column in filled],
-        "text_data": [sheet.text.data],
+        "text_data": sheet.text.data_parts,
         "formula_text_data": [formulas.text.data],
     }
     return {name: [np.ascontiguousarray(part, kind) for part in parts[name]] for name, (_, kind) in _TENSORS.items()}

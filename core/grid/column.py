@@ -5,8 +5,9 @@ Kinds, numbers and text codes in flat arrays, without the long runs of blanks be
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -251,3 +252,52 @@ class Text:
         """Return all strings, in code order."""
         data = self.data.tobytes()
         return [data[a:b].decode() for a, b in zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)]
+
+    @property
+    def offset_parts(self) -> list[NDArray[np.int64]]:
+        """The offsets as arrays end to end."""
+        return [self.offsets]
+
+    @property
+    def data_parts(self) -> list[NDArray[np.uint8]]:
+        """The bytes as arrays end to end."""
+        return [self.data]
+
+
+class LongerText(Text):
+    """A text with further strings behind it, which are joined when either array is asked for.
+
+    To be written to a file takes neither.
+    """
+
+    __slots__ = ("_added", "_before")
+
+    _before: Text
+    _added: Text
+
+    def __init__(self, before: Text, added: Text) -> None:
+        object.__setattr__(self, "_before", before)
+        object.__setattr__(self, "_added", added)
+
+    def __len__(self) -> int:
+        return len(self._before) + len(self._added)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("offsets", "data"):
+            raise AttributeError(name)
+        parts: Sequence[NDArray[Any]] = self.offset_parts if name == "offsets" else self.data_parts
+        joined = frozen(np.concatenate(parts))
+        object.__setattr__(self, name, joined)
+        return joined
+
+    def __reduce__(self) -> tuple[type[Text], tuple[NDArray[np.int64], NDArray[np.uint8]]]:
+        return Text, (self.offsets, self.data)
+
+    @property
+    def offset_parts(self) -> list[NDArray[np.int64]]:
+        offsets = self._before.offsets
+        return [offsets, self._added.offsets[1:] + offsets[-1]]
+
+    @property
+    def data_parts(self) -> list[NDArray[np.uint8]]:
+        return [self._before.data, self._added.data]

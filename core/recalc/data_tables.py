@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Final
+from weakref import proxy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +55,7 @@ class DataTables:
     """The data tables of an engine's book."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+        self._engine: Engine = proxy(engine)  # or the two, and all cells, would stay until the collector runs
         self._active: list[Region] = []
         """Tables whose values are being found, each read by the one before it."""
         self._saved: list[_SavedCells] = []

@@ -16,7 +16,7 @@ from core.formula.machine import lifts, may_be_array
 from core.formula.values import TextPool
 from core.grid._cells import mark
 from core.grid.address import range_name
-from core.grid.column import BLANKS_MAX, Column, GappedColumn, Text, column_of, frozen
+from core.grid.column import BLANKS_MAX, Column, GappedColumn, LongerText, Text, column_of, frozen
 from core.grid.sheet import Formulas, Sheet
 from core.recalc.regions import Region
 from core.recalc.store import CellColumn, SheetCells
@@ -49,18 +49,13 @@ def sheets_of(engine: Engine, changed: Container[int] | None = None) -> tuple[Sh
     return tuple(sheets)
 
 
-def _text(strings: Sequence[str], before: Text | None = None) -> Text:
-    """Return the strings, behind those of another text."""
+def _text(strings: Sequence[str]) -> Text:
     joined = "".join(strings)
     encoded = joined.encode(errors="replace")
     parts = strings if joined.isascii() else [string.encode(errors="replace") for string in strings]
     offsets = np.zeros(len(strings) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, parts), np.int64, len(strings)), out=offsets[1:])
-    data = np.frombuffer(encoded, np.uint8)
-    if before is not None:
-        offsets = np.concatenate((before.offsets, offsets[1:] + before.offsets[-1]))
-        data = np.concatenate((before.data, data)) if len(data) else before.data
-    return Text(frozen(offsets), frozen(data))
+    return Text(frozen(offsets), frozen(np.frombuffer(encoded, np.uint8)))
 
 
 def _columns(cells: SheetCells, sheet: Sheet, dates: NDArray[np.bool_]) -> list[Column | None]:
@@ -98,7 +93,7 @@ def _with_text(
         own[new] = np.arange(len(text), len(text) + len(new))
         for at in written:
             columns[at] = _recode(columns[at], own)
-        text = _text([pool.text(code) for code in new.tolist()], text) if len(new) else text
+        text = LongerText(text, _text([pool.text(code) for code in new.tolist()])) if len(new) else text
     used = np.zeros(len(text) + 1, np.bool_)
     for column in columns:
         _mark(used, column)

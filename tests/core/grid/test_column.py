@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import tempfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 
 from core.grid.address import ROWS_MAX
 from core.grid.codec import CodecError, open_sheet, write_sheet
-from core.grid.column import BLANKS_MAX, Column, GappedColumn, Text, column_of
+from core.grid.column import BLANKS_MAX, Column, GappedColumn, LongerText, Text, column_of
 from core.grid.sheet import Sheet
 from core.values import Kind
 from tests.core.grid.test_codec import empty, spoiled
@@ -155,3 +157,18 @@ def test_runs_that_cannot_be(tmp_path: Path, name: str, changed: list[int]) -> N
     path.write_bytes(spoiled(path.read_bytes(), name, change))
     with pytest.raises(CodecError):
         open_sheet(path)
+
+
+@pytest.mark.parametrize("ask", [lambda text: text.strings(), lambda text: pickle.loads(pickle.dumps(text)).strings()])
+def test_a_longer_text_is_the_strings_of_both(ask: Callable[[Text], list[str]]) -> None:
+    added = Text(np.array([0, 0, 3], np.int64), np.frombuffer("é!".encode(), np.uint8))
+    longer = LongerText(LongerText(TEXTS, added), TEXTS)
+    assert len(longer) == 6
+    assert longer[3] == "é!"
+    assert ask(longer) == ["a", "b", "", "é!", "a", "b"]
+
+
+def test_a_longer_text_is_written_as_it_reads(tmp_path: Path) -> None:
+    longer = LongerText(TEXTS, Text(np.array([0, 3], np.int64), np.frombuffer(b"new", np.uint8)))
+    write_sheet(replace(empty(), text=longer), tmp_path / "sheet")
+    assert open_sheet(tmp_path / "sheet").text.strings() == ["a", "b", "new"]

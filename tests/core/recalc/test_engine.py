@@ -5,8 +5,10 @@ Edits that are refused whole, formulas of columns, chains that are long.
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Any
+from weakref import ref
 from zipfile import ZipFile
 
 import pytest
@@ -152,3 +154,16 @@ def test_a_list_that_another_thread_changed_is_not_written(values: list[Any]) ->
     with pytest.raises(RuntimeError, match="the list of values was changed while it was written"):
         column.fill_plain(0, values, 2, TextPool())
     assert not column.kinds.any()
+
+
+def test_the_cells_of_a_book_are_freed_without_the_garbage_collector() -> None:
+    gc.disable()
+    try:
+        book = Book.from_columns({"S": {"A": [1.0, 2.0], "B": ["=A1*2", "=A2*2"]}})
+        book.recalculate()
+        assert book._engine is not None
+        engine = ref(book._engine)
+        del book
+        assert engine() is None
+    finally:
+        gc.enable()
