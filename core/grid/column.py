@@ -265,9 +265,9 @@ class Text:
 
 
 class LongerText(Text):
-    """A text with further strings behind it, which are joined when either array is asked for.
+    """A text with further strings behind it.
 
-    To be written to a file takes neither.
+    They are joined when either array is asked for; to be written to a file takes neither.
     """
 
     __slots__ = ("_added", "_before")

@@ -191,7 +191,7 @@ SMALL = [2.0**-520, -(2.0**-520), 2.0**-1022, 1e-200, 5e-324, -5e-324, 0.0, 2.0]
 
 
 @pytest.mark.parametrize(
-    "formula", ["=A1*B1+C1", "=IF(C1>0,A1*A1,1)", "=A1*B1*C1", "=A1*0.5+B1", "=A1*1", "=ABS(A1*B1)/C1", "=A1/4*-1"]
+    "formula", ["=A1*B1+C1", "=IF(C1>0,A1*A1,1)", "=A1*B1*C1", "=A1*0.5+B1", "=-(A1*1)", "=ABS(A1*B1)/C1", "=A1/4*-1"]
 )
 @pytest.mark.parametrize("factor", [2.0**-520, -(2.0**-503), 1e-120, -3.0])
 @pytest.mark.parametrize("is_marked", sorted({False, vector.MARKS_SUBNORMALS}))
