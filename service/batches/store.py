@@ -9,7 +9,7 @@ from uuid import UUID
 from msgspec import Struct
 
 from core.compliance.result import Summary
-from service.batches.schema import Batch, BatchList, BatchNotFound, ResultFormat, Status, StoredItem
+from service.batches.schema import Batch, BatchCounts, BatchList, BatchNotFound, ResultFormat, Status, StoredItem
 from service.platform.route.api import Slice
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import fetch_slice, set_of
@@ -261,20 +261,12 @@ async def items_after(unit: Unit, batch_id: UUID, position: int, most: int) -> l
     )
 
 
-class EndedBatch(Struct, frozen=True, kw_only=True):
+class EndedBatch(BatchCounts, frozen=True, kw_only=True):
     """A batch at its end."""
 
     id: UUID
     name: str
     test_suite: str
-    total: int
-    done: int
-    refused: int
-    passed: int
-    failed: int
-    warnings: int
-    skipped: int
-    doubtful: int
 
 
 async def end(unit: Unit, batch_id: UUID, row: dict[str, Any]) -> EndedBatch | None:
