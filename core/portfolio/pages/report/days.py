@@ -40,6 +40,16 @@ _AS_OF: Final = re.compile(
     rf"\s*[:\-–]?\s*(?:the\s+)?(?P<date>{_DATE})(?!\d)",
     re.IGNORECASE,
 )
+_AS_OF_LABEL: Final = re.compile(
+    r"(?P<before>.{0,60}\w\W+)(?:as (?:of|at)(?: date)?|(?:determination|calculation|measurement|report(?:ing)?|statement) date"
+    r"|period end(?:ing)?(?: date)?)\s*[:\-–]?\s*",
+    re.IGNORECASE,
+)
+"""A label that ends with words for the report's day, which stands beside it."""
+
+BESIDE_COLUMNS: Final = 3
+"""Columns right of such a label in which the day is looked for."""
+
 _PERIOD_WORDS: Final = re.compile(r"\bperiod\b", re.IGNORECASE)
 _PERIOD: Final = re.compile(
     rf"\b(?:collection|due|reporting|remittance) period\b[^\d]{{0,20}}(?:{_DATE})\s{{0,3}}"
@@ -170,6 +180,8 @@ def as_of_lines(pages: Sequence[ReportPage], days: DateOrder) -> list[AsOf]:
                     lines.append(AsOf(tier, day, line["date"], page.place(row, column), ambiguous))
             elif (header := _COLUMN.get(key(text))) is not None:
                 lines.extend(_below(page, row, column, header, days))
+            elif (beside := _beside(page, row, column, text, days)) is not None:
+                lines.append(beside)
         for row in page.rows[:TITLE_ROWS]:
             for column, cell in page.row(row).items():
                 if row < TITLE_ROWS and cell.day >= FIRST_DAY and _is_title(page, row, column):
@@ -208,6 +220,21 @@ def _is_title(page: ReportPage, row: int, column: int) -> bool:
         at == column - 1 or (at < column and (cell.text.endswith(":") or _NO_TITLE.search(cell.text)))
         for at, cell in cells.items()
     )
+
+
+def _beside(page: ReportPage, row: int, column: int, text: str, days: DateOrder) -> AsOf | None:
+    """Return the day right of a label such as "Positions as of"; None where it is no label or another day's."""
+    label = _AS_OF_LABEL.fullmatch(text)
+    if label is None or _NO_TITLE.search(label["before"]) or _OTHERS.search(label["before"]):
+        return None
+    for at in range(column + 1, column + 1 + BESIDE_COLUMNS):
+        cell = page.cell(row, at)
+        day, is_ambiguous = days.of(cell)
+        if day >= FIRST_DAY:
+            return AsOf(2, day, cell.text or f"{day_of(day)}", page.place(row, at), is_ambiguous)
+        if cell.text:
+            break
+    return None
 
 
 def _below(page: ReportPage, row: int, column: int, tier: int, days: DateOrder) -> Iterator[AsOf]:

@@ -374,6 +374,21 @@ def day_in(text: str) -> float | None:
     return day_of(text[:TEXT_LENGTH_MAX]) if _YEAR.search(text[:TEXT_LENGTH_MAX]) and _DAY_IN.search(text) else None
 
 
+def day_beside(label: str, value: object) -> float | None:
+    """Return the day beside a label such as "Positions as of"; None for another label, or where no day stands there."""
+    if not _DAY_IN.search(label[:TEXT_LENGTH_MAX]) or _OTHER_DAY.search(label[:TEXT_LENGTH_MAX]):
+        return None
+    if isinstance(value, float):
+        return value if DAY_NUMBERS[0] < value < DAY_NUMBERS[1] else None
+    return day_of(value[:TEXT_LENGTH_MAX]) if isinstance(value, str) and _YEAR.search(value[:TEXT_LENGTH_MAX]) else None
+
+
+_OTHER_DAY: Final = re.compile(r"\b(?:next|prior|previous|last|pay|clos|matur|issue|effective|reinvest)", re.IGNORECASE)
+"""Words of a label whose day is not the report's."""
+
+DAY_NUMBERS: Final = (30_000, 80_000)
+"""Between which serial numbers are days of 1982 to 2119."""
+
 _DAY_IN: Final = re.compile(r"\bdate\b|\bas (?:of|at)\b|\bperiod\b|\breport\b|\bended\b", re.IGNORECASE)
 """Words of a line that states the day of a report."""
 
@@ -464,7 +479,7 @@ def _are_day_numbers(features: Features) -> bool:
     sizes = features.sizes
     if not len(sizes) or features.number < 0.5:
         return False
-    return bool(((sizes > 19_900_000) & (sizes < 21_000_000)).all() or ((sizes > 30_000) & (sizes < 80_000)).all())
+    return bool(((sizes > 19_900_000) & (sizes < 21_000_000)).all() or ((sizes > DAY_NUMBERS[0]) & (sizes < DAY_NUMBERS[1])).all())
 
 
 def _are_no_figures(features: Features) -> bool:

@@ -119,7 +119,10 @@ class HeadedColumns:
         for row in range(max(0, self.first - TITLE_ROWS), self.first):
             for column in range(min(self.sheet.column_count, TITLE_COLUMNS)):
                 value = self.sheet.value(row, column)
-                if isinstance(value, str) and (day := content.day_in(value)):
+                if not isinstance(value, str):
+                    continue
+                beside = self.sheet.value(row, column + 1) if column + 1 < self.sheet.column_count else None
+                if day := content.day_in(value) or content.day_beside(value, beside):
                     yield day
 
     def _constant_dates(self) -> Iterator[float]:
@@ -168,7 +171,41 @@ def judge(
         elif evidence.role.startswith("watch_") and column not in known and not columns.heading(column).names_agency:
             by_column[column] = replace(evidence, role="x_flag")  # a list of the manager's own
     _name_facilities(columns, by_column)
+    _fill_gaps(columns, by_column, scores)
     return by_column
+
+
+def _fill_gaps(columns: HeadedColumns, by_column: dict[int, RoleEvidence], judged: Iterable[int]) -> None:
+    """Give a role that no column has to the only one whose cells are plainly that.
+
+    "Final repayment" over days years after the report, "Facility class" over liens. The reader tells that cells alone
+    say so.
+    """
+    taken = {evidence.role for evidence in by_column.values()}
+    idle = [at for at in judged if (found := by_column.get(at)) is None or not found.role or is_sink(found.role)]
+    for role in _PLAIN_BY_CELLS - taken:
+        plain = [(at, why) for at in idle if (why := _plainly(columns, at, role))]
+        if len(plain) == 1:
+            (column, (weight, reason)) = plain[0]
+            by_column[column] = RoleEvidence(role, 0.0, weight, margin=0.0, reasons=(reason,))
+
+
+_PLAIN_BY_CELLS: Final = frozenset(("maturity_date", "lien_type"))
+
+
+def _plainly(columns: HeadedColumns, column: int, role: str) -> tuple[float, str] | None:
+    """Return what a column's cells weigh for a role and why; None where its heading or they do not let it have it."""
+    words = columns.heading(column)
+    if column in columns.fixed or words.against < 0 or words.weights.get(role, 0.0) < 0:
+        return None
+    features = columns.features(column)
+    if features.filled < content.ROWS_FOR_ROLE:
+        return None
+    if role == "lien_type":
+        return content.evidence(role, features) if features.share("lien alone") >= MOST else None
+    day = columns.as_of() if features.date >= MOST else None
+    weight, reason = (0.0, "") if day is None else unnamed.of_maturity(features.days, day)
+    return (weight, reason) if weight > 0 else None
 
 
 def _name_facilities(columns: HeadedColumns, by_column: dict[int, RoleEvidence]) -> None:

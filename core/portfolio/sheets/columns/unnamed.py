@@ -86,14 +86,15 @@ def add(scores: Scores, look: Look, blank: list[int], as_of: float | None) -> No
 def _roles(features: Features, as_of: float | None) -> Iterator[tuple[str, float, str]]:
     """Yield role, weight and reason of what a column can be by itself."""
     if features.date >= content.MOST:
-        yield "maturity_date", *_maturity(features.days, as_of)
+        yield "maturity_date", *of_maturity(features.days, as_of)
     elif features.number >= content.MOST:
         yield from _figures(features)
     elif features.share("facility") >= content.MOST and features.share("legal") >= content.MOST / 2:
         yield "description", 6.0, "its texts are names of companies with those of facilities"
 
 
-def _maturity(days: NDArray[np.float64], as_of: float | None) -> tuple[float, str]:
+def of_maturity(days: NDArray[np.float64], as_of: float | None) -> tuple[float, str]:
+    """Return what a column of dates weighs as maturities beside the report's day, and why; below 0 it has none."""
     days = days[~np.isnan(days)]
     if len(days) < ROWS_MIN:
         return 0.0, ""

@@ -43,7 +43,7 @@ def test_listed_headings_are_never_ambiguous(map_rows: MapRows) -> None:
     assert not messages(map_rows(rows(("Par Amount", PAR), ("Principal Balance", drawn))))
 
 
-@pytest.mark.parametrize("heading", [None, " "])
+@pytest.mark.parametrize("heading", [None, " ", "Facility class"])
 def test_a_column_that_cells_alone_tell_is_told(map_rows: MapRows, heading: str | None) -> None:
     liens = ["First Lien", "Second Lien", "First Lien", "Unsecured", "First Lien", "First Lien", "Second Lien", "Bond"]
     portfolio = map_rows(rows(("Par", PAR), (heading, liens)))  # type: ignore[arg-type]

@@ -38,6 +38,9 @@ def read_day(make_book: MakeBook, cover: list[Any], column: tuple[str, Any] | No
         [["Valuation Date", "9 June 2025"], ["Next Payment Date", "20 June 2025"]],
         [["Measurement Date", "9 June 2025"], ["Run Date", "12 June 2025"]],
         [["Collection Period", "10 May 2025 - 11 June 2025"], ["Determination Date", "9 June 2025"]],
+        [["Positions as of", "9 June 2025"], ["Next Payment Date", "20 June 2025"]],
+        [["Loan tape as at:", None, "9 June 2025"]],
+        [["Ratings as of", "1 June 2025"], ["Portfolio valued as of", "9 June 2025"]],
     ],
 )
 def test_the_day_of_the_figures(make_book: MakeBook, cover: list[Any]) -> None:
@@ -70,3 +73,8 @@ def test_a_column_of_the_holdings_beside_a_report_date(
 )
 def test_another_period_says_no_day(make_book: MakeBook, text: str) -> None:
     assert read_day(make_book, [["Cover"], [None], [None], [None], [None], [None], [None], [text]]).deal.as_of is None
+
+
+@every("label", ["Next determination date", "Prices as of", "Previous report date", "Loans as of the last sale"])
+def test_a_label_of_another_day_says_none(make_book: MakeBook, label: str) -> None:
+    assert read_day(make_book, [[label, "9 June 2025"]]).deal.as_of is None

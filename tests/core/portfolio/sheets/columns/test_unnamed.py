@@ -98,3 +98,33 @@ def test_dates_years_apart_are_maturities_where_the_day_of_the_report_is_not_kno
 
 def test_few_cells_tell_nothing(make_sheet: MakeSheet) -> None:
     assert 3 not in roles(make_sheet, BASE | {" ": [*MATURITIES[:4], *[None] * (ROWS - 4)]})
+
+
+LIENS = [("First Lien", "Second Lien", "Senior Secured Bond")[at % 3] for at in range(ROWS)]
+
+
+@pytest.mark.parametrize(
+    ("heading", "cells", "role"),
+    [("Final repayment", MATURITIES, "maturity_date"), ("Facility class", LIENS, "lien_type")],
+)
+def test_a_role_that_no_column_has_is_that_of_the_only_cells_that_are_plainly_it(
+    make_sheet: MakeSheet, heading: str, cells: list[Any], role: str
+) -> None:
+    assert roles(make_sheet, BASE | {heading: cells})[3] == role
+
+
+@pytest.mark.parametrize(
+    ("more", "title"),
+    [
+        ({"Repaid in full": MATURITIES, "Last draw-down": MATURITIES}, "As of April 09, 2025"),  # which of them?
+        ({"Repaid in full": MATURITIES, "Maturity": MATURITIES}, "As of April 09, 2025"),
+        ({"Next reset": MATURITIES}, "As of April 09, 2025"),
+        ({"Repaid in full": MATURITIES}, "Holdings"),  # no day to compare with
+        ({"Repaid in full": [date(2021, 5, 4) + timedelta(days=9 * at) for at in range(ROWS)]}, "As of April 09, 2025"),
+        ({"Repaid in full": [*MATURITIES[:4], *[None] * (ROWS - 4)]}, "As of April 09, 2025"),
+    ],
+)
+def test_a_heading_without_known_words_gets_no_role_by_its_cells_else(
+    make_sheet: MakeSheet, more: dict[str, list[Any]], title: str
+) -> None:
+    assert roles(make_sheet, BASE | more, title).get(3, "") != "maturity_date"
