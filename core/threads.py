@@ -5,13 +5,19 @@ Kernels run outside the interpreter's lock, so that several go on at once.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
+
+from core.confined import here
 
 T = TypeVar("T")
+
+THREADS_MAX: Final = 4
+"""Threads of one piece of work that asks for as many as pay."""
 
 
 class Threads:
@@ -57,3 +63,25 @@ def working(count: int) -> Iterator[Threads]:
     """So many threads, which end with the context."""
     with ThreadPoolExecutor(max(count - 1, 1)) as others:  # starts none before there is work for it
         yield Threads(count, others)
+
+
+def threads_for(most: int) -> int:
+    """Return how many threads to use where so many would pay.
+
+    No more than processors; one in a confined child.
+    """
+    return 1 if here.confined or most < 2 else min(most, THREADS_MAX, len(os.sched_getaffinity(0)))
+
+
+def by_threads(work: Callable[[int, int], None], count: int, most: int) -> None:
+    """Call `work` with the bounds of shares of so many parts, each share by a thread."""
+    threads = threads_for(most)
+    bounds = [count * at // threads for at in range(threads + 1)]
+    if threads == 1:
+        work(0, count)
+        return
+    with ThreadPoolExecutor(threads - 1) as executor:
+        others = [executor.submit(work, *bounds[at : at + 2]) for at in range(1, threads)]
+        work(*bounds[:2])
+        for future in others:
+            future.result()

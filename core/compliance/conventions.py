@@ -16,7 +16,6 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.compliance.by_threads import by_threads
 from core.compliance.masks import has_infinite
 from core.definition.choices import BY_NAME, Setting, with_settings
 from core.definition.definition import AgencyRatings, Definition, Family, ParValue, Ratings
@@ -39,6 +38,7 @@ from core.portfolio.model.ratings import (
     watch,
 )
 from core.portfolio.pages.identify import name_keys
+from core.threads import by_threads
 
 DEFAULT: Final = Definition()
 """What holds without a definition."""

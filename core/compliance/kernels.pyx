@@ -11,9 +11,9 @@ from functools import partial
 
 import numpy as np
 
-from core.compliance.by_threads import by_threads
 from core.portfolio.model.portfolio import DAYS_PAST_DUE_DEFAULTED
 from core.portfolio.model.ratings import DEFAULTED, UNBUCKETED
+from core.threads import by_threads
 
 from cpython.object cimport PyObject_GenericSetAttr
 from libc.math cimport NAN, fabs, floor

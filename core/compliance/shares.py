@@ -11,7 +11,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.compliance.by_threads import by_threads
 from core.compliance.frequency import payments_a_year
 from core.compliance.masks import OPERATIONS, PART_ROWS, Program, add_up, joined
 from core.compliance.measures import Measurement, Pool, Unmeasurable
@@ -37,6 +36,7 @@ from core.portfolio.model.fields import STANDARD_TARGETS, Lien
 from core.portfolio.model.portfolio import Names
 from core.portfolio.model.ratings import DEFAULTED
 from core.remembered import remembered_by_object
+from core.threads import by_threads
 from core.values import SERIAL_OF_1970
 
 KEPT_ROWS_MAX: Final = 64_000_000

@@ -6,6 +6,7 @@ cdef enum:
     FUSED_MIN = 2  # instructions: what one does alone, its own loop does
     MISSES_MAX = 16  # chunks more that needed a second look than did not, before a run stops trying
     LOOP_ROWS = 65_536  # of one call, where nothing is done in chunks before the loop
+    THREAD_ROWS = 4 * 65_536  # that a thread of its own is worth
     STRAIGHT_INPUTS_MAX = 32
     JUDGED_MAX = 64  # kinds of a plan's inputs for which its loop's is remembered
     CHUNKED_ROWS = 8 * 65_536  # before the next such call, after one that met a row for a second look
@@ -191,35 +192,41 @@ cdef class _Fused:
 cdef object _straight(Plan plan, dict columns, Py_ssize_t rows):
     """The numbers or truths of a plan's loop down plain columns, by their place in the sheet; None where some row needs
     a second look. Most of what a run makes ready is for chunks, and out of the caches when the next call comes."""
-    cdef double *inputs[STRAIGHT_INPUTS_MAX]
-    cdef const double[::1] column
-    cdef double[::1] values
-    cdef Py_ssize_t position = 0, count
-    cdef int at, kind, size = len(plan.recipe.inputs)
-    cdef _Loop function
+    cdef int kind, size = len(plan.recipe.inputs)
     plan.is_straight = False
     loop, kind = LOOPS.of(plan.recipe, 0), plan.loop_kind(bytes((NUMBER,)) * size)
     if loop is None or kind == MIXED:
         return None
+    inputs = [columns.get((<_Column> plan.slots[plan.roles[register][0]]).column) for register in plan.recipe.inputs]
+    if any([array is None for array in inputs]):
+        return None
+    found, missed = np.empty(rows), []
+    by_threads(partial(_loop_blocks, loop, inputs, found, missed), (rows - 1) // LOOP_ROWS + 1, rows // THREAD_ROWS)
+    if missed:
+        return None
+    plan.is_straight = True
+    loop.rows += rows
+    return found != 0 if kind == BOOLEAN else found
+
+
+def _loop_blocks(loop, list arrays, double[::1] values, list missed, Py_ssize_t first, Py_ssize_t last):
+    """Have a loop calculate the blocks of rows from one to another; `missed` grows where a row needs a second look."""
+    cdef double *inputs[STRAIGHT_INPUTS_MAX]
+    cdef const double[::1] column
+    cdef Py_ssize_t position = first * LOOP_ROWS, end = min(last * LOOP_ROWS, values.shape[0]), count
+    cdef int at, size = len(arrays)
+    cdef _Loop function = <_Loop> <size_t> loop.address
     for at in range(size):
-        array = columns.get((<_Column> plan.slots[plan.roles[plan.recipe.inputs[at]][0]]).column)
-        if array is None:
-            return None
-        column = array
-        inputs[at] = <double *> &column[0]
-    found = np.empty(rows)
-    values, function = found, <_Loop> <size_t> loop.address
+        column = arrays[at]
+        inputs[at] = <double *> &column[position]
     with nogil:
         loop_unmark()
-        while position < rows:
-            count = min(rows - position, <Py_ssize_t> LOOP_ROWS)
+        while position < end:
+            count = min(end - position, <Py_ssize_t> LOOP_ROWS)
             if function(inputs, &values[position], count, position, 0) or loop_marked():
                 break
             for at in range(size):
                 inputs[at] += count
             position += count
-    if position < rows:
-        return None
-    plan.is_straight = True
-    loop.rows += rows
-    return found != 0 if kind == BOOLEAN else found
+    if position < end:
+        missed.append(first)

@@ -17,6 +17,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 from datetime import date
+from functools import partial
 
 import numpy as np
 
@@ -43,6 +44,7 @@ from core.formula.values.value import DIV0, NA, NUM, OMITTED, VALUE, Date, Failu
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, column_index
 from core.frames.given import cell_value, moments
 from core.formula.values.days import SECONDS_PER_DAY, SERIAL_MAX
+from core.threads import by_threads
 from core.values import DAYS_BETWEEN_SYSTEMS, ERRORS, SERIAL_OF_1970, to_serial
 
 cdef extern from "loops.h" nogil:

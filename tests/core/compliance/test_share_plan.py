@@ -214,7 +214,7 @@ def test_threads_and_rows_beyond_a_part_change_no_bit(monkeypatch: pytest.Monkey
     weights = chance.lognormal(size=3 * masks.PART_ROWS + 1_111)
     rows = chance.random(len(weights)) < 0.3
     assert par_of(weights, rows) == by_hand(weights, rows.tolist())
-    monkeypatch.setattr("core.compliance.by_threads.threads_for", lambda most: 3)
+    monkeypatch.setattr("core.threads.threads_for", lambda most: 3)
     assert par_of(weights, rows) == by_hand(weights, rows.tolist())
 
 

@@ -217,21 +217,34 @@ def test_minus_zero_and_what_rounds_to_it(rounding: str, inner: str, at_once: Lo
     assert assert_same(f"={rounding}({inner},2)", columns, at_once) == 125
 
 
-@pytest.mark.parametrize("formula", ["=A1*B1+IF(A1>2,1,0)", "=IF(A1>B1,1,2)>1", "=A1*2+A1"])
-def test_a_formula_mapped_again_and_again(formula: str, at_once: Loops) -> None:
-    columns = {"A": np.arange(200_000.0), "B": np.full(200_000, 3.5)}
+@pytest.mark.parametrize(("rows", "threads"), [(200_000, 1), (800_000, 3)])
+@pytest.mark.parametrize("formula", ["=A1*B1+IF(A1>2,1,0)", "=IF(A1>B1,1,2)>1", "=A1*2+A1", "=ROW()*A1"])
+def test_a_formula_mapped_again_and_again(
+    formula: str, rows: int, threads: int, at_once: Loops, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From some hundred thousand rows on by threads, which leave to the chunks what one of them cannot do."""
+    asked = set()
+
+    def threads_for(most: int) -> int:
+        asked.add(most)
+        return threads
+
+    monkeypatch.setattr("core.threads.threads_for", threads_for)
+    columns = {"A": np.arange(float(rows)), "B": np.full(rows, 3.5)}
     program = core.compile(formula)
     chunks = program.map(columns)
     at_once.finish()
     for run in range(1, 4):
         assert np.array_equal(program.map(columns), chunks)
-        assert at_once.rows == run * 200_000
-    columns["A"][150_000] = np.nan
+        assert at_once.rows == run * rows
+    assert asked == {rows // 262_144}
+    far = rows * 3 // 4
+    columns["A"][far] = np.nan
     special = program.map(columns)
-    assert len(special) == 200_000
-    assert special[150_000] == {"=A1*B1+IF(A1>2,1,0)": 0.0, "=IF(A1>B1,1,2)>1": True, "=A1*2+A1": 0.0}[formula]
+    assert len(special) == rows
+    assert special[far] == (True if formula.endswith(">1") else 0.0)
     del columns["B"]
-    columns["A"][150_000] = 150_000.0
+    columns["A"][far] = far
     if "B1" not in formula:
         assert np.array_equal(program.map(columns), chunks)
 
