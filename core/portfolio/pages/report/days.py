@@ -41,8 +41,8 @@ _AS_OF: Final = re.compile(
     re.IGNORECASE,
 )
 _AS_OF_LABEL: Final = re.compile(
-    r"(?P<before>.{0,60}\w\W+)(?:as (?:of|at)(?: date)?|(?:determination|calculation|measurement|report(?:ing)?|statement) date"
-    r"|period end(?:ing)?(?: date)?)\s*[:\-–]?\s*",
+    r"(?P<before>.{0,60}\w\W+)(?:as (?:of|at)(?: date)?|period end(?:ing)?(?: date)?"
+    r"|(?:determination|calculation|measurement|report(?:ing)?|statement) date)\s*[:\-–]?\s*",
     re.IGNORECASE,
 )
 """A label that ends with words for the report's day, which stands beside it."""

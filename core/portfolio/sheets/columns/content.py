@@ -479,7 +479,10 @@ def _are_day_numbers(features: Features) -> bool:
     sizes = features.sizes
     if not len(sizes) or features.number < 0.5:
         return False
-    return bool(((sizes > 19_900_000) & (sizes < 21_000_000)).all() or ((sizes > DAY_NUMBERS[0]) & (sizes < DAY_NUMBERS[1])).all())
+    return bool(
+        ((sizes > 19_900_000) & (sizes < 21_000_000)).all()
+        or ((sizes > DAY_NUMBERS[0]) & (sizes < DAY_NUMBERS[1])).all()
+    )
 
 
 def _are_no_figures(features: Features) -> bool:

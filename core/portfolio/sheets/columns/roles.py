@@ -182,7 +182,8 @@ def _fill_gaps(columns: HeadedColumns, by_column: dict[int, RoleEvidence], judge
     say so.
     """
     taken = {evidence.role for evidence in by_column.values()}
-    idle = [at for at in judged if (found := by_column.get(at)) is None or not found.role or is_sink(found.role)]
+    roles = {at: by_column[at].role if at in by_column else "" for at in judged}
+    idle = [at for at, role in roles.items() if not role or is_sink(role)]
     for role in _PLAIN_BY_CELLS - taken:
         plain = [(at, why) for at in idle if (why := _plainly(columns, at, role))]
         if len(plain) == 1:

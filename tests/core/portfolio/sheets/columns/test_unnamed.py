@@ -32,7 +32,7 @@ LEVELS = [(4.3188, 4.3263)[at % 2] for at in range(ROWS)]
 PAID = [96.0 + (at * 29 % 40) / 9 for at in range(ROWS)]
 COUPONS = [4.3188 + (3.0, 3.5, 4.25, 5.0)[at % 4] for at in range(ROWS)]
 SPREADS = [(3.0, 3.5, 4.25, 5.0)[at % 4] for at in range(ROWS)]
-BASE = {"Issuer": NAMES, "Par Amount": PAR, "Price": PRICES}
+BASE: dict[str, list[Any]] = {"Issuer": NAMES, "Par Amount": PAR, "Price": PRICES}
 
 
 def roles(make_sheet: MakeSheet, columns: dict[str, list[Any]], title: str = "As of April 09, 2025") -> dict[int, str]:
