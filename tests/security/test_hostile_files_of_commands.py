@@ -5,7 +5,6 @@ No abort, no traceback, no end in sight, no memory.
 
 from __future__ import annotations
 
-import gc
 import io
 import json
 import os
@@ -15,7 +14,6 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import openpyxl
@@ -146,16 +144,12 @@ def test_an_array_formula_over_the_whole_sheet_ends(tmp_path: Path, capsys: pyte
         assert "1 formula cell in 1 sheet" in capsys.readouterr().err
 
 
-@pytest.fixture
-def nobody_watches_the_collector() -> Iterator[None]:
-    """Hypothesis times it by a callback, in which what the alarm raises is swallowed, with a warning."""
-    watchers = gc.callbacks[:]
-    gc.callbacks.clear()
-    yield
-    gc.callbacks.extend(watchers)
+swallows_alarms = pytest.mark.filterwarnings("ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning")
+"""An alarm may ring while the collector or a weak reference calls back: what it raises there is swallowed, with a
+warning, and it rings again."""
 
 
-@pytest.mark.usefixtures("nobody_watches_the_collector")
+@swallows_alarms
 def test_a_recalculation_has_limits_of_time_and_memory(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,7 +161,7 @@ def test_a_recalculation_has_limits_of_time_and_memory(
     assert "takes longer than the limit" in refused(capsys, "recalc", file, "--check")
 
 
-@pytest.mark.usefixtures("nobody_watches_the_collector")
+@swallows_alarms
 def test_an_alarm_that_is_swallowed_rings_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -212,7 +206,7 @@ def test_an_alarm_in_a_destructor_rings_after_it(monkeypatch: pytest.MonkeyPatch
     assert ended
 
 
-@pytest.mark.usefixtures("nobody_watches_the_collector")
+@swallows_alarms
 @pytest.mark.parametrize("command", ["compliance", "map", "reconcile"])
 def test_calculating_with_loans_has_limits_too(
     long_workbook: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
