@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from datetime import date, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -146,7 +146,8 @@ def by_fastexcel(path: Path) -> pl.DataFrame:
 
 def by_openpyxl(path: Path) -> list[tuple[Any, ...]]:
     """Every value as a Python object, read-only and without formulas."""
-    return list(openpyxl.load_workbook(path, read_only=True, data_only=True).worksheets[0].values)
+    with closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book:
+        return list(book.worksheets[0].values)
 
 
 CALAMINE, OPENPYXL, ITS_BYTES = "calamine", "openpyxl", "its bytes read"

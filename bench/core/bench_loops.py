@@ -31,9 +31,12 @@ from core.formula.columns import vector
 from core.native import folder
 from core.native.loops import Loops
 from core.native.process import COMPILER
+from core.threads import threads_for
 
 ROWS: Final = MANY_ROWS
 CHUNKS, NUMBA = "the chunks", "Numba by hand"
+THREAD_ROWS: Final = 262_144
+"""Rows that a thread of its own is worth to a loop."""
 OVER_CHUNKS_LEAST, OVER_NUMPY_LEAST, OVER_NUMBA_LEAST = 3.0, 2.0, 0.95
 FIRST_USED_MOST: Final = 5.0
 """Seconds from the run that makes a loop worth its compiling to the first that uses it: another process at the lowest
@@ -93,6 +96,7 @@ def _dated_by_numpy(a: Numbers) -> Numbers:
 
 def _prepared(formula: str, letters: str, hand: dict[str, Callable[..., Numbers]], *, days: bool = False) -> Prepared:
     program, chance = core.compile(formula), np.random.default_rng(7)
+    in_chunks = core.compile(f"{formula} ")  # its own: a program remembers whether a loop did all of its last run
     columns: Columns = {letter: np.empty(ROWS) for letter in letters}
 
     def renew() -> None:
@@ -103,7 +107,7 @@ def _prepared(formula: str, letters: str, hand: dict[str, Callable[..., Numbers]
         return work(*columns.values())
 
     renew()
-    chunks = _with(Loops(worth=ROWS * 10**9), program, columns)
+    chunks = _with(Loops(worth=ROWS * 10**9), in_chunks, columns)
     loops = Loops(worth=0)
     ours = _with(loops, program, columns)
     expected = chunks()
@@ -114,7 +118,7 @@ def _prepared(formula: str, letters: str, hand: dict[str, Callable[..., Numbers]
     for name, work in hand.items():
         assert np.allclose(by_hand(work), expected, rtol=1e-12, atol=0.0101 if "ROUND" in formula else 0.0), name
     works = {OURS: ours, CHUNKS: chunks} | {name: partial(by_hand, work) for name, work in hand.items()}
-    return Prepared(works=works, before=renew)
+    return Prepared(works=works, before=renew, note=f"ours by {threads_for(ROWS // THREAD_ROWS)} threads, by hand one")
 
 
 def _with(loops: Loops, program: core.Program, columns: Columns) -> Callable[[], Any]:

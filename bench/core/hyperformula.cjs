@@ -3,7 +3,7 @@
 const readline = require("node:readline");
 const { HyperFormula } = require(process.argv[2]);
 
-const engine = HyperFormula.buildEmpty({ licenseKey: "gpl-v3", maxRows: 1048576, useColumnIndex: true, smartRounding: false });
+const engine = HyperFormula.buildEmpty({ licenseKey: "gpl-v3", maxRows: 1048576, useColumnIndex: false, smartRounding: false });
 engine.addSheet("S");
 const sheet = engine.getSheetId("S");
 engine.suspendEvaluation();
