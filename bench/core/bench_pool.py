@@ -183,7 +183,7 @@ bench_pool = asked(
         data=pool_file,
         peers=(DUCKDB,),
         bounds=(DECODING,),
-        repeats=5,
+        repeats=4,
         ratio_least={DUCKDB: RATIO_LEAST},
     )
 )

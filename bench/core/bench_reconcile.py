@@ -329,7 +329,7 @@ WAYS: dict[str, Any] = POLARS_WAYS | {"DuckDB": in_duckdb}
 DATACOMPY = "datacompy, by CUSIP alone"
 IN_MEMORY: dict[str, Any] = {"pandas": in_pandas, DATACOMPY: in_datacompy}
 """Those that a million loans take too long."""
-SLOW_TURNS = 5
+SLOW_TURNS = 3
 
 
 def _compared(loans: int) -> Prepared:

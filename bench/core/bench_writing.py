@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import rustpy_xlsxwriter
 import xlsxwriter
 
@@ -73,8 +74,8 @@ def check(path: Path, sheet: Sheet) -> None:
     for mine, theirs in zip(sheet.columns, copy.columns, strict=True):
         assert mine is not None
         assert theirs is not None
-        assert mine.kinds.tolist() == theirs.kinds.tolist()
-        assert mine.numbers.tolist() == theirs.numbers.tolist()
+        assert np.array_equal(mine.kinds, theirs.kinds)
+        assert np.array_equal(mine.numbers, theirs.numbers)
     last = sheet.row_count - 1
     for row in range(0, sheet.row_count, 97):
         assert [copy.value(row, at) for at in range(10)] == [sheet.value(row, at) for at in range(10)]

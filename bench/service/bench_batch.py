@@ -22,7 +22,7 @@ from bench.questions import OURS, Prepared, Question
 from bench.rows import asked
 from core.generate import generate
 
-MONTHS, MONTHS_QUICK = 2_000, 60
+MONTHS, MONTHS_QUICK = 1_000, 60
 LOANS = 300
 ONE_JOB = "one job"
 GAIN_LEAST = 1.8

@@ -51,7 +51,7 @@ bench_commands = asked(
         seconds_most=GENERATE_SECONDS_MOST,
     ),
     Question(
-        name=f"cushion recalc, {LOANS:,} loans", prepare=_recalculated, data=_folder, repeats=5,
+        name=f"cushion recalc, {LOANS:,} loans", prepare=_recalculated, data=_folder, repeats=4,
         seconds_most=RECALC_SECONDS_MOST,
     ),
 )  # fmt: skip

@@ -27,10 +27,10 @@ from bench.service.stack import serving
 
 CONNECTIONS = 16
 """Of each API process: commands to Redis that come together share a round trip, so fewer callers cost more each."""
-DEALS = 48
+DEALS = 32
 """A workbook has one run at a time: so many that callers seldom meet at one."""
 ROUNDS = 3
-SECONDS = 2.0
+SECONDS = 1.5
 LEAST = 1.6 / 2
 """Processor time of a request with one of each, over that with two."""
 MIXES = {"evaluate": "calculate", "compliance/run": "compliance"}
