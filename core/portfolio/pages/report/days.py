@@ -223,7 +223,10 @@ def _is_title(page: ReportPage, row: int, column: int) -> bool:
 
 
 def _beside(page: ReportPage, row: int, column: int, text: str, days: DateOrder) -> AsOf | None:
-    """Return the day right of a label such as "Positions as of"; None where it is no label or another day's."""
+    """Return the day right of a label such as "Positions as of".
+
+    None where it is no label, or another day's.
+    """
     label = _AS_OF_LABEL.fullmatch(text)
     if label is None or _NO_TITLE.search(label["before"]) or _OTHERS.search(label["before"]):
         return None

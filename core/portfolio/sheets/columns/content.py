@@ -375,7 +375,10 @@ def day_in(text: str) -> float | None:
 
 
 def day_beside(label: str, value: object) -> float | None:
-    """Return the day beside a label such as "Positions as of"; None for another label, or where no day stands there."""
+    """Return the day beside a label such as "Positions as of".
+
+    None for another label, or where no day stands there.
+    """
     if not _DAY_IN.search(label[:TEXT_LENGTH_MAX]) or _OTHER_DAY.search(label[:TEXT_LENGTH_MAX]):
         return None
     if isinstance(value, float):

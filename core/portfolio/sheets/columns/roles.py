@@ -176,7 +176,7 @@ def judge(
 
 
 def _fill_gaps(columns: HeadedColumns, by_column: dict[int, RoleEvidence], judged: Iterable[int]) -> None:
-    """Give a role that no column has to the only one whose cells are plainly that.
+    """Give a role that no column has to the only one with such cells.
 
     "Final repayment" over days years after the report, "Facility class" over liens. The reader tells that cells alone
     say so.
@@ -195,7 +195,10 @@ _PLAIN_BY_CELLS: Final = frozenset(("maturity_date", "lien_type"))
 
 
 def _plainly(columns: HeadedColumns, column: int, role: str) -> tuple[float, str] | None:
-    """Return what a column's cells weigh for a role and why; None where its heading or they do not let it have it."""
+    """Return what a column's cells weigh for a role, and why.
+
+    None where they, or its heading, do not let it have it.
+    """
     words = columns.heading(column)
     if column in columns.fixed or words.against < 0 or words.weights.get(role, 0.0) < 0:
         return None

@@ -94,7 +94,10 @@ def _roles(features: Features, as_of: float | None) -> Iterator[tuple[str, float
 
 
 def of_maturity(days: NDArray[np.float64], as_of: float | None) -> tuple[float, str]:
-    """Return what a column of dates weighs as maturities beside the report's day, and why; below 0 it has none."""
+    """Return what dates weigh as maturities beside the report's day, and why.
+
+    Below 0 they are none.
+    """
     days = days[~np.isnan(days)]
     if len(days) < ROWS_MIN:
         return 0.0, ""
