@@ -374,25 +374,40 @@ def day_in(text: str) -> float | None:
     return day_of(text[:TEXT_LENGTH_MAX]) if _YEAR.search(text[:TEXT_LENGTH_MAX]) and _DAY_IN.search(text) else None
 
 
-def day_beside(label: str, value: object) -> float | None:
-    """Return the day beside a label such as "Positions as of".
+def is_label_of_day(text: str) -> bool:
+    """Return whether a text is a label of the report's day, such as "Positions as of"."""
+    return _YEAR.search(text[:TEXT_LENGTH_MAX]) is None and _says_day(text[:TEXT_LENGTH_MAX])
 
-    None for another label, or where no day stands there.
-    """
-    if not _DAY_IN.search(label[:TEXT_LENGTH_MAX]) or _OTHER_DAY.search(label[:TEXT_LENGTH_MAX]):
-        return None
+
+def _says_day(text: str) -> bool:
+    return _DAY_IN.search(text) is not None and _OTHER_DAY.search(text) is None
+
+
+def day_of_value(value: object) -> float | None:
+    """Return the day that a cell beside a label is; None where it is none."""
     if isinstance(value, float):
         return value if DAY_NUMBERS[0] < value < DAY_NUMBERS[1] else None
     return day_of(value[:TEXT_LENGTH_MAX]) if isinstance(value, str) and _YEAR.search(value[:TEXT_LENGTH_MAX]) else None
 
 
-_OTHER_DAY: Final = re.compile(r"\b(?:next|prior|previous|last|pay|clos|matur|issue|effective|reinvest)", re.IGNORECASE)
+def day_of_title(text: str) -> float | None:
+    """Return the day in a title that has no word for it, with its month and its year in full; None without one."""
+    text = text[:TEXT_LENGTH_MAX]
+    is_day = _YEAR.search(text) and _MONTH.search(text) and not _OTHER_DAY.search(text)
+    return day_of(text) if is_day else None
+
+
+_OTHER_DAY: Final = re.compile(
+    r"\b(?:next|prior|previous|last|pay|clos|matur|issue|effective|reinvest|due|notes)", re.IGNORECASE
+)
 """Words of a label whose day is not the report's."""
 
 DAY_NUMBERS: Final = (30_000, 80_000)
 """Between which serial numbers are days of 1982 to 2119."""
 
-_DAY_IN: Final = re.compile(r"\bdate\b|\bas (?:of|at)\b|\bperiod\b|\breport\b|\bended\b", re.IGNORECASE)
+_DAY_IN: Final = re.compile(
+    r"\bdate\b|\bas (?:of|at)\b|\bperiod\b|\breport\b|\bended\b|\bcut-?\s?off\b|\bvaluation\b", re.IGNORECASE
+)
 """Words of a line that states the day of a report."""
 
 

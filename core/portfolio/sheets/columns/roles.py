@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final
@@ -82,6 +82,9 @@ TITLE_ROWS: Final = 12
 TITLE_COLUMNS: Final = 6
 """Cells above a header in which the day of the report is looked for."""
 
+BESIDE_COLUMNS: Final = 3
+"""Columns right of a label in which its day is looked for."""
+
 
 @dataclass(slots=True)
 class HeadedColumns:
@@ -111,18 +114,32 @@ class HeadedColumns:
     def as_of(self) -> float | None:
         """Return the report's day as a serial, to the month; None without one.
 
-        It is the first date above the header, or one that each row has.
+        It is the first date above the header that has a word for it, or one that each row has, or any in a title.
         """
-        return next(self._dates_above(), None) or next(self._constant_dates(), None)
+        ways = (
+            self._days_by(content.day_in),
+            self._days_beside(),
+            self._constant_dates(),
+            self._days_by(content.day_of_title),
+        )
+        return next((day for days in ways for day in days), None)
 
-    def _dates_above(self) -> Iterator[float]:
+    def _texts_above(self) -> Iterator[tuple[int, int, str]]:
         for row in range(max(0, self.first - TITLE_ROWS), self.first):
             for column in range(min(self.sheet.column_count, TITLE_COLUMNS)):
-                value = self.sheet.value(row, column)
-                if not isinstance(value, str):
-                    continue
-                beside = self.sheet.value(row, column + 1) if column + 1 < self.sheet.column_count else None
-                if day := content.day_in(value) or content.day_beside(value, beside):
+                if isinstance(text := self.sheet.value(row, column), str):
+                    yield row, column, text
+
+    def _days_by(self, day_in: Callable[[str], float | None]) -> Iterator[float]:
+        for _, _, text in self._texts_above():
+            if day := day_in(text):
+                yield day
+
+    def _days_beside(self) -> Iterator[float]:
+        for row, column, text in self._texts_above():
+            if content.is_label_of_day(text):
+                values = (self.sheet.value(row, column + at) for at in range(1, BESIDE_COLUMNS + 1))
+                if day := content.day_of_value(next((value for value in values if value is not None), None)):
                     yield day
 
     def _constant_dates(self) -> Iterator[float]:
@@ -394,13 +411,12 @@ def _assign(scores: dict[int, dict[str, RoleEvidence]]) -> dict[int, RoleEvidenc
     A second column of a role keeps it as a candidate: which of them counts is decided where their values are known.
     """
     pairs = sorted(
-        ((evidence.score, -column, role) for column, roles in scores.items() for role, evidence in roles.items()),
-        reverse=True,
-    )
+        (-evidence.score, column, role) for column, roles in scores.items() for role, evidence in roles.items()
+    )  # of equals the first by name: borrowers before facilities, Moody's before S&P before Fitch
     by_column: dict[int, RoleEvidence] = {}
     first: dict[str, tuple[int, float]] = {}
-    for score, negative, role in pairs:
-        column = -negative
+    for negative, column, role in pairs:
+        score = -negative
         if column in by_column or score <= 0:
             continue
         first_column = first.get(role)
