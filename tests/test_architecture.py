@@ -39,8 +39,8 @@ WRITTEN = [
 ]
 
 CORE_FLOORS = [
-    "values words amounts labels checked confined remembered seed threads typeset charts grounding",
-    "frames native",
+    "values words amounts labels checked confined remembered seed typeset charts grounding",
+    "frames native threads",
     "grid",
     "files formula portfolio redact",
     "definition",

@@ -28,6 +28,7 @@ NO: Final = frozenset(
         "\u2610",
         "\u2612",
         "not applicable",
+        "performing",
     )
 )
 """What says yes and what says no in a column of flags, in lower case."""

@@ -15,6 +15,8 @@ from core.portfolio.cells.parsing import key
 from core.portfolio.model.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, TRANCHE_SHEETS, Mapping
 from core.portfolio.sheets import asset_classes, header, titles
 from core.portfolio.sheets.captions import with_captions
+from core.portfolio.sheets.columns import gaps
+from core.portfolio.sheets.columns.roles import HeadedColumns
 from core.portfolio.sheets.columns.vocabulary import kind_weights, tokens_of
 from core.portfolio.sheets.located import TELLING, TEMPLATE, LocatedBook, LocatedTable, SheetCandidate
 from core.portfolio.sheets.note_tables import is_named, is_note_table
@@ -490,7 +492,30 @@ def locate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> Loc
     book, candidates = _with_parts(book, mapping)
     loans, every = _choose(candidates), tuple(candidates)
     pages = () if loans is None else tuple(_pages(every, loans, mapping))
+    loans = None if loans is None else _with_gaps_filled(loans, pages, mapping)
     return LocatedBook(book, mapping, every, every, loans, pages, _of_another_day(book))
+
+
+def _with_gaps_filled(loans: LocatedTable, pages: tuple[LocatedTable, ...], mapping: Mapping) -> LocatedTable:
+    """Return the table of loans with columns that cells alone tell.
+
+    For fields that no table has.
+    """
+    if mapping.source_type != "clo_holdings":
+        return loans
+    match, sheet = loans.header, loans.sheet
+    named = set(match.columns).union(*(page.header.columns for page in pages))
+    fields = {field.target for field in mapping.fields} & gaps.PLAIN_BY_CELLS.keys() - named
+    fed = {place for places in match.columns.values() for place in places}
+    idle = [at for at in range(min(sheet.column_count, COLUMNS_MAX)) if at not in fed and at not in match.beside]
+    roles = {
+        at: match.evidence[at].role if at in match.evidence else "" for at in idle if match.texts.get(at, "").strip()
+    }
+    if not fields or not roles:
+        return loans
+    filled = gaps.fill(HeadedColumns(sheet, match.row + 1, match.texts), roles, fields)
+    columns = match.columns | {evidence.role: [column] for column, evidence in filled.items()}
+    return replace(loans, header=replace(match, columns=columns, evidence=match.evidence | filled))
 
 
 def _with_parts(book: Workbook, mapping: Mapping) -> tuple[Workbook, list[SheetCandidate]]:

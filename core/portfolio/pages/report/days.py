@@ -40,14 +40,14 @@ _AS_OF: Final = re.compile(
     rf"\s*[:\-–]?\s*(?:the\s+)?(?P<date>{_DATE})(?!\d)",
     re.IGNORECASE,
 )
-_AS_OF_LABEL: Final = re.compile(
-    r"(?P<before>.{0,60}\w\W+)(?:as (?:of|at)(?: date)?|period end(?:ing)?(?: date)?"
-    r"|(?:determination|calculation|measurement|report(?:ing)?|statement) date)\s*[:\-–]?\s*",
+_LABEL: Final = re.compile(
+    r"(?:.{0,40}\W)?(?:positions?|holdings?|portfolio|loans?|tape|assets|collateral|valuation|valued|report)\W+"
+    r"as (?:of|at)\s*:?|(?:period|quarter|month|year)[ -]end(?:ed|ing)?\s*:?|cut[ -]?off(?: date)?\s*:?",
     re.IGNORECASE,
 )
-"""A label that ends with words for the report's day, which stands beside it."""
+"""A label in a file's own words, such as "Positions as of", with the day beside it."""
 
-BESIDE_COLUMNS: Final = 3
+_BESIDE_COLUMNS: Final = 3
 """Columns right of such a label in which the day is looked for."""
 
 _PERIOD_WORDS: Final = re.compile(r"\bperiod\b", re.IGNORECASE)
@@ -157,11 +157,16 @@ def _way(text: str) -> Literal["day first", "month first", ""]:
     )
 
 
+OWN_WORDS: Final = 5
+"""The tier of a label in a file's own words, to which all else goes first."""
+
+
 class AsOf(NamedTuple):
     """A day that some line says the report is of."""
 
     tier: int
-    """0 "As of", 1 a determination date, 2 a report date, 3 a footer, 4 a title that has a date and no word for it."""
+    """0 "As of", 1 a determination date, 2 a report date, 3 a footer, 4 a title that has a date and no word for it, 5 a
+    label in the file's own words."""
     day: float
     text: str
     place: str
@@ -180,8 +185,8 @@ def as_of_lines(pages: Sequence[ReportPage], days: DateOrder) -> list[AsOf]:
                     lines.append(AsOf(tier, day, line["date"], page.place(row, column), ambiguous))
             elif (header := _COLUMN.get(key(text))) is not None:
                 lines.extend(_below(page, row, column, header, days))
-            elif (beside := _beside(page, row, column, text, days)) is not None:
-                lines.append(beside)
+            elif _LABEL.fullmatch(text) and not _OTHERS.search(text) and not _NO_TITLE.search(text):
+                lines.extend(_beside(page, row, column, days))
         for row in page.rows[:TITLE_ROWS]:
             for column, cell in page.row(row).items():
                 if row < TITLE_ROWS and cell.day >= FIRST_DAY and _is_title(page, row, column):
@@ -222,22 +227,18 @@ def _is_title(page: ReportPage, row: int, column: int) -> bool:
     )
 
 
-def _beside(page: ReportPage, row: int, column: int, text: str, days: DateOrder) -> AsOf | None:
-    """Return the day right of a label such as "Positions as of".
+def _beside(page: ReportPage, row: int, column: int, days: DateOrder) -> Iterator[AsOf]:
+    """Yield the day right of a label.
 
-    None where it is no label, or another day's.
+    Only where no other day stands there, and nothing before it.
     """
-    label = _AS_OF_LABEL.fullmatch(text)
-    if label is None or _NO_TITLE.search(label["before"]) or _OTHERS.search(label["before"]):
-        return None
-    for at in range(column + 1, column + 1 + BESIDE_COLUMNS):
-        cell = page.cell(row, at)
-        day, is_ambiguous = days.of(cell)
-        if day >= FIRST_DAY:
-            return AsOf(2, day, cell.text or f"{day_of(day)}", page.place(row, at), is_ambiguous)
-        if cell.text:
-            break
-    return None
+    cells = [(at, page.cell(row, at)) for at in range(column + 1, column + 1 + _BESIDE_COLUMNS)]
+    filled = [(at, cell) for at, cell in cells if cell.text or cell.number == cell.number or cell.day == cell.day]
+    dated = [(at, cell, *days.of(cell)) for at, cell in filled if cell.text or cell.day == cell.day]
+    dated = [each for each in dated if each[2] >= FIRST_DAY]
+    if len(dated) == 1 and dated[0][0] == filled[0][0]:
+        at, cell, day, is_ambiguous = dated[0]
+        yield AsOf(OWN_WORDS, day, cell.text or f"{day_of(day)}", page.place(row, at), is_ambiguous)
 
 
 def _below(page: ReportPage, row: int, column: int, tier: int, days: DateOrder) -> Iterator[AsOf]:
@@ -257,9 +258,15 @@ def is_report_day(pages: Sequence[ReportPage], place: str) -> bool:
     """Return whether the words are those of the day on which a report is made."""
     for page in pages:
         for row, column, text in page.texts():
-            if _REPORT_DAY.search(text) and place in (page.place(row, column), page.place(row, column + 1)):
+            is_label = _REPORT_DAY.search(text) or _LABEL.fullmatch(text)
+            if is_label and place in (page.place(row, column + at) for at in range(_BESIDE_COLUMNS + 1)):
                 return True
     return False
+
+
+_WEAK_PLACES: Final = {
+    3: "a footer only", 4: "a title that does not say what it is", OWN_WORDS: "a label in the file's own words only",
+}  # fmt: skip
 
 
 def choose_day(lines: Sequence[AsOf]) -> tuple[AsOf | None, list[DataWarning]]:
@@ -276,8 +283,7 @@ def choose_day(lines: Sequence[AsOf]) -> tuple[AsOf | None, list[DataWarning]]:
         warnings.append(
             DataWarning("as_of_conflict", f"pages say different days: {day_of(best.day)} is used, not {others}")
         )
-    if tier >= 3:
-        where = "a footer only" if tier == 3 else "a title that does not say what it is"
+    if where := _WEAK_PLACES.get(tier):
         warnings.append(DataWarning("as_of_footer", f"the day {day_of(best.day)} stands in {where} ({best.place})"))
     return best, warnings
 

@@ -337,7 +337,7 @@ def _add_as_of(
     if label is not None and not label.rank[0]:
         return
     line, new_warnings = dates.choose_day(dates.as_of_lines(pages, days))
-    if line is None or (label is not None and line.tier > label.rank[1]):
+    if line is None or (label is not None and (line.tier > label.rank[1] or line.tier == dates.OWN_WORDS)):
         return
     fields["as_of"], cells["deal.as_of"] = line.day, line.place
     warnings += new_warnings

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from core.grid.column import Column
 from core.grid.sheet import Sheet
 from core.portfolio.cells import parsing
+from core.portfolio.cells.flags import FLAG_WORDS
 from core.portfolio.cells.identifiers import is_sound
 from core.portfolio.cells.parsing import BLANK, BOOLEAN, DATE, NUMBER, TEXT, decode, key
 from core.portfolio.cells.rate_cells import rate_cell
@@ -54,7 +55,7 @@ WORD_OF_MARK: Final = {
     "flag": "yes or no", "legal": "names with a legal form", "facility": "names of facilities", "lien": "liens",
     "type": "kinds of assets", "index": "reference rates", "coupon": "fixed or floating", "frequency": "periods",
     "industry": "industries", "industry_b": "industries of S&P's list", "code": "identifiers", "watch": "watches",
-    "rate": "rates with an index",
+    "rate": "rates with an index", "default": "performing or defaulted",
 }  # fmt: skip
 """What a reader is shown for a mark."""
 
@@ -122,6 +123,7 @@ _DATE: Final = re.compile(
     r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?[ -]*(?:\d{1,2},? ?)?(?:'?\d{2}|\d{4})",
     re.IGNORECASE,
 )
+_DEFAULT_WORDS: Final = (FLAG_WORDS["is_defaulted"] - {"d"}) | {"performing", "accrual", "accruing", "not in default"}
 _FLAGS: Final = frozenset(("y", "n", "yes", "no", "true", "false", "x", "t", "f"))
 _COUPONS: Final = frozenset(("fixed", "floating", "float", "fix", "fixed rate", "floating rate", "variable", "flt"))
 _COUNTRY_CODES: Final = frozenset(code.lower() for code in COUNTRIES)
@@ -174,6 +176,7 @@ def marks(text: str) -> frozenset[str]:
     by_words = (
         ("index", _INDEX.search(words) or parsing.base_rate(text) == "PRIME"),
         ("flag", is_flag),
+        ("default", words in _DEFAULT_WORDS),
         ("coupon", words in _COUPONS),
         ("currency", lower in _CURRENCIES or parsing.currency(text).lower() in _CURRENCIES),
         ("country", not is_flag and (parsing.country(text) != text or lower in _COUNTRY_CODES)),
@@ -374,40 +377,7 @@ def day_in(text: str) -> float | None:
     return day_of(text[:TEXT_LENGTH_MAX]) if _YEAR.search(text[:TEXT_LENGTH_MAX]) and _DAY_IN.search(text) else None
 
 
-def is_label_of_day(text: str) -> bool:
-    """Return whether a text is a label of the report's day, such as "Positions as of"."""
-    return _YEAR.search(text[:TEXT_LENGTH_MAX]) is None and _says_day(text[:TEXT_LENGTH_MAX])
-
-
-def _says_day(text: str) -> bool:
-    return _DAY_IN.search(text) is not None and _OTHER_DAY.search(text) is None
-
-
-def day_of_value(value: object) -> float | None:
-    """Return the day that a cell beside a label is; None where it is none."""
-    if isinstance(value, float):
-        return value if DAY_NUMBERS[0] < value < DAY_NUMBERS[1] else None
-    return day_of(value[:TEXT_LENGTH_MAX]) if isinstance(value, str) and _YEAR.search(value[:TEXT_LENGTH_MAX]) else None
-
-
-def day_of_title(text: str) -> float | None:
-    """Return the day in a title that has no word for it, with its month and its year in full; None without one."""
-    text = text[:TEXT_LENGTH_MAX]
-    is_day = _YEAR.search(text) and _MONTH.search(text) and not _OTHER_DAY.search(text)
-    return day_of(text) if is_day else None
-
-
-_OTHER_DAY: Final = re.compile(
-    r"\b(?:next|prior|previous|last|pay|clos|matur|issue|effective|reinvest|due|notes)", re.IGNORECASE
-)
-"""Words of a label whose day is not the report's."""
-
-DAY_NUMBERS: Final = (30_000, 80_000)
-"""Between which serial numbers are days of 1982 to 2119."""
-
-_DAY_IN: Final = re.compile(
-    r"\bdate\b|\bas (?:of|at)\b|\bperiod\b|\breport\b|\bended\b|\bcut-?\s?off\b|\bvaluation\b", re.IGNORECASE
-)
+_DAY_IN: Final = re.compile(r"\bdate\b|\bas (?:of|at)\b|\bperiod\b|\breport\b|\bended\b", re.IGNORECASE)
 """Words of a line that states the day of a report."""
 
 
@@ -454,6 +424,7 @@ _BY_MARK: Final = (
     ("facility", MOST, 4.5, ("facility_name",)), ("facility", MOST, 4.0, ("description",)),
     ("industry", MOST, 3.5, ("industry_a", "industry_b", "industry_c")), ("industry_b", 0.15, 1.2, ("industry_b",)),
     ("flag", NEARLY_ALL, 2.2, ("is_*", "cov_lite", "participation", "x_flag")),
+    ("default", MOST, 4.0, ("is_defaulted",)),
     ("rate", 0.5, 5.0, ("spread",)), ("rate", 0.5, -3.0, ("all_in_rate", "base_rate", "base_rate_level")),
     ("watch", MOST, 3.0, ("watch_a", "watch_b", "watch_c")),
 )  # fmt: skip
@@ -497,10 +468,7 @@ def _are_day_numbers(features: Features) -> bool:
     sizes = features.sizes
     if not len(sizes) or features.number < 0.5:
         return False
-    return bool(
-        ((sizes > 19_900_000) & (sizes < 21_000_000)).all()
-        or ((sizes > DAY_NUMBERS[0]) & (sizes < DAY_NUMBERS[1])).all()
-    )
+    return bool(((sizes > 19_900_000) & (sizes < 21_000_000)).all() or ((sizes > 30_000) & (sizes < 80_000)).all())
 
 
 def _are_no_figures(features: Features) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final
@@ -82,9 +82,6 @@ TITLE_ROWS: Final = 12
 TITLE_COLUMNS: Final = 6
 """Cells above a header in which the day of the report is looked for."""
 
-BESIDE_COLUMNS: Final = 3
-"""Columns right of a label in which its day is looked for."""
-
 
 @dataclass(slots=True)
 class HeadedColumns:
@@ -114,32 +111,15 @@ class HeadedColumns:
     def as_of(self) -> float | None:
         """Return the report's day as a serial, to the month; None without one.
 
-        It is the first date above the header that has a word for it, or one that each row has, or any in a title.
+        It is the first date above the header, or one that each row has.
         """
-        ways = (
-            self._days_by(content.day_in),
-            self._days_beside(),
-            self._constant_dates(),
-            self._days_by(content.day_of_title),
-        )
-        return next((day for days in ways for day in days), None)
+        return next(self._dates_above(), None) or next(self._constant_dates(), None)
 
-    def _texts_above(self) -> Iterator[tuple[int, int, str]]:
+    def _dates_above(self) -> Iterator[float]:
         for row in range(max(0, self.first - TITLE_ROWS), self.first):
             for column in range(min(self.sheet.column_count, TITLE_COLUMNS)):
-                if isinstance(text := self.sheet.value(row, column), str):
-                    yield row, column, text
-
-    def _days_by(self, day_in: Callable[[str], float | None]) -> Iterator[float]:
-        for _, _, text in self._texts_above():
-            if day := day_in(text):
-                yield day
-
-    def _days_beside(self) -> Iterator[float]:
-        for row, column, text in self._texts_above():
-            if content.is_label_of_day(text):
-                values = (self.sheet.value(row, column + at) for at in range(1, BESIDE_COLUMNS + 1))
-                if day := content.day_of_value(next((value for value in values if value is not None), None)):
+                value = self.sheet.value(row, column)
+                if isinstance(value, str) and (day := content.day_in(value)):
                     yield day
 
     def _constant_dates(self) -> Iterator[float]:
@@ -188,45 +168,7 @@ def judge(
         elif evidence.role.startswith("watch_") and column not in known and not columns.heading(column).names_agency:
             by_column[column] = replace(evidence, role="x_flag")  # a list of the manager's own
     _name_facilities(columns, by_column)
-    _fill_gaps(columns, by_column, scores)
     return by_column
-
-
-def _fill_gaps(columns: HeadedColumns, by_column: dict[int, RoleEvidence], judged: Iterable[int]) -> None:
-    """Give a role that no column has to the only one with such cells.
-
-    "Final repayment" over days years after the report, "Facility class" over liens. The reader tells that cells alone
-    say so.
-    """
-    taken = {evidence.role for evidence in by_column.values()}
-    roles = {at: by_column[at].role if at in by_column else "" for at in judged}
-    idle = [at for at, role in roles.items() if not role or is_sink(role)]
-    for role in _PLAIN_BY_CELLS - taken:
-        plain = [(at, why) for at in idle if (why := _plainly(columns, at, role))]
-        if len(plain) == 1:
-            (column, (weight, reason)) = plain[0]
-            by_column[column] = RoleEvidence(role, 0.0, weight, margin=0.0, reasons=(reason,))
-
-
-_PLAIN_BY_CELLS: Final = frozenset(("maturity_date", "lien_type"))
-
-
-def _plainly(columns: HeadedColumns, column: int, role: str) -> tuple[float, str] | None:
-    """Return what a column's cells weigh for a role, and why.
-
-    None where they, or its heading, do not let it have it.
-    """
-    words = columns.heading(column)
-    if column in columns.fixed or words.against < 0 or words.weights.get(role, 0.0) < 0:
-        return None
-    features = columns.features(column)
-    if features.filled < content.ROWS_FOR_ROLE:
-        return None
-    if role == "lien_type":
-        return content.evidence(role, features) if features.share("lien alone") >= MOST else None
-    day = columns.as_of() if features.date >= MOST else None
-    weight, reason = (0.0, "") if day is None else unnamed.of_maturity(features.days, day)
-    return (weight, reason) if weight > 0 else None
 
 
 def _name_facilities(columns: HeadedColumns, by_column: dict[int, RoleEvidence]) -> None:

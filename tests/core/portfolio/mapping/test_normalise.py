@@ -281,7 +281,7 @@ def test_standard_fields_read_as_the_market_writes(name: str, value: Any, target
 
 
 def test_a_word_in_a_standard_flag_that_is_neither_yes_nor_no_is_warned_about() -> None:
-    normalised = normalise_rows(PROFILES["standard_clo"], [{"Defaulted": "Performing"}])
+    normalised = normalise_rows(PROFILES["standard_clo"], [{"Defaulted": "Watched"}])
     assert fault_places(normalised.warnings) == [(1, "is_defaulted", "type")]
 
 

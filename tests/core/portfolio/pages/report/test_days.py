@@ -40,6 +40,8 @@ def read_day(make_book: MakeBook, cover: list[Any], column: tuple[str, Any] | No
         [["Collection Period", "10 May 2025 - 11 June 2025"], ["Determination Date", "9 June 2025"]],
         [["Positions as of", "9 June 2025"], ["Next Payment Date", "20 June 2025"]],
         [["Loan tape as at:", None, "9 June 2025"]],
+        [["Manager's report", None, "Period ended", "9-Jun-2025"]],
+        [["Cut-off:", "9 June 2025"]],
         [["Ratings as of", "1 June 2025"], ["Portfolio valued as of", "9 June 2025"]],
     ],
 )
@@ -75,6 +77,36 @@ def test_another_period_says_no_day(make_book: MakeBook, text: str) -> None:
     assert read_day(make_book, [["Cover"], [None], [None], [None], [None], [None], [None], [text]]).deal.as_of is None
 
 
-@every("label", ["Next determination date", "Prices as of", "Previous report date", "Loans as of the last sale"])
-def test_a_label_of_another_day_says_none(make_book: MakeBook, label: str) -> None:
-    assert read_day(make_book, [[label, "9 June 2025"]]).deal.as_of is None
+@every(
+    "row",
+    [
+        ["Next portfolio as of", "9 June 2025"],
+        ["Prices of the portfolio as of", "9 June 2025"],
+        ["Indenture dated as of", "9 June 2025"],
+        ["Ramp-up period end", "9 June 2025"],
+        ["Following determination date", "9 June 2025"],
+        ["Collateral as of", 1_234_567.89],
+        ["Collateral as of", 45_678.9, "9 June 2025"],
+        ["Positions as of", "31 December 2024", "9 June 2025"],
+        ["Positions as of", None, None, None, "9 June 2025"],
+        ["Positions as of", "the cut-off", "9 June 2025"],
+    ],
+)
+def test_what_stands_beside_a_label_is_not_always_the_day(make_book: MakeBook, row: list[Any]) -> None:
+    assert read_day(make_book, [[None], [None], [None], [None], [None], [None], [None], row]).deal.as_of is None
+
+
+@every("known", [["Report Date", "9 June 2025"], ["Valuation Date", "9 June 2025"], ["Report as of 9 June 2025"]])
+def test_a_label_in_the_files_own_words_gives_way_to_known_ones(make_book: MakeBook, known: list[Any]) -> None:
+    for cover in ([known, ["Portfolio as of", "1 March 2020"]], [["Portfolio as of", "1 March 2020"], known]):
+        day = read_day(make_book, cover).deal.as_of
+        assert day is not None
+        assert f"{day_of(day)}" == DAY
+
+
+def test_a_day_by_such_a_label_alone_is_told(make_book: MakeBook) -> None:
+    portfolio = read_day(make_book, [["Positions as of", "9 June 2025"]])
+    assert "as_of_footer" in {warning.code for warning in portfolio.notes.warnings}
+    by_column = read_day(make_book, [["Positions as of", "12 June 2025"]], ("As Of Date", "2025-06-09"))
+    assert by_column.deal.as_of is not None
+    assert f"{day_of(by_column.deal.as_of)}" == DAY

@@ -32,13 +32,13 @@ LEVELS = [(4.3188, 4.3263)[at % 2] for at in range(ROWS)]
 PAID = [96.0 + (at * 29 % 40) / 9 for at in range(ROWS)]
 COUPONS = [4.3188 + (3.0, 3.5, 4.25, 5.0)[at % 4] for at in range(ROWS)]
 SPREADS = [(3.0, 3.5, 4.25, 5.0)[at % 4] for at in range(ROWS)]
-BASE: dict[str, list[Any]] = {"Issuer": NAMES, "Par Amount": PAR, "Price": PRICES}
+BASE = {"Issuer": NAMES, "Par Amount": PAR, "Price": PRICES}
 
 
-def roles(make_sheet: MakeSheet, columns: dict[str, list[Any]], *title: Any) -> dict[int, str]:
+def roles(make_sheet: MakeSheet, columns: dict[str, list[Any]], title: str = "As of April 09, 2025") -> dict[int, str]:
     """Return the roles of a table's columns; headings of one blank or more are blank."""
     rows = [
-        title or ["As of April 09, 2025"],
+        [title],
         [],
         [heading.strip() or None for heading in columns],
         *map(list, zip(*columns.values(), strict=True)),
@@ -93,66 +93,8 @@ def test_cells_of_another_meaning_do_not_have_the_role(make_sheet: MakeSheet, ce
 
 
 def test_dates_years_apart_are_maturities_where_the_day_of_the_report_is_not_known(make_sheet: MakeSheet) -> None:
-    assert roles(make_sheet, BASE | {" ": MATURITIES}, "Holdings")[3] == "maturity_date"
+    assert roles(make_sheet, BASE | {" ": MATURITIES}, title="Holdings")[3] == "maturity_date"
 
 
 def test_few_cells_tell_nothing(make_sheet: MakeSheet) -> None:
     assert 3 not in roles(make_sheet, BASE | {" ": [*MATURITIES[:4], *[None] * (ROWS - 4)]})
-
-
-LIENS = [("First Lien", "Second Lien", "Senior Secured Bond")[at % 3] for at in range(ROWS)]
-
-
-@pytest.mark.parametrize(
-    ("heading", "cells", "role"),
-    [("Final repayment", MATURITIES, "maturity_date"), ("Facility class", LIENS, "lien_type")],
-)
-def test_a_role_that_no_column_has_is_that_of_the_only_cells_that_are_plainly_it(
-    make_sheet: MakeSheet, heading: str, cells: list[Any], role: str
-) -> None:
-    assert roles(make_sheet, BASE | {heading: cells})[3] == role
-
-
-@pytest.mark.parametrize(
-    "title",
-    [
-        ("As of April 09, 2025",),
-        ("Cut-off: 9 April 2025",),
-        ("Harbour Lane CLO III - 9 April 2025",),
-        ("Positions as of", date(2025, 4, 9)),
-        ("Valuation as at", None, "9 April 2025"),
-        ("Next payment date", date(2040, 4, 9), "Report date", date(2025, 4, 9)),
-    ],
-)
-def test_the_day_that_maturities_lie_after_stands_in_a_line_or_beside_its_label(
-    make_sheet: MakeSheet, title: tuple[Any, ...]
-) -> None:
-    assert roles(make_sheet, BASE | {"Final repayment": MATURITIES}, *title)[3] == "maturity_date"
-
-
-@pytest.mark.parametrize("title", ["Notes due April 2025", "Last closing: April 2025", "Report 12", "April", "2025"])
-def test_a_line_of_another_day_is_none_to_compare_with(make_sheet: MakeSheet, title: str) -> None:
-    assert 3 not in roles(make_sheet, BASE | {"Final repayment": MATURITIES}, title)
-
-
-def test_of_roles_that_weigh_the_same_the_more_common_is_taken(make_sheet: MakeSheet) -> None:
-    columns = {"Asset": NAMES, "Par Amount": PAR, "Price": PRICES, "Rating (M)": MOODYS, "Rating (S)": SP}
-    result = roles(make_sheet, columns)
-    assert (result[0], result[3], result[4]) == ("borrower_name", "rating_a", "rating_b")
-
-
-@pytest.mark.parametrize(
-    ("more", "title"),
-    [
-        ({"Repaid in full": MATURITIES, "Last draw-down": MATURITIES}, "As of April 09, 2025"),  # which of them?
-        ({"Repaid in full": MATURITIES, "Maturity": MATURITIES}, "As of April 09, 2025"),
-        ({"Next reset": MATURITIES}, "As of April 09, 2025"),
-        ({"Repaid in full": MATURITIES}, "Holdings"),  # no day to compare with
-        ({"Repaid in full": [date(2021, 5, 4) + timedelta(days=9 * at) for at in range(ROWS)]}, "As of April 09, 2025"),
-        ({"Repaid in full": [*MATURITIES[:4], *[None] * (ROWS - 4)]}, "As of April 09, 2025"),
-    ],
-)
-def test_a_heading_without_known_words_gets_no_role_by_its_cells_else(
-    make_sheet: MakeSheet, more: dict[str, list[Any]], title: str
-) -> None:
-    assert roles(make_sheet, BASE | more, title).get(3, "") != "maturity_date"

@@ -1,0 +1,135 @@
+"""Find columns for fields that no heading names, by cells that tell them.
+
+All of it is a guess that the reader tells: such a column makes the warning `ambiguous_column`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from core.grid.sheet import Sheet
+from core.portfolio.sheets.columns import content, unnamed
+from core.portfolio.sheets.columns.content import MOST, NEARLY_ALL
+from core.portfolio.sheets.columns.evidence import RoleEvidence
+from core.portfolio.sheets.columns.roles import TITLE_COLUMNS, TITLE_ROWS, HeadedColumns
+from core.values import Kind
+
+PLAIN_BY_CELLS: Final = {
+    "maturity_date": ("maturity_date", "date", NEARLY_ALL, frozenset(("",))),
+    "lien_type": ("lien_type", "lien", NEARLY_ALL, frozenset(("", "x_class"))),
+    "is_defaulted": ("is_defaulted", "default", NEARLY_ALL, frozenset(("",))),
+    "industry": ("industry_a", "industry", MOST, frozenset(("",))),
+}
+"""Field -> its name among words, the mark of the cells and its least share, and the roles that such a column may have
+by its heading: none, or that of a class, as in "Facility class"."""
+
+NAMES_MOST: Final = 0.5
+"""Share of distinct texts above which they are names of companies, which have words of industries in them."""
+
+_OTHER_DATES: Final = re.compile(
+    r"\b(?:call|reset|review|exit|hedg|swap|standstill|lock|insur|covenant|trad|settl|clos|vintag|origin|fund|drawn?|start|begin"
+    r"|effective|first|next|last|prior|previous|rating|rate|pric|quote|issue|purchas|acquir|sold|pay|coupon|record|updat"
+    r"|commit|report|valu|as of|protect|expir)",
+    re.IGNORECASE,
+)
+"""Words of headings over days that are no maturities."""
+
+_DAY: Final = re.compile(
+    r"\b\d{1,2}(?:st|nd|rd|th)?[-\s./]{1,2}(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[-\s,./]{1,2}20\d\d\b"
+    r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s\d{1,2}(?:st|nd|rd|th)?,?\s20\d\d\b"
+    r"|\b20\d\d-\d\d-\d\d\b",
+    re.IGNORECASE,
+)
+"""A day of this century in a line, its month in words or by ISO 8601."""
+
+_OF_REPORT: Final = re.compile(
+    r"(?:.*\W)?(?:positions?|holdings?|portfolio|loans?|tape|assets|collateral|valuation|report)\W+as (?:of|at)\s*:?"
+    r"|(?:period|quarter|month|year)[ -]end(?:ed|ing)?\s*:?|cut[ -]?off(?: date)?\s*:?|(?:report|valuation) date\s*:?",
+    re.IGNORECASE,
+)
+"""A label of the report's day, which stands beside it."""
+
+_OTHER_DAY: Final = re.compile(
+    r"next|prior|previous|last|pay|clos|matur|issue|effective|reinvest|due|notes|legal|final|stated|incept|form|found|call"
+    r"|invest|ramp|warehouse|trade|indenture",
+    re.IGNORECASE,
+)
+"""Words of a line whose day is not the report's."""
+
+BESIDE_COLUMNS: Final = 3
+"""Columns right of a label in which its day is looked for."""
+
+
+def fill(columns: HeadedColumns, roles: dict[int, str], fields: Collection[str]) -> dict[int, RoleEvidence]:
+    """Return the only column with the cells of each field, where there is just one.
+
+    Args:
+        roles: column -> the role that its heading and cells have given it; "" without one.
+        fields: those that no sheet of the workbook has, of `PLAIN_BY_CELLS`.
+    """
+    filled: dict[int, RoleEvidence] = {}
+    day = _day_of(columns) if "maturity_date" in fields else None
+    for field in PLAIN_BY_CELLS.keys() & fields:
+        plain = [
+            (column, why) for column, role in roles.items() if (why := _plainly(columns, column, role, field, day))
+        ]
+        if len(plain) == 1:
+            ((column, (weight, reason)),) = plain
+            filled[column] = RoleEvidence(field, 0.0, weight, margin=0.0, reasons=(reason,))
+    return filled
+
+
+def _plainly(columns: HeadedColumns, column: int, role: str, field: str, day: float | None) -> tuple[float, str] | None:
+    """Return what a column's cells weigh for a field, and why.
+
+    None where they, or its heading, do not let it have it.
+    """
+    name, mark, least, allowed = PLAIN_BY_CELLS[field]
+    words = columns.heading(column)
+    if role not in allowed or words.against < 0 or words.weights.get(name, 0.0) < 0:
+        return None
+    features = columns.features(column)
+    if features.filled < content.ROWS_FOR_ROLE:
+        return None
+    if field == "maturity_date":
+        if day is None or features.date < least or _OTHER_DATES.search(columns.texts.get(column, "")):
+            return None
+        weight, reason = unnamed.of_maturity(features.days, day)
+        return (weight, reason) if weight > 0 else None
+    if features.share(mark) < least or (field == "industry" and features.distinct > NAMES_MOST):
+        return None
+    return content.evidence(name, features)
+
+
+def _day_of(columns: HeadedColumns) -> float | None:
+    """Return the report's day as a serial, to the month; None without one."""
+    return columns.as_of() or next(_days_above(columns.sheet, columns.first), None)
+
+
+def _days_above(sheet: Sheet, first: int) -> Iterator[float]:
+    """Yield the days of lines, which begin their row, and beside labels."""
+    for row in range(max(0, first - TITLE_ROWS), first):
+        begins = True
+        for column in range(min(sheet.column_count, TITLE_COLUMNS)):
+            text = sheet.value(row, column)
+            is_first, begins = begins, begins and text is None
+            if not isinstance(text, str) or len(text) > content.TEXT_LENGTH_MAX or _OTHER_DAY.search(text):
+                continue
+            if is_first and _DAY.search(text):
+                yield content.day_of(text)
+            elif _OF_REPORT.fullmatch(text.strip()):
+                yield from _days_beside(sheet, row, column)
+
+
+def _days_beside(sheet: Sheet, row: int, column: int) -> Iterator[float]:
+    """Yield the first day right of a label."""
+    for at in range(column + 1, column + 1 + BESIDE_COLUMNS):
+        value = sheet.value(row, at)
+        if isinstance(value, str) and _DAY.search(value[: content.TEXT_LENGTH_MAX]):
+            yield content.day_of(value[: content.TEXT_LENGTH_MAX])
+        elif isinstance(value, float) and sheet.kind(row, at) == Kind.DATE:
+            yield value
+        if value is not None:
+            return
