@@ -22,7 +22,7 @@ from bench.questions import OURS, Prepared, Work, timed_in_turn
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 FITTED = 3
 """An exponent is that of so many sizes, the largest: what a call costs whatever its rows hides the first."""
-ROUNDS = 2
+ROUNDS = 3
 """A round goes through all sizes, so that a drift of the machine's speed meets all."""
 
 

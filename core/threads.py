@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from typing import Any, Final, TypeVar
 
@@ -76,12 +76,15 @@ def threads_for(most: int) -> int:
 def by_threads(work: Callable[[int, int], None], count: int, most: int) -> None:
     """Call `work` with the bounds of shares of so many parts, each share by a thread."""
     threads = threads_for(most)
-    bounds = [count * at // threads for at in range(threads + 1)]
+    shares = [(count * at // threads, count * (at + 1) // threads) for at in range(threads)]
     if threads == 1:
-        work(0, count)
+        work(*shares[0])
         return
     with ThreadPoolExecutor(threads - 1) as executor:
-        others = [executor.submit(work, *bounds[at : at + 2]) for at in range(1, threads)]
-        work(*bounds[:2])
+        others: list[Future[None]] = []
+        with suppress(RuntimeError):  # there are no more threads to be had: the caller does what is left
+            others.extend(executor.submit(work, *share) for share in shares[1:])
+        for share in (shares[0], *shares[1 + len(others) :]):
+            work(*share)
         for future in others:
             future.result()

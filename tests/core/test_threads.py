@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from core.threads import working
+from core import threads as own_threads
+from core.threads import by_threads, working
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 8])
@@ -43,3 +45,33 @@ def test_shares_are_all_there_is(count: int) -> None:
     with working(3) as threads:
         firsts, lasts = threads.shares(count)
     assert [at for first, last in zip(firsts, lasts, strict=True) for at in range(first, last)] == list(range(count))
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_each_part_is_in_one_share(count: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_threads, "threads_for", lambda most: threads)
+    parts: list[int] = []
+    by_threads(lambda first, last: parts.extend(range(first, last)), count, threads)
+    assert sorted(parts) == list(range(count))
+
+
+def test_where_no_thread_is_to_be_had_the_caller_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(own_threads, "threads_for", lambda most: 3)
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", refuse)
+    parts: list[int] = []
+    by_threads(lambda first, last: parts.extend(range(first, last)), 6, 3)
+    assert sorted(parts) == list(range(6))
+
+
+def test_what_a_share_raises_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def work(first: int, last: int) -> None:
+        if last == 6:
+            raise MemoryError
+
+    monkeypatch.setattr(own_threads, "threads_for", lambda most: 3)
+    with pytest.raises(MemoryError):
+        by_threads(work, 6, 3)

@@ -47,6 +47,9 @@ _LABEL: Final = re.compile(
 )
 """A label in a file's own words, such as "Positions as of", with the day beside it."""
 
+_COMPARED: Final = re.compile(r"\b(?:baseline|compar|chang|initial|target|since|versus|vs)", re.IGNORECASE)
+"""Words before "as of" whose day is one to compare with."""
+
 _BESIDE_COLUMNS: Final = 3
 """Columns right of such a label in which the day is looked for."""
 
@@ -185,7 +188,7 @@ def as_of_lines(pages: Sequence[ReportPage], days: DateOrder) -> list[AsOf]:
                     lines.append(AsOf(tier, day, line["date"], page.place(row, column), ambiguous))
             elif (header := _COLUMN.get(key(text))) is not None:
                 lines.extend(_below(page, row, column, header, days))
-            elif _LABEL.fullmatch(text) and not _OTHERS.search(text) and not _NO_TITLE.search(text):
+            elif _is_label(text):
                 lines.extend(_beside(page, row, column, days))
         for row in page.rows[:TITLE_ROWS]:
             for column, cell in page.row(row).items():
@@ -224,6 +227,12 @@ def _is_title(page: ReportPage, row: int, column: int) -> bool:
     return len(cells) <= 2 and not any(
         at == column - 1 or (at < column and (cell.text.endswith(":") or _NO_TITLE.search(cell.text)))
         for at, cell in cells.items()
+    )
+
+
+def _is_label(text: str) -> bool:
+    return _LABEL.fullmatch(text) is not None and not any(
+        words.search(text) for words in (_OTHERS, _NO_TITLE, _COMPARED)
     )
 
 

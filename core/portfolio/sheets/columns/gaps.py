@@ -29,9 +29,10 @@ NAMES_MOST: Final = 0.5
 """Share of distinct texts above which they are names of companies, which have words of industries in them."""
 
 _OTHER_DATES: Final = re.compile(
-    r"\b(?:call|reset|review|exit|hedg|swap|standstill|lock|insur|covenant|trad|settl|clos|vintag|origin|fund|drawn?|start|begin"
-    r"|effective|first|next|last|prior|previous|rating|rate|pric|quote|issue|purchas|acquir|sold|pay|coupon|record|updat"
-    r"|commit|report|valu|as of|protect|expir)",
+    r"\b(?:acquir|amorti|as of|begin|by\b|call|clos|commit|coupon|covenant|drawn?|effective|exercis|exit|expir|fallback"
+    r"|first|from\b|fund|hedg|insur|issue|last|lock|next|off\b|origin|pay|prepay|previous|pric|prior|protect|purchas"
+    r"|quote|rate|rating|record|refinanc|reinvest|report|reset|restruct|review|rolls?\b|settl|sofr|sold|standstill|start"
+    r"|stop|swap|trad|until|updat|valu|vintag|warrant|window|[a-z]*ibor)",
     re.IGNORECASE,
 )
 """Words of headings over days that are no maturities."""

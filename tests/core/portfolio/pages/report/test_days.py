@@ -83,6 +83,7 @@ def test_another_period_says_no_day(make_book: MakeBook, text: str) -> None:
         ["Next portfolio as of", "9 June 2025"],
         ["Prices of the portfolio as of", "9 June 2025"],
         ["Indenture dated as of", "9 June 2025"],
+        ["Compared with positions as of", "9 June 2025"],
         ["Ramp-up period end", "9 June 2025"],
         ["Following determination date", "9 June 2025"],
         ["Collateral as of", 1_234_567.89],

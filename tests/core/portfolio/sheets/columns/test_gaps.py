@@ -20,7 +20,7 @@ INDUSTRIES = [("Software", "Insurance", "Chemicals & Plastics")[at % 3] for at i
 STATES = ["Defaulted" if at % 9 == 0 else "Performing" for at in range(ROWS)]
 OTHER_DAYS = (
     "Next reset", "First Call Date", "Call protection ends", "Hedge expires", "Review Date", "Lock-up", "Vintage",
-    "Rating Date", "Price as of",
+    "Rating Date", "Price as of", "Warrant exercise by", "Reinvestment stops", "EURIBOR fallback",
 )  # fmt: skip
 PAST = [date(2021, 5, 4) + timedelta(days=9 * at) for at in range(ROWS)]
 
