@@ -17,7 +17,7 @@ WARNING_CODES: Final = {
     "loan_data": "a key of a trade's loan_data does nothing",
     "ambiguous_date": "a date could be read with day and month the other way round",
     "as_of_conflict": "pages say different days",
-    "as_of_footer": "the day stands in a footer only, and may be that of printing",
+    "as_of_footer": "the day stands in a footer, a title or a label of a file's own words, and may be another one",
     "file_left_out": "a file that came along with others was not read",
     "pool_left_out": "files or columns of a pool were left out, or some files lack a column",
     "lots_not_added": "rows of a pool with one identifier are not added up to one loan",
