@@ -488,20 +488,24 @@ def locate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> Loc
     if sheet is not None:
         candidates = _candidates(book, mapping)
         considered = tuple(candidate for candidate in candidates if candidate.sheet.index == book[sheet].index)
-        return LocatedBook(book, mapping, tuple(candidates), considered, _choose(considered), old=_of_another_day(book))
+        loans = _with_gaps_filled(_choose(considered), (), mapping)
+        return LocatedBook(book, mapping, tuple(candidates), considered, loans, old=_of_another_day(book))
     book, candidates = _with_parts(book, mapping)
     loans, every = _choose(candidates), tuple(candidates)
     pages = () if loans is None else tuple(_pages(every, loans, mapping))
-    loans = None if loans is None else _with_gaps_filled(loans, pages, mapping)
-    return LocatedBook(book, mapping, every, every, loans, pages, _of_another_day(book))
+    return LocatedBook(
+        book, mapping, every, every, _with_gaps_filled(loans, pages, mapping), pages, _of_another_day(book)
+    )
 
 
-def _with_gaps_filled(loans: LocatedTable, pages: tuple[LocatedTable, ...], mapping: Mapping) -> LocatedTable:
+def _with_gaps_filled(
+    loans: LocatedTable | None, pages: tuple[LocatedTable, ...], mapping: Mapping
+) -> LocatedTable | None:
     """Return the table of loans with columns that cells alone tell.
 
     For fields that no table has.
     """
-    if mapping.source_type != "clo_holdings":
+    if loans is None or mapping.source_type != "clo_holdings":
         return loans
     match, sheet = loans.header, loans.sheet
     named = set(match.columns).union(*(page.header.columns for page in pages))
