@@ -77,8 +77,8 @@ def _why(evidence: RoleEvidence, heading: str) -> str:
     """Return why a role is doubtful; "" where nothing comes near it."""
     if evidence.is_ambiguous and evidence.runner_up:
         return f"it could as well be {evidence.runner_up} ({'; '.join(evidence.reasons)})"
-    is_by_cells = evidence.words <= 0 and not heading.strip() and evidence.role not in _TOLD_BY_CELLS
-    if is_by_cells or evidence.is_ambiguous:
+    is_unnamed = evidence.words <= 0 and not heading.strip() and evidence.role not in _TOLD_BY_CELLS
+    if is_unnamed or evidence.is_ambiguous:
         return f"its cells alone tell it ({'; '.join(evidence.reasons)})"
     return ""
 

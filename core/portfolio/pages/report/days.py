@@ -16,6 +16,7 @@ from core.portfolio.cells.dates import date_days
 from core.portfolio.cells.parsing import key
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.pages.report.page import NAN, PageCell, ReportPage
+from core.portfolio.sheets.columns.gaps import BESIDE_COLUMNS, LABEL_OF_DAY
 from core.values import SERIAL_OF_1970, day_of
 
 DATES_MAX: Final = 2_000
@@ -40,18 +41,8 @@ _AS_OF: Final = re.compile(
     rf"\s*[:\-–]?\s*(?:the\s+)?(?P<date>{_DATE})(?!\d)",
     re.IGNORECASE,
 )
-_LABEL: Final = re.compile(
-    r"(?:.{0,40}\W)?(?:positions?|holdings?|portfolio|loans?|tape|assets|collateral|valuation|valued|report)\W+"
-    r"as (?:of|at)\s*:?|(?:period|quarter|month|year)[ -]end(?:ed|ing)?\s*:?|cut[ -]?off(?: date)?\s*:?",
-    re.IGNORECASE,
-)
-"""A label in a file's own words, such as "Positions as of", with the day beside it."""
-
 _COMPARED: Final = re.compile(r"\b(?:baseline|compar|chang|initial|target|since|versus|vs)", re.IGNORECASE)
 """Words before "as of" whose day is one to compare with."""
-
-_BESIDE_COLUMNS: Final = 3
-"""Columns right of such a label in which the day is looked for."""
 
 _PERIOD_WORDS: Final = re.compile(r"\bperiod\b", re.IGNORECASE)
 _PERIOD: Final = re.compile(
@@ -231,7 +222,7 @@ def _is_title(page: ReportPage, row: int, column: int) -> bool:
 
 
 def _is_label(text: str) -> bool:
-    return _LABEL.fullmatch(text) is not None and not any(
+    return LABEL_OF_DAY.fullmatch(text) is not None and not any(
         words.search(text) for words in (_OTHERS, _NO_TITLE, _COMPARED)
     )
 
@@ -241,7 +232,7 @@ def _beside(page: ReportPage, row: int, column: int, days: DateOrder) -> Iterato
 
     Only where no other day stands there, and nothing before it.
     """
-    cells = [(at, page.cell(row, at)) for at in range(column + 1, column + 1 + _BESIDE_COLUMNS)]
+    cells = [(at, page.cell(row, at)) for at in range(column + 1, column + 1 + BESIDE_COLUMNS)]
     filled = [(at, cell) for at, cell in cells if cell.text or cell.number == cell.number or cell.day == cell.day]
     dated = [(at, cell, *days.of(cell)) for at, cell in filled if cell.text or cell.day == cell.day]
     dated = [each for each in dated if each[2] >= FIRST_DAY]
@@ -267,8 +258,8 @@ def is_report_day(pages: Sequence[ReportPage], place: str) -> bool:
     """Return whether the words are those of the day on which a report is made."""
     for page in pages:
         for row, column, text in page.texts():
-            is_label = _REPORT_DAY.search(text) or _LABEL.fullmatch(text)
-            if is_label and place in (page.place(row, column + at) for at in range(_BESIDE_COLUMNS + 1)):
+            is_label = _REPORT_DAY.search(text) or LABEL_OF_DAY.fullmatch(text)
+            if is_label and place in (page.place(row, column + at) for at in range(BESIDE_COLUMNS + 1)):
                 return True
     return False
 

@@ -45,12 +45,17 @@ _DAY: Final = re.compile(
 )
 """A day of this century in a line, its month in words or by ISO 8601."""
 
-_OF_REPORT: Final = re.compile(
-    r"(?:.*\W)?(?:positions?|holdings?|portfolio|loans?|tape|assets|collateral|valuation|report)\W+as (?:of|at)\s*:?"
-    r"|(?:period|quarter|month|year)[ -]end(?:ed|ing)?\s*:?|cut[ -]?off(?: date)?\s*:?|(?:report|valuation) date\s*:?",
+LABEL_OF_DAY: Final = re.compile(
+    r"(?:.{0,40}\W)?(?:positions?|holdings?|portfolio|loans?|tape|assets|collateral|valuation|valued|report)\W+"
+    r"as (?:of|at)\s*:?|(?:period|quarter|month|year)[ -]end(?:ed|ing)?\s*:?|cut[ -]?off(?: date)?\s*:?",
     re.IGNORECASE,
 )
-"""A label of the report's day, which stands beside it."""
+"""A label in a file's own words, such as "Positions as of", with the report's day beside it."""
+
+BESIDE_COLUMNS: Final = 3
+"""Columns right of such a label in which the day is looked for."""
+
+_FIELD_OF_DAY: Final = re.compile(r"(?:report|valuation) date\s*:?", re.IGNORECASE)
 
 _OTHER_DAY: Final = re.compile(
     r"next|prior|previous|last|pay|clos|matur|issue|effective|reinvest|due|notes|legal|final|stated|incept|form|found|call"
@@ -58,9 +63,6 @@ _OTHER_DAY: Final = re.compile(
     re.IGNORECASE,
 )
 """Words of a line whose day is not the report's."""
-
-BESIDE_COLUMNS: Final = 3
-"""Columns right of a label in which its day is looked for."""
 
 
 def fill(columns: HeadedColumns, roles: dict[int, str], fields: Collection[str]) -> dict[int, RoleEvidence]:
@@ -120,7 +122,7 @@ def _days_above(sheet: Sheet, first: int) -> Iterator[float]:
                 continue
             if is_first and _DAY.search(text):
                 yield content.day_of(text)
-            elif _OF_REPORT.fullmatch(text.strip()):
+            elif LABEL_OF_DAY.fullmatch(text.strip()) or _FIELD_OF_DAY.fullmatch(text.strip()):
                 yield from _days_beside(sheet, row, column)
 
 
