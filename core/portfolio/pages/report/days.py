@@ -258,8 +258,8 @@ def is_report_day(pages: Sequence[ReportPage], place: str) -> bool:
     """Return whether the words are those of the day on which a report is made."""
     for page in pages:
         for row, column, text in page.texts():
-            is_label = _REPORT_DAY.search(text) or LABEL_OF_DAY.fullmatch(text)
-            if is_label and place in (page.place(row, column + at) for at in range(BESIDE_COLUMNS + 1)):
+            reach = BESIDE_COLUMNS if LABEL_OF_DAY.fullmatch(text) else 1 if _REPORT_DAY.search(text) else -1
+            if place in (page.place(row, column + at) for at in range(reach + 1)):
                 return True
     return False
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from core.grid.sheet import Sheet
 from core.portfolio.sheets.columns import content, unnamed
@@ -16,14 +16,26 @@ from core.portfolio.sheets.columns.evidence import RoleEvidence
 from core.portfolio.sheets.columns.roles import TITLE_COLUMNS, TITLE_ROWS, HeadedColumns
 from core.values import Kind
 
+
+class PlainCells(NamedTuple):
+    """What a column's cells must be for a field."""
+
+    name: str
+    """The field among the roles of words."""
+    mark: str
+    least: float
+    """Share of the cells that have the mark."""
+    roles: frozenset[str] = frozenset(("",))
+    """What its heading may make of it: nothing, or a class, as in "Facility class"."""
+
+
 PLAIN_BY_CELLS: Final = {
-    "maturity_date": ("maturity_date", "date", NEARLY_ALL, frozenset(("",))),
-    "lien_type": ("lien_type", "lien", NEARLY_ALL, frozenset(("", "x_class"))),
-    "is_defaulted": ("is_defaulted", "default", NEARLY_ALL, frozenset(("",))),
-    "industry": ("industry_a", "industry", MOST, frozenset(("",))),
+    "maturity_date": PlainCells("maturity_date", "date", NEARLY_ALL),
+    "lien_type": PlainCells("lien_type", "lien", NEARLY_ALL, frozenset(("", "x_class"))),
+    "is_defaulted": PlainCells("is_defaulted", "default", NEARLY_ALL),
+    "industry": PlainCells("industry_a", "industry", MOST),
 }
-"""Field -> its name among words, the mark of the cells and its least share, and the roles that such a column may have
-by its heading: none, or that of a class, as in "Facility class"."""
+"""The fields that cells tell by themselves."""
 
 NAMES_MOST: Final = 0.5
 """Share of distinct texts above which they are names of companies, which have words of industries in them."""
@@ -89,21 +101,20 @@ def _plainly(columns: HeadedColumns, column: int, role: str, field: str, day: fl
 
     None where they, or its heading, do not let it have it.
     """
-    name, mark, least, allowed = PLAIN_BY_CELLS[field]
-    words = columns.heading(column)
-    if role not in allowed or words.against < 0 or words.weights.get(name, 0.0) < 0:
+    plain, words = PLAIN_BY_CELLS[field], columns.heading(column)
+    if role not in plain.roles or words.against < 0 or words.weights.get(plain.name, 0.0) < 0:
         return None
     features = columns.features(column)
     if features.filled < content.ROWS_FOR_ROLE:
         return None
     if field == "maturity_date":
-        if day is None or features.date < least or _OTHER_DATES.search(columns.texts.get(column, "")):
+        if day is None or features.date < plain.least or _OTHER_DATES.search(columns.texts.get(column, "")):
             return None
         weight, reason = unnamed.of_maturity(features.days, day)
         return (weight, reason) if weight > 0 else None
-    if features.share(mark) < least or (field == "industry" and features.distinct > NAMES_MOST):
+    if features.share(plain.mark) < plain.least or (field == "industry" and features.distinct > NAMES_MOST):
         return None
-    return content.evidence(name, features)
+    return content.evidence(plain.name, features)
 
 
 def _day_of(columns: HeadedColumns) -> float | None:

@@ -58,6 +58,12 @@ def test_the_day_of_the_figures(make_book: MakeBook, cover: list[Any]) -> None:
         ([["Report Date", "12 June 2025"]], ("Report Date", "2025-06-09"), "2025-06-12", "file"),
         ([["Determination Date", "9 June 2025"]], ("As Of Date", "2025-06-08"), DAY, "file"),
         ([["Report Date", "9 June 2025"]], ("As Of Date", "2025-06-12"), DAY, "file"),  # no report is of a later day
+        (
+            [["Report Date", "12 June 2025", "Determination Date", "9 June 2025"]],
+            ("As Of Date", "2025-06-08"),
+            DAY,
+            "file",
+        ),
     ],
 )
 def test_a_column_of_the_holdings_beside_a_report_date(
