@@ -18,6 +18,7 @@ from starlette.applications import Starlette
 import core
 from core import warm
 from core.confined.child import die_with
+from core.confined.kept import keeping_children
 from service import guide
 from service.formulas.shared import keep_compiled
 from service.platform import config
@@ -160,6 +161,7 @@ def create(settings: Settings | None = None) -> Starlette:
             app.state.resources = shared
             connections.drain_at_sigterm(shared.stopping, chosen.draining_seconds)
             shared.opened[table_of] = all_jobs
+            shared.closing.enter_context(keeping_children())
             warm.warm()
             keep_compiled(chosen)
             beside = [

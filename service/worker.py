@@ -14,6 +14,7 @@ import uvloop
 from redis.exceptions import RedisError
 
 import core
+from core.confined.kept import keeping_children
 from service.formulas.shared import keep_compiled
 from service.host.child import become
 from service.host.data_folder import HOME, app_account, hand_over_files, open_data_dir
@@ -49,6 +50,7 @@ async def work(settings: Settings) -> None:
     ):
         stopping = shared.stopping
         keep_compiled(settings)
+        shared.closing.enter_context(keeping_children())
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stopping.set)
         assert settings.redis_url is not None

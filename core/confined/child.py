@@ -1,6 +1,7 @@
 """The program that a confined child runs.
 
-`python -m core.confined.child NAME`, started by `core.confined.run` only.
+`python -m core.confined.child NAME`, started by `core.confined.run` only. With PARENT behind it (`core.confined.kept`)
+each fork is such a child, for a pair of pipes that come through the standard input.
 
 NAME is the dotted name of what does the work, and its module is all that is imported. A function takes an order, whose
 type its parameter `order` states, and the folder that it may write, if there is one; it is called once. A class is made
@@ -13,7 +14,9 @@ from __future__ import annotations
 import ctypes
 import os
 import resource
+import select
 import signal
+import socket
 import sys
 from collections.abc import Callable
 from io import BufferedReader
@@ -23,7 +26,7 @@ from typing import Any, BinaryIO, Final, NoReturn, get_type_hints
 import msgspec
 
 from core.confined import here, sandbox
-from core.confined.wire import HEAD, ChildLimits, ChildOutcome, name_of, named
+from core.confined.wire import ENDED, HEAD, ChildLimits, ChildOutcome, name_of, named
 
 _ON_LINUX: Final = sys.platform == "linux"
 _CPU_GRACE_SECONDS: Final = 5
@@ -35,14 +38,19 @@ _PR_SET_PDEATHSIG: Final = 1
 """The option of Linux' prctl that asks for a signal at the parent's death, as <linux/prctl.h> numbers it."""
 
 
-def main(name: str) -> None:
+def main(name: str, parent: str | None = None) -> None:
     """Work under the limits until no more orders come."""
+    here.confined = True
+    if parent is not None:
+        die_with(int(parent))
+        work = named(name)
+        _fork_children()
     orders, answers = _channel()
     # Unbuffered: what stands behind the line is for the worker, which may be a fork of this process.
     limits = msgspec.json.decode(orders.raw.readline(), type=ChildLimits)  # type: ignore[attr-defined]
-    die_with(limits.parent)
-    here.confined = True
-    work = named(name)  # before it is confined: then only packages that are loaded already can be used
+    if parent is None:
+        die_with(limits.parent)
+        work = named(name)  # before it is confined: then only packages that are loaded already can be used
     stays = isinstance(work, type)
     if stays:
         work = work(**limits.settings)
@@ -57,6 +65,39 @@ def main(name: str) -> None:
         answers.write(answer)
         answers.flush()
     os._exit(0)  # an orderly end of the interpreter takes 15 ms, and nothing is left to be saved
+
+
+def _fork_children() -> None:
+    """Return in a fork for each pair of pipes that comes, one after another.
+
+    A fork shares nothing that is open with the next one. This process reads no order. It kills its fork at a word of
+    the caller's, and tells how it ended.
+    """
+    own, caller = os.getpid(), socket.socket(fileno=os.dup(0))
+    ends, wakes = socket.socketpair()
+    wakes.setblocking(False)
+    signal.set_wakeup_fd(wakes.fileno())
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    while pipes := socket.recv_fds(caller, 1, 2)[1]:
+        child = os.fork()
+        if child == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for channel in (caller, ends, wakes):
+                channel.close()
+            for place, pipe in enumerate(pipes):
+                os.dup2(pipe, place)
+                os.close(pipe)
+            die_with(own)
+            return
+        for pipe in pipes:
+            os.close(pipe)
+        if caller in select.select([caller, ends], [], [])[0]:
+            os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        ends.recv(1)
+        caller.sendall(ENDED.pack(os.waitstatus_to_exitcode(status)))
+    os._exit(0)
 
 
 def _fork_workers() -> None:

@@ -19,9 +19,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import IO, Final, Protocol, TypeVar
 
 import msgspec
 from msgspec import UNSET
@@ -39,7 +39,7 @@ _LOOK_SECONDS: Final = 0.1
 """How often `stop` is looked at."""
 _FROM_OUTSIDE: Final = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT})
 """Signals that no crash and no limit of ours sends."""
-_ENDING_SECONDS: Final = 2.0
+ENDING_SECONDS: Final = 2.0
 """How long a child that closed its answers' channel may take to be gone."""
 _RENEWING_SECONDS: Final = 10.0
 """How long a fresh fork may take to be there."""
@@ -105,11 +105,8 @@ def run(
         refusals=work.refusals,
     )
     try:
-        child = Child(work.does, limits)
-        try:
+        with lender(work.does, limits) as child:
             outcome = outcome_of(child.ask(msgspec.json.encode(order), seconds_max, stop))
-        finally:
-            child.end()
         if outcome.refused is not None and outcome.refused[0] in work.refusals:
             raise named(outcome.refused[0])(outcome.refused[1])
         return _answer(work, outcome)
@@ -175,6 +172,42 @@ def _widen(pipe: int) -> None:
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PART_BYTES)
 
 
+def start(*arguments: str, stdin: int, stdout: int, stderr: int) -> subprocess.Popen[bytes]:
+    """Start the program of a child, a little less urgent than we are.
+
+    Raises:
+        OSError: no process can be started.
+    """
+    process = subprocess.Popen(  # noqa: S603 - our own interpreter and program, no shell
+        [sys.executable, "-S", "-m", _PROGRAM, *arguments],
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        bufsize=0,
+        cwd=Path(__file__).resolve().parents[2],
+        env={"PYTHONPATH": os.pathsep.join(part for part in sys.path if part), "OPENBLAS_NUM_THREADS": "1"},
+        start_new_session=True,
+    )
+    os.setpriority(os.PRIO_PROCESS, process.pid, os.getpriority(os.PRIO_PROCESS, 0) + _NICE)
+    with suppress(OSError):  # Linux may schedule sessions as equals, whatever their processes' priorities
+        Path(f"/proc/{process.pid}/autogroup").write_text(str(_NICE))
+    return process
+
+
+class ChildProcess(Protocol):
+    """What a child is to its caller, as `subprocess.Popen` has it."""
+
+    @property
+    def pid(self) -> int: ...
+    @property
+    def stdin(self) -> IO[bytes] | None: ...
+    @property
+    def stdout(self) -> IO[bytes] | None: ...
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def kill(self) -> None: ...
+
+
 class Child:
     """A child process that answers orders; for one thread at a time.
 
@@ -194,16 +227,7 @@ class Child:
             if keeps_errors:
                 os.set_blocking(self._errors, False)
                 os.set_blocking(write, False)  # a child that writes more than a pipe holds does not wait for a reader
-            self._child = subprocess.Popen(  # noqa: S603 - our own interpreter and program, no shell
-                [sys.executable, "-S", "-m", _PROGRAM, name],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=write,
-                bufsize=0,
-                cwd=Path(__file__).resolve().parents[2],
-                env={"PYTHONPATH": os.pathsep.join(part for part in sys.path if part), "OPENBLAS_NUM_THREADS": "1"},
-                start_new_session=True,
-            )
+            self._child = self._process(name, write)
         except OSError:
             self._close_errors()
             raise
@@ -214,14 +238,14 @@ class Child:
         assert self._child.stdout is not None
         self._orders, self._answers = self._child.stdin, self._child.stdout
         os.set_blocking(self._orders.fileno(), False)
-        os.setpriority(os.PRIO_PROCESS, self._child.pid, os.getpriority(os.PRIO_PROCESS, 0) + _NICE)
-        with suppress(OSError):  # Linux may schedule sessions as equals, whatever their processes' priorities
-            Path(f"/proc/{self._child.pid}/autogroup").write_text(str(_NICE))
         _widen(self._orders.fileno())
         self._unsent = msgspec.json.encode(limits) + b"\n"
         self._renews = limits.renews
         self._is_killed = False
         self.ended = False
+
+    def _process(self, name: str, errors: int) -> ChildProcess:
+        return start(name, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
 
     def ask(
         self, order: bytes | Sequence[bytes | memoryview], seconds_max: float, stop: threading.Event | None = None
@@ -319,7 +343,7 @@ class Child:
     def _failure(self) -> ChildFailed | ChildKilled:
         """Return why the child does not answer any more."""
         try:
-            code = self._child.wait(_ENDING_SECONDS)
+            code = self._child.wait(ENDING_SECONDS)
         except subprocess.TimeoutExpired:
             return ChildFailed("its channel is closed")
         if self._is_killed:
@@ -365,3 +389,23 @@ def _send_some(pipe: int, unsent: deque[memoryview]) -> None:
     unsent[0] = unsent[0][os.write(pipe, unsent[0]) :]
     if not unsent[0]:
         unsent.popleft()
+
+
+class Lender(Protocol):
+    """Where `run` has a child from, for one piece of work."""
+
+    def __call__(self, name: str, limits: ChildLimits) -> AbstractContextManager[Child]: ...
+
+
+@contextmanager
+def new_child(name: str, limits: ChildLimits) -> Iterator[Child]:
+    """A child that ends with its work."""
+    child = Child(name, limits)
+    try:
+        yield child
+    finally:
+        child.end()
+
+
+lender: Lender = new_child
+"""Another one while `core.confined.kept.keeping_children` is open."""

@@ -14,6 +14,9 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 HEAD: Final = struct.Struct("<?Q")
 """In front of an order or an answer: whether more can follow it, and its length in bytes."""
 
+ENDED: Final = struct.Struct("<i")
+"""How a fork of a kept child ended: its exit code, or a signal's negative number."""
+
 
 class ChildLimits(Struct, frozen=True, kw_only=True):
     """What a child may do. It reads this as JSON before anything else."""

@@ -45,11 +45,14 @@ def below(parent: int) -> Iterator[int]:
 
 
 def running(module: str) -> list[int]:
-    """The children of ours that do something of a module."""
+    """The children of ours that do something of a module: each is a fork of one that is kept."""
     result = []
     for number in below(os.getpid()):
         with suppress(OSError):
-            if f"\0{module}".encode() in Path(f"/proc/{number}/cmdline").read_bytes():
+            parent = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1]
+            if all(
+                f"\0{module}".encode() in Path(f"/proc/{process}/cmdline").read_bytes() for process in (number, parent)
+            ):
                 result.append(number)
     return result
 

@@ -13,65 +13,19 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from core.confined.kept import keeping_children
 from core.confined.run import ERRORS_SHOWN, Child, ChildFailed, ChildKilled, ChildOutOfMemory, ChildOutOfTime, run
-from core.confined.table import ConfinedWork, texts
 from core.confined.wire import ChildLimits
 from tests.conftest import wait_until
+from tests.core.confined.conftest import MEGABYTE, WORKING, trying
 
 ROOT = Path(__file__).parents[3]
-MEGABYTE = 1024**2
-
-WORKING = """
-import os, resource, signal, sys, time
-
-class Refused(Exception):
-    pass
-
-def work(order: str) -> dict[str, object]:
-    match order:
-        case "answer":
-            from core.confined import here
-            return {
-                "environment": sorted(os.environ), "session": os.getsid(0) == os.getpid(), "confined": here.confined
-            }
-        case "memory":
-            return {"held": len(bytearray(2 * 1024**3))}
-        case "sleep":
-            time.sleep(60)
-        case "spin":
-            while True:
-                pass
-        case "crash":
-            signal.raise_signal(signal.SIGSEGV)
-        case "killed":
-            signal.raise_signal(signal.SIGKILL)
-        case "processor":  # as the kernel counts it, before the clock on the wall does
-            soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
-            resource.setrlimit(resource.RLIMIT_CPU, (1, 1 + hard - soft))
-            while True:
-                pass
-        case "fault":
-            raise ValueError("what stands in a cell")
-        case "code":
-            sys.exit(3)
-        case "print":
-            print("a library that prints", flush=True)
-            os.write(1, b"and one in C")
-        case "missing":
-            open("/nowhere/at/all")
-        case "list":
-            return [1]
-        case "refuse":
-            raise Refused("not this one")
-    return {}
-"""
-
 STANDING = """
 import os, signal, struct, threading, time
 from contextlib import suppress
@@ -118,31 +72,10 @@ def work(order):
 """
 
 
-@pytest.fixture
-def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
-    """Makes a program of a text; its name as a module."""
-
-    def prepared(text: str) -> str:
-        (tmp_path / "confined_program.py").write_text(text, encoding="utf-8")
-        monkeypatch.syspath_prepend(tmp_path)
-        return "confined_program"
-
-    return prepared
-
-
-@pytest.fixture
-def answer(module: Callable[[str], str]) -> Callable[..., dict[str, Any]]:
+@pytest.fixture(params=[nullcontext, keeping_children], ids=["new", "kept"])
+def answer(request: pytest.FixtureRequest, module: Callable[[str], str]) -> Iterator[Callable[..., dict[str, Any]]]:
     """The answer of a child to an order; where there is none, what keeps it from one."""
-    name = module(WORKING)
-    row = ConfinedWork(
-        does=f"{name}.work",
-        order=str,
-        answer=dict[str, Any],
-        refusals=(f"{name}.Refused",),
-        texts=texts("Trying"),
-        memory_bytes_max=512 * MEGABYTE,
-        seconds_max=20.0,
-    )
+    row = trying(module(WORKING))
 
     def ran(what: str, *, seconds_max: float = row.seconds_max, **more: Any) -> Any:
         try:
@@ -155,7 +88,8 @@ def answer(module: Callable[[str], str]) -> Callable[..., dict[str, Any]]:
 
     lines: list[str] = []
     vars(ran)["told"] = lines
-    return ran
+    with request.param():
+        yield ran
 
 
 # One piece of work ----------------------------------------------------------------------------------------------------
@@ -167,7 +101,7 @@ def test_the_answer_comes_from_a_session_of_its_own_without_our_environment(
     monkeypatch.setenv("CUSHION_SECRET_KEY", "a secret")
     lines = answer("answer")
     assert set(lines["environment"]) <= {"PYTHONPATH", "OPENBLAS_NUM_THREADS", "LC_CTYPE"}
-    assert lines["session"] is True
+    assert lines["session"] != os.getsid(0)
     assert lines["confined"] is True
 
 
@@ -390,6 +324,7 @@ import os
 from core.confined.run import Child
 from core.confined.wire import ChildLimits
 from tests.conftest import wait_until
+from tests.core.confined.conftest import MEGABYTE, WORKING, trying
 limits = ChildLimits(parent=os.getpid(), memory_bytes_max=2**28, settings={"turns": -1})
 child = Child("confined_program.Work", limits)
 child.ask(b"ready", 20)
