@@ -30,7 +30,7 @@ from core.grid.codec import open_sheet, write_workbook
 from core.values import Kind, from_serial
 
 ROWS = 100_000
-REPEATS, SLOW_TURNS = 5, 3
+REPEATS, SLOW_TURNS = 5, 2
 RATIO_LEAST = 1 / 1.5
 """Reading into stored columns may take 1.5 times calamine's open + to_python."""
 

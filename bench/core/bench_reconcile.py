@@ -34,7 +34,7 @@ from core.reconciliation import RULES, Reconciliation, reconcile
 LARGEST = 999_999
 LOAN_BYTES = 5 * 8 + 6 * 4 + 3
 """Of a loan's compared columns: numbers, codes of texts and classes, ranks."""
-REPEATS = {300: 60, 10_000: 30, LARGEST: 7}
+REPEATS = {300: 60, 10_000: 30, LARGEST: 5}
 EDITS = {"par_value": 1.08, "price": 0.5, "spread": 25.0, "maturity_date": 1.0, "all_in_rate": 0.06}
 EDITED = 0.0025
 """Share of the loans of each edit, of loans missing on the tape, and of loans missing in the book."""
@@ -329,7 +329,7 @@ WAYS: dict[str, Any] = POLARS_WAYS | {"DuckDB": in_duckdb}
 DATACOMPY = "datacompy, by CUSIP alone"
 IN_MEMORY: dict[str, Any] = {"pandas": in_pandas, DATACOMPY: in_datacompy}
 """Those that a million loans take too long."""
-SLOW_TURNS = 3
+SLOW_TURNS = 2
 
 
 def _compared(loans: int) -> Prepared:

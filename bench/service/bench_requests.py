@@ -33,7 +33,7 @@ CHECKED_NAME = "FastAPI, pydantic and a JWT check"
 WORKBOOKS, PAGE = 24, 20
 """More than a page holds."""
 MANY = 16
-ROUNDS = 5
+ROUNDS = 3
 EMPTY_RATIO_MOST = 4.5
 CHECKED_RATIO_LEAST = {1: 1.0, MANY: 1.5}
 """By callers."""
