@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Final
 
 import numpy as np
@@ -61,7 +61,8 @@ def split_tables(book: Workbook, of_loans: int | None = None) -> Workbook | None
     ends = [*starts[1:], sheet.row_count]
     parts = [_part(sheet, at, low, high) for at, (low, high) in enumerate(zip(starts, ends, strict=True))]
     others = [neighbour for neighbour in book.sheets if neighbour is not sheet and neighbour.row_count]
-    return replace(book, sheets=tuple(replace(part, index=at) for at, part in enumerate([*parts, *others])))
+    sheets = tuple(replace(part, index=at) for at, part in enumerate([*parts, *others]))
+    return Workbook(**{field.name: getattr(book, field.name) for field in fields(Workbook)} | {"sheets": sheets})
 
 
 def _may_be_stacked(sheet: Sheet) -> bool:

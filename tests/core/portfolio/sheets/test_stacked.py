@@ -11,6 +11,7 @@ from typing import Any
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
 from core.portfolio.sheets.stacked import split_tables
+from core.recalc.book import Book
 from tests.rows import every
 
 MakeBook = Callable[..., Workbook]
@@ -63,6 +64,14 @@ def test_parts_of_a_schedule_on_one_sheet_are_joined(make_book: MakeBook, tables
     assert portfolio.tranches is not None
     assert portfolio.tranches.classes == ("Class A", "Class B")
     assert [fact.value for fact in portfolio.facts.tests] == [130.0]
+
+
+def test_a_book_that_calculates_is_parted(make_book: MakeBook) -> None:
+    """It is what `cushion.read` returns."""
+    book = make_book({"Report": stacked(TESTS, NOTES, FIRST, SECOND)})
+    portfolio = Portfolio.from_workbook(Book(book))
+    assert len(portfolio) == 8
+    assert portfolio["spread"].tolist() == [400.0] * 8
 
 
 def test_cells_keep_their_places(make_book: MakeBook) -> None:
