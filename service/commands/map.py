@@ -57,6 +57,7 @@ _REASONS: Final = {
     "repeated_headers": "header again",
     "unidentified_rows": "a figure alone",
     "no_collateral_rows": "no collateral by their heading",
+    "earlier_rows": "of an earlier day",
     "rows_after_end": "after the table's end",
 }
 _MATCHES: Final = {

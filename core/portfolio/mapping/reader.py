@@ -25,6 +25,7 @@ from core.portfolio.mapping.pipeline import FieldColumn, FieldWork, InUnit, is_r
 from core.portfolio.mapping.rates import put_rates, spread_place
 from core.portfolio.model.fields import (
     IDENTIFIERS,
+    KEYS,
     SHARED_TARGETS,
     Field,
     Mapping,
@@ -34,6 +35,7 @@ from core.portfolio.pages.currency import says_currency
 from core.portfolio.sheets import table
 from core.portfolio.sheets.below import RowsBelow
 from core.portfolio.sheets.located import LocatedTable
+from core.portfolio.sheets.rows import pools
 from core.portfolio.sheets.rows.above import fill_blanks
 from core.portfolio.sheets.rows.spans import currency_signs
 from core.words import agreed, counted
@@ -125,7 +127,7 @@ class LoanReader:
             self.columns["par_value"] = par_place
         par = self._all_par()
         self._all = None if par is None else par.column.values
-        self.rows = table.pick(self.below, self.header, mapping, self._all)
+        self.rows = self._of_latest_day(table.pick(self.below, self.header, mapping, self._all))
         """Which of the rows below the header are loans."""
         if self.rows.name_pair is not None:
             self._part_names()
@@ -286,6 +288,56 @@ class LoanReader:
                 cells = cells.take(self._rows)
             self._loan_cells[column] = cells
         return cells
+
+    def _day_place(self) -> int | None:
+        """Return the column with the day of each row, if there is one."""
+        place = self.columns.get("as_of")
+        if place is not None:
+            is_day = self.works["as_of"].field.type == "date" and pools.is_day_of_list(self.header.texts.get(place, ""))
+            return place if is_day else None
+        fed = {column for places in self.header.columns.values() for column in places} | self.header.beside
+        headings = sorted(self.header.texts.items())
+        return next((at for at, heading in headings if at not in fed and pools.is_day(heading)), None)
+
+    def _days(self, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
+        """Return the day of each of some rows by a column of days; None without one."""
+        place = self._day_place()
+        if place is None:
+            return None
+        cells = self.below.cells(place).take(rows)
+        if place != self.columns.get("as_of"):
+            return parsing.read_dates(cells)
+        return pipeline.transform_cells(self._work("as_of", place), cells, self._in_unit(place)).column.values
+
+    def _of_latest_day(self, picked: table.LoanRows) -> table.LoanRows:
+        """Drop the rows of earlier days that list the same loans once more."""
+        places = picked.places
+        days = self._days(places)
+        if days is None or not len(places):
+            return picked
+        source = places if picked.borrower is None else picked.borrower
+        identifiers = [self.below.cells(self.columns[target]).take(places) for target in KEYS if target in self.columns]
+        names = [
+            self.below.cells(self.columns[target]).take(source if target == "borrower_name" else places)
+            for target in NAMES
+            if target in self.columns
+        ]
+        is_earlier = pools.of_earlier_days(days, pools.row_keys(identifiers, names))
+        return table.without_rows(picked, is_earlier, "earlier_rows") if is_earlier.any() else picked
+
+    def _warn_of_pools(self, notes: Notes) -> None:
+        """Warn of loans of several days or deals in one list."""
+        rows, name = self.rows.places, self._sheet.name
+        earlier, days, place = self.rows.left_out.get("earlier_rows"), self._days(rows), self._day_place()
+        heading = "" if place is None else self.header.texts.get(place, "")
+        if days is not None and "as_of" in self.columns:
+            notes.warnings += pools.warn_of_days(days, heading, name)
+        if earlier is not None:
+            par = 0.0 if self._all is None else float(np.nansum(self._all[earlier]))
+            notes.warnings.append(pools.warn_of_earlier(len(earlier), par, heading, name))
+        for place, heading in sorted(self.header.texts.items()):
+            if pools.is_of_deals(heading) and place not in self.header.beside:
+                notes.warnings += pools.warn_of_deals(self.below.cells(place).take(rows), heading, name)
 
     def _prefer_issuers(self) -> None:
         """Let an agency's rating be the issuer's where the first column has facilities'."""
@@ -562,6 +614,7 @@ class LoanReader:
         notes.unidentified_rows = counts.get("unidentified_rows", 0)
         notes.rows_after_end = counts.get("rows_after_end", 0)
         self._note_no_collateral(notes)
+        self._warn_of_pools(notes)
         notes.filled_borrowers = counts.get("filled_borrowers", 0)
         rows = self._rows
         places = (

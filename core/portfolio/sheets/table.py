@@ -63,7 +63,8 @@ class LoanRows:
     left_out: dict[str, NDArray[np.int64]] = field(default_factory=dict)
     """Rows that are no loans, by reason: ignored_blank_par, section_rows, total_rows, subtotal_rows, cash_rows,
     repeated_headers, unidentified_rows, no_collateral_rows (below a heading that says so), equity_rows (what they say
-    of themselves), rows_after_end (of those after the end only what looks like a loan).
+    of themselves), earlier_rows (of a day before the others'), rows_after_end (of those after the end only what looks
+    like a loan).
     """
     name_pair: tuple[Cells, Cells] | None = None
     """Borrowers and facilities where one column has both; over all rows that are looked at."""
@@ -214,18 +215,24 @@ def _present(cells: Cells | None, height: int) -> NDArray[np.bool_]:
 
 def _without_equity(picked: LoanRows, equity: NDArray[np.bool_]) -> LoanRows:
     """Drop loans that say that they are shares, unless every row says so."""
+    is_no = equity[picked.places]
+    return picked if not is_no.any() or is_no.all() else without_rows(picked, is_no, "equity_rows")
+
+
+def without_rows(picked: LoanRows, is_no: NDArray[np.bool_], reason: str) -> LoanRows:
+    """Leave some of the loans out, for a reason.
+
+    Args:
+        is_no: which of the loans.
+    """
     places = picked.places
-    is_no = equity[places]
-    if not is_no.any() or is_no.all():
-        return picked
-    left_out = picked.left_out | {"equity_rows": places[is_no]}
     return replace(
         picked,
         rows=_rows(places[~is_no]),
         borrower=None if picked.borrower is None else picked.borrower[~is_no],
         industry=None if picked.industry is None else picked.industry[~is_no],
-        counts=picked.counts | {"equity_rows": int(np.count_nonzero(is_no))},
-        left_out=left_out,
+        counts=picked.counts | {reason: int(np.count_nonzero(is_no))},
+        left_out=picked.left_out | {reason: places[is_no]},
     )
 
 
