@@ -15,6 +15,7 @@ from core.portfolio.sheets.columns import content
 from core.portfolio.sheets.columns.evidence import RoleEvidence
 from core.portfolio.sheets.columns.roles import OF_ALIAS, THRESHOLD, HeadedColumns
 from core.portfolio.sheets.located import LocatedTable
+from core.portfolio.sheets.sides import has_cells
 
 ALIAS_WEIGHT: Final = OF_ALIAS
 """Weight of a heading that is one of a field's own names, in a mapping that is not of loans."""
@@ -149,7 +150,7 @@ def page_columns(pages: Sequence[LocatedTable]) -> Iterator[PageColumns]:
         columns = tuple(
             PageColumn(column_name(column), show_value(name), roles.targets_of(column), **roles.of(column))
             for column, name in enumerate(named)
-            if roles.targets_of(column) or header.has_cells(page.sheet.columns[column], header_match.top)
+            if roles.targets_of(column) or has_cells(page.sheet.columns[column], header_match.top)
         )
         yield PageColumns(
             page.sheet.name, show_value(page.title), tuple(range(header_match.top + 1, header_match.row + 2)), columns

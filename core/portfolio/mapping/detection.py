@@ -42,6 +42,7 @@ from core.portfolio.sheets.columns import vocabulary
 from core.portfolio.sheets.columns.roles import OF_ALIAS
 from core.portfolio.sheets.locate import header_words, locate, no_loans
 from core.portfolio.sheets.located import LocatedBook, LocatedTable, SheetCandidate
+from core.portfolio.sheets.sides import has_cells
 from core.words import counted
 
 SAMPLES_MAX: Final = 3
@@ -263,7 +264,7 @@ def _explain(holdings: LocatedTable, mapping: Mapping, reader: LoanReader, loans
                 **roles.of(column),
             )
             for column, name in enumerate(names)
-            if column not in claimed and header.has_cells(sheet.columns[column], header_match.top)
+            if column not in claimed and has_cells(sheet.columns[column], header_match.top)
         ),
         duplicates=_duplicates(sheet, header_match),
         missing_required=required,
@@ -272,7 +273,7 @@ def _explain(holdings: LocatedTable, mapping: Mapping, reader: LoanReader, loans
     )
 
 
-_BESIDE: Final = "it belongs to a shorter table beside the loans"
+_BESIDE: Final = "it belongs to another table beside the loans"
 
 
 def _header(header_match: header.HeaderMatch) -> DetectedHeader:

@@ -38,6 +38,7 @@ from core.portfolio.sheets.located import LocatedTable
 from core.portfolio.sheets.rows import pools
 from core.portfolio.sheets.rows.above import fill_blanks
 from core.portfolio.sheets.rows.spans import currency_signs
+from core.portfolio.sheets.stacked import lists_beside
 from core.words import agreed, counted
 
 FOOTING_DIGITS: Final = 0.005
@@ -615,6 +616,7 @@ class LoanReader:
         notes.rows_after_end = counts.get("rows_after_end", 0)
         self._note_no_collateral(notes)
         self._warn_of_pools(notes)
+        notes.warnings += lists_beside(self._sheet, self.header, self.mapping)
         notes.filled_borrowers = counts.get("filled_borrowers", 0)
         rows = self._rows
         places = (

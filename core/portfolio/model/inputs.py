@@ -180,6 +180,7 @@ WARNINGS: Final[dict[str, InputMeaning]] = {
     "days_mixed": InputMeaning("conflict"),
     "deals_mixed": InputMeaning("conflict"),
     "unidentified_rows": InputMeaning("left_out", ("par",)),
+    "list_left_out": InputMeaning("left_out", ("par",)),
     "page_rows_without_loan": InputMeaning("left_out"),
     "page_rows_ambiguous": InputMeaning("left_out"),
     "other_currency": InputMeaning("left_out", ("par",)),

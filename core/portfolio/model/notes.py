@@ -28,6 +28,7 @@ WARNING_CODES: Final = {
     "formulas_without_values": "formulas came without values, and were calculated when the file was read",
     "may_differ_from_excel": "a function was called whose answer Excel does not explain how it works out",
     "second_loan_sheet": "loans of another sheet were added to the pool",
+    "list_left_out": "a list beside the loans with other borrowers was not read",
     "page_left_out": "a sheet with loans was left out",
     "page_rows_without_loan": "rows of another sheet found no loan, and are left out",
     "page_rows_ambiguous": "rows of another sheet fit several loans, and are joined to none",

@@ -31,6 +31,7 @@ from core.portfolio.sheets.columns.evidence import RoleEvidence
 from core.portfolio.sheets.columns.roles import HeadedColumns, judge
 from core.portfolio.sheets.columns.vocabulary import heading, tokens_of
 from core.portfolio.sheets.rows.counters import counts_rows
+from core.portfolio.sheets.sides import has_cells, tables_beside
 
 ROWS_MAX: Final = 40
 """Rows in which a header is looked for at a time: of several there the one that names most counts."""
@@ -70,9 +71,6 @@ CONSTANT_ROWS: Final = 3
 
 CONSTANT_SHARE: Final = 0.75
 """Share of one text in a column's cells from which it is the same on every row: totals and footers have others."""
-
-BESIDE_SHARE: Final = 0.75
-"""Share of the loans' rows that a table beside them must not reach to be another one."""
 
 CELLS_MAX: Final = 50_000
 """Text cells of a sheet that are looked at, from the top: three rows of the widest sheet."""
@@ -933,7 +931,8 @@ def _complete(scan: _Scan, best: _Candidate) -> HeaderMatch:
         else:
             break
         row += 1
-    beside = _beside(scan.sheet, best, row + 1)
+    targets = {column: frozenset(target for target, _, _ in options) for column, options in best.feeds.items()}
+    beside = tables_beside(scan.sheet, targets, best.texts, best.top, row + 1)
     feeds = {column: options for column, options in best.feeds.items() if column not in beside}
     feeds, evidence = _judge_columns(scan, best, feeds, row + 1, beside)
     for column in _counters(scan.sheet, best, feeds, row + 1):
@@ -1036,40 +1035,6 @@ def _with_shared(listed: Options, of_role: Options) -> Options:
     )
 
 
-def _beside(sheet: Sheet, best: _Candidate, first: int) -> frozenset[int]:
-    """Return columns of a shorter table beside that of the loans.
-
-    It stands behind a blank column, with a field that the loans have too.
-
-    Blank columns within a table are common; a second list of the same things that ends earlier is another table.
-    """
-    blocks: list[list[int]] = []
-    for column in sorted(best.feeds):
-        gap = range(blocks[-1][-1] + 1, column) if blocks else range(0)
-        if not blocks or any(not has_cells(sheet.columns[between], best.top) for between in gap):
-            blocks.append([])
-        blocks[-1].append(column)
-    targets = [{target for column in block for target, _, _ in best.feeds[column]} for block in blocks]
-    if len(blocks) == 1:
-        return frozenset()
-    main = max(range(len(blocks)), key=lambda at: len(targets[at]))
-    ends = [max(_end(sheet.columns[column]) for column in block) for block in blocks]
-    return frozenset(
-        column
-        for at, block in enumerate(blocks)
-        if at != main and targets[at] & targets[main] and ends[at] - first < BESIDE_SHARE * (ends[main] - first)
-        for column in block
-    )
-
-
-def _end(column: Column | None) -> int:
-    """Return one past the last row of a column with a cell that is not blank."""
-    if column is None:
-        return 0
-    filled = np.flatnonzero(column.kinds)
-    return column.start + int(filled[-1]) + 1 if len(filled) else 0
-
-
 def _find_demoted(sheet: Sheet, columns: dict[str, list[int]], first: int) -> dict[int, Literal["blank", "constant"]]:
     """Find columns that give way for a target: blank ones, the deal's own name."""
     demoted: dict[int, Literal["blank", "constant"]] = {}
@@ -1083,11 +1048,6 @@ def _find_demoted(sheet: Sheet, columns: dict[str, list[int]], first: int) -> di
         if len(constant) < len(filled):
             demoted.update(dict.fromkeys(constant, "constant"))
     return demoted
-
-
-def has_cells(column: Column | None, first: int) -> bool:
-    """Return whether a column has a filled cell from row `first` (0-based)."""
-    return column is not None and bool(column.dense.kinds[column.begin(first) :].any())
 
 
 def _is_constant(column: Column | None, first: int) -> bool:

@@ -22,7 +22,7 @@ from core.portfolio.sheets.located import TELLING, TEMPLATE, LocatedBook, Locate
 from core.portfolio.sheets.note_tables import is_named, is_note_table
 from core.portfolio.sheets.rows import spans
 from core.portfolio.sheets.sections import COLUMNS_MAX, EmptyList, empty_lists, sections, topmost
-from core.portfolio.sheets.stacked import split_tables
+from core.portfolio.sheets.stacked import split_sides, split_tables
 
 _AMOUNTS: Final = ("par_value", "principal_balance")
 """Targets for what a loan amounts to."""
@@ -527,10 +527,13 @@ def _with_parts(book: Workbook, mapping: Mapping) -> tuple[Workbook, list[SheetC
 
     It is another book where its only sheet, or the one with the loans, has tables below each other, and has then a
     sheet for each: where the loans stand in another table than the one that is found on the whole sheet, or where
-    another table has about as many rows that tell loans apart, as parts of a schedule have.
+    another table has about as many rows that tell loans apart, as parts of a schedule have. So it is where the list
+    goes on to the side.
     """
     candidates = _candidates(book, mapping)
     whole = _choose(candidates)
+    if mapping.source_type == "clo_holdings" and (parted := split_sides(book, whole)) is not None:
+        return parted, _candidates(parted, mapping)
     of_loans = None if whole is None else whole.sheet.index
     apart = split_tables(book, of_loans) if mapping.source_type == "clo_holdings" else None
     if apart is None:

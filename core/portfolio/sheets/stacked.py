@@ -1,17 +1,25 @@
-"""Part a sheet on which tables stand below each other, each with its own header."""
+"""Part a sheet on which tables stand below or beside each other, each with its header."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Iterable
 from dataclasses import fields, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.grid.address import column_name
 from core.grid.column import Column
 from core.grid.sheet import Sheet, Workbook, no_formulas
 from core.portfolio.cells.parsing import BLANK, ERROR, TEXT, decode, key
+from core.portfolio.model.fields import Mapping
+from core.portfolio.model.notes import DataWarning
+from core.portfolio.sheets.header import HeaderMatch, matcher
+from core.portfolio.sheets.located import LocatedTable
+from core.portfolio.sheets.sides import continued_blocks, strangers_beside
+from core.words import agreed, counted
 
 ROWS_MAX: Final = 20_000
 """Rows of a sheet that is looked at; a longer one is a plain list."""
@@ -61,8 +69,74 @@ def split_tables(book: Workbook, of_loans: int | None = None) -> Workbook | None
     ends = [*starts[1:], sheet.row_count]
     parts = [_part(sheet, at, low, high) for at, (low, high) in enumerate(zip(starts, ends, strict=True))]
     others = [neighbour for neighbour in book.sheets if neighbour is not sheet and neighbour.row_count]
-    sheets = tuple(replace(part, index=at) for at, part in enumerate([*parts, *others]))
-    return Workbook(**{field.name: getattr(book, field.name) for field in fields(Workbook)} | {"sheets": sheets})
+    return _with_sheets(book, [*parts, *others])
+
+
+def split_sides(book: Workbook, loans: LocatedTable | None) -> Workbook | None:
+    """Part a sheet of loans whose list goes on to the side, under its header again.
+
+    Each part is a sheet of the same name, with its cells in place. None where the list does not go on.
+    """
+    if loans is None:
+        return None
+    sheet, header = book.sheets[loans.sheet.index], loans.header
+    targets: dict[int, frozenset[str]] = {}
+    for target, columns in header.columns.items():
+        targets |= {column: targets.get(column, frozenset()) | {target} for column in columns}
+    blocks = continued_blocks(sheet, targets, header.texts, header.top)
+    if not blocks:
+        return None
+    again = frozenset(column for block in blocks for column in block) - frozenset(blocks[0])
+    parts = [_without(sheet, again, header.top)]
+    parts += [_only(sheet, frozenset(block), header.top) for block in blocks[1:]]
+    others = [neighbour for neighbour in book.sheets if neighbour is not sheet]
+    return _with_sheets(book, [*parts, *others])
+
+
+def lists_beside(sheet: Sheet, header: HeaderMatch, mapping: Mapping) -> list[DataWarning]:
+    """Warn of lists beside the loans that are not read: their borrowers are others."""
+    aliases, own = matcher(mapping), header.columns.get("borrower_name")
+    feeds = {
+        column: {target for target, _, _ in (aliases.options(text) or aliases.by_words(text))}
+        for column, text in header.texts.items()
+        if column in header.beside
+    }
+    data_warnings: list[DataWarning] = []
+    for column in sorted(feeds) if own else ():
+        if "borrower_name" not in feeds[column] or not any("par_value" in feeds[at] for at in feeds if at > column):
+            continue
+        count = strangers_beside(sheet, own[0], column, header.row + 1) if own else 0
+        if count:
+            message = (
+                f"A list beside the loans of sheet {sheet.name!r} (from column {column_name(column)}) is not read: "
+                f"{counted(count, 'borrower')} of it {agreed(count, 'has/have')} no loan there."
+            )
+            data_warnings.append(DataWarning("list_left_out", message, count))
+    return data_warnings
+
+
+def _without(sheet: Sheet, columns: Container[int], top: int) -> Sheet:
+    """Return a sheet without some columns from a row down."""
+    parts = tuple(
+        column if column is None or at not in columns else _rows(column, 0, top)
+        for at, column in enumerate(sheet.columns)
+    )
+    return replace(sheet, columns=parts)
+
+
+def _only(sheet: Sheet, columns: Container[int], top: int) -> Sheet:
+    """Return some columns of a sheet from a row down."""
+    parts = tuple(
+        _rows(column, top, sheet.row_count) if column is not None and at in columns else None
+        for at, column in enumerate(sheet.columns)
+    )
+    return replace(sheet, columns=parts, formulas=no_formulas())
+
+
+def _with_sheets(book: Workbook, sheets: Iterable[Sheet]) -> Workbook:
+    """Return a workbook of other sheets, which are numbered anew."""
+    numbered = tuple(replace(sheet, index=at) for at, sheet in enumerate(sheets))
+    return Workbook(**{field.name: getattr(book, field.name) for field in fields(Workbook)} | {"sheets": numbered})
 
 
 def _may_be_stacked(sheet: Sheet) -> bool:
