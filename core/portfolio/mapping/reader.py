@@ -334,7 +334,7 @@ class LoanReader:
         if days is not None and "as_of" in self.columns:
             notes.warnings += pools.warn_of_days(days, heading, name)
         if earlier is not None:
-            par = 0.0 if self._all is None else float(np.nansum(self._all[earlier]))
+            par = None if self._all is None else float(np.nansum(self._all[earlier]))
             notes.warnings.append(pools.warn_of_earlier(len(earlier), par, heading, name))
         for place, heading in sorted(self.header.texts.items()):
             if pools.is_of_deals(heading) and place not in self.header.beside:

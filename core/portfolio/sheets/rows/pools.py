@@ -100,13 +100,18 @@ def warn_of_days(days: NDArray[np.float64], heading: str, sheet_name: str) -> li
     return [DataWarning("days_mixed", message, len(days), ("par_value",))]
 
 
-def warn_of_earlier(count: int, par: float, heading: str, sheet_name: str) -> DataWarning:
-    """Warn of rows of earlier days that are left out."""
+def warn_of_earlier(count: int, par: float | None, heading: str, sheet_name: str) -> DataWarning:
+    """Warn of rows of earlier days that are left out.
+
+    Args:
+        par: their sum; None on a page without par, where they make no par doubtful.
+    """
+    of_par = "" if par is None else f" with a par of {par:,.2f}"
     message = (
-        f"{counted(count, 'row')} of sheet {sheet_name!r} with a par of {par:,.2f} {agreed(count, 'is/are')} of an "
-        f"earlier day by column {' '.join(heading.split())!r}, and left out."
+        f"{counted(count, 'row')} of sheet {sheet_name!r}{of_par} {agreed(count, 'is/are')} of an earlier day by "
+        f"column {' '.join(heading.split())!r}, and left out."
     )
-    return DataWarning("earlier_rows", message, count)
+    return DataWarning("earlier_rows", message, count, ("as_of",) if par is None else ())
 
 
 def is_of_deals(heading: str) -> bool:

@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any
 
 from core.compliance.run import run_suite
+from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
 from tests.rows import every
 
@@ -75,3 +76,14 @@ def test_loans_of_several_deals_are_doubted(map_rows: MapRows, heading: str) -> 
     assert any(doubt.code == "conflict" for result in run_suite(portfolio) for doubt in result.doubt)
     alone = map_rows([[*HEADER, heading], *loans(NAMES, 600.0, "Meridian II")])
     assert warned(alone, "deals_mixed") == []
+
+
+def test_a_page_of_prices_over_time_gives_the_latest(make_book: Callable[..., Workbook]) -> None:
+    prices = [[name, "Term Loan B", day, price] for day, price in ((AUGUST, 90.0), (SEPTEMBER, 95.0)) for name in NAMES]
+    book = make_book({"Loans": [HEADER, *loans(NAMES, 500.0)],
+                      "Prices": [["Issuer", "Facility", "Date", "Price"], *prices]})  # fmt: skip
+    portfolio = Portfolio.from_workbook(book)
+    assert portfolio.numbers["price"].tolist() == [95.0] * 6
+    assert warned(portfolio, "earlier_rows") == [
+        "6 rows of sheet 'Prices' are of an earlier day by column 'Date', and left out."
+    ]
