@@ -64,6 +64,7 @@ OF_COMPANIES: Final = frozenset(("issuer_id", "industry", "industry_b", "industr
 NO_COLLATERAL: Final = (
     ("no_collateral_rows", "heading says that it is no collateral"),
     ("equity_rows", "type or facility is that of shares, warrants or units"),
+    ("contract_rows", "type or name is that of a swap, a forward, a Treasury bill or a money fund"),
 )
 """Rows that are left out by what is said of them -> why."""
 
@@ -309,6 +310,20 @@ class LoanReader:
         if place != self.columns.get("as_of"):
             return parsing.read_dates(cells)
         return pipeline.transform_cells(self._work("as_of", place), cells, self._in_unit(place)).column.values
+
+    def _warn_of_bare(self, notes: Notes) -> None:
+        """Warn of loans with a name and a par alone, where the others say more."""
+        if self.rows.is_bare is None or self._all is None:
+            return
+        places = self.rows.places
+        bare = places[self.rows.is_bare[places]]
+        if not len(bare):
+            return
+        message = (
+            f"{counted(len(bare), 'loan')} of sheet {self._sheet.name!r} {agreed(len(bare), 'has/have')} only a name "
+            f"and a par: {float(np.nansum(self._all[bare])):,.2f} of {float(np.nansum(self._all[places])):,.2f}."
+        )
+        notes.warnings.append(DataWarning("bare_loans", message, len(bare)))
 
     def _of_latest_day(self, picked: table.LoanRows) -> table.LoanRows:
         """Drop the rows of earlier days that list the same loans once more."""
@@ -615,6 +630,7 @@ class LoanReader:
         notes.unidentified_rows = counts.get("unidentified_rows", 0)
         notes.rows_after_end = counts.get("rows_after_end", 0)
         self._note_no_collateral(notes)
+        self._warn_of_bare(notes)
         self._warn_of_pools(notes)
         notes.warnings += lists_beside(self._sheet, self.header, self.mapping)
         notes.filled_borrowers = counts.get("filled_borrowers", 0)

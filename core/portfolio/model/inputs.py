@@ -176,6 +176,7 @@ WARNINGS: Final[dict[str, InputMeaning]] = {
     "rows_without_par": InputMeaning("left_out", ("par",)),
     "rows_after_end": InputMeaning("left_out", ("par",)),
     "no_collateral": InputMeaning("left_out", ("par",)),
+    "bare_loans": InputMeaning("implausible", ("par",)),
     "earlier_rows": InputMeaning("left_out", ("par",)),
     "days_mixed": InputMeaning("conflict"),
     "deals_mixed": InputMeaning("conflict"),

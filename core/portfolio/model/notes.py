@@ -82,6 +82,7 @@ WARNING_CODES: Final = {
     "earlier_rows": "rows of earlier days in a list that has the same loans of a later day are left out",
     "days_mixed": "loans of several days stand in one list, and are added up",
     "deals_mixed": "loans of several deals stand in one list, and are added up",
+    "bare_loans": "loans with a name and a par alone, where most say more: they may be sums or parts of others",
     "unidentified_rows": "rows with a par and nothing that names a loan were left out",
     "error_cells": "cells with an error count as blank",
     "unreadable_cells": "cells that are no value of their field count as blank",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -19,8 +19,9 @@ from core.portfolio.sheets.rows import words
 from core.portfolio.sheets.rows.above import industries_above, split_column
 from core.portfolio.sheets.rows.counters import counts_rows
 from core.portfolio.sheets.rows.kinds import RowKinds, doubt_of, kinds_of
-from core.portfolio.sheets.rows.no_loans import equity_rows, under_no_collateral
+from core.portfolio.sheets.rows.no_loans import contract_rows, equity_rows, fund_rows, share_rows, under_no_collateral
 from core.portfolio.sheets.rows.odd import OddRows, RowColumns, RowMarks, repeats_header
+from core.portfolio.sheets.rows.parts import parts_of_positions
 from core.portfolio.sheets.rows.sums import find_sums, group_heads, union, without
 
 TITLES_MAX: Final = 3
@@ -43,6 +44,14 @@ _TYPE: Final = re.compile(
 )
 """The heading of a column that says what kind of asset a row is, as a key."""
 
+_PRICES: Final = ("spread", "all_in_rate", "price")
+
+TELLING_MIN: Final = 2
+"""Columns of maturities, ratings and identifiers from which a row without any of them may be no loan."""
+
+TELLING_SHARE: Final = 0.5
+"""Share of the rows with a par that have one of these."""
+
 TYPES_MAX: Final = 6
 """Such columns of a sheet."""
 
@@ -61,15 +70,17 @@ class LoanRows:
     """filled_borrowers, loans_without_par (of ignored_blank_par those that look like loans), and the length of each
     entry of `left_out`: those that are not 0."""
     left_out: dict[str, NDArray[np.int64]] = field(default_factory=dict)
-    """Rows that are no loans, by reason: ignored_blank_par, section_rows, total_rows, subtotal_rows, cash_rows,
-    repeated_headers, unidentified_rows, no_collateral_rows (below a heading that says so), equity_rows (what they say
-    of themselves), earlier_rows (of a day before the others'), rows_after_end (of those after the end only what looks
-    like a loan).
+    """Rows that are no loans, by reason: ignored_blank_par, section_rows, total_rows, subtotal_rows, part_rows (of the
+    position above), cash_rows, repeated_headers, unidentified_rows, no_collateral_rows (below a heading that says so),
+    equity_rows and contract_rows (what they say of themselves), earlier_rows (of a day before the others'),
+    rows_after_end (of those after the end only what looks like a loan).
     """
     name_pair: tuple[Cells, Cells] | None = None
     """Borrowers and facilities where one column has both; over all rows that are looked at."""
     industry: NDArray[np.int32] | None = None
     """The text code of the heading that names each loan's industry, -1 without; None where no headings do."""
+    is_bare: NDArray[np.bool_] | None = None
+    """Over all rows: a par, and none of what most rows have but a name; None where nobody looked."""
 
     @property
     def places(self) -> NDArray[np.int64]:
@@ -100,6 +111,8 @@ def pick(below: RowsBelow, header: HeaderMatch, mapping: Mapping, par: NDArray[n
         places,
         tuple(below.cells(column) for column in _type_columns(header, places)) if "par_value" in cells else (),
         _counter_columns(sheet, header, set(places.values())),
+        tuple(cells[target] for target in places if target.startswith("rating")),
+        tuple(cells[target] for target in _PRICES if target in cells),
     )
     split = split_column(columns)
     picked = loans(below, columns if split is None else split, matcher(mapping))
@@ -156,12 +169,31 @@ def loans(below: RowsBelow, columns: RowColumns, aliases: Matcher | None = None)
         aliases: what headers are called, to see where another table begins.
     """
     has = _has(below, columns)
-    equity = equity_rows(columns.types, below.height)
+    equity = _any_of(equity_rows(columns.types, below.height), _thin_names(columns, has, share_rows))
+    contracts = _any_of(contract_rows(columns.types, below.height), _thin_names(columns, has, fund_rows))
     if has.plain.all():
         picked = LoanRows(slice(0, below.height), below.height, None, {})
     else:
         picked = _sort(columns, OddRows(below, np.flatnonzero(~has.plain), aliases, columns.counters), has, equity)
-    return picked if equity is None else _without_equity(picked, equity)
+    for is_no, reason in ((equity, "equity_rows"), (contracts, "contract_rows")):
+        picked = picked if is_no is None else _without(picked, is_no, reason)
+    return replace(picked, is_bare=has.bare)
+
+
+def _any_of(first: NDArray[np.bool_] | None, second: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+    """Return rows in either; None where neither has any."""
+    return second if first is None else first if second is None else first | second
+
+
+def _thin_names(
+    columns: RowColumns, has: RowMarks, rows_of: Callable[[Iterable[Cells], int], NDArray[np.bool_] | None]
+) -> NDArray[np.bool_] | None:
+    """Return rows whose borrower names no loan, and which say nothing else of one."""
+    thin = has.thin if columns.facility is None else has.thin & ~columns.facility.present()
+    if columns.borrower is None or not thin.any():
+        return None
+    is_no = rows_of((columns.borrower,), len(thin))
+    return None if is_no is None else is_no & thin
 
 
 def _has(below: RowsBelow, columns: RowColumns) -> RowMarks:
@@ -190,12 +222,24 @@ def _has(below: RowsBelow, columns: RowColumns) -> RowMarks:
         if cash_names is not None and column is not None:
             is_cash |= cash_names[column.codes]
     is_cash &= has_par & ~has_id & ~has_maturity
-    plain = has_par & has_name & has_detail & ~is_cash
+    silent = _silent(columns, has_par)
+    is_usual = np.count_nonzero(silent) <= (1 - TELLING_SHARE) * np.count_nonzero(has_par)
+    thin = silent & is_usual
+    bare = thin & ~np.any([cells.present() for cells in columns.prices], axis=0) if columns.prices else thin
+    plain = has_par & has_name & has_detail & ~is_cash & ~thin
     if columns.borrower is not None:
         plain &= ~markers[columns.borrower.codes]
     if columns.par is None:  # a header repeated below has what names a loan, and no par to lack
         plain &= ~repeats_header(columns, np.arange(height)) & ~_says_one_thing(columns, height)
-    return RowMarks(has_par, has_name, has_id, has_detail, is_cash, plain)
+    return RowMarks(has_par, has_name, has_id, has_detail, is_cash, plain, silent, thin, bare)
+
+
+def _silent(columns: RowColumns, has_par: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return rows with a par and nothing else of what the sheet's columns say of loans."""
+    telling = [*columns.identifiers, *columns.ratings, *((columns.maturity,) if columns.maturity is not None else ())]
+    if columns.par is None or len(telling) < TELLING_MIN:
+        return np.zeros(len(has_par), np.bool_)
+    return np.asarray(has_par & ~np.any([cells.present() for cells in telling], axis=0), np.bool_)
 
 
 def _says_one_thing(columns: RowColumns, height: int) -> NDArray[np.bool_]:
@@ -213,10 +257,10 @@ def _present(cells: Cells | None, height: int) -> NDArray[np.bool_]:
     return np.zeros(height, np.bool_) if cells is None else cells.present()
 
 
-def _without_equity(picked: LoanRows, equity: NDArray[np.bool_]) -> LoanRows:
-    """Drop loans that say that they are shares, unless every row says so."""
-    is_no = equity[picked.places]
-    return picked if not is_no.any() or is_no.all() else without_rows(picked, is_no, "equity_rows")
+def _without(picked: LoanRows, is_no: NDArray[np.bool_], reason: str) -> LoanRows:
+    """Drop loans that say that they are none, unless every row says so."""
+    is_no = is_no[picked.places]
+    return picked if not is_no.any() or is_no.all() else without_rows(picked, is_no, reason)
 
 
 def without_rows(picked: LoanRows, is_no: NDArray[np.bool_], reason: str) -> LoanRows:
@@ -246,11 +290,14 @@ def _sort(columns: RowColumns, odd: OddRows, has: RowMarks, equity: NDArray[np.b
     """Name each odd row, find the end, and keep what is left."""
     rows, height = odd.rows, len(has.plain)
     kinds = kinds_of(columns, odd, has)
+    is_part = parts_of_positions(columns, odd, kinds, has)
+    parts, kinds = rows[is_part], replace(kinds, rest=kinds.rest & ~is_part)
     doubt = doubt_of(columns, odd, kinds)
     counted = has.plain.copy()
     counted[rows[kinds.rest & (kinds.detail | kinds.name)]] = True
     counted[doubt.bare_names] = False
     counted[doubt.doubtful] = False
+    counted[rows[kinds.rest & kinds.thin]] = False
     titled = _with_titles(rows[kinds.header], rows[(kinds.label & kinds.page_title) | (kinds.footer & ~kinds.blank)])
     stop, resumed = _stop(columns, odd, has, kinds, group_heads(columns, doubt, counted), titled)
     totals, subtotals = find_sums(columns, doubt, counted, stop)
@@ -275,10 +322,11 @@ def _sort(columns: RowColumns, odd: OddRows, has: RowMarks, equity: NDArray[np.b
         "section_rows": rows[kinds.label & (rows < stop)],
         "total_rows": union(height, rows[kinds.marker & (rows <= stop)], totals[totals < stop]),
         "subtotal_rows": subtotals[subtotals < stop],
+        "part_rows": parts[parts < stop],
         "cash_rows": rows[kinds.cash & kinds.solid & (rows < stop)],
         "repeated_headers": rows[kinds.header & (rows < stop)],
         "no_collateral_rows": no_collateral,
-        "unidentified_rows": (alone := without(without(doubt.lone, totals), subtotals))[alone < stop],
+        "unidentified_rows": (alone := without(doubt.lone, union(height, totals, subtotals, parts)))[alone < stop],
         "rows_after_end": stop + np.flatnonzero(has.plain[stop:]),
     }
     left_out = {reason: places for reason, places in left_out.items() if len(places)}
@@ -338,7 +386,10 @@ def _stop(
     rows, height = odd.rows, len(has.plain)
     headers = rows[kinds.header]
     ends = rows[kinds.marker & ~odd.matches(words.SUBTOTAL, whole=False)]
-    loans_after = np.flatnonzero(has.plain | has.par & has.identifier | _nameless_loans(columns, odd, has, kinds))
+    thin = has.thin & has.name & has.detail & ~has.cash
+    loans_after = np.flatnonzero(
+        has.plain | thin | has.par & has.identifier | _nameless_loans(columns, odd, has, kinds)
+    )
     # A header of another table ends this one, not the rest of this one's own header above the first loan.
     tables = rows[kinds.others][rows[kinds.others] > (loans_after[0] if len(loans_after) else height)]
     stop = min(_blank_end(height, rows[kinds.blank], titled), int(tables[0]) if len(tables) else height)

@@ -145,7 +145,8 @@ _HEADING_WORDS: Final = _NO_LOAN | frozenset(
         "obligations", "obligation", "holdings", "items", "purchases", "purchase", "purchased", "sales", "sale",
         "trades", "trade", "traded", "settlement", "settlements", "but", "not", "yet", "settled", "owned", "held",
         "received", "to", "be", "during", "since", "in", "this", "last", "month", "period", "quarter", "year", "report",
-        "reporting", "collection", "due", "list", "fully", "full", "investments", "investment",
+        "reporting", "collection", "due", "list", "fully", "full", "investments", "investment", "included", "above",
+        "below", "total", "totals", "par",
     )
 )  # fmt: skip
 """Words of which the heading of a group without collateral is made; the name of a company has others."""

@@ -34,6 +34,7 @@ class RowKinds:
     identified: Mask
     detail: Mask
     cash: Mask
+    thin: Mask
     """What `RowMarks` says of these rows."""
     blank: Mask
     header: Mask
@@ -57,8 +58,8 @@ class RowKinds:
 def kinds_of(columns: RowColumns, odd: OddRows, has: RowMarks) -> RowKinds:
     """Name each odd row."""
     rows = odd.rows
-    par, name, identified, detail, cash = (
-        mask[rows] for mask in (has.par, has.name, has.identifier, has.detail, has.cash)
+    par, name, identified, detail, cash, thin = (
+        mask[rows] for mask in (has.par, has.name, has.identifier, has.detail, has.cash, has.thin)
     )
     blank = odd.filled == 0
     header = repeats_header(columns, rows)
@@ -69,7 +70,7 @@ def kinds_of(columns: RowColumns, odd: OddRows, has: RowMarks) -> RowKinds:
     others = _without_upper_rows(header, rows, np.array(unlike, np.int64))
     called_total = _called_total(columns, odd)
     bare = called_total & ~identified
-    wordy = odd.matches(words.MARKER, whole=False) & ~detail & (odd.texts <= 1) & (columns.has_detail | ~par)
+    wordy = odd.matches(words.MARKER, whole=False) & (~detail | thin) & (odd.texts <= 1) & (columns.has_detail | ~par)
     footer = odd.matches(words.FOOTER, whole=False) | odd.matches(words.PAGE, whole=True, codes=odd.last_text)
     footer &= ~par if columns.par is not None else ~(name & detail)
     marker = (bare | wordy | footer) & ~blank & ~header
@@ -88,6 +89,7 @@ def kinds_of(columns: RowColumns, odd: OddRows, has: RowMarks) -> RowKinds:
         identified,
         detail,
         cash,
+        thin,
         blank,
         header,
         marker,
@@ -149,7 +151,8 @@ def industries(odd: OddRows, among: Mask) -> Mask:
 
 def doubt_of(columns: RowColumns, odd: OddRows, kinds: RowKinds) -> SumDoubt:
     """Return the rows with a par that may be a sum of others."""
-    rows, rest, name, detail = odd.rows, kinds.rest, kinds.name, kinds.detail
+    rows, rest, name = odd.rows, kinds.rest, kinds.name
+    detail = kinds.detail & ~kinds.thin
     # A total may have the number of loans in a column of identifiers; its sum tells it from a company of that name.
     described = kinds.identified & (odd.texts == 1) & (has_words(columns, odd) & ~name | called_total_of(columns, odd))
     # An id or a facility makes a nameless row a loan under a merged issuer, a date or a word one without a name.
@@ -159,7 +162,7 @@ def doubt_of(columns: RowColumns, odd: OddRows, kinds: RowKinds) -> SumDoubt:
         nameless=rows[nameless],
         elsewhere=rows[nameless & (odd.texts > 0)],
         lone=rows[nameless & (odd.texts == 0)],
-        bare_names=rows[rest & name & ~detail & _says_little(columns, odd, rest)],
+        bare_names=rows[rest & name & ~detail & (kinds.thin | _says_little(columns, odd, rest))],
         described=rows[rest & described],
         doubtful=rows[rest & detail & (kinds.called_total | described)],
         labels=rows[kinds.label],

@@ -1,9 +1,9 @@
-"""Which rows are no loans: shares, warrants, sold assets, by words."""
+"""Which rows are no loans: shares, warrants, swaps, money funds, sold assets, by words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -13,7 +13,7 @@ from core.grid.column import Text
 from core.portfolio.cells import _parse
 from core.portfolio.cells.parsing import Cells, key, spread_out
 from core.portfolio.sheets.rows.odd import OddRows
-from core.portfolio.sheets.rows.vocabulary import is_equity
+from core.portfolio.sheets.rows.vocabulary import is_contract, is_equity, is_fund
 from core.portfolio.sheets.rows.words import places_of, start_of
 from core.portfolio.sheets.titles import is_no_collateral
 from core.remembered import remembered
@@ -28,6 +28,18 @@ _WORDS: Final = ("equit", "stock", "share", "warrant", "unit", "interest")
 """Letters that the name of a share has."""
 
 _ANY_WORD: Final = re.compile("|".join(_WORDS))
+
+_CONTRACT_WORDS: Final = (
+    "swap", "forward", "hedg", "derivativ", "future", "treasur", "bill", "money", "fund", "paper", "repo", "repurchase",
+    "mmf", "cds", "irs", "fx", "swaption",
+)  # fmt: skip
+"""Letters that the type of a contract or of cash has."""
+
+_FUND_WORDS: Final = ("swap", "forward", "treasur", "bill", "fund", "money", "portfolio", "cash management")
+"""Letters that the name of one has."""
+
+_IN_BRACKETS: Final = re.compile(r"\(([^()]{1,60})\)\s*$")
+"""What stands in brackets behind a company's name."""
 
 _SEPARATORS: Final = (" - ", " \u2013 ", " \u2014 ", ": ")
 """What stands between a company's name and its instrument."""
@@ -70,26 +82,71 @@ def new_headings(odd: OddRows, at: NDArray[np.int64], again: NDArray[np.int64]) 
 
 def equity_rows(types: Iterable[Cells], height: int) -> NDArray[np.bool_] | None:
     """Return rows of shares, warrants or units; None where no row's are."""
-    is_equity: NDArray[np.bool_] | None = None
-    for cells in types:
+    return _rows_named(types, height, _WORDS, _is_equity)
+
+
+def contract_rows(types: Iterable[Cells], height: int) -> NDArray[np.bool_] | None:
+    """Return rows of swaps, forwards, Treasury bills or money funds; None for none."""
+    return _rows_named(types, height, _CONTRACT_WORDS, _is_contract)
+
+
+def share_rows(names: Iterable[Cells], height: int) -> NDArray[np.bool_] | None:
+    """Return rows of borrowers with a name of shares behind theirs; None for none."""
+    return _rows_named(names, height, _WORDS, _is_share)
+
+
+def fund_rows(names: Iterable[Cells], height: int) -> NDArray[np.bool_] | None:
+    """Return rows with the name of such a thing, or of a fund; None for none."""
+    return _rows_named(names, height, _FUND_WORDS, _is_fund)
+
+
+def _rows_named(
+    columns: Iterable[Cells], height: int, words: Sequence[str], is_named: Callable[[str], bool]
+) -> NDArray[np.bool_] | None:
+    """Return rows with a text that names something; None where no row has one.
+
+    Args:
+        words: letters of which such a text has some.
+    """
+    named: NDArray[np.bool_] | None = None
+    for cells in columns:
         local, used = _parse.distinct(cells.codes, len(cells.pool.text))
         says = np.zeros(len(used), np.bool_)
-        for place in _candidates(cells.pool.text, used).tolist():
-            says[place] = _is_equity(start_of(cells.pool.text, int(used[place])))
+        for place in _candidates(cells.pool.text, used, words).tolist():
+            says[place] = is_named(start_of(cells.pool.text, int(used[place])))
         if says.any():
-            is_equity = np.zeros(height, np.bool_) if is_equity is None else is_equity
-            is_equity |= spread_out(says, False, local)
-    return is_equity
+            named = np.zeros(height, np.bool_) if named is None else named
+            named |= spread_out(says, False, local)
+    return named
 
 
-def _candidates(text: Text, used: NDArray[np.int32]) -> NDArray[np.int64]:
+def _candidates(text: Text, used: NDArray[np.int32], words: Sequence[str]) -> NDArray[np.int64]:
     """Return places among some codes of those whose strings are worth reading."""
     if len(used) <= TEXTS_MAX:
         return np.arange(len(used), dtype=np.int64)
     data = text.data.tobytes().lower()
-    places = np.array([place for word in _WORDS for place in places_of(data, word.encode())], np.int64)
+    places = np.array([place for word in words for place in places_of(data, word.encode())], np.int64)
     codes = np.searchsorted(text.offsets, places, side="right") - 1
     return np.flatnonzero(np.isin(used, codes))
+
+
+@remembered(MEMORY_MAX)
+def _is_contract(text: str) -> bool:
+    """Return whether a type names a swap, a forward, a Treasury bill or cash."""
+    return is_contract(key(text))
+
+
+@remembered(MEMORY_MAX)
+def _is_fund(text: str) -> bool:
+    """Return whether a name is that of a money fund, a Treasury bill or a contract."""
+    return is_fund(key(text))
+
+
+@remembered(MEMORY_MAX)
+def _is_share(text: str) -> bool:
+    """Return whether a name ends with that of shares: "Acme (Warrants)"."""
+    inner = _IN_BRACKETS.search(text)
+    return _is_equity(text) or (inner is not None and is_equity(key(inner[1])))
 
 
 @remembered(MEMORY_MAX)

@@ -48,6 +48,9 @@ class RowColumns:
     """Columns that say what kind of asset a row is, the facility's among them."""
     counters: frozenset[int] = frozenset()
     """Columns of the sheet that number the rows."""
+    ratings: tuple[Cells, ...] = ()
+    prices: tuple[Cells, ...] = ()
+    """Spreads, rates and prices."""
 
     @property
     def has_detail(self) -> bool:
@@ -68,6 +71,12 @@ class RowMarks:
     """A name like cash or account, and neither identifier nor maturity."""
     plain: NDArray[np.bool_]
     """A loan without question."""
+    silent: NDArray[np.bool_]
+    """A par, and neither maturity, rating nor identifier."""
+    thin: NDArray[np.bool_]
+    """The same where most rows have one of them."""
+    bare: NDArray[np.bool_]
+    """Of these the rows without a rate or a price, too."""
 
 
 def _is_figure(cells: Cells) -> NDArray[np.bool_]:

@@ -110,6 +110,35 @@ def is_equity(line: str) -> bool:
     return all(word in EQUITY or word in _ABOUT or _YEAR.fullmatch(word) is not None for word in words)
 
 
+_CONTRACT: Final = re.compile(
+    r"(?:(?:interest|rate|currency|cross|basis|credit|default|total|return|asset|inflation|fx|ir) )*swaps?"
+    r"(?: contracts?| agreements?)?|(?:fx|foreign exchange|currency) (?:forwards?|spots?|hedges?)(?: contracts?)?"
+    r"|forwards?(?: contracts?)?|(?:interest rate )?(?:swaptions?|hedges?)|hedging|derivatives?"
+    r"|futures?(?: contracts?)?|cds|irs|(?:us |united states )?(?:treasury|t) (?:bills?|notes?|bonds?)|treasuries"
+    r"|money (?:market|mkt)(?: (?:funds?|instruments?))?|mmf|liquidity funds?|commercial paper|repos?"
+    r"|(?:reverse )?repurchase agreements?"
+)
+"""Types of contracts, and of cash that is invested."""
+
+_FUND: Final = re.compile(
+    r"\b(?:interest rate|currency|basis|credit default|total return|asset) swaps?\b"
+    r"|\b(?:fx|foreign exchange) forwards?\b|\b(?:treasury|t) bills?\b|\bliquidity funds?\b"
+    r"|\bmoney (?:market|mkt)\b|\bcash management$"
+    r"|\b(?:govt|government|treasury)\b.*\b(?:portfolio|funds?|obligations)\b"
+)
+"""Words of the names of such things."""
+
+
+def is_contract(line: str) -> bool:
+    """Return whether a key is the type of a contract, a Treasury bill or a fund."""
+    return len(line) <= LENGTH_MAX and _CONTRACT.fullmatch(line) is not None
+
+
+def is_fund(line: str) -> bool:
+    """Return whether a key has words for a money fund, a Treasury bill or a contract."""
+    return len(line) <= LENGTH_MAX and _FUND.search(line) is not None
+
+
 _FIGURES: Final = re.compile(
     r"[\s:\u2010-\u2015-]*(?:\(?(?:[$€£]?\d[\d.,]{0,20}\s?%?|continued|cont['.]?d?)\)?[\s:.\u2010-\u2015-]*){0,4}$",
     re.IGNORECASE,

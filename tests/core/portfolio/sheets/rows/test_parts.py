@@ -1,0 +1,121 @@
+"""Rows with a name and a par that are no loans: sums, lots, parts, contracts; and what is left is doubted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from core.compliance.run import run_suite
+from core.portfolio import Portfolio
+from tests.rows import every
+
+MapRows = Callable[..., Portfolio]
+
+HEADER = ["Issuer", "Facility", "Par", "Spread", "Maturity", "Moody's Rating", "Price"]
+PARS = [1234.5, 2345.25, 987.75, 4321.5, 1111.25, 3210.5]
+LOANS: list[list[Any]] = [
+    [f"{name} Inc", "Term Loan B", par, 325.0, "2031-01-31", "B2", 98.5]
+    for name, par in zip(["Alder", "Birch", "Cedar", "Dogwood", "Elm", "Fir"], PARS, strict=True)
+]
+
+
+def pars(portfolio: Portfolio) -> list[float]:
+    return portfolio.numbers["par_value"].tolist()
+
+
+def codes(portfolio: Portfolio) -> set[str]:
+    return {warning.code for warning in portfolio.notes.warnings}
+
+
+@every(
+    "first, second, figures",
+    [
+        ("Software", "3 loans", ()),
+        ("Software", "3 assets", (325.0, None, None, 98.5)),  # averages beside the sum
+        ("Software", 3.0, ()),
+        ("Total Group A", 3.0, ()),
+        (None, "Software", ()),
+    ],
+)
+def test_sums_with_a_text_for_a_facility_count_nothing(
+    map_rows: MapRows, first: str | None, second: Any, figures: tuple[Any, ...]
+) -> None:
+    sums = [[first, second, sum(PARS[low : low + 3]), *figures] for low in (0, 3)]
+    portfolio = map_rows([HEADER, *LOANS[:3], sums[0], *LOANS[3:], sums[1]])
+    assert pars(portfolio) == PARS
+    assert "bare_loans" not in codes(portfolio)
+
+
+@every("first, second", [(None, "Lot {}"), ("Lot {}", None), ("{name}", "Lot {}"), (None, "traded {}.3.26")])
+def test_rows_that_add_up_to_the_loan_above_are_its_lots(
+    map_rows: MapRows, first: str | None, second: str | None
+) -> None:
+    rows: list[list[Any]] = []
+    for loan in LOANS:
+        texts = [[text and text.format(at, name=loan[0]) for text in (first, second)] for at in (1, 2)]
+        rows += [loan, [*texts[0], 500.25], [*texts[1], loan[2] - 500.25]]
+    assert pars(map_rows([HEADER, *rows[:9], *LOANS[3:]])) == PARS
+    if first is None:
+        assert pars(map_rows([HEADER, *rows])) == PARS
+
+
+def test_facilities_under_a_merged_issuer_are_loans(map_rows: MapRows) -> None:
+    """Though two of them add up to the first by chance, in round figures."""
+    facilities = [["Gum AG", "Term Loan B", 3000.0, 325.0, "2031-01-31", "B2", 98.5], [None, "Revolver", 1000.0],
+                  [None, "Delayed Draw", 2000.0]]  # fmt: skip
+    assert pars(map_rows([HEADER, *LOANS, *facilities])) == [*PARS, 3000, 1000, 2000]
+
+
+@every(
+    "text",
+    [
+        "  of which unsettled", "thereof undrawn", "davon nicht gezogen", "  of which: unfunded", "Prior month",
+        "PIK accrued", "Unfunded commitment", "Adjustment: haircut", "Less: unsettled sales", "Contract 1 (SOFR 4.3 %)",
+    ],
+)  # fmt: skip
+def test_what_is_said_of_the_loan_above_is_none(map_rows: MapRows, text: str) -> None:
+    portfolio = map_rows([HEADER, LOANS[0], [text, None, 500.0], *LOANS[1:]])
+    assert pars(portfolio) == PARS
+    assert "bare_loans" not in codes(portfolio)
+
+
+@every(
+    "row",
+    [
+        ["Interest Rate Swap - Bank", "Swap", 9000.0, None, "2031-01-31"],
+        ["FX Forward EUR/USD", "FX Forward", 9000.0, None, "2027-01-31"],
+        ["United States Treasury Bill", "T-Bill", 9000.0, None, "2027-01-31", "Aaa", 99.1],
+        ["Liquidity Funds T-Fund", None, 9000.0],
+        ["Institutional Govt Portfolio", None, 9000.0],
+        ["Gum Corp. (Warrants)", None, 9000.0],
+    ],
+)
+def test_contracts_and_cash_are_no_loans(map_rows: MapRows, row: list[Any]) -> None:
+    portfolio = map_rows([HEADER, *LOANS, row])
+    assert pars(portfolio) == PARS
+    assert (portfolio.notes.no_collateral_rows, portfolio.notes.no_collateral_par) == (1, 9000)
+    assert "no_collateral" in codes(portfolio)
+
+
+@every("name", ["Treasury Wine Estates", "Swap Media Group", "Portfolio Recovery Inc", "Moneygram", "Future plc"])
+def test_companies_with_such_words_are_loans(map_rows: MapRows, name: str) -> None:
+    assert pars(map_rows([HEADER, *LOANS, [name, *LOANS[0][1:]]])) == [*PARS, PARS[0]]
+    assert pars(map_rows([HEADER, *LOANS, [name, "Term Loan B", 777.0]])) == [*PARS, 777]
+
+
+@pytest.mark.parametrize("heading", ["Pending trades (not included above)", "Unsettled purchases (not in total)"])
+def test_trades_that_are_not_included_are_left_out(map_rows: MapRows, heading: str) -> None:
+    assert pars(map_rows([HEADER, *LOANS, [heading], ["Gum AG", *LOANS[0][1:]]])) == PARS
+
+
+def test_a_name_and_a_par_alone_are_doubted(map_rows: MapRows) -> None:
+    portfolio = map_rows([HEADER, *LOANS, ["Gum AG", "Term Loan B", 500.0]])
+    assert pars(portfolio) == [*PARS, 500]
+    assert [warning.message for warning in portfolio.notes.warnings if warning.code == "bare_loans"] == [
+        "1 loan of sheet 'Holdings' has only a name and a par: 500.00 of 13,710.75."
+    ]
+    assert any(doubt.code == "implausible" for result in run_suite(portfolio) for doubt in result.doubt)
+    few = map_rows([HEADER[:3], *(row[:3] for row in LOANS)])
+    assert "bare_loans" not in codes(few)
