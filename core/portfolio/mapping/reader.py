@@ -13,7 +13,7 @@ from core.grid.places import pages_of, range_place
 from core.grid.sheet import Workbook
 from core.portfolio.cells import parsing
 from core.portfolio.cells.flags import is_second_lien_flag, second_liens
-from core.portfolio.cells.loans import Loans, put_column
+from core.portfolio.cells.loans import UNSAID, Loans, put_column
 from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, StringPool, bit
 from core.portfolio.cells.typed import text_column
 from core.portfolio.mapping import pipeline
@@ -37,6 +37,7 @@ from core.portfolio.sheets.below import RowsBelow
 from core.portfolio.sheets.located import LocatedTable
 from core.portfolio.sheets.rows import pools
 from core.portfolio.sheets.rows.above import fill_blanks
+from core.portfolio.sheets.rows.headings import GroupValues, values_of
 from core.portfolio.sheets.rows.spans import currency_signs
 from core.portfolio.sheets.stacked import lists_beside
 from core.words import agreed, counted
@@ -190,6 +191,7 @@ class LoanReader:
         if self.rows.name_pair is not None:
             self._tell_of_nameless(loans)
         self._take_industries(loans)
+        self._take_groups(loans)
         self._stand_ins(loans)
         loans.notes.warnings += ambiguous_columns(self._sheet, self.header, self.columns)
         self._note(loans, self.columns | self._rates(loans))
@@ -217,6 +219,28 @@ class LoanReader:
         industry = loans.texts.get("industry")
         if self.rows.industry is not None and not self._is_wider and (industry is None or (industry.codes < 0).all()):
             industries_of_headings(loans, self.rows.industry, self._sheet.text)
+
+    def _take_groups(self, loans: Loans) -> None:
+        """Take what headings above the loans say, or the sheet's name, where no column does."""
+        groups = {} if self._is_wider else dict(self.rows.groups)
+        for field, value in values_of(self._sheet.name).items():
+            groups.setdefault(field, GroupValues(np.zeros(loans.row_count, np.int32), (value,)))
+        for target, group in groups.items():
+            if target in self.columns or target not in self.works or group.codes.shape != (loans.row_count,):
+                continue
+            _, text = parsing.pool_of(group.values)
+            column = text_column(parsing.TextColumn(group.codes, text))
+            if target == "is_defaulted":
+                is_yes = np.array([value == "yes" for value in group.values], np.uint8)
+                loans.flags[target] = parsing.spread_out(is_yes, UNSAID, group.codes)
+            else:
+                put_column(loans, target, column)
+            count = int(np.count_nonzero(group.codes >= 0))
+            message = (
+                f"No column of sheet {self._sheet.name!r} says {target}; headings or the sheet's name do for "
+                f"{counted(count, 'loan')}: {', '.join(map(repr, group.values[:HEADERS_TOLD]))}."
+            )
+            loans.notes.warnings.append(DataWarning("values_of_headings", message, count, (target,)))
 
     def unmapped_headings(self) -> list[str]:
         """Return headers of columns that feed no field, in order."""

@@ -75,6 +75,7 @@ WARNING_CODES: Final = {
     "names_not_split": "names of facilities that do not part count as the borrower",
     "names_above": "borrowers stand above their investments, in one column with them",
     "industry_of_headings": "the headings of groups name the industries of their loans",
+    "values_of_headings": "headings above the loans, or the sheet's name, say what no column does",
     "signs_differ": "amounts of one column have the signs of several currencies",
     "par_less_unfunded": "par is what is committed less what is not drawn",
     "par_is_funded": "par is the funded balance, not another one of the file",

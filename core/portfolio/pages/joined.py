@@ -32,6 +32,9 @@ OTHER_PAR_ROWS: Final = 2
 ADDED_SHARE: Final = 0.5
 """Share of a page's loans that stand on no other page, from which they are loans of a second list."""
 
+LIKE_SHARE: Final = 0.75
+"""Share of the first page's headings that a list has whose loans stand on no other page."""
+
 CHANGES_SHARE: Final = 0.5
 """Share of the loans below which a page with ratings of before is a list of changes."""
 
@@ -70,7 +73,7 @@ def join_loans(loans: Loans, pages: Sequence[PageLoans]) -> None:
     loans.notes.pages += notes
     usable = [(page, note) for page, note in zip(pages, notes, strict=True) if not note.reason]
     for page, note in usable:
-        if not page.lists:
+        if not page.lists or _is_part(loans, page.loans):
             _add(loans, page.loans, note)
     flagged: set[str] = set()
     lacks_par = "par_value" not in loans.numbers
@@ -149,6 +152,16 @@ def _add(loans: Loans, page: Loans, note: PageNote) -> None:
         currency.mark(some, notes.matched_columns.get("par_value", ""))
     note.part, note.rows_without_loan, note.par_without_loan = "added", len(rows), _sum(par[rows])
     join.append(loans, more)
+
+
+def _is_part(loans: Loans, page: Loans) -> bool:
+    """Return whether a list of some kind of loans has them alone: defaulted ones, apart.
+
+    It has the first page's columns, and none of its loans.
+    """
+    headings = [set(map(key, part.notes.matched_columns.values())) for part in (loans, page)]
+    is_like = len(headings[0] & headings[1]) >= LIKE_SHARE * len(headings[0])
+    return is_like and len(match.strangers(loans, page, match.match(loans, page))) == page.row_count
 
 
 def _sum(par: NDArray[np.float64]) -> float:

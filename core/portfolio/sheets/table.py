@@ -16,8 +16,9 @@ from core.portfolio.model.fields import KEYS, Mapping
 from core.portfolio.sheets.below import BLANK_ROWS, RowsBelow
 from core.portfolio.sheets.header import HeaderMatch, Matcher, matcher
 from core.portfolio.sheets.rows import words
-from core.portfolio.sheets.rows.above import industries_above, split_column
+from core.portfolio.sheets.rows.above import industries_above, other_headings, split_column
 from core.portfolio.sheets.rows.counters import counts_rows
+from core.portfolio.sheets.rows.headings import GroupValues, values_above
 from core.portfolio.sheets.rows.kinds import RowKinds, doubt_of, kinds_of
 from core.portfolio.sheets.rows.no_loans import contract_rows, equity_rows, fund_rows, share_rows, under_no_collateral
 from core.portfolio.sheets.rows.odd import OddRows, RowColumns, RowMarks, repeats_header
@@ -79,6 +80,8 @@ class LoanRows:
     """Borrowers and facilities where one column has both; over all rows that are looked at."""
     industry: NDArray[np.int32] | None = None
     """The text code of the heading that names each loan's industry, -1 without; None where no headings do."""
+    groups: dict[str, GroupValues] = field(default_factory=dict)
+    """Field -> what the headings above the loans say of it."""
     is_bare: NDArray[np.bool_] | None = None
     """Over all rows: a par, and none of what most rows have but a name; None where nobody looked."""
 
@@ -275,6 +278,7 @@ def without_rows(picked: LoanRows, is_no: NDArray[np.bool_], reason: str) -> Loa
         rows=_rows(places[~is_no]),
         borrower=None if picked.borrower is None else picked.borrower[~is_no],
         industry=None if picked.industry is None else picked.industry[~is_no],
+        groups={field: group.without(is_no) for field, group in picked.groups.items()},
         counts=picked.counts | {reason: int(np.count_nonzero(is_no))},
         left_out=picked.left_out | {reason: places[is_no]},
     )
@@ -337,7 +341,8 @@ def _sort(columns: RowColumns, odd: OddRows, has: RowMarks, equity: NDArray[np.b
     more = {"filled_borrowers": filled, "loans_without_par": unread}
     counts = {reason: len(places) for reason, places in left_out.items()} | {name: n for name, n in more.items() if n}
     industry = industries_above(odd, kinds, subtotals, titles_again, chosen)
-    return LoanRows(_rows(chosen), stop, borrower, counts, left_out, industry=industry)
+    groups = values_above(odd, kinds.label, other_headings(odd, kinds, titles_again), chosen)
+    return LoanRows(_rows(chosen), stop, borrower, counts, left_out, industry=industry, groups=groups)
 
 
 def _above_headers(odd: OddRows, kinds: RowKinds) -> NDArray[np.bool_]:

@@ -124,13 +124,13 @@ def industries_above(
     if below:
         place = np.searchsorted(odd.rows[heads], loan_rows)
         return np.append(codes[heads], np.int32(-1))[place]
-    ends = heads | _other_headings(odd, kinds, again)
+    ends = heads | other_headings(odd, kinds, again)
     place = np.searchsorted(odd.rows[ends], loan_rows) - 1
     codes_of_loans = np.append(codes[ends], np.int32(-1))[place]
     return codes_of_loans if (codes_of_loans >= 0).any() else None
 
 
-def _other_headings(odd: OddRows, kinds: RowKinds, again: NDArray[np.int64]) -> NDArray[np.bool_]:
+def other_headings(odd: OddRows, kinds: RowKinds, again: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return headings that end an industry, not the names of companies.
 
     Those have rows without a name below them.

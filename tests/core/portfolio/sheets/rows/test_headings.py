@@ -1,0 +1,94 @@
+"""What headings above the loans, and names of sheets, say of them: default, currency, lien and country."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from core.grid.sheet import Workbook
+from core.portfolio import Portfolio
+from core.portfolio.model.fields import Lien
+from core.portfolio.sheets.rows.headings import SAYS, values_of
+from tests.rows import every
+
+MakeBook = Callable[..., Workbook]
+MapRows = Callable[..., Portfolio]
+
+HEADER = ["Issuer", "Facility", "Par", "Spread", "Maturity"]
+LOANS: list[list[Any]] = [
+    [f"{name} Inc", "Term Loan B", 1000.0 + at, 325.0, "2031-01-31"]
+    for at, name in enumerate(["Alder", "Birch", "Cedar", "Dogwood", "Elm", "Fir"])
+]
+
+
+def names(portfolio: Portfolio, field: str) -> list[str | None]:
+    column = portfolio.names[field]
+    return [column.values[code] if code >= 0 else None for code in column.codes.tolist()]
+
+
+def warned(portfolio: Portfolio) -> list[str]:
+    return [warning.message for warning in portfolio.notes.warnings if warning.code == "values_of_headings"]
+
+
+@every("heading", ["Defaulted Loans", "Defaulted Obligations", "Non-Performing", "In Default", "Defaulted (2)"])
+def test_loans_below_a_heading_are_defaulted(map_rows: MapRows, heading: str) -> None:
+    expected = [0, 0, 0, 0, 1, 1]
+    for rows in (
+        [HEADER, *LOANS[:4], [heading], *LOANS[4:]],
+        [HEADER, ["Performing Loans"], *LOANS[:4], [None], [heading], *LOANS[4:]],
+        [HEADER, *LOANS[:4], [heading], HEADER, *LOANS[4:]],
+    ):
+        portfolio = map_rows(rows)
+        assert portfolio.flags["is_defaulted"].tolist() == expected
+        assert len(warned(portfolio)) == 1
+    again = map_rows([HEADER, [heading], *LOANS[:2], ["Performing"], *LOANS[2:]])
+    assert again.flags["is_defaulted"].tolist() == [1, 1, 0, 0, 0, 0]
+
+
+def test_a_column_says_more_than_a_heading(map_rows: MapRows) -> None:
+    rows = [[*HEADER, "Defaulted"], ["Defaulted Loans"], *([*row, "N"] for row in LOANS)]
+    portfolio = map_rows(rows)
+    assert portfolio.flags["is_defaulted"].tolist() == [0] * 6
+    assert warned(portfolio) == []
+
+
+def test_headings_name_currencies(map_rows: MapRows) -> None:
+    portfolio = map_rows([HEADER, ["USD Loans"], *LOANS[:4], ["Euro denominated"], *LOANS[4:]])
+    assert names(portfolio, "currency") == ["USD"] * 4 + ["EUR"] * 2
+    assert "other_currency" in [warning.code for warning in portfolio.notes.warnings]
+
+
+def test_headings_name_liens_and_countries(map_rows: MapRows) -> None:
+    liens = map_rows([HEADER, ["First Lien Loans"], *LOANS[:4], ["2nd Lien"], LOANS[4], ["Unsecured Debt"], LOANS[5]])
+    assert liens.lien is not None
+    assert liens.lien.tolist() == [Lien.FIRST_LIEN] * 4 + [Lien.SECOND_LIEN, Lien.UNSECURED]
+    countries = map_rows([HEADER, ["Germany"], *LOANS[:2], ["United States"], *LOANS[2:]])
+    assert names(countries, "country") == ["DE"] * 2 + ["US"] * 4
+
+
+@every("name", ["First Data Corp", "Performing Arts Group", "Euro Garages", "Default Energy LLC", "Dollar General"])
+def test_names_of_companies_say_nothing(name: str) -> None:
+    assert [value for says in SAYS.values() if (value := says(name))] == []
+
+
+def test_names_of_sheets_say_it_of_their_loans(make_book: MakeBook) -> None:
+    def read(first: str, second: str) -> Portfolio:
+        return Portfolio.from_workbook(make_book({first: [HEADER, *LOANS[:4]], second: [HEADER, *LOANS[4:]]}))
+
+    assert names(read("USD Loans", "EUR Loans"), "currency") == ["USD"] * 4 + ["EUR"] * 2
+    liens = read("First Lien", "Second Lien").lien
+    assert liens is not None
+    assert liens.tolist() == [Lien.FIRST_LIEN] * 4 + [Lien.SECOND_LIEN] * 2
+    assert values_of("Holdings") == values_of("Secured Party") == {}
+
+
+def test_defaulted_loans_of_a_sheet_of_their_own_are_added(make_book: MakeBook) -> None:
+    book = make_book({"Holdings": [HEADER, *LOANS[:4]], "Defaulted Loans": [HEADER, *LOANS[4:]]})
+    portfolio = Portfolio.from_workbook(book)
+    assert portfolio.numbers["par_value"].tolist() == [row[2] for row in LOANS]
+    assert portfolio.flags["is_defaulted"].tolist() == [0, 0, 0, 0, 1, 1]
+    few = make_book({"Holdings": [HEADER, *LOANS], "Defaulted Loans": [HEADER, *LOANS[4:]]})
+    assert Portfolio.from_workbook(few).flags["is_defaulted"].tolist() == [0, 0, 0, 0, 1, 1]
+    other = make_book({"Holdings": [HEADER, *LOANS], "Defaulted Loans": [["Issuer", "Par", "Recovery"],
+                       ["Gum AG", 5.0, 40.0]]})  # fmt: skip
+    assert len(Portfolio.from_workbook(other)) == 6
