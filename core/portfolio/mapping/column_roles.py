@@ -35,6 +35,7 @@ TEXT_LENGTH_MAX: Final = 80
 GAVE_WAY: Final = {
     "blank": "it has no value",
     "constant": "it says the same on every row, as a column about the deal does",
+    "earlier": "it is of an earlier day than another one",
 }
 """Why a column gave way to another one of its field."""
 

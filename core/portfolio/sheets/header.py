@@ -30,6 +30,7 @@ from core.portfolio.sheets.columns.content import marks
 from core.portfolio.sheets.columns.evidence import RoleEvidence
 from core.portfolio.sheets.columns.roles import HeadedColumns, judge
 from core.portfolio.sheets.columns.vocabulary import heading, tokens_of
+from core.portfolio.sheets.days import is_before, of_earlier_days, stated_day
 from core.portfolio.sheets.rows.counters import counts_rows
 from core.portfolio.sheets.sides import has_cells, tables_beside
 
@@ -155,6 +156,10 @@ _GIVEN_NAME: Final = re.compile(r"^Column \d+$| \(\d+\)$", re.IGNORECASE)
 _COUNTER: Final = re.compile(r"\s*[(\[]?\s*(?:(\d{1,5})(?:\.0)?|([A-Za-z]))\s*[)\].]?\s*")
 
 
+Gave = Literal["blank", "constant", "earlier"]
+"""Why a column gave way to another one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Header:
     """The header of any sheet and the rows below it."""
@@ -187,8 +192,9 @@ class HeaderMatch:
     """Column -> what a row of units below the names says of it."""
     below: tuple[Literal["units", "numbers"], ...] = ()
     """What the header's rows below the names hold: units, or numbers of the columns (1, 2, 3, ...)."""
-    demoted: dict[int, Literal["blank", "constant"]] = field(default_factory=dict)
-    """Columns that gave way to another one for the same target: without a value, or with the same on every row."""
+    demoted: dict[int, Gave] = field(default_factory=dict)
+    """Columns that gave way to another one for the same target: without a value, with the same on every row, or of an
+    earlier day."""
     beside: frozenset[int] = frozenset()
     """Columns whose header names a target, but of another table to the side."""
 
@@ -940,6 +946,9 @@ def _complete(scan: _Scan, best: _Candidate) -> HeaderMatch:
         evidence[column] = replace(evidence[column], role=COUNTER_ROLE)
     columns = _assign_columns(feeds, evidence=evidence)
     demoted = _find_demoted(scan.sheet, columns, row + 1)
+    for places in columns.values():
+        earlier = _earlier_columns(scan.sheet, best, [place for place in places if place not in demoted])
+        demoted |= dict.fromkeys(earlier, "earlier")
     if demoted:
         columns = _assign_columns(feeds, demoted, evidence)
     preferences = {
@@ -1035,9 +1044,42 @@ def _with_shared(listed: Options, of_role: Options) -> Options:
     )
 
 
-def _find_demoted(sheet: Sheet, columns: dict[str, list[int]], first: int) -> dict[int, Literal["blank", "constant"]]:
+def _earlier_columns(sheet: Sheet, best: _Candidate, places: Sequence[int]) -> frozenset[int]:
+    """Return which columns of one field are of an earlier day than another one.
+
+    By a day in their heading, or in the row above it; else by a word such as "T-1".
+    """
+    if len(places) < 2:
+        return frozenset()
+    headings = {place: best.texts.get(place, "") for place in places}
+    earlier = of_earlier_days(headings.items())
+    if not earlier and best.top:
+        above = {place: f"{_day_over(sheet, best.top - 1, place)} {heading}" for place, heading in headings.items()}
+        earlier = of_earlier_days(above.items())
+    before = frozenset(place for place, heading in headings.items() if is_before(heading))
+    return earlier or (before if len(before) < len(places) else frozenset())
+
+
+def _day_over(sheet: Sheet, row: int, place: int) -> str:
+    """Return the text of a row over a column that is a day alone, or over one to its left."""
+    for column in range(place, max(-1, place - DAY_COLUMNS), -1):
+        value = sheet.value(row, column)
+        if value is not None:
+            stated = stated_day(value) if isinstance(value, str) and len(value) <= DAY_LENGTH_MAX else None
+            return str(value) if stated is not None and not stated.stem else ""
+    return ""
+
+
+DAY_COLUMNS: Final = 12
+"""Columns that a day above a header may stand over."""
+
+DAY_LENGTH_MAX: Final = 40
+"""Characters of such a day."""
+
+
+def _find_demoted(sheet: Sheet, columns: dict[str, list[int]], first: int) -> dict[int, Gave]:
     """Find columns that give way for a target: blank ones, the deal's own name."""
-    demoted: dict[int, Literal["blank", "constant"]] = {}
+    demoted: dict[int, Gave] = {}
     for target, places in columns.items():
         if len(places) == 1:
             continue

@@ -18,6 +18,7 @@ from core.portfolio.sheets.captions import with_captions
 from core.portfolio.sheets.columns import gaps
 from core.portfolio.sheets.columns.roles import HeadedColumns
 from core.portfolio.sheets.columns.vocabulary import kind_weights, tokens_of
+from core.portfolio.sheets.days import of_earlier_days
 from core.portfolio.sheets.located import TELLING, TEMPLATE, LocatedBook, LocatedTable, SheetCandidate
 from core.portfolio.sheets.note_tables import is_named, is_note_table
 from core.portfolio.sheets.rows import spans
@@ -63,30 +64,50 @@ TITLE_COLUMNS_MAX: Final = 4
 _NO_TITLE: Final = re.compile(r"[:\d]")
 
 
-_MONTHS: Final = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_DATED: Final = re.compile(
-    rf"(?<![a-z0-9])(?:(?:(?P<day>\d{{1,2}})[\s._-]*)?(?P<month>{'|'.join(_MONTHS)})(?:uary|ruary|ch|il|e|y|ust"
-    r"|t|tember|ober|ember)?\.?[\s._'-]*(?P<year>20\d\d|\d\d)"
-    r"|(?P<y>20\d\d)[._-]?(?P<m>0[1-9]|1[0-2])(?:[._-]?(?P<d>[0-3]\d))?)(?![0-9])",
-    re.IGNORECASE,
-)
-"""A month or a day in the name of a sheet: "Nov 2024", "7-Nov-24", "2024-11", "20241107"."""
-
-
 def earlier(book: Workbook) -> frozenset[int]:
     """Return sheets named as another one but for an earlier month: "Notes Oct 24"."""
-    dated: dict[str, list[tuple[tuple[int, int, int], int]]] = {}
-    for sheet in book.sheets:
-        match = _DATED.search(sheet.name)
-        if match is not None:
-            year = int(match["year"] or match["y"]) % 100
-            month = int(match["m"]) if match["m"] else _MONTHS.index(match["month"].lower()) + 1
-            day = int(match["day"] or match["d"] or 0)
-            stem = key(sheet.name[: match.start()] + " " + sheet.name[match.end() :])
-            dated.setdefault(stem, []).append(((year, month, day), sheet.index))
+    return of_earlier_days((sheet.index, sheet.name) for sheet in book.sheets)
+
+
+SAME_NAMES: Final = 0.5
+"""Share of a list's names that stand in another one, from which both list the same loans."""
+
+
+def _earlier_lists(candidates: Iterable[SheetCandidate]) -> frozenset[int]:
+    """Return lists of the same loans as another one, with an earlier day above them."""
+    lists = [
+        (candidate.sheet, candidate.header, day, _names_of(candidate.sheet, candidate.header))
+        for candidate in candidates
+        if candidate.header is not None and candidate.has_loans and candidate.sheet.state == "visible"
+        if (day := next(gaps.days_above(candidate.sheet, candidate.header.top), None)) is not None
+    ][:LISTS_MAX]
     return frozenset(
-        at for listed in dated.values() for stated_day, at in listed if stated_day < max(day for day, _ in listed)
+        sheet.index
+        for sheet, own, day, names in lists
+        if any(
+            day < later
+            and own.columns.keys() == header_match.columns.keys()
+            and len(names & others) >= SAME_NAMES * max(1, min(len(names), len(others)))
+            for _, header_match, later, others in lists
+        )
     )
+
+
+def _names_of(sheet: Sheet, header_match: header.HeaderMatch) -> frozenset[str]:
+    """Return the names that tell the loans of a sheet apart."""
+    place = next((header_match.columns[target][0] for target in TELLING if target in header_match.columns), None)
+    stored = None if place is None else sheet.columns[place]
+    if stored is None:
+        return frozenset()
+    codes = np.unique(stored.dense.codes[stored.begin(header_match.row + 1) :])
+    return frozenset(map(key, parsing.decode(sheet.text, codes[codes >= 0][:NAMES_MAX])))
+
+
+LISTS_MAX: Final = 60
+"""Lists with a day above them that are compared."""
+
+NAMES_MAX: Final = 5_000
+"""Names of a list that are compared with those of another one."""
 
 
 def _candidates(book: Workbook, mapping: Mapping) -> list[SheetCandidate]:
@@ -121,7 +142,11 @@ def _candidates(book: Workbook, mapping: Mapping) -> list[SheetCandidate]:
             _EARLIER if sheet.index in old else _only_adds(sheet, header_match),
         )
         candidates.append(SheetCandidate(sheet, header_match, rows > 0, has_figures, refused, other_assets, adds, rows))
-    return candidates
+    by_title = _earlier_lists(candidates) if is_of_loans else frozenset()
+    return [
+        replace(candidate, only_adds=_EARLIER) if candidate.sheet.index in by_title else candidate
+        for candidate in candidates
+    ]
 
 
 NARROW_MIN: Final = 4
@@ -143,7 +168,7 @@ def _narrow(sheet: Sheet, mapping: Mapping) -> header.HeaderMatch | None:
 _IDENTIFIERS: Final = frozenset(("cusip", "isin", "loanx_id", "asset_id", "loan_id"))
 
 
-_EARLIER: Final = "its name is that of a page of an earlier day"
+_EARLIER: Final = "its name or title is that of a page of an earlier day"
 
 
 _TEMPLATE_MIN: Final = 4.0
@@ -256,9 +281,10 @@ def _without_open_par(page: LocatedTable, holdings: LocatedTable) -> LocatedTabl
     return replace(page, header=replace(page.header, columns=rest))
 
 
-def _of_another_day(book: Workbook) -> frozenset[int]:
-    """Return sheets of another day by name: "Tests Prior", "Tests Oct 24"."""
-    return earlier(book) | {sheet.index for sheet in book.sheets if titles.is_of_another_day(key(sheet.name))}
+def _of_another_day(book: Workbook, candidates: Iterable[SheetCandidate]) -> frozenset[int]:
+    """Return sheets of another day by name or title: "Tests Prior", "Tests Oct 24"."""
+    named = {sheet.index for sheet in book.sheets if titles.is_of_another_day(key(sheet.name))}
+    return earlier(book) | named | {each.sheet.index for each in candidates if each.only_adds == _EARLIER}
 
 
 def _pages(candidates: Iterable[SheetCandidate], holdings: LocatedTable, mapping: Mapping) -> Iterator[LocatedTable]:
@@ -489,12 +515,12 @@ def locate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> Loc
         candidates = _candidates(book, mapping)
         considered = tuple(candidate for candidate in candidates if candidate.sheet.index == book[sheet].index)
         loans = _with_gaps_filled(_choose(considered), (), mapping)
-        return LocatedBook(book, mapping, tuple(candidates), considered, loans, old=_of_another_day(book))
+        return LocatedBook(book, mapping, tuple(candidates), considered, loans, old=_of_another_day(book, candidates))
     book, candidates = _with_parts(book, mapping)
     loans, every = _choose(candidates), tuple(candidates)
     pages = () if loans is None else tuple(_pages(every, loans, mapping))
     return LocatedBook(
-        book, mapping, every, every, _with_gaps_filled(loans, pages, mapping), pages, _of_another_day(book)
+        book, mapping, every, every, _with_gaps_filled(loans, pages, mapping), pages, _of_another_day(book, every)
     )
 
 

@@ -119,10 +119,10 @@ def _plainly(columns: HeadedColumns, column: int, role: str, field: str, day: fl
 
 def _day_of(columns: HeadedColumns) -> float | None:
     """Return the report's day as a serial, to the month; None without one."""
-    return columns.as_of() or next(_days_above(columns.sheet, columns.first), None)
+    return columns.as_of() or next(days_above(columns.sheet, columns.first), None)
 
 
-def _days_above(sheet: Sheet, first: int) -> Iterator[float]:
+def days_above(sheet: Sheet, first: int) -> Iterator[float]:
     """Yield the days of lines, which begin their row, and beside labels."""
     for row in range(max(0, first - TITLE_ROWS), first):
         begins = True

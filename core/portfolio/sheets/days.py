@@ -1,0 +1,83 @@
+"""Days, months and quarters in names of sheets, titles and headings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from core.portfolio.cells.parsing import key
+
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH: Final = (
+    rf"(?P<month>{'|'.join(_MONTHS)})(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?\.?"
+)  # fmt: skip
+_DATED: Final = re.compile(
+    rf"(?<![a-z0-9])(?:(?:(?P<day>\d{{1,2}})[\s._-]*)?{_MONTH}[\s._'-]*(?P<year>20\d\d|\d\d)"
+    r"|(?P<y>20\d\d)[._-]?(?P<m>0[1-9]|1[0-2])(?:[._-]?(?P<d>[0-3]\d))?)(?![0-9])",
+    re.IGNORECASE,
+)
+"""A month or a day: "Nov 2024", "7-Nov-24", "2024-11", "20241107"."""
+
+_MONTH_ALONE: Final = re.compile(rf"(?<![a-z0-9])(?:(?P<day>\d{{1,2}})[\s._-]*)?{_MONTH}(?![a-z0-9])", re.IGNORECASE)
+_QUARTER: Final = re.compile(
+    r"(?<![a-z0-9])q(?P<quarter>[1-4])(?:[\s._'-]*(?P<year>20\d\d|\d\d))?(?![a-z0-9])", re.IGNORECASE
+)
+"""A month or a quarter without a year, which another one beside it can be before: "June", "31-Aug", "Q2"."""
+
+MONTHS_APART: Final = 6
+"""Months between two without a year, up to which the later name is the later day."""
+
+
+class StatedDay(NamedTuple):
+    """A day in a text, and the rest of its words."""
+
+    stem: str
+    has_year: bool
+    day: tuple[int, int, int]
+    """Year, month and day of the month: 0 where it has none."""
+
+
+def stated_day(text: str) -> StatedDay | None:
+    """Return the day, month or quarter that a text states, with the other words."""
+    match = _DATED.search(text) or _QUARTER.search(text) or _MONTH_ALONE.search(text)
+    if match is None:
+        return None
+    parts = match.groupdict()
+    year, month = parts.get("year") or parts.get("y"), parts.get("m")
+    if parts.get("quarter"):
+        month = str(3 * int(parts["quarter"]))
+    number = int(month) if month else _MONTHS.index(parts["month"].lower()) + 1
+    stem = key(text[: match.start()] + " " + text[match.end() :])
+    day = (int(year) % 100 if year else 0, number, int(parts.get("day") or parts.get("d") or 0))
+    return StatedDay(stem, year is not None, day)
+
+
+def of_earlier_days(texts: Iterable[tuple[int, str]]) -> frozenset[int]:
+    """Return which of some texts are alike but for an earlier day than another's.
+
+    Args:
+        texts: each with what it is called.
+    """
+    alike: dict[tuple[str, bool], list[tuple[tuple[int, int, int], int]]] = {}
+    for name, text in texts:
+        stated = stated_day(text)
+        if stated is not None:
+            alike.setdefault((stated.stem, stated.has_year), []).append((stated.day, name))
+    earlier: set[int] = set()
+    for (_, has_year), listed in alike.items():
+        days = [day for day, _ in listed]
+        if has_year or max(days)[1] - min(days)[1] <= MONTHS_APART:
+            earlier |= {name for day, name in listed if day < max(days)}
+    return frozenset(earlier)
+
+
+_BEFORE: Final = re.compile(
+    r"\b(?:t 1|bop|prev(?:ious)?|prior|opening|beginning|begin|anfang\w*|vormonat|vorperiode|last month)\b"
+)
+"""Words of a heading, as a key, over the figures of an earlier day."""
+
+
+def is_before(heading: str) -> bool:
+    """Return whether a heading is that of an earlier day than another one: "Px T-1"."""
+    return _BEFORE.search(key(heading)) is not None

@@ -1,0 +1,94 @@
+"""The latest of several days: by names of sheets, by titles above the loans, and by headings of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from core.grid.sheet import Workbook
+from core.portfolio import Portfolio
+from core.portfolio.sheets.days import of_earlier_days, stated_day
+from tests.rows import every
+
+MakeBook = Callable[..., Workbook]
+MapRows = Callable[..., Portfolio]
+
+HEADER = ["Issuer", "Facility", "Par", "Price", "Maturity"]
+NAMES = ["Alder", "Birch", "Cedar", "Dogwood", "Elm", "Fir"]
+
+
+def loans(par: float, count: int = 6) -> list[list[Any]]:
+    return [[f"{name} Inc", "Term Loan B", par + at, 98.5, "2031-01-31"] for at, name in enumerate(NAMES[:count])]
+
+
+@every(
+    "earlier, later",
+    [("June", "September"), ("Jun", "Sep"), ("Q2", "Q3"), ("Q2 2026", "Q3 2026"), ("Q4 25", "Q1 26"), ("May", "June")],
+)
+def test_a_month_or_a_quarter_in_a_name_decides(make_book: MakeBook, earlier: str, later: str) -> None:
+    book = make_book({earlier: [HEADER, *loans(900.0)], later: [HEADER, *loans(500.0, 5)]})
+    portfolio = Portfolio.from_workbook(book)
+    assert (portfolio.sheet_name, len(portfolio)) == (later, 5)
+
+
+@every("first, second", [("Holdings as of {}", "Holdings as of {}"), ("{}", "{}"), ("As of {}", "Portfolio at {}")])
+@pytest.mark.parametrize("latest_first", [True, False])
+def test_of_lists_of_the_same_loans_the_later_title_counts(
+    make_book: MakeBook, first: str, second: str, latest_first: bool
+) -> None:
+    """However many loans the earlier one has."""
+    tables = {
+        "Sheet1": [[first.format("30-Sep-2026")], [None], HEADER, *loans(500.0, 4)],
+        "Sheet2": [[second.format("30-Jun-2026")], [None], HEADER, *loans(900.0)],
+    }
+    portfolio = Portfolio.from_workbook(make_book(tables if latest_first else dict(reversed(tables.items()))))
+    assert (portfolio.sheet_name, len(portfolio)) == ("Sheet1", 4)
+
+
+def test_lists_of_other_loans_keep_their_places(make_book: MakeBook) -> None:
+    others = [[f"{row[0]} II", *row[1:]] for row in loans(900.0, 3)]
+    book = make_book({"Sheet1": [["As of 30-Jun-2026"], HEADER, *loans(500.0)],
+                      "Sheet2": [["As of 30-Sep-2026"], HEADER, *others]})  # fmt: skip
+    assert len(Portfolio.from_workbook(book)) == 9
+
+
+@every(
+    "earlier, later",
+    [
+        ("Par 31-Aug-26", "Par 30-Sep-26"), ("Par Jun 2026", "Par Sep 2026"), ("Par 31-Aug", "Par 30-Sep"),
+        ("Par Q2", "Par Q3"), ("Par T-1", "Par T"), ("Beginning Par", "Ending Par"), ("BOP Par", "EOP Par"),
+        ("Prev. Par", "Curr. Par"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("latest_first", [True, False])
+def test_a_day_in_a_heading_decides_between_columns(
+    map_rows: MapRows, earlier: str, later: str, latest_first: bool
+) -> None:
+    def row(before: Any, now: Any) -> list[Any]:
+        return [now, before] if latest_first else [before, now]
+
+    rows = [["Issuer", "Facility", "Maturity", *row(earlier, later)]]
+    rows += [[f"{name} Inc", "Term Loan B", "2031-01-31", *row(900.0, 500.0 + at)] for at, name in enumerate(NAMES)]
+    assert map_rows(rows).numbers["par_value"].tolist() == [500.0 + at for at in range(6)]
+
+
+def test_days_above_a_header_decide_between_its_columns(map_rows: MapRows) -> None:
+    head = [[None, None, "31-Aug-2026", None, "30-Sep-2026"], ["Issuer", "Facility", "Par", "Price", "Par", "Price",
+            "Maturity"]]  # fmt: skip
+    rows = [[f"{name} Inc", "Term Loan B", 900.0, 97.0, 500.0, 95.0, "2031-01-31"] for name in NAMES]
+    portfolio = map_rows([*head, *rows])
+    assert portfolio.numbers["par_value"].tolist() == [500.0] * 6
+    assert portfolio.numbers["price"].tolist() == [95.0] * 6
+
+
+@every("text", ["Market 25", "Holdings", "Marsh Ltd", "Decor", "Q5", "Junior Debt", "Sheet1"])
+def test_other_words_state_no_day(text: str) -> None:
+    assert stated_day(text) is None
+
+
+def test_a_turn_of_the_year_without_years_decides_nothing() -> None:
+    assert of_earlier_days([(0, "Dec"), (1, "Jan")]) == frozenset()
+    assert of_earlier_days([(0, "Dec 25"), (1, "Jan 26")]) == frozenset((0,))
+    assert of_earlier_days([(0, "Notes Aug"), (1, "Loans Sep")]) == frozenset()
