@@ -221,7 +221,7 @@ class LoanReader:
             industries_of_headings(loans, self.rows.industry, self._sheet.text)
 
     def _take_groups(self, loans: Loans) -> None:
-        """Take what headings above the loans say, or the sheet's name, where no column does."""
+        """Take what headings or the sheet's name say of loans, where no column does."""
         groups = {} if self._is_wider else dict(self.rows.groups)
         for field, value in values_of(self._sheet.name).items():
             groups.setdefault(field, GroupValues(np.zeros(loans.row_count, np.int32), (value,)))

@@ -1061,7 +1061,7 @@ def _earlier_columns(sheet: Sheet, best: _Candidate, places: Sequence[int]) -> f
 
 
 def _day_over(sheet: Sheet, row: int, place: int) -> str:
-    """Return the text of a row over a column that is a day alone, or over one to its left."""
+    """Return the day that stands alone over a column, or over one to its left."""
     for column in range(place, max(-1, place - DAY_COLUMNS), -1):
         value = sheet.value(row, column)
         if value is not None:

@@ -164,7 +164,7 @@ def _are_same(sheet: Sheet, main: Block, block: Block, target: str, first: int) 
 
 
 def strangers_beside(sheet: Sheet, own: int, beside: int, first: int) -> int:
-    """Count the names of a column beside the loans that no loan has; 0 where most have one."""
+    """Count names of a column beside the loans without a loan; 0 for few."""
     columns = [_part(sheet, column, first, sheet.row_count) for column in (own, beside)]
     codes = columns[1].codes[columns[1].codes >= 0]
     count = int(np.count_nonzero(~np.isin(codes, columns[0].codes)))

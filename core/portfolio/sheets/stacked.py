@@ -1,4 +1,4 @@
-"""Part a sheet on which tables stand below or beside each other, each with its header."""
+"""Part a sheet with tables below or beside each other, each with its header."""
 
 from __future__ import annotations
 

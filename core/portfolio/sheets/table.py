@@ -238,7 +238,7 @@ def _has(below: RowsBelow, columns: RowColumns) -> RowMarks:
 
 
 def _silent(columns: RowColumns, has_par: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return rows with a par and nothing else of what the sheet's columns say of loans."""
+    """Return rows with a par, and neither maturity, rating nor identifier."""
     telling = [*columns.identifiers, *columns.ratings, *((columns.maturity,) if columns.maturity is not None else ())]
     if columns.par is None or len(telling) < TELLING_MIN:
         return np.zeros(len(has_par), np.bool_)

@@ -1,4 +1,4 @@
-"""Which rows are no loans: shares, warrants, swaps, money funds, sold assets, by words."""
+"""Which rows are no loans, by words: shares, swaps, money funds, sold assets."""
 
 from __future__ import annotations
 

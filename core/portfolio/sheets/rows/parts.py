@@ -1,4 +1,4 @@
-"""Which rows are parts of the position above them: its lots, and what is said of it."""
+"""Which rows are parts of the position above them: lots, and words about it."""
 
 from __future__ import annotations
 
