@@ -155,7 +155,7 @@ def _add(loans: Loans, page: Loans, note: PageNote) -> None:
 
 
 def _is_part(loans: Loans, page: Loans) -> bool:
-    """Return whether a list of some kind of loans has them alone: defaulted ones, apart.
+    """Return whether a list has its loans alone, such as defaulted ones.
 
     It has the first page's columns, and none of its loans.
     """

@@ -38,7 +38,7 @@ _GROUPS: Final = ("industry", "country", "rating", "lien_type", "currency", "cou
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class SideBlock:
     """Columns without a blank one between them."""
 
     columns: tuple[int, ...]
@@ -101,24 +101,24 @@ def continued_blocks(
     return same if len(same) > 1 else []
 
 
-def is_continued(main: Block, block: Block, texts: Mapping[int, str]) -> bool:
+def is_continued(main: SideBlock, block: SideBlock, texts: Mapping[int, str]) -> bool:
     """Return whether a block has the loans' header again."""
     own, again = ([key(texts.get(column, "")) for column in each.columns] for each in (main, block))
     return own == again and len(own) >= HEADINGS_MIN
 
 
-def _blocks(sheet: Sheet, targets: Mapping[int, frozenset[str]], top: int) -> Iterator[Block]:
+def _blocks(sheet: Sheet, targets: Mapping[int, frozenset[str]], top: int) -> Iterator[SideBlock]:
     """Yield the blocks of columns with cells from a header's highest row."""
     block: list[int] = []
     for column in range(sheet.column_count + 1):
         if column < sheet.column_count and has_cells(sheet.columns[column], top):
             block.append(column)
         elif block:
-            yield Block(tuple(block), {at: targets[at] for at in block if at in targets})
+            yield SideBlock(tuple(block), {at: targets[at] for at in block if at in targets})
             block = []
 
 
-def _is_shorter(sheet: Sheet, main: Block, block: Block, first: int) -> bool:
+def _is_shorter(sheet: Sheet, main: SideBlock, block: SideBlock, first: int) -> bool:
     """Return whether a block ends well before the loans, and is a table."""
     ends = [max(_end(sheet.columns[column]) for column in each.targets) for each in (main, block)]
     if ends[1] - first >= SHORT_SHARE * (ends[0] - first):
@@ -130,7 +130,7 @@ def _is_shorter(sheet: Sheet, main: Block, block: Block, first: int) -> bool:
     return bool(rows >= ROWS_MIN and min(counts) >= SOLID_SHARE * rows)
 
 
-def _is_summary(sheet: Sheet, main: Block, block: Block, first: int) -> bool:
+def _is_summary(sheet: Sheet, main: SideBlock, block: SideBlock, first: int) -> bool:
     """Return whether a block has par by industry, country or the like, each once."""
     group, par = block.columns[0], block.column_of(_PAR)
     targets = block.targets.get(group, frozenset())
@@ -143,14 +143,14 @@ def _is_summary(sheet: Sheet, main: Block, block: Block, first: int) -> bool:
     return is_once and not _are_same(sheet, main, block, _PAR, first)
 
 
-def _is_list(sheet: Sheet, main: Block, block: Block, first: int) -> bool:
+def _is_list(sheet: Sheet, main: SideBlock, block: SideBlock, first: int) -> bool:
     """Return whether a block lists other loans: it has names and par of its own."""
     if not {_NAME, _PAR} <= main.names & block.names or block.names & set(KEYS) - main.names:
         return False
     return not _are_same(sheet, main, block, _NAME, first)
 
 
-def _are_same(sheet: Sheet, main: Block, block: Block, target: str, first: int) -> bool:
+def _are_same(sheet: Sheet, main: SideBlock, block: SideBlock, target: str, first: int) -> bool:
     """Return whether two blocks have the same values for a field on most rows."""
     own, again = main.column_of(target), block.column_of(target)
     if own is None or again is None:

@@ -87,8 +87,8 @@ def test_a_second_column_of_the_loans_stays(map_rows: MapRows) -> None:
 
 
 def test_another_list_beside_the_loans_is_doubted(map_rows: MapRows) -> None:
-    other = [["Borrower", "Commitment", "Par Amount"], *([f"{row[0]} II", 1.0, row[2]] for row in LOANS)]
-    portfolio = map_rows(beside([HEADER, *LOANS], other))
+    second = [["Borrower", "Commitment", "Par Amount"], *([f"{row[0]} II", 1.0, row[2]] for row in LOANS)]
+    portfolio = map_rows(beside([HEADER, *LOANS], second))
     assert len(portfolio) == 8
     assert [warning.message for warning in portfolio.notes.warnings if warning.code == "list_left_out"] == [
         "A list beside the loans of sheet 'Holdings' (from column H) is not read: 8 borrowers of it have no loan there."

@@ -89,6 +89,6 @@ def test_defaulted_loans_of_a_sheet_of_their_own_are_added(make_book: MakeBook) 
     assert portfolio.flags["is_defaulted"].tolist() == [0, 0, 0, 0, 1, 1]
     few = make_book({"Holdings": [HEADER, *LOANS], "Defaulted Loans": [HEADER, *LOANS[4:]]})
     assert Portfolio.from_workbook(few).flags["is_defaulted"].tolist() == [0, 0, 0, 0, 1, 1]
-    other = make_book({"Holdings": [HEADER, *LOANS], "Defaulted Loans": [["Issuer", "Par", "Recovery"],
+    apart = make_book({"Holdings": [HEADER, *LOANS], "Defaulted Loans": [["Issuer", "Par", "Recovery"],
                        ["Gum AG", 5.0, 40.0]]})  # fmt: skip
-    assert len(Portfolio.from_workbook(other)) == 6
+    assert len(Portfolio.from_workbook(apart)) == 6
