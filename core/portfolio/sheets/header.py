@@ -121,18 +121,36 @@ _NAMING: Final = frozenset(("borrower_name", "issuer_id", "cusip", "loanx_id", "
 """Targets that tell loans apart: a column with one value for all of them tells of the deal."""
 
 _SIGNS: Final = str.maketrans({"$": " usd ", "€": " eur ", "£": " gbp ", "¥": " jpy ", "%": " percent "})
-_CURRENCY: Final = r"(?:us )?dollars?|euros?|deal currency|us usd|usd|eur|gbp|jpy|chf|cad|aud|sek|nok|dkk"
-_THOUSANDS: Final = r"000 ?s?|thousands?"
-_MILLIONS: Final = r"mm|mn|mln|millions?"
+_CODES: Final = "usd|eur|gbp|jpy|chf|cad|aud|sek|nok|dkk"
+_CURRENCY: Final = rf"(?:us )?dollars?|euros?|deal currency|us usd|{_CODES}"
+_THOUSANDS: Final = r"000 ?s?|thousands?|tsd|tausend|milliers|migliaia|duizend(?:en)?"
+_MILLIONS: Final = r"mm|mn|mln|mio|millions?|millionen|millones|milioni|miljoen(?:en)?"
+_THOUSAND_CODES: Final = rf"[tk] ?(?:{_CODES})|x ?1 ?000"
+"""Thousands that need no other word: "TEUR", "k€", "x 1.000"."""
+_MILLION_CODES: Final = rf"m ?(?:{_CODES})|x ?1 ?000 ?000"
+_OF: Final = r"(?:of|de|d|di) "
 _UNIT: Final = (
-    rf"(?:in )?(?:(?:{_CURRENCY})(?: in)?(?: (?:(?P<thousands_a>{_THOUSANDS}|k)|(?P<millions_a>{_MILLIONS}|m)))?"
-    rf"|(?:(?P<thousands_b>{_THOUSANDS})|(?P<millions_b>{_MILLIONS}))(?: (?:of )?(?:{_CURRENCY}))?"
+    rf"(?:(?:in|en) )?(?:(?P<thousands_a>{_THOUSAND_CODES})|(?P<millions_a>{_MILLION_CODES})"
+    rf"|(?:{_CURRENCY})(?: in)?(?: ?(?:(?P<thousands_b>{_THOUSANDS}|k|th|miles|{_THOUSAND_CODES})"
+    rf"|(?P<millions_b>{_MILLIONS}|m|{_MILLION_CODES})))?"
+    rf"|(?:(?P<thousands_c>{_THOUSANDS})|(?P<millions_c>{_MILLIONS}))(?: (?:{_OF})?(?:{_CURRENCY}))?"
+    rf"|(?P<thousands_d>miles|mila) (?:{_OF})?(?:{_CURRENCY})"
     r"|bps?|basis points?|(?:percent|percentage|pct)(?: of (?:par|face))?|of (?:par|face)"
     r"|years?|yrs?|months?|days?|y n|yes no|(?:dd?|mm?m?|yyyy|yy)(?: (?:dd?|mm?m?|yyyy|yy)){1,2}|[dmy]{8})"
 )
 _TITLE_UNIT: Final = re.compile(
-    rf" (?:in|{_CURRENCY})(?: (?:{_CURRENCY}))?(?: in)? (?:(?P<thousands>{_THOUSANDS}|k)|(?P<millions>{_MILLIONS}|m)) "
+    rf" (?:(?<!\d )(?:(?P<thousands_a>{_THOUSAND_CODES})|(?P<millions_a>{_MILLION_CODES}))"
+    rf"|(?:in|en|{_CURRENCY})(?: (?:{_CURRENCY}))?(?: in)? "
+    rf"(?:(?P<thousands_b>{_THOUSANDS}|k|th|miles)|(?P<millions_b>{_MILLIONS}|m))"
+    rf"|(?P<thousands_c>{_THOUSANDS}) omitted|(?P<millions_c>{_MILLIONS}) omitted"
+    rf"|(?<!\d )(?:(?P<thousands_d>(?!000){_THOUSANDS}|miles|mila)|(?P<millions_d>{_MILLIONS}))"
+    rf" (?:{_OF})?(?:{_CURRENCY})) "
 )
+"""A number before them tells of an amount, not of a unit: "USD 400 million"."""
+_BARE_UNIT: Final = re.compile(r"[(\[]\s*(?:in )?(?:(k)|m)\s*[)\]]$", re.IGNORECASE)
+"""A letter alone, in brackets: a unit where the figures are small enough for it."""
+TITLE_LETTERS_MAX: Final = 2
+"""Letters of a lone text that may be anything: "mm" is a part of a date, too."""
 _UNIT_WORDS: Final = re.compile(rf" {_UNIT}$")
 _UNIT_CELL: Final = re.compile(_UNIT)
 _NO_UNIT: Final = frozenset(("", "n a", "na", "none", "text", "string", "number", "date"))
@@ -228,18 +246,25 @@ def unit(header: str) -> str:
 
 def magnitude(header: str) -> float:
     """Return 1,000 for thousands ("Par ($000s)"), 1,000,000 for millions, else 1."""
-    match = _UNIT_WORDS.search(f" {spelt(without_footnotes(header))}")
-    if match is None:
-        return 1.0
-    if match["thousands_a"] or match["thousands_b"]:
-        return 1_000.0
-    return 1_000_000.0 if match["millions_a"] or match["millions_b"] else 1.0
+    return _scale(_UNIT_WORDS.search(f" {spelt(without_footnotes(header))}"))
+
+
+def _scale(match: re.Match[str] | None) -> float:
+    group = "" if match is None else match.lastgroup or ""
+    return 1_000.0 if group.startswith("thousands") else 1_000_000.0 if group else 1.0
+
+
+def magnitude_of_letter(header: str) -> float:
+    """Return the same of a letter in brackets that may be a unit: "Par (K)"."""
+    match = _BARE_UNIT.search(without_footnotes(header))
+    return 1.0 if match is None else 1_000.0 if match[1] else 1_000_000.0
 
 
 def magnitude_of_title(title: str) -> float:
     """Return the same of a line above a table: "Portfolio (USD thousands)"."""
-    match = _TITLE_UNIT.search(f" {spelt(title)} ")
-    return 1.0 if match is None else 1_000.0 if match["thousands"] else 1_000_000.0
+    words = spelt(title)
+    alone = _UNIT_CELL.fullmatch(words) if len(words) > TITLE_LETTERS_MAX else None
+    return _scale(_TITLE_UNIT.search(f" {words} ") or alone)
 
 
 def without_footnotes(header: str) -> str:

@@ -31,7 +31,8 @@ _AMOUNTS: Final = ("par_value", "principal_balance")
 AMOUNTS: Final = (*_AMOUNTS, "unfunded")
 """Targets in currency that a line above the header may mean."""
 
-THOUSANDS: Final = 1_000.0
+_IN_WORDS: Final = {1_000.0: "in thousands", 1_000_000.0: "in millions"}
+"""What a row of units would say, by what it multiplies by."""
 
 LOAN_MAX: Final = 1e9
 """Currency units that the middle one of a pool's loans does not reach."""
@@ -437,7 +438,23 @@ def _choose(candidates: Iterable[SheetCandidate]) -> LocatedTable | None:
     """
     usable = (candidate for candidate in candidates if candidate.header is not None and not candidate.refused)
     best = max(usable, key=lambda candidate: candidate.rank, default=None)
-    return None if best is None or best.header is None else _in_units_of_title(LocatedTable(best.sheet, best.header))
+    if best is None or best.header is None:
+        return None
+    return _in_units_of_title(LocatedTable(best.sheet, _in_units_of_letters(best.sheet, best.header)))
+
+
+def _in_units_of_letters(sheet: Sheet, header_match: header.HeaderMatch) -> header.HeaderMatch:
+    """Multiply amounts by a letter in brackets, where they are those of loans then."""
+    places = {place for target in (*AMOUNTS, "facility_size") for place in header_match.columns.get(target, ())}
+    places |= {place for place, evidence in header_match.evidence.items() if evidence.role == "market_value"}
+    units = {
+        place: _IN_WORDS[scale]
+        for place in sorted(places)
+        if (scale := header.magnitude_of_letter(header_match.texts.get(place, ""))) != 1.0
+        and header_match.magnitude(place) == 1.0
+        and _middle(sheet, header_match, place) * scale <= LOAN_MAX
+    }
+    return replace(header_match, units=header_match.units | units) if units else header_match
 
 
 def _in_units_of_title(table: LocatedTable) -> LocatedTable:
@@ -450,8 +467,7 @@ def _in_units_of_title(table: LocatedTable) -> LocatedTable:
             units = {place: value for place in places if header_match.magnitude(place) == 1.0}
             units |= dict.fromkeys(_sizes(sheet, header_match, scale), value)
             if scale != 1.0 and units and _is_small(sheet, header_match, scale):
-                words = "in thousands" if scale == THOUSANDS else "in millions"
-                units = dict.fromkeys(units, words)
+                units = dict.fromkeys(units, _IN_WORDS[scale])
                 line, header_match = " ".join(value.split()), replace(header_match, units=header_match.units | units)
                 return replace(table, header=header_match, scale_line=line, scale=scale)
     return table

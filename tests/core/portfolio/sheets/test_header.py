@@ -507,10 +507,35 @@ def test_units_in_headers(text: str, unit: str) -> None:
         ("Par ($000s)", 1e3), ("Par (USD '000)", 1e3), ("Par in thousands", 1e3), ("Par ($k)", 1e3), ("EUR k", 1e3),
         ("Facility Size ($mm)", 1e6), ("Par (USD millions)", 1e6), ("Par ($m)", 1e6), ("(in millions of USD)", 1e6),
         ("Par ($000s) (1)", 1e3), ("Par", 1), ("Par (USD)", 1), ("Rating M", 1), ("Class K", 1), ("", 1),
+        ("Nominal (TEUR)", 1e3), ("Par TUSD", 1e3), ("Encours (k€)", 1e3), ("Par k$", 1e3), ("Par USD th.", 1e3),
+        ("Nominal (in Tsd.)", 1e3), ("Encours (en milliers d'euros)", 1e3), ("Saldo (miles de euros)", 1e3),
+        ("Par EUR x 1.000", 1e3), ("Par (Mio. EUR)", 1e6), ("Par in M€", 1e6), ("Par (EURm)", 1e6), ("MEUR", 1e6),
+        ("Par (x 1,000,000)", 1e6), ("Moody's (M)", 1), ("Frequent Flyer Miles", 1),
     ],
 )  # fmt: skip
 def test_magnitudes_in_headers(text: str, magnitude: float) -> None:
     assert header.magnitude(text) == magnitude
+
+
+@pytest.mark.parametrize(
+    ("text", "magnitude"),
+    [
+        ("(000's omitted)", 1e3), ("Angaben in TEUR", 1e3), ("Beträge in Tausend EUR", 1e3), ("(TEUR)", 1e3),
+        ("En milliers d'euros", 1e3), ("Bedragen x 1.000", 1e3), ("Importes en millones", 1e6),
+        ("Portfolio (Mio. EUR)", 1e6), ("USD 400 million CLO", 1), ("Minimum 5,000 USD", 1),
+        ("400 million USD notes", 1),
+        ("A minimum of 5 M EUR", 1), ("EUR", 1), ("mm", 1), ("As of June 30 th", 1), ("", 1),
+    ],
+)  # fmt: skip
+def test_magnitudes_in_titles(text: str, magnitude: float) -> None:
+    assert header.magnitude_of_title(text) == magnitude
+
+
+@pytest.mark.parametrize(("unit", "magnitude"), [("TEUR", 1e3), ("k€", 1e3), ("Mio. EUR", 1e6), ("Tsd.", 1e3)])
+def test_magnitudes_in_a_row_of_units(make_sheet: MakeSheet, unit: str, magnitude: float) -> None:
+    header_match = header.find(make_sheet([LIST, [None, None, unit], LOAN]), CLO)
+    assert header_match is not None
+    assert (header_match.below, header_match.magnitude(2)) == (("units",), magnitude)
 
 
 @every(

@@ -77,6 +77,30 @@ def test_a_line_above_the_loans_says_their_units(
     ] * is_warned
 
 
+@every(
+    "header, par, expected",
+    [
+        ("Par (K)", 3_464.0, 3_464_000.0),
+        ("Par (M)", 3.464, 3_464_000.0),
+        ("Par [in k]", 3_464.0, 3_464_000.0),
+        ("Par (M)", 3_464_000.0, 3_464_000.0),  # in full: the letter means something else
+        ("Par M", 3.464, 3.464),
+    ],
+)
+def test_a_letter_in_brackets_is_a_unit_of_small_amounts(
+    map_rows: Callable[..., Portfolio], header: str, par: float, expected: float
+) -> None:
+    rows = [[header if name == "Par" else name for name in HEADER], *([*row[:3], par, *row[4:]] for row in LOANS)]
+    assert map_rows(rows).numbers["par_value"].tolist() == [expected] * 3
+
+
+def test_market_values_are_in_the_unit_of_their_letter(map_rows: Callable[..., Portfolio]) -> None:
+    rows = [["LoanX ID", "Issuer", "Par (M)", "Market Value (M)"], *([*row[:2], 2.0, 1.9] for row in LOANS)]
+    portfolio = map_rows(rows)
+    assert portfolio.numbers["par_value"].tolist() == [2e6] * 3
+    assert portfolio.numbers["price"].tolist() == [95.0] * 3
+
+
 def test_loans_that_are_large_already_are_not_multiplied(make_book: MakeBook) -> None:
     rows = [["Amounts in millions"], HEADER, *([*row[:3], row[3] * 1e3, *row[4:]] for row in LOANS)]
     portfolio = Portfolio.from_workbook(make_book({"Loans": rows}))
