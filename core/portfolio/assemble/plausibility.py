@@ -38,6 +38,13 @@ USUAL: Final = {
 }  # fmt: skip
 """Within what a value other than 0 lies, for fields whose units a whole column's size decides."""
 
+LOAN_MIN: Final = 25_000.0
+"""Par that the middle one of a deal's loans is not below: few are of less than 100,000, and of those in thousands few
+are of more than 25 million."""
+
+LOANS_MIN: Final = 10
+"""Loans of a list from which their size tells the unit of par."""
+
 UNUSUAL_MIN: Final = 0.05
 """Share of a column's values beyond what is usual from which its unit, or that of some rows, is doubtful."""
 
@@ -62,6 +69,8 @@ def count_loans(portfolio: PortfolioData) -> LoanCounts:
         if par is not None:
             counts["par"] = float(np.nansum(par))
             counts["negative"] = int(np.count_nonzero(par < 0))
+            counts["sized par"] = int(np.count_nonzero(par > 0))
+            counts["small par"] = int(np.count_nonzero((par > 0) & (par < LOAN_MIN)))
         if unfunded is not None:
             counts["undrawn"] = int(np.count_nonzero(unfunded > 0))
         for target, (low, high, _) in USUAL.items():
@@ -191,6 +200,16 @@ def _par_beside_notes(portfolio: PortfolioData, counts: LoanCounts) -> Iterator[
         yield DataWarning("par_unlike_notes", f"{text}: loans or notes are missing, or counted twice")
 
 
+def _par_alone(portfolio: PortfolioData, counts: LoanCounts) -> Iterator[DataWarning]:
+    """Yield a doubt on a par that is small for loans, where no notes tell its unit."""
+    tranches, small = portfolio.tranches, int(counts["small par"])
+    if tranches is not None and np.nansum(tranches.current_balance) > 0:
+        return
+    if counts["sized par"] >= LOANS_MIN and 2 * small > counts["sized par"]:
+        message = f"par of {_of(small, portfolio)} is below {LOAN_MIN:,.0f}: it may be in thousands or millions"
+        yield DataWarning("unit_doubtful", message, small, ("par_value",))
+
+
 _OF_DAYS: Final = frozenset(("as_of_outside_life", "past_maturity", "far_maturity", "matures_after_deal"))
 
 
@@ -309,6 +328,6 @@ def _of(count: int, portfolio: PortfolioData, verb: str = "") -> str:
 
 
 CHECKS: Final[tuple[Callable[[PortfolioData, LoanCounts], Iterator[DataWarning]], ...]] = (
-    _check_required_fields, _commitment, _par_beside_notes, _days, _units, _shares, _negative, _rows,
+    _check_required_fields, _commitment, _par_beside_notes, _par_alone, _days, _units, _shares, _negative, _rows,
 )  # fmt: skip
 """Every check of a portfolio; what pages say of each other is noted where they are read."""

@@ -90,6 +90,24 @@ def test_doubts(
     assert codes(columns, notes, **deal) == expected
 
 
+@every(
+    "par, notes, expected",
+    [
+        ([3_464.0] * 10, {}, [("unit_doubtful", 10)]),
+        ([3.464] * 9 + [2e6], {}, [("unit_doubtful", 9)]),
+        ([3_464.0] * 9, {}, []),  # a few loans tell nothing
+        ([3_464.0] * 5 + [50_000.0] * 5, {}, []),
+        ([3_464.0] * 10, {"classes": ["A", "Sub"], "current_balance": [20_000.0, 14_000.0]}, []),
+    ],
+)
+def test_a_small_par_is_doubtful_where_no_notes_are_as_small(
+    par: list[float], notes: dict[str, Any], expected: list[tuple[str, int | None]]
+) -> None:
+    columns = {name: [values[0]] * len(par) for name, values in COLUMNS.items()} | {"par_value": par}
+    portfolio = Portfolio.from_columns(columns, tranches=notes or None, deal={"principal_cash": 0.0})
+    assert [(doubt.code, doubt.rows) for doubt in doubts(portfolio)] == expected
+
+
 def test_what_the_reader_counted_is_told() -> None:
     notes = Notes(
         missing_required=["borrower_name"],
