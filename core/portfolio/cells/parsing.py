@@ -303,11 +303,14 @@ class Numbers:
     """`_parse.PERCENT` or `_parse.BASIS_POINTS` for cells that say their unit; None when none does."""
     unreadable: int = 0
     """Text cells that are neither a number nor a null word."""
+    swapped: NDArray[np.float64] | None = None
+    """The values with the other decimal sign, where no text of the column tells it; see `with_usual_sign`."""
 
 
 def read_numbers(cells: Cells, *, is_spread: bool = False) -> Numbers:
     """Read the numbers of a column; text as the market writes figures, errors blank."""
     marks: NDArray[np.uint8] | None = None
+    swapped: NDArray[np.float64] | None = None
     unreadable = 0
     values = cells.numbers
     if cells.seen & ~_NUMERIC:
@@ -316,6 +319,7 @@ def read_numbers(cells: Cells, *, is_spread: bool = False) -> Numbers:
             has_numbers = bool(cells.seen & _NUMERIC)
             of_text = text_numbers(cells.codes, cells.pool, is_spread=is_spread, has_numbers=has_numbers)
             values, marks = np.where(cells.kinds == TEXT, of_text.values, values), of_text.marks
+            swapped = of_text.swapped
             unreadable = of_text.unreadable
             values, marked = _without_lone_marks(cells, values)
             unreadable += marked
@@ -325,7 +329,9 @@ def read_numbers(cells: Cells, *, is_spread: bool = False) -> Numbers:
             values = np.where(is_percent, np.round(values * 100.0, 9), values)
             marks = np.zeros(len(values), np.uint8) if marks is None else marks
             marks[is_percent] = _parse.PERCENT
-    return Numbers(values, marks, unreadable)
+    if swapped is not None:
+        swapped = np.where(cells.kinds == TEXT, swapped, values)
+    return Numbers(values, marks, unreadable, swapped)
 
 
 def _without_lone_marks(cells: Cells, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
@@ -355,7 +361,7 @@ def rate_levels(numbers: Numbers) -> Numbers:
     is_name = np.abs(numbers.values) > RATE_LEVEL_MAX
     if not is_name.any():
         return numbers
-    return Numbers(np.where(is_name, np.nan, numbers.values), numbers.marks, numbers.unreadable)
+    return Numbers(np.where(is_name, np.nan, numbers.values), numbers.marks, numbers.unreadable, numbers.swapped)
 
 
 def _numeric(cells: Cells) -> NDArray[np.bool_]:
@@ -376,13 +382,41 @@ def text_numbers(
     where none of these does, the sheet's.
     """
     local, used = _parse.distinct(codes, len(pool.text))
-    read, read_marks = _parse.numbers(pool.text.offsets, pool.text.data, used, is_spread)
-    uses_comma = _uses_comma(read_marks, pool)
-    if uses_comma:
-        read, read_marks = _parse.numbers(pool.text.offsets, pool.text.data, used, is_spread, True)
     null = pool.null[used]
+
+    def read(*, uses_comma: bool) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+        return _read_texts(pool, used, null, (is_spread, has_numbers, uses_comma))
+
+    values, marks = read(uses_comma=False)
+    swapped: NDArray[np.float64] | None = None
+    all_marks = int(np.bitwise_or.reduce(marks, initial=0))
+    if all_marks & (_parse.THOUSANDS_COMMA | _parse.THOUSANDS_DOT):
+        signs = all_marks & (_parse.DECIMAL_COMMA | _parse.DECIMAL_POINT)
+        if signs in (0, _parse.DECIMAL_COMMA):
+            with_comma, comma_marks = read(uses_comma=True)
+            if signs == _parse.DECIMAL_COMMA or pool.decimal_comma():
+                values, with_comma, marks = with_comma, values, comma_marks
+            swapped = spread_out(with_comma, np.nan, local) if signs == 0 else None
+    bad = (marks == _parse.UNREADABLE) & ~null
+    unreadable = int(np.count_nonzero(spread_out(bad, False, local))) if bad.any() else 0
+    marks &= _parse.PERCENT | _parse.BASIS_POINTS
+    unit_marks = spread_out(marks, 0, local) if marks.any() else None
+    return Numbers(spread_out(values, np.nan, local), unit_marks, unreadable, swapped)
+
+
+def _read_texts(
+    pool: StringPool, used: NDArray[np.int32], null: NDArray[np.bool_], how: tuple[bool, bool, bool]
+) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+    """Return the numbers of some strings of a pool and their marks.
+
+    Args:
+        null: those that stand for nothing.
+        how: whether they are spreads, stand beside cells with numbers, and have a decimal comma where that is open.
+    """
+    is_spread, has_numbers, uses_comma = how
+    read, marks = _parse.numbers(pool.text.offsets, pool.text.data, used, is_spread, uses_comma)
     read[null] = np.nan
-    bad = (read_marks == _parse.UNREADABLE) & ~null
+    bad = (marks == _parse.UNREADABLE) & ~null
     if bad.any():
         texts = decode(pool.text, used[bad][:FIGURES_MAX])
         # CR or DR behind every figure says that all are of one side; behind some of them, it may be a sign.
@@ -390,21 +424,8 @@ def text_numbers(
         plain_texts = [plain_figure(text, without_side=is_one_side) for text in texts]
         again, again_marks = _numbers_of(plain_texts, is_spread=is_spread, uses_comma=uses_comma)
         at = np.flatnonzero(bad)[:FIGURES_MAX]
-        read[at], read_marks[at] = again, again_marks
-        bad = (read_marks == _parse.UNREADABLE) & ~null
-    values = spread_out(read, np.nan, local)
-    unreadable = int(np.count_nonzero(spread_out(bad, False, local))) if bad.any() else 0
-    read_marks &= _parse.PERCENT | _parse.BASIS_POINTS
-    return Numbers(values, spread_out(read_marks, 0, local) if read_marks.any() else None, unreadable)
-
-
-def _uses_comma(marks: NDArray[np.uint8], pool: StringPool) -> bool:
-    """Return whether figures of a column that leave it open have a decimal comma."""
-    all_marks = int(np.bitwise_or.reduce(marks, initial=0))
-    if not all_marks & (_parse.THOUSANDS_COMMA | _parse.THOUSANDS_DOT):
-        return False
-    signs = all_marks & (_parse.DECIMAL_COMMA | _parse.DECIMAL_POINT)
-    return signs == _parse.DECIMAL_COMMA or (signs == 0 and pool.decimal_comma())
+        read[at], marks[at] = again, again_marks
+    return read, marks
 
 
 def _numbers_of(
@@ -432,13 +453,41 @@ def median_at_most(values: NDArray[np.float64], limit: float) -> bool:
     return counted > 0 and float(np.median(size[size > 0])) <= limit
 
 
+USUAL_SIZES: Final = {
+    "par_value": (25e3, 1e9), "facility_size": (1e6, 2e10), "price": (20.0, 130.0), "purchase_price": (20.0, 130.0),
+    "spread": (0.5, 1_500.0), "all_in_rate": (1.0, 40.0), "base_rate_level": (0.05, 25.0), "floor": (0.05, 25.0),
+    "recovery_rate": (1.0, 100.0), "recovery_rate_a": (1.0, 100.0), "recovery_rate_b": (1.0, 100.0),
+    "recovery_rate_c": (1.0, 100.0),
+}  # fmt: skip
+"""Within what the median of a column lies, in any unit that it may have; amounts in units of currency."""
+
+
+def with_usual_sign(target: str, numbers: Numbers, magnitude: float = 1.0) -> Numbers:
+    """Return the numbers with the decimal sign that makes them usual for a target.
+
+    "88,754" is a price of 88.754 and a par of 88,754. Only where no text of the column tells the sign, and one of both
+    is usual.
+    """
+    usual = USUAL_SIZES.get(target)
+    if numbers.swapped is None or usual is None:
+        return numbers
+    low, high = (limit / magnitude for limit in usual)
+
+    def is_usual(values: NDArray[np.float64]) -> bool:
+        return median_at_most(values, high) and not median_at_most(values, np.nextafter(low, 0.0))
+
+    if is_usual(numbers.values) or not is_usual(numbers.swapped):
+        return numbers
+    return Numbers(numbers.swapped, numbers.marks, numbers.unreadable)
+
+
 def price_place(places: list[int], cells: Callable[[int], Cells]) -> int:
     """Return which of some price columns is the first with prices and no amounts.
 
     0 where none is.
     """
     for at, place in enumerate(places):
-        if median_at_most(read_numbers(cells(place)).values, CURRENCY_PRICE):
+        if median_at_most(with_usual_sign("price", read_numbers(cells(place))).values, CURRENCY_PRICE):
             return at
     return 0
 

@@ -414,7 +414,10 @@ def spreads(numbers: Numbers, rates: RateColumn) -> Numbers:
     without = rates.is_fixed() | rates.unclear
     values[without], marks[without] = np.nan, 0
     unreadable = numbers.unreadable + int(np.count_nonzero(rates.unclear))
-    return Numbers(values, marks if marks.any() else None, unreadable)
+    swapped = numbers.swapped
+    if swapped is not None:
+        swapped = np.where(in_words | without, values, swapped)
+    return Numbers(values, marks if marks.any() else None, unreadable, swapped)
 
 
 def states_spreads(cells: Cells) -> bool:

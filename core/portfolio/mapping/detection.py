@@ -403,7 +403,7 @@ def _unit(target: str, reader: LoanReader, cells: Cells, column: int) -> tuple[S
         return scale, _header_reason(reader.header, column)
     if scale.because in _RATE_REASONS:
         return scale, _RATE_REASONS[scale.because]
-    numbers = parsing.read_numbers(cells, is_spread=target == "spread")
+    numbers = reader.with_usual_sign(target, column, parsing.read_numbers(cells, is_spread=target == "spread"))
     marked = 0 if numbers.marks is None else int(np.count_nonzero(numbers.marks))
     own = (
         "each cell says it"

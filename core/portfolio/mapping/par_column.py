@@ -52,7 +52,8 @@ def by_printed(reader: LoanReader, facts: Facts, deal: Deal) -> ParColumn | None
         return None
     tied: dict[int, tuple[float, str]] = {}
     for place in places:
-        values = parsing.read_numbers(reader.cells(place)).values * reader.header.magnitude(place)
+        numbers = reader.with_usual_sign("par_value", place, parsing.read_numbers(reader.cells(place)))
+        values = numbers.values * reader.header.magnitude(place)
         match = _match_printed(values, printed, deal)
         if match is not None:
             tied[place] = match

@@ -34,6 +34,7 @@ from core.portfolio.model.notes import DataWarning, Notes
 from core.portfolio.pages.currency import says_currency
 from core.portfolio.sheets import table
 from core.portfolio.sheets.below import RowsBelow
+from core.portfolio.sheets.columns.vocabulary import heading
 from core.portfolio.sheets.located import LocatedTable
 from core.portfolio.sheets.rows import pools
 from core.portfolio.sheets.rows.above import fill_blanks
@@ -73,6 +74,8 @@ NO_COLLATERAL: Final = (
 PRICE_LEAST: Final = 20.0
 """Percent of par that the middle one of a pool's prices is not below."""
 PRICE_MOST: Final = 200.0
+VALUE_LEAST: Final = 10.0
+"""Percent of par that the middle one of a pool's market values is not below."""
 
 NEAR_SHARE: Final = 1e-3
 """Share of the sum by which a figure that stands alone may differ from it and still be meant for it."""
@@ -196,6 +199,7 @@ class LoanReader:
         loans.notes.warnings += ambiguous_columns(self._sheet, self.header, self.columns)
         self._note(loans, self.columns | self._rates(loans))
         self._warn_of_level(loans)
+        self._warn_of_values(loans)
         if self._all is not None:
             self._foot(loans, self._all)
         if self._unread_par:
@@ -506,6 +510,7 @@ class LoanReader:
 
         def in_unit(target: str, numbers: parsing.Numbers) -> NDArray[np.float64]:
             unit, magnitude = self.header.unit(place), self.header.magnitude(place)
+            numbers = self.with_usual_sign(target, place, numbers)
             has_par = self._divisor is not None
             scale = self.scales[target] = parsing.scale(
                 target, numbers, unit, magnitude, has_par=has_par, beside=self._rates_beside
@@ -517,6 +522,15 @@ class LoanReader:
             return self._as_prices(values, magnitude) if target == "price" else values
 
         return in_unit
+
+    def with_usual_sign(self, target: str, place: int, numbers: parsing.Numbers) -> parsing.Numbers:
+        """Return a column's numbers with the decimal sign that its target asks for."""
+        if target in parsing.PRICES and numbers.swapped is not None:
+            role, _ = heading(self.header.texts.get(place, "")).best()
+            par = self._divisor
+            if role == "market_value" or (par is not None and parsing.are_values_of(numbers.values, par)):
+                return numbers
+        return parsing.with_usual_sign(target, numbers, self.header.magnitude(place))
 
     def _has_values(self, place: int, numbers: parsing.Numbers) -> bool:
         """Return whether a column of values has market values in the unit of par."""
@@ -582,6 +596,20 @@ class LoanReader:
                 "no other rate of the sheet says so."
             )
             loans.notes.warnings.append(DataWarning("base_rate_by_level", message, None, ("base_rate_level",)))
+
+    def _warn_of_values(self, loans: Loans) -> None:
+        """Tell of market values that are next to nothing of par: prices, perhaps."""
+        scale = self.scales.get("price")
+        if scale is None or scale.unit != "currency" or "price" not in loans.numbers:
+            return
+        prices = loans.numbers["price"]
+        if parsing.median_at_most(prices, VALUE_LEAST):
+            count = int(np.count_nonzero(prices > 0))
+            message = (
+                f"price of {counted(count, 'loan')} is a market value divided by par, and mostly at most "
+                f"{VALUE_LEAST:g} % of it: the figures may be prices, or in another unit than par."
+            )
+            loans.notes.warnings.append(DataWarning("unit_doubtful", message, count, ("price",)))
 
     def _put_column(self, loans: Loans, target: str, outcome: FieldColumn) -> None:
         """Put a typed column into its place among the loans."""

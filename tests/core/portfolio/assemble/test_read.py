@@ -593,6 +593,60 @@ def test_a_decimal_comma_before_three_digits_follows_the_rest_of_the_sheet(map_r
     assert map_rows(mixed).numbers["par_value"].tolist() == [5_000, 1_500]
 
 
+@pytest.mark.parametrize(
+    ("prices", "expected"),
+    [
+        (["88,754", "95,612"], [88.754, 95.612]),
+        (["88,754", 95.5], [88.754, 95.5]),
+        (["1,088,754", "995,612"], [108.8754, 99.5612]),  # market values
+        (["940,000", "995,612"], [94.0, 99.5612]),
+    ],
+)
+def test_the_role_tells_the_decimal_sign_that_no_text_tells(
+    map_rows: MapRows, prices: list[Any], expected: list[float]
+) -> None:
+    rows = [HEADER, *(["LX100001", "A", 1e6, price] for price in prices)]
+    rows[2][0] = "LX100002"
+    portfolio = map_rows(rows)
+    assert portfolio.numbers["price"] == pytest.approx(expected)
+    assert portfolio.numbers["par_value"].tolist() == [1e6, 1e6]
+
+
+@pytest.mark.parametrize(
+    ("heading", "texts", "target", "expected"),
+    [
+        ("Spread (bps)", ["325,000", "412,500"], "spread", [325.0, 412.5]),
+        ("Margin (%)", ["3,250", "4,125"], "spread", [325.0, 412.5]),
+        ("Spread (bps)", ["1,025", "1,150"], "spread", [1_025.0, 1_150.0]),
+        ("All In Rate", ["8,625", "9,125"], "all_in_rate", [8.625, 9.125]),
+        ("Floor", ["1,000", "0"], "floor", [1.0, 0.0]),
+        ("Par (EUR)", ["88,754", "95,612"], "par_value", [88_754.0, 95_612.0]),
+        ("Par (TEUR)", ["3.464", "4.238"], "par_value", [3_464_000.0, 4_238_000.0]),
+        ("Par (EUR)", ["3,464 Mio.", "4,238 Mio."], "par_value", [3_464_000.0, 4_238_000.0]),
+    ],
+)
+def test_other_roles_tell_the_decimal_sign_too(
+    map_rows: MapRows, heading: str, texts: list[str], target: str, expected: list[float]
+) -> None:
+    rows = [["LoanX ID", "Issuer", heading], ["LX100001", "A", texts[0]], ["LX100002", "B", texts[1]]]
+    if target != "par_value":
+        rows = [[*row, par] for row, par in zip(rows, ["Par", 1e6, 1e6], strict=True)]
+    assert map_rows(rows).numbers[target] == pytest.approx(expected)
+
+
+def test_the_sheet_tells_the_decimal_sign_of_millions(map_rows: MapRows) -> None:
+    rows = [HEADER, ["LX100001", "A", "3,464 Mio.", "88,75"], ["LX100002", "B", "4,238 Mio.", "95,61"]]
+    assert map_rows(rows).numbers["par_value"].tolist() == [3_464_000.0, 4_238_000.0]
+
+
+def test_market_values_that_are_next_to_nothing_of_par_are_doubtful(map_rows: MapRows) -> None:
+    rows = [["LoanX ID", "Issuer", "Par", "Market Value"], *([f"LX10000{at}", "A", 1e6, 40e3 + at] for at in range(5))]
+    warnings = map_rows(rows).notes.warnings
+    assert [(warning.code, warning.fields) for warning in warnings if warning.code == "unit_doubtful"] == [
+        ("unit_doubtful", ("price",))
+    ]
+
+
 def test_a_price_of_zero_on_one_lot_does_not_lower_the_others(map_rows: MapRows) -> None:
     rows = [HEADER, ["LX100001", "A", 1.0, 98.0], ["LX100001", "A", 1.0, 0], ["LX100002", "B", 1.0, 90.0]]
     portfolio = map_rows(rows)

@@ -102,6 +102,15 @@ def test_the_column_tells_its_decimal_sign(
     assert read.unreadable == 0
 
 
+def test_numbers_keep_the_other_reading_of_an_open_sign(make_cells: Callable[..., parsing.Cells]) -> None:
+    swapped = parsing.read_numbers(make_cells(["98,375", 99.5, None, "97"])).swapped
+    assert swapped is not None
+    assert swapped == pytest.approx([98.375, 99.5, NAN, 97.0], nan_ok=True)
+    assert parsing.read_numbers(make_cells(["98,375", "98,5"])).swapped is None
+    assert parsing.read_numbers(make_cells(["98,375", "98.5"])).swapped is None
+    assert parsing.read_numbers(make_cells([98_375.0])).swapped is None
+
+
 def test_the_sheet_tells_the_decimal_sign_of_a_column_that_does_not() -> None:
     def first(texts: list[str]) -> float:
         codes, text = parsing.pool_of(texts)
