@@ -191,14 +191,14 @@ class StringPool:
     """The distinct strings of a sheet, and what is known before a column is read."""
 
     __slots__ = (
-        "_day_first", "_decimal_comma", "_number_formats", "_tells_order", "date_1904", "has_null", "has_percent",
-        "null", "percent_formats", "text",
+        "_day_first", "_decimal_comma", "_tells_order", "date_1904", "has_null", "has_percent", "null",
+        "number_formats", "percent_formats", "text",
     )  # fmt: skip
 
     def __init__(self, text: Text, number_formats: tuple[str, ...] = ("General",), *, date_1904: bool = False) -> None:
         self.text = text
         self.date_1904 = date_1904
-        self._number_formats = number_formats
+        self.number_formats = number_formats
         self.percent_formats = np.array([shows_percent(code) for code in number_formats], np.bool_)
         self.has_percent = bool(self.percent_formats.any())
         # One element more than there are strings, so that the code -1 of other cells finds a False at the end.
@@ -223,7 +223,7 @@ class StringPool:
     @property
     def month_formats(self) -> NDArray[np.bool_]:
         """Return which number formats show a date's month and year, and no day."""
-        return np.array([shows_month(code) for code in self._number_formats], np.bool_)
+        return np.array([shows_month(code) for code in self.number_formats], np.bool_)
 
     def day_first(self) -> bool:
         """Return whether slashed dates have the day first: some must, none the month."""

@@ -31,7 +31,7 @@ from core.portfolio.model.fields import (
     Mapping,
 )
 from core.portfolio.model.notes import DataWarning, Notes
-from core.portfolio.pages.currency import says_currency
+from core.portfolio.pages.currency import currencies, says_currency
 from core.portfolio.sheets import table
 from core.portfolio.sheets.below import RowsBelow
 from core.portfolio.sheets.columns.vocabulary import heading
@@ -76,6 +76,9 @@ PRICE_LEAST: Final = 20.0
 PRICE_MOST: Final = 200.0
 VALUE_LEAST: Final = 10.0
 """Percent of par that the middle one of a pool's market values is not below."""
+
+SHOWN_MIN: Final = 0.8
+"""Share of the amounts with a currency from which it is that of their loans."""
 
 NEAR_SHARE: Final = 1e-3
 """Share of the sum by which a figure that stands alone may differ from it and still be meant for it."""
@@ -214,6 +217,8 @@ class LoanReader:
         """Warn of signs and rivals of par, and take commitments from their column."""
         if self._stored is not self._sheet:
             self._tell_of_signs(loans, place)
+        if "currency" not in self.columns:
+            self._keep_currencies(loans, place)
         if self._first_par is not None:
             tell_of_funded(loans, self.header, place, self._first_par, self.cells)
         settle_commitments(loans, self.header, place, self.cells)
@@ -455,6 +460,29 @@ class LoanReader:
             text = " ".join(self.header.texts.get(place, "").split())
             has = agreed(count, "has/have")
             message = f"{counted(count, 'cell')} of {text!r} {has} {others} where others have {usual!r}."
+            loans.notes.warnings.append(DataWarning("signs_differ", message, count, ("par_value",)))
+
+    def _keep_currencies(self, loans: Loans, place: int) -> None:
+        """Take the loans' currencies from their amounts, where most of these show one.
+
+        Where some show another one than the rest, a warning tells of them. A table may show dollars in its first row
+        alone.
+        """
+        column = currencies(self.cells(place))
+        if not len(column.text):
+            return
+        shown = column.codes[column.codes >= 0]
+        codes, counts = np.unique(shown, return_counts=True)
+        blank = int(np.count_nonzero(self.cells(place).present())) - len(shown)
+        if len(codes) > 1 and blank <= (1 - SHOWN_MIN) * len(column.codes):
+            loans.texts["currency"] = column
+        elif len(codes) > 1 or (len(codes) and blank and len(shown) > 1 and column.text[int(codes[0])] != "USD"):
+            usual = -1 if blank >= counts.max() else int(codes[np.argmax(counts)])
+            others = ", ".join(column.text[int(code)] for code in codes if code != usual)
+            count = int(counts[codes != usual].sum())
+            header_text = " ".join(self.header.texts.get(place, "").split())
+            rest = "no currency" if usual < 0 else column.text[usual]
+            message = f"{counted(count, 'cell', 'shows/show')} {others} in {header_text!r}, others {rest}."
             loans.notes.warnings.append(DataWarning("signs_differ", message, count, ("par_value",)))
 
     def _tell_of_nameless(self, loans: Loans) -> None:

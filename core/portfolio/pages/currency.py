@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet, Workbook
-from core.portfolio.cells import parsing
+from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.loans import Loans
-from core.portfolio.cells.parsing import TextColumn, key
+from core.portfolio.cells.parsing import NUMBER, TEXT, Cells, TextColumn, bit, key
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.sheets.titles import first_line, first_row
+from core.remembered import remembered
 from core.words import agreed, counted
 
 AMOUNTS: Final = ("par_value", "unfunded", "facility_size")
@@ -261,3 +262,96 @@ def _codes(text: str) -> set[str]:
     pair = _PAIR.fullmatch(text.strip())
     codes = {pair[1].upper(), pair[2].upper()} if pair else set()
     return codes if codes <= _STRENGTH.keys() else set()
+
+
+# ---- currencies of amounts -----------------------------------------------------------------------------------------
+
+ENDS_BYTES: Final = 8
+"""UTF-8 bytes at either end of a text among which a currency's sign or code is looked for."""
+
+_SIGNS: Final = {
+    "$": "USD", "US$": "USD", "C$": "CAD", "CA$": "CAD", "A$": "AUD", "AU$": "AUD", "NZ$": "NZD", "HK$": "HKD",
+    "S$": "SGD", "\u20ac": "EUR", "\u00a3": "GBP", "\u00a5": "JPY",
+}  # fmt: skip
+_CODES: Final = frozenset(
+    (*_SIGNS.values(), "CHF", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF", "MXN", "ZAR", "CNY", "INR", "KRW", "TRY", "BRL")
+)
+_AT_END: Final = re.compile(r"[A-Z]{3}(?![A-Z])|[A-Z]{0,2}\$|[\u20ac\u00a3\u00a5]")
+_IN_FORMAT: Final = re.compile(r'\[\$(?P<own>[^\]-]*)[^\]]*\]|"(?P<quoted>[^"]*)"|\\?(?P<bare>[$\u20ac\u00a3\u00a5])')
+
+
+@remembered(4_096)
+def currency_of(text: str) -> str:
+    """Return the currency of an amount's text: "EUR 1,234.00"; "" without one."""
+    codes = (_SIGNS.get(match[0], match[0]) for match in _AT_END.finditer(text.upper()))
+    return next((code for code in codes if code in _CODES), "")
+
+
+@remembered(1_024)
+def shown_currency(number_format: str) -> str:
+    """Return the currency that a number format shows; "" without one."""
+    section = number_format.split(";")[0]
+    parts = (match["own"] or match["quoted"] or match["bare"] or "" for match in _IN_FORMAT.finditer(section))
+    return next((code for part in parts if (code := currency_of(part))), "")
+
+
+def currencies(cells: Cells) -> TextColumn:
+    """Return the currency of each amount of a column, blank where it shows none."""
+    codes = np.full(len(cells.kinds), -1, np.int32)
+    names: list[str] = []
+    if cells.seen & bit(TEXT):
+        local, used = _parse.distinct(cells.codes, len(cells.pool.text))
+        codes = parsing.spread_out(_of_texts(cells, used, names), -1, local)
+    shown = [shown_currency(code) for code in cells.pool.number_formats]
+    if any(shown) and cells.seen & bit(NUMBER):
+        place = np.array([_place(code, names) for code in shown], np.int32)[cells.formats]
+        codes = np.where(cells.kinds == NUMBER, place, codes)
+    _, text = parsing.pool_of(names)
+    return TextColumn(codes, text)
+
+
+def _place(code: str, names: list[str]) -> int:
+    """Return the place of a currency among some, which may come to them."""
+    if not code:
+        return -1
+    if code not in names:
+        names.append(code)
+    return names.index(code)
+
+
+def _of_texts(cells: Cells, used: NDArray[np.int32], names: list[str]) -> NDArray[np.int32]:
+    """Return the place of each text's currency among the names.
+
+    Most begin and end with a digit, or have a dollar before it: two bytes tell that. Of others those whose ends are
+    equal but for their digits have the same, and one of them is looked at.
+    """
+    text, places = cells.pool.text, np.full(len(used), -1, np.int32)
+    if not len(text.data):
+        return places
+    low, high = text.offsets[used], text.offsets[1:][used]
+    first, last = _byte(text.data, low, low < high), _byte(text.data, high - 1, low < high)
+    is_plain = (last == ord("0")) & ((first == ord("0")) | (first == ord("$")))
+    dollars = is_plain & (first == ord("$"))
+    if dollars.any():
+        places[dollars] = _place("USD", names)
+    rest = np.flatnonzero(~is_plain)
+    ends = np.zeros(len(rest), np.uint64)
+    for at in range(ENDS_BYTES if len(rest) else 0):
+        for place in (low[rest] + at, high[rest] - 1 - at):
+            ends = ends * _MIX + _byte(text.data, place, (place >= low[rest]) & (place < high[rest]))
+    _, firsts, which = np.unique(ends, return_index=True, return_inverse=True)
+    looked_at = parsing.decode(text, used[rest[firsts]])
+    known = [_place(currency_of(f"{string[:ENDS_BYTES]} {string[-ENDS_BYTES:]}"), names) for string in looked_at]
+    places[rest] = np.array(known, np.int32)[which]
+    return places
+
+
+def _byte(data: NDArray[np.uint8], places: NDArray[np.int64], is_in: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Return the bytes of some places, 0 for those that are not in: digits as 0."""
+    byte = np.where(is_in, data[np.clip(places, 0, len(data) - 1)], 0)
+    byte[(byte >= ord("0")) & (byte <= ord("9"))] = ord("0")
+    return byte.astype(np.uint64)
+
+
+_MIX: Final = np.uint64(0x9E3779B97F4A7C15)
+"""An odd factor, by which the bytes of both ends become one number."""

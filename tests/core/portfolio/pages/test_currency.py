@@ -13,6 +13,8 @@ import pytest
 
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
+from core.portfolio.cells.parsing import Cells
+from core.portfolio.pages.currency import currencies, currency_of, shown_currency
 from tests.rows import every
 
 MakeBook = Callable[..., Workbook]
@@ -152,3 +154,83 @@ def test_a_second_par_without_a_currency_is_no_par_of_the_deal(make_book: MakeBo
     commitment = {"Commitment": [900.0, 100.0, 50.0, 10.0]}
     portfolio = of(make_book, commitment, **{"Exchange Rates": [["USD", 0.8], ["GBP", 1.25], ["EUR", 1.0]]})
     assert portfolio.numbers["par_value"].tolist() == [900.0, 80.0, 62.5, 10.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "currency"),
+    [
+        ("EUR 1,234.00", "EUR"), ("1,234.00 EUR", "EUR"), ("\u20ac1,234", "EUR"), ("(\u20ac 1,234)", "EUR"),
+        ("1.234,00 \u20ac", "EUR"), ("$1,234", "USD"), ("US$ 1,234", "USD"), ("C$1,234", "CAD"), ("\u00a38.8", "GBP"),
+        ("usd 5", "USD"), ("USD5mm", "USD"), ("1,234", ""), ("3,464 Mio.", ""), ("12 BPS", ""), ("Acme", ""),
+    ],
+)  # fmt: skip
+def test_currency_of_an_amount(text: str, currency: str) -> None:
+    assert currency_of(text) == currency
+
+
+@pytest.mark.parametrize(
+    ("number_format", "currency"),
+    [
+        ("[$$-409]#,##0.00", "USD"), ("[$\u20ac-2] #,##0.00", "EUR"), ('#,##0.00 "EUR"', "EUR"), ("[$USD] 0", "USD"),
+        ('_("$"* #,##0.00_);_("$"* (#,##0.00)', "USD"), ("\\\u00a3#,##0", "GBP"), ("[$-409]d-mmm-yy", ""),
+        ("#,##0.00", ""), ("General", ""), ('0.0"x"', ""),
+    ],
+)  # fmt: skip
+def test_currency_of_a_number_format(number_format: str, currency: str) -> None:
+    assert shown_currency(number_format) == currency
+
+
+def test_currencies_of_a_column(make_cells: Callable[..., Cells], shown: Callable[[float, str], Any]) -> None:
+    values = ["$1,000.00", "\u20ac2,345.50", "  GBP 7", None, "9", 5.0, shown(8.0, "[$\u20ac-2] 0"), "\u20ac9,999.99"]
+    column = currencies(make_cells(values))
+    names = [column.text[int(code)] if code >= 0 else "" for code in column.codes]
+    assert names == ["USD", "EUR", "GBP", "", "", "", "EUR", "EUR"]
+
+
+def _portfolio(map_rows: Callable[..., Portfolio], pars: list[Any], *more: list[Any]) -> Portfolio:
+    header = ["LoanX ID", "Issuer", "Par", *(column[0] for column in more)]
+    rows = [[f"LX10000{at}", f"Issuer {at}", par, *(column[at + 1] for column in more)] for at, par in enumerate(pars)]
+    return map_rows([header, *rows])
+
+
+def test_amounts_in_several_currencies_are_not_added(
+    map_rows: Callable[..., Portfolio], shown: Callable[[float, str], Any]
+) -> None:
+    for pars in (
+        ["$2,000,000.00", "$1,500,000.00", "\u20ac1,000,000.00"],
+        ["2,000,000.00 USD", "1,500,000.00 USD", "1,000,000.00 EUR"],
+        [shown(2e6, "[$$-409]#,##0"), shown(1.5e6, "[$$-409]#,##0"), shown(1e6, "[$\u20ac-2] #,##0")],
+    ):
+        portfolio = _portfolio(map_rows, pars)
+        assert portfolio.numbers["par_value"].tolist()[:2] == [2e6, 1.5e6]
+        assert portfolio.numbers["par_value"][2] != 1e6
+        assert "other_currency" in {warning.code for warning in portfolio.notes.warnings}
+
+
+def test_a_rate_of_the_loan_converts_its_amount(map_rows: Callable[..., Portfolio]) -> None:
+    pars = ["$2,000,000", "$1,500,000", "\u20ac1,000,000"]
+    portfolio = _portfolio(map_rows, pars, ["FX Rate", 1.0, 1.0, 1.1])
+    assert portfolio.numbers["par_value"].tolist() == [2e6, 1.5e6, 1.1e6]
+
+
+def test_a_column_of_currencies_goes_before_signs(map_rows: Callable[..., Portfolio]) -> None:
+    portfolio = _portfolio(map_rows, ["$2,000,000", "\u20ac1,000,000"], ["Currency", "USD", "USD"])
+    assert portfolio.numbers["par_value"].tolist() == [2e6, 1e6]
+
+
+@pytest.mark.parametrize(
+    ("pars", "is_warned"),
+    [
+        ([1e6, 2e6, "\u20ac1,000,000", "\u20ac3,000,000"], True),
+        (["$1,000,000", 2e6, 3e6, "\u20ac1,000,000"], True),
+        (["$1,000,000", "$2,000,000", 3e6, 4e6], False),  # a table may show dollars in some rows alone
+        (["\u20ac1,000,000", 2e6, 3e6, 4e6], False),
+        (["\u20ac1,000,000", "\u20ac2,000,000"], False),
+    ],
+)
+def test_some_amounts_with_another_currency_are_told(
+    map_rows: Callable[..., Portfolio], pars: list[Any], is_warned: bool
+) -> None:
+    portfolio = _portfolio(map_rows, pars)
+    assert not portfolio.numbers["par_value"].tolist().count(float("nan"))
+    assert ("signs_differ" in {warning.code for warning in portfolio.notes.warnings}) == is_warned
