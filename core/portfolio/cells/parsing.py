@@ -995,8 +995,53 @@ _COUNTRY_OF: Final = {key(name): code for code, names in COUNTRIES.items() for n
 
 
 def country(text: str) -> str:
-    """Return the ISO code of a country that has one here, else the text."""
-    return _COUNTRY_OF.get(key(text), text) if len(text) <= CATEGORY_LENGTH_MAX else text
+    """Return the ISO code of a country that has one here, else the text.
+
+    Beside a country may stand its code or one of its states: "Delaware, USA", "US-DE".
+    """
+    if len(text) > CATEGORY_LENGTH_MAX:
+        return text
+    return _COUNTRY_OF.get(key(text)) or _country_of_parts(text) or text
+
+
+@remembered(4_096)
+def _country_of_parts(text: str) -> str:
+    """Return the country of a text of nothing but parts of its name, else "".
+
+    Two letters alone count where no name tells the country: "CA" may be California.
+    """
+    parts = [words for part in _PARTS.split(text) if (words := key(part)) and words not in _BESIDE_NAMES]
+    states = [_STATE_OF.get(part, "") for part in parts]
+    if not all(state or part in _COUNTRY_OF for part, state in zip(parts, states, strict=True)):
+        return ""
+    names = {_COUNTRY_OF[part] for part in parts if part in _COUNTRY_OF and (len(part) > 2 or part in ("us", "uk"))}
+    names = names or {state for part, state in zip(parts, states, strict=True) if len(part) > 2 and part != "georgia"}
+    if names:
+        return names.pop() if len(names) == 1 else ""
+    return _COUNTRY_OF.get(parts[0], "") if parts and _SUBDIVISION.fullmatch(text.strip()) else ""
+
+
+_PARTS: Final = re.compile(r"[,;:()/|\u2013\u2014-]")
+_SUBDIVISION: Final = re.compile(r"[A-Z]{2}\s?(?:-\s?[A-Z]{2}|\([A-Z]{2}\))")
+"""A country's code and that of a part of it, as ISO 3166-2 has them: "CA-ON"."""
+_STATE_OF: Final = {
+    name: code
+    for code, names in {
+        "US": "alabama alaska arizona arkansas california colorado connecticut delaware florida hawaii idaho illinois "
+        "indiana iowa kansas kentucky louisiana maine maryland massachusetts michigan minnesota mississippi missouri "
+        "montana nebraska nevada new_hampshire new_jersey new_mexico new_york north_carolina north_dakota ohio "
+        "oklahoma oregon pennsylvania rhode_island south_carolina south_dakota tennessee texas utah vermont virginia "
+        "georgia washington west_virginia wisconsin wyoming district_of_columbia "
+        "al ak az ar ca co ct de fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh ok "
+        "or pa ri sc sd tn tx ut vt va wa wv wi wy dc",
+        "CA": "alberta british_columbia manitoba new_brunswick nova_scotia ontario quebec saskatchewan ab bc mb ns on "
+        "qc sk",
+        "GB": "england_and_wales scotland wales northern_ireland eng sct wls nir",
+    }.items()
+    for name in (words.replace("_", " ") for words in names.split())
+}
+"""States and provinces by name and by code; Georgia alone is a country, too."""
+_BESIDE_NAMES: Final = frozenset(("the", "republic of", "kingdom of", "grand duchy of"))
 
 
 _CURRENCY_OF: Final = {
@@ -1031,17 +1076,29 @@ _LIENS: Final = (
     (
         re.compile(
             r"\b(second|2nd|third|3rd|2 ?l|junior) ?(lien|l|secured)?\b|\bnon (senior secured|first lien)\b"
-            r"|\b1 5 lien\b|^[23]$"
+            r"|\b1 5 lien\b|^[23]$|\bjr (lien|sec\w*)\b"
+            r"|\b(zweit|dritt)rang\w*|\b([23]|2eme|2e|deuxieme|segundo|segunda|tweede|secondo) "
+            r"(rang|rango|gravamen|pandrecht|hypotheek|grado)\b|\brang [23]\b|^segund[oa]$"
         ),
         Lien.SECOND_LIEN,
     ),
-    (re.compile(r"\b(unsecured|mezzanine|mezz|subordinated|sub debt)\b"), Lien.UNSECURED),
-    # A bond that is not said to be unsecured or junior is senior secured as often as not: kept apart.
-    (re.compile(r"\b(bonds?|notes?|fixed income|high yield)\b"), Lien.BOND),
     (
         re.compile(
-            r"\b(first|1st|1 ?l|senior|sr|secured|term loan|term loans|loan|loans|revolver|revolving|delayed draw|ddtl"
-            r"|tl|tl ?[a-z]\d?|rcf|dip|unitranche|first out|last out)\b|^1$"
+            r"\b(unsec\w*|non? secured|not secured|mezzanine?|mezz|subordinated|sub debt|(senior|snr|sr) (sub|uns))\b"
+            r"|^(sub|uns|sun)$"
+            r"|\b(unbesichert\w*|ungesichert\w*|nachrangig\w*|chirographaire|non (garanti|securise)e?s?|subordonnee?s?"
+            r"|subordinad[oa]s?|no garantizad[oa]s?|sin garantia|quirografari[oa]s?|achtergesteld\w*|ongedekt\w*)\b"
+        ),
+        Lien.UNSECURED,
+    ),
+    # A bond that is not said to be unsecured or junior is senior secured as often as not: kept apart.
+    (re.compile(r"\b(bonds?|notes?|fixed income|high yield)\b|^ssn$"), Lien.BOND),
+    (
+        re.compile(
+            r"\b(first|1st|1 ?l|senior|sr|snr|secured|term loan|term loans|loan|loans|revolver|revolving|delayed draw"
+            r"|ddtl|tl|tl ?[a-z]\d?|rcf|dip|unitranche|first out|last out|fllo|folo)\b|^1$|^sen sec\b"
+            r"|\b(erstrang\w*|vorrangig\w*|besichert\w*|garantie?s?|garantizad[oa]s?)\b|\brang 1\b|^primer[oa]$"
+            r"|\b(1|1er|1ere|premiere?|primera?|eerste|primo) (rang|rango|gravamen|pandrecht|hypotheek|grado)\b"
         ),
         Lien.FIRST_LIEN,
     ),

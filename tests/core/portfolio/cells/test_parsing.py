@@ -400,6 +400,21 @@ def test_serials_of_both_systems(day: date, is_1904: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "country"),
+    [
+        ("US-DE", "US"), ("United States (Delaware)", "US"), ("Delaware, USA", "US"), ("US - United States", "US"),
+        ("DE, USA", "US"), ("US (GA)", "US"), ("Georgia, USA", "US"), ("New York", "US"), ("CA-ON", "CA"),
+        ("Ontario, Canada", "CA"), ("England and Wales", "GB"), ("DE - Germany", "DE"), ("Korea, Republic of", "KR"),
+        ("CA", "CA"), ("Georgia", "Georgia"), ("Luxembourg / US", "Luxembourg / US"),
+        ("San Diego, CA", "San Diego, CA"),
+        ("Term Loan B (US)", "Term Loan B (US)"), ("Bidco, UK", "Bidco, UK"), ("The", "The"), ("-", "-"),
+    ],
+)  # fmt: skip
+def test_countries_beside_their_states(text: str, country: str) -> None:
+    assert parsing.country(text) == country
+
+
+@pytest.mark.parametrize(
     ("text", "lien"),
     [
         ("First Lien", Lien.FIRST_LIEN),
@@ -422,6 +437,36 @@ def test_serials_of_both_systems(day: date, is_1904: bool) -> None:
         ("Senior Secured Bond", Lien.BOND),
         ("Senior Unsecured Notes", Lien.UNSECURED),
         ("Equity", Lien.OTHER),
+        ("Sr Unsec", Lien.UNSECURED),
+        ("Sen. Unsec.", Lien.UNSECURED),
+        ("Sr. Unsecd", Lien.UNSECURED),
+        ("Senior Uns", Lien.UNSECURED),
+        ("Non-Secured", Lien.UNSECURED),
+        ("Snr Sub", Lien.UNSECURED),
+        ("SUN", Lien.UNSECURED),
+        ("Sun Country Term Loan", Lien.FIRST_LIEN),
+        ("Carl's Jr. Term Loan", Lien.FIRST_LIEN),
+        ("Snr Sec", Lien.FIRST_LIEN),
+        ("FLLO", Lien.FIRST_LIEN),
+        ("SSN", Lien.BOND),
+        ("Jr Lien", Lien.SECOND_LIEN),
+        ("Erstrangig besichert", Lien.FIRST_LIEN),
+        ("1. Rang", Lien.FIRST_LIEN),
+        ("1er rang", Lien.FIRST_LIEN),
+        ("Senior garantie", Lien.FIRST_LIEN),
+        ("Primer gravamen", Lien.FIRST_LIEN),
+        ("Primera", Lien.FIRST_LIEN),
+        ("Eerste pandrecht", Lien.FIRST_LIEN),
+        ("Zweitrangig besichert", Lien.SECOND_LIEN),
+        ("2ème rang", Lien.SECOND_LIEN),
+        ("Segundo rango", Lien.SECOND_LIEN),
+        ("Tweede pandrecht", Lien.SECOND_LIEN),
+        ("Nachrangig", Lien.UNSECURED),
+        ("Mezzanin", Lien.UNSECURED),
+        ("Unbesichert", Lien.UNSECURED),
+        ("Dette senior non garantie", Lien.UNSECURED),
+        ("Subordonnée", Lien.UNSECURED),
+        ("No garantizado", Lien.UNSECURED),
     ],
 )
 def test_lien_words(text: str, lien: Lien) -> None:
