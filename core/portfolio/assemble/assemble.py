@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,7 @@ def assemble(
         loans.notes.rows_without_obligor = int(np.count_nonzero(obligor.codes < 0))
     index = names.get("base_rate")
     set_coupon_fixed(loans, index, coupon_columns(loans, index))
+    take_coupons(loans)
     return into(
         row_count=loans.row_count,
         numbers={name: _own(values) for name, values in loans.numbers.items()},
@@ -158,6 +160,32 @@ def set_coupon_fixed(loans: Loans, index: Names | None, has: CouponColumns) -> N
     if coupon_fixed is not None:
         fixed = np.where(coupon_fixed >= 0, coupon_fixed == 1, fixed)
     loans.flags["is_fixed"] = fixed.astype(np.uint8)
+
+
+_SPREAD_OR_COUPON: Final = re.compile(
+    r"\b(?:spread|margin)s?\b[^/(]*(?:/|\(|\bor\b)\s*(?:fixed |all.in )?(?:coupon|rate)s?\b"
+    r"|\b(?:coupon|rate)s?\s*(?:/|\(|\bor\b)\s*(?:spread|margin)s?\b",
+    re.IGNORECASE,
+)
+"""Headings of a column that has the spreads of floating loans and the coupons of fixed ones."""
+HEADING_LENGTH_MAX: Final = 100
+
+COUPON_MAX: Final = 25.0
+"""The greatest figure among spreads in basis points that is a coupon in percent."""
+
+
+def take_coupons(loans: Loans) -> None:
+    """Take the coupons of fixed loans from a column for spreads and coupons."""
+    spread, fixed = loans.numbers.get("spread"), loans.flags.get("is_fixed")
+    heading = loans.notes.matched_columns.get("spread", "")
+    if spread is None or fixed is None or not _SPREAD_OR_COUPON.search(heading[:HEADING_LENGTH_MAX]):
+        return
+    rows = (fixed == 1) & ~np.isnan(spread)
+    if rows.any():
+        coupon = loans.numbers.get("all_in_rate", np.full(loans.row_count, np.nan))
+        percent = np.where(spread <= COUPON_MAX, spread, np.round(spread / 100.0, 9))
+        loans.numbers["all_in_rate"] = np.where(rows & np.isnan(coupon), percent, coupon)
+        loans.numbers["spread"] = np.where(rows, np.nan, spread)
 
 
 def blank_zero_prices(loans: Loans) -> None:

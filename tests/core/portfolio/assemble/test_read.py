@@ -1010,3 +1010,27 @@ def test_amounts_by_the_day_of_their_basis_are_par_and_no_days(map_rows: MapRows
     header = ["Security", "Obligor", settled, traded, "Mkt Px", "Cpn Sprd", "Mat Dt"]
     rows = [["Term Loan", f"Acme {at} Inc.", 9e5 + at, 1e6 + at, 99.0, 350.0, "2030-01-31"] for at in range(12)]
     assert map_rows([header, *rows])["par_value"].tolist() == [1e6 + at for at in range(12)]
+
+
+@pytest.mark.parametrize(
+    ("heading", "figures", "spreads", "coupons"),
+    [
+        ("Spread / Coupon", [8.5, 3.25, 4.75], [None, 325.0, 475.0], [8.5, None, None]),
+        ("Margin or Coupon (%)", [8.5, 3.25, 4.75], [None, 325.0, 475.0], [8.5, None, None]),
+        ("Coupon/Spread", [8.5, 325.0, 475.0], [None, 325.0, 475.0], [8.5, None, None]),
+        ("Spread", [8.5, 3.25, 4.75], [850.0, 325.0, 475.0], None),
+    ],
+)
+def test_a_fixed_loan_has_its_coupon_in_a_column_for_both(
+    map_rows: MapRows, heading: str, figures: list[float], spreads: list[float | None], coupons: list[float | None]
+) -> None:
+    rows = [["LoanX ID", "Issuer", "Par", "Rate Type", heading]]
+    kinds = ["Fixed", "Floating", "Floating"]
+    rows += [[f"LX10000{at}", f"Issuer {at}", 1e6, kinds[at], figures[at]] for at in range(3)]
+    numbers = map_rows(rows).numbers
+    blank = [np.nan if figure is None else figure for figure in spreads]
+    assert numbers["spread"] == pytest.approx(blank, nan_ok=True)
+    assert ("all_in_rate" in numbers) == (coupons is not None)
+    if coupons is not None:
+        of_fixed = [np.nan if figure is None else figure for figure in coupons]
+        assert numbers["all_in_rate"] == pytest.approx(of_fixed, nan_ok=True)
