@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import re
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.portfolio.cells import parsing
 from core.portfolio.cells.loans import UNSAID, Loans, put_column
-from core.portfolio.cells.parsing import Cells
+from core.portfolio.cells.parsing import Cells, key
 from core.portfolio.cells.rate_cells import RateColumn, rate_column, states_spreads
 from core.portfolio.cells.typed import text_column
 from core.portfolio.model.notes import DataWarning
@@ -24,15 +25,34 @@ _FLOATING_TOLD: Final = frozenset(("base_rate", "coupon_type", "is_fixed"))
 """Fields whose columns say whether a loan floats."""
 
 
-def spread_place(columns: dict[str, int], cells: Callable[[int], Cells]) -> tuple[str, int] | None:
+_OF_ANOTHER_RATE: Final = re.compile(
+    r"\b(?:prior|previous|old|orig|original|initial|closing|amended|new|proposed|hedge|swap|default|undrawn|fee|comment)"
+)
+"""Words of headings over rates that are not those of today."""
+
+
+def spread_place(
+    columns: dict[str, int], cells: Callable[[int], Cells], spare: Mapping[int, str]
+) -> tuple[str, int] | None:
     """Return the field and column that states spreads under "Rate" or "Index".
 
     None where a column of spreads is there, or none states them ("S+575").
+
+    Args:
+        spare: headings of columns that feed no field: the only one of them that states spreads does, with the field "".
     """
     if "spread" in columns:
         return None
     places = ((target, columns[target]) for target in RATE_TARGETS if target in columns)
-    return next((place for place in places if states_spreads(cells(place[1]))), None)
+    known = next((place for place in places if states_spreads(cells(place[1]))), None)
+    if known is not None:
+        return known
+    stating = [
+        place
+        for place, heading in spare.items()
+        if not _OF_ANOTHER_RATE.search(key(heading)) and states_spreads(cells(place))
+    ]
+    return ("", stating[0]) if len(stating) == 1 else None
 
 
 def put_rates(loans: Loans, cells: Cells, own: Collection[str]) -> list[str]:

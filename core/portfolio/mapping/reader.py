@@ -26,6 +26,7 @@ from core.portfolio.mapping.rates import put_rates, spread_place
 from core.portfolio.model.fields import (
     IDENTIFIERS,
     KEYS,
+    PROFILES,
     SHARED_TARGETS,
     Field,
     Mapping,
@@ -128,6 +129,7 @@ class LoanReader:
         self.level_column: int | None = None
         """Of the columns that tell of the base rate the one with its level."""
         self._is_wider = with_blank_par
+        self._spread_by_cells = False
         self._first_par: int | None = None
         """The column for par that gave way to one of funded balances."""
         if par_place is None:
@@ -203,6 +205,7 @@ class LoanReader:
         self._note(loans, self.columns | self._rates(loans))
         self._warn_of_level(loans)
         self._warn_of_values(loans)
+        self._tell_of_spread(loans)
         if self._all is not None:
             self._foot(loans, self._all)
         if self._unread_par:
@@ -601,12 +604,25 @@ class LoanReader:
         self.passed_over |= dict.fromkeys(places[:at], "it holds amounts of currency, not prices")
 
     def _choose_spread(self) -> None:
-        """Let indexes and margins under "Rate" or "Index" feed a missing spread."""
-        spread_column = spread_place(self.columns, self.cells) if "spread" in self.works else None
+        """Let a column of indexes and margins feed a missing spread."""
+        if "spread" not in self.works:
+            return
+        taken = self.header.beside.union(self.columns.values())
+        is_known = self.mapping.id in PROFILES
+        spare = {place: text for place, text in self.header.texts.items() if is_known and place not in taken}
+        spread_column = spread_place(self.columns, self.cells, spare)
         if spread_column is not None:
             target, self.columns["spread"] = spread_column
+            self._spread_by_cells = not target
             if target == "all_in_rate":
                 del self.columns[target]
+
+    def _tell_of_spread(self, loans: Loans) -> None:
+        """Tell of a column of spreads that no heading names."""
+        if self._spread_by_cells:
+            text = " ".join(self.header.texts[self.columns["spread"]].split())
+            message = f"Column {text!r} is taken for spread: its cells alone tell it (an index and a margin)."
+            loans.notes.warnings.append(DataWarning("ambiguous_column", message, None, ("spread",)))
 
     def _rates(self, loans: Loans) -> dict[str, int]:
         """Put what the column of spreads states among the loans: field -> column."""

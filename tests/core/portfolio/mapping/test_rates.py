@@ -126,3 +126,30 @@ def test_floors_are_fractions_beside_fractions_of_a_spread(map_rows: MapRows) ->
     assert map_rows(loans("Floor", [0.06, 0.01], **rates)).numbers["floor"] == pytest.approx([6, 1])
     rates = {"Spread": [5.25, 5.0]}
     assert map_rows(loans("Floor", [0.25, 0.1], **rates)).numbers["floor"] == pytest.approx([0.25, 0.1])
+
+
+@pytest.mark.parametrize("header", ["Interest", "Pricing", "Terms"])
+def test_cells_with_index_and_margin_tell_a_spread_that_no_heading_names(map_rows: MapRows, header: str) -> None:
+    portfolio = map_rows(
+        loans(header, ["3M SOFR + 325 bps (floor 0.75%)", "TSFR3M+CSA+3.750", "S+500"], Price=[99] * 3)
+    )
+    assert same(portfolio.numbers["spread"], [325, 375, 500])
+    assert same(portfolio.numbers["floor"], [0.75, NAN, NAN])
+    assert same(portfolio.numbers["price"], [99, 99, 99])
+    warnings = [warning for warning in portfolio.notes.warnings if warning.code == "ambiguous_column"]
+    assert [warning.fields for warning in warnings] == [("spread",)]
+
+
+@pytest.mark.parametrize(
+    ("header", "others"),
+    [
+        ("Prior Rate Terms", {}),
+        ("Terms", {"Spread": [300, 400]}),
+        ("Terms", {"Other Terms": ["S+300", "S+400"]}),
+    ],
+)
+def test_other_cells_with_index_and_margin_do_not(map_rows: MapRows, header: str, others: dict[str, list[Any]]) -> None:
+    portfolio = map_rows(loans(header, ["S+325", "S+350"], **others))
+    assert ("spread" in portfolio.numbers) == ("Spread" in others)
+    if "Spread" in others:
+        assert same(portfolio.numbers["spread"], [300, 400])
