@@ -38,7 +38,8 @@ _WEEKDAY: Final = re.compile(
 _ISO: Final = re.compile(rf"(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:[T ].*|{_CLOCK})")
 _COMPACT: Final = re.compile(rf"((?:19|20|21)\d\d)(\d\d)(\d\d){_CLOCK}")
 _NAMED: Final = re.compile(
-    rf"(\d{{1,2}})(?:st|nd|rd|th|er)?(?: day)?(?: of)?[-\s./]*([^\W\d_]{{3,9}})\.?[-\s,./]*(\d{{4}}|\d\d){_CLOCK}"
+    r"(\d{1,2})(?:st|nd|rd|th|er|\u00ba)?(?: day)?(?: (?:of|de|di|d'))?[-\s./]*([^\W\d_]{3,10})\.?[-\s,./]*"
+    rf"(?:(?:de|del|di) )?(\d{{4}}|\d\d){_CLOCK}"
 )
 _NAMED_FIRST: Final = re.compile(
     rf"([^\W\d_]{{3,9}})\.?[-\s]*(?:the )?(\d{{1,2}})(?:st|nd|rd|th)?[-\s,]+(\d{{4}}){_CLOCK}"

@@ -32,6 +32,11 @@ _WORDS: Final = (
 )
 """What is left out of a figure, in order, and what stands in for it."""
 
+_MIXED: Final = re.compile(r"(\d{1,3})[ -](\d{1,2})\s?[/\u2044]\s?(2|4|8|16|32|64)")
+"""Prices in fractions: 98 1/2."""
+_FRACTION: Final = re.compile(r"(?<=\d)([\u00bc-\u00be\u215b-\u215e])")
+"""A sign of a fraction behind a figure."""
+
 _SIDE: Final = re.compile(r"\s*\b(?:(CR|DR)\.?)$", re.IGNORECASE)
 
 
@@ -43,9 +48,12 @@ def plain_figure(text: str, *, without_side: bool = False) -> str:
     """
     if len(text) > LENGTH_MAX or is_only_marks(text):
         return text
-    plain = unicodedata.normalize("NFKC", without_marks(text)).strip()
+    spaced = _FRACTION.sub(r" \1", without_marks(text))
+    plain = unicodedata.normalize("NFKC", spaced).strip()
     if without_side:
         plain = _SIDE.sub("", plain)
+    if match := _MIXED.fullmatch(plain):
+        return f"{int(match[1]) + int(match[2]) / int(match[3]):.6f}"  # more than three digits: a decimal point
     for pattern, instead in _WORDS:
         plain = pattern.sub(instead, plain)
     return plain

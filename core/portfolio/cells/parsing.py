@@ -980,13 +980,22 @@ def _industry_key(text: str) -> str:
 _INDUSTRY_OF.update({_industry_key(name): name for name in INDUSTRIES})
 
 
+_CODE_BESIDE: Final = re.compile(r"^[A-Z]?\d{1,8}\s*[-\u2013:.|)]?\s+|\s*[(\[]\d{1,8}[)\]]$")
+"""The code of an industry before its name, or in brackets behind it."""
+
+
+def _industry_beside_code(text: str) -> str | None:
+    """Return the list's spelling of "31 - Transportation: Cargo"; None for others."""
+    return _INDUSTRY_OF.get(_industry_key(name)) if (name := _CODE_BESIDE.sub("", text[:CATEGORY_LENGTH_MAX])) else None
+
+
 def industries(texts: Iterable[str]) -> list[str]:
     """Return canonical industries: the list's spelling, else the least alike one."""
     texts = list(texts)
     keys = [_industry_key(text) if len(text) <= CATEGORY_LENGTH_MAX else text for text in texts]
     spelling: dict[str, str] = {}
     for text, text_key in zip(texts, keys, strict=True):
-        known = _INDUSTRY_OF.get(text_key)
+        known = _INDUSTRY_OF.get(text_key) or _industry_beside_code(text)
         spelling[text_key] = known or min(spelling.get(text_key, text), text)
     return [spelling[text_key] for text_key in keys]
 

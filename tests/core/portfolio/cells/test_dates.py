@@ -17,7 +17,8 @@ from core.values import EPOCH
     ("text", "expected"),
     [("31. Mai 2018", (2018, 5, 31)), ("15 Okt 2030", (2030, 10, 15)), ("1 ao\u00fbt 2029", (2029, 8, 1)),
      ("31 d\u00e9c. 2029", (2029, 12, 31)), ("30 juin 2029", (2029, 6, 30)), ("31 juil. 2029", (2029, 7, 31)),
-     ("31st of May 2018", (2018, 5, 31))],
+     ("31st of May 2018", (2018, 5, 31)), ("19 de junio de 2029", (2029, 6, 19)),
+     ("1\u00ba de septiembre del 2029", (2029, 9, 1)), ("2 d'agosto 2029", (2029, 8, 2))],
 )  # fmt: skip
 def test_months_of_other_languages(text: str, expected: tuple[int, int, int]) -> None:
     assert date_days(text, day_first=False) == float((date(*expected) - EPOCH).days)

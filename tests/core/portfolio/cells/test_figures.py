@@ -39,6 +39,11 @@ MakeCells = Callable[..., Cells]
         ("A$1,500.5", 1_500.5),
         ("1 500 kr", 1_500),
         ("\uff11\uff12\uff13", 123),
+        ("98 1/2", 98.5),
+        ("98 3/8", 98.375),
+        ("98-16/32", 98.5),
+        ("98\u00bd", 98.5),
+        ("98 \u215b", 98.125),
     ],
 )
 def test_a_figure_is_read_without_what_is_no_part_of_it(make_cells: MakeCells, text: str, number: float) -> None:

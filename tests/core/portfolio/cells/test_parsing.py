@@ -496,6 +496,8 @@ def test_industries_by_any_spelling() -> None:
         == ["Beverage, Food & Tobacco"] * 3
     )
     assert parsing.industries(["CORP - High Tech Industries"]) == ["High Tech Industries"]
+    coded = ["31 - Transportation: Cargo", "Transportation: Cargo", "Automotive (2)", "99 - Space Mining"]
+    assert parsing.industries(coded) == [*["Transportation: Cargo"] * 2, "Automotive", "99 - Space Mining"]
     # Unknown ones are one when they are alike, whichever spelling comes first.
     assert parsing.industries(["Space-Mining", "Space Mining"]) == parsing.industries(["Space Mining", "Space-Mining"])
     assert len(INDUSTRIES) == 32
