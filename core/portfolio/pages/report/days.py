@@ -13,6 +13,7 @@ import numpy as np
 from core.grid.column import Text
 from core.portfolio.cells import parsing
 from core.portfolio.cells.dates import date_days
+from core.portfolio.cells.month_dates import last_day, month_days
 from core.portfolio.cells.parsing import key
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.pages.report.page import NAN, PageCell, ReportPage
@@ -36,8 +37,10 @@ DATE: Final = re.compile(_DATE)
 """A day inside of a text."""
 
 _AS_OF: Final = re.compile(
-    rf"\b(?:(?P<first>as (?:of|at)(?: date)?)|(?P<second>determination date|calculation date|measurement date)"
-    rf"|(?P<third>report(?:ing)? date|statement date|period end(?:ing)?(?: date)?))"
+    r"\b(?:(?P<first>as (?:of|at)(?: date)?(?: (?:the )?close of business)?)"
+    r"|(?P<second>determination date|calculation date|measurement date)"
+    r"|(?P<third>report(?:ing)? date|statement date|period end(?:ing)?(?: date)?"
+    r"|(?:(?<=^)|(?<=[|;] ))valuation(?: date)?(?=\s*:)))"
     rf"\s*[:\-–]?\s*(?:the\s+)?(?P<date>{_DATE})(?!\d)",
     re.IGNORECASE,
 )
@@ -70,12 +73,25 @@ _NO_TITLE: Final = re.compile(
 )
 """Words of a line whose day is not the one that the page is of."""
 
+_PERIOD_END: Final = re.compile(
+    r"(?:(?P<label>[a-z -]{3,40}):?\s+)?"
+    r"(?:(?P<month>[a-z]{3,9}\.?,? 20\d\d)|Q(?P<quarter>[1-4])[\s/-]*(?P<year>20\d\d))",
+    re.IGNORECASE,
+)
+_END_LABEL: Final = re.compile(
+    r"(?:for (?:the )?)?(?:report(?:ing)? )?(?:month|quarter|period)(?:[ -]end(?:ed|ing)?)?\s*:?", re.IGNORECASE
+)
+"""Labels of a month or a quarter at whose end the report is."""
+
 _COLUMN: Final = {"as of date": 0, "as of": 0, "as at": 0, "asofdate": 0, "determination date": 1, "report date": 2,
                   "reporting date": 2, "period end date": 2}  # fmt: skip
 """Headers of columns with the day on every row, as `key` gives them -> tier."""
 
 TITLE_ROWS: Final = 6
 """Rows from the top of a page in which a day may stand without a word for it."""
+
+PERIOD_LENGTH_MAX: Final = 60
+"""Characters of a line that names a month or a quarter."""
 
 COLUMN_ROWS: Final = 50
 """Rows below a header that must say one day."""
@@ -179,8 +195,8 @@ def as_of_lines(pages: Sequence[ReportPage], days: DateOrder) -> list[AsOf]:
                     lines.append(AsOf(tier, day, line["date"], page.place(row, column), ambiguous))
             elif (header := _COLUMN.get(key(text))) is not None:
                 lines.extend(_below(page, row, column, header, days))
-            elif _is_label(text):
-                lines.extend(_beside(page, row, column, days))
+            else:
+                lines.extend(_in_own_words(page, row, column, text, days))
         for row in page.rows[:TITLE_ROWS]:
             for column, cell in page.row(row).items():
                 if row < TITLE_ROWS and cell.day >= FIRST_DAY and _is_title(page, row, column):
@@ -210,6 +226,25 @@ def _period(page: ReportPage, row: int, column: int, text: str) -> re.Match[str]
     if (match := _PERIOD.search(text)) is not None or not _PERIOD_LABEL.fullmatch(text):
         return match
     return _PERIOD_DAYS.fullmatch(page.cell(row, column + 1).text)
+
+
+def _in_own_words(page: ReportPage, row: int, column: int, text: str, days: DateOrder) -> Iterator[AsOf]:
+    """Yield the day beside a label in a file's own words, or the end of a period."""
+    if _is_label(text):
+        yield from _beside(page, row, column, days)
+    elif row < TITLE_ROWS and (day := _end_of_period(page, row, column, text)) >= FIRST_DAY:
+        yield AsOf(OWN_WORDS, day, text, page.place(row, column), False)
+
+
+def _end_of_period(page: ReportPage, row: int, column: int, text: str) -> float:
+    """Return the last day of the month or quarter that a label says; NaN without one."""
+    match = _PERIOD_END.fullmatch(text.strip()[:PERIOD_LENGTH_MAX])
+    if match is None or _PERIOD_END.fullmatch(page.cell(row, column + 1).text.strip()[:PERIOD_LENGTH_MAX]):
+        return NAN
+    label = match["label"] or (page.cell(row, column - 1).text if column else "")
+    if not _END_LABEL.fullmatch(label.strip()):
+        return NAN
+    return last_day(int(match["year"]), 3 * int(match["quarter"])) if match["quarter"] else month_days(match["month"])
 
 
 def _is_title(page: ReportPage, row: int, column: int) -> bool:

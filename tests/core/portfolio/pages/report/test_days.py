@@ -52,6 +52,28 @@ def test_the_day_of_the_figures(make_book: MakeBook, cover: list[Any]) -> None:
 
 
 @every(
+    "cover, day, is_told",
+    [
+        ([["Data as at close of business 9 June 2025"]], DAY, False),
+        ([["Valuation: 9 June 2025   |   Next payment: 20 June 2025"]], DAY, False),
+        ([["Month End: June 2025"], ["Payment Date", "20 July 2025"]], "2025-06-30", True),
+        ([["For the quarter ended June 2025"]], "2025-06-30", True),
+        ([["Quarter", "Q2 2025"]], "2025-06-30", True),
+        ([["Quarter", "Q1 2025", "Q2 2025"]], None, False),  # headings of columns
+        ([["Refinancing", "Q2 2025"]], None, False),
+        ([["Closing month: June 2025"]], None, False),
+        ([["Send comments by close of business 12 June 2025, please"]], None, False),
+    ],
+)
+def test_days_of_periods_and_of_lines_with_several_days(
+    make_book: MakeBook, cover: list[Any], day: str | None, is_told: bool
+) -> None:
+    portfolio = read_day(make_book, cover)
+    assert (portfolio.deal.as_of and f"{day_of(portfolio.deal.as_of)}") == day
+    assert ("as_of_footer" in {warning.code for warning in portfolio.notes.warnings}) == is_told
+
+
+@every(
     "cover, column, day, source",
     [
         ([["Report Date", "12 June 2025"]], ("As Of Date", "2025-06-09"), DAY, "column"),
