@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from core.portfolio.cells.footnotes import without_marks
@@ -44,11 +45,12 @@ _DEFERS: Final = (
 
 FLAG_WORDS: Final = {
     "is_defaulted": frozenset(
-        ("default", "defaulted", "in default", "defaulted obligation", "d", "payment default", "non accrual",
-         "nonaccrual", "nonperforming", "non performing", "bankruptcy", "bankrupt")
+        ("default", "defaulted", "in default", "defaulted obligation", "d", "def", "df", "dflt", "payment default",
+         "non accrual", "nonaccrual", "nonperforming", "non performing", "npl", "bankruptcy", "bankrupt")
     ),
     "cov_lite": frozenset(
-        ("cov lite", "covlite", "covenant lite", "covenantlite", "covenant light", "cov light", "cov lt")
+        ("cov lite", "covlite", "covenant lite", "covenantlite", "covenant light", "cov light", "cov lt", "lite",
+         "light", "cl", "cvl", "covl")
     ),
     "is_dip": frozenset(("dip", "dip loan", "dip collateral obligation", "debtor in possession")),
     "is_current_pay": frozenset(("current pay", "current pay obligation", "currentpay")),
@@ -63,6 +65,22 @@ FLAG_WORDS: Final = {
     "is_second_lien": frozenset(("second lien", "2nd lien", "second lien loan", "2l")),
 }  # fmt: skip
 """Words that say yes in the column of one flag, as `key` gives them."""
+
+FLAG_DENIALS: Final = {
+    "is_defaulted": frozenset(
+        ("p", "pf", "perf", "performing", "current", "accrual", "accruing", "collateral obligation",
+         "collateral debt obligation")
+    ),
+    "cov_lite": frozenset(
+        ("full", "full cov", "full covenant", "full covenants", "fm", "maintenance", "maint", "maintenance covenant",
+         "maintenance covenants", "financial maintenance", "covenant", "covenants", "covenanted", "cov heavy",
+         "covenant heavy")
+    ),
+}  # fmt: skip
+"""Words that say no in the column of one flag, as `key` gives them."""
+
+_LOCAL_YES: Final = frozenset(("j", "o", "s"))
+"""Ja, oui and s\u00ed by their first letters, where another cell says N."""
 
 _DENIALS: Final = frozenset(
     ("no", "n", "not", "non", "none", "never", "without", "excluding", "ex", "former", "formerly", "false", "toggle",
@@ -88,11 +106,21 @@ def says_yes(text: str, own: frozenset[str]) -> bool:
     return words in own or first in _FIRST_YES or (bool(own) and first not in _FIRST_NO and _says_own(words, own))
 
 
-def says_no(text: str) -> bool:
-    """Return whether a word says no in any column of flags."""
+def says_no(text: str, target: str = "") -> bool:
+    """Return whether a word says no in any column of flags, or in that of one field."""
     if len(text) > CATEGORY_LENGTH_MAX:
         return False
-    return text.strip().lower() in NO or key(without_marks(text)).partition(" ")[0] in _FIRST_NO
+    words = key(without_marks(text))
+    if text.strip().lower() in NO or words.partition(" ")[0] in _FIRST_NO:
+        return True
+    return words in FLAG_DENIALS.get(target, ()) or _denies_own(words, FLAG_WORDS.get(target, frozenset()))
+
+
+def local_yes(texts: Iterable[str]) -> frozenset[str]:
+    """Return the letter that says yes beside N in a column: J/N, O/N, S/N."""
+    words = frozenset(text.strip().lower() for text in texts if len(text) <= CATEGORY_LENGTH_MAX)
+    letters = words & _LOCAL_YES
+    return letters if "n" in words and len(letters) == 1 else frozenset()
 
 
 def _says_own(words: str, own: frozenset[str]) -> bool:
@@ -100,9 +128,21 @@ def _says_own(words: str, own: frozenset[str]) -> bool:
 
     For example "PIK toggle note", "covenant-lite loan".
     """
+    beside = _beside_own(words, own)
+    return beside is not None and _DENIALS.isdisjoint(beside)
+
+
+def _denies_own(words: str, own: frozenset[str]) -> bool:
+    """Return whether others beside a flag's own word deny it: "not in default"."""
+    beside = _beside_own(words, own)
+    return beside is not None and not _DENIALS.isdisjoint(beside)
+
+
+def _beside_own(words: str, own: frozenset[str]) -> list[str] | None:
+    """Return the words beside a flag's own one; None where it does not stand there."""
     padded = f" {words} "
     own_words = [word for word in own if len(word) >= OWN_WORD_MIN and f" {word} " in padded]
-    return bool(own_words) and _DENIALS.isdisjoint(padded.replace(f" {max(own_words, key=len)} ", " ", 1).split())
+    return padded.replace(f" {max(own_words, key=len)} ", " ", 1).split() if own_words else None
 
 
 _SECOND_LIEN_FLAG: Final = re.compile(r"(is )?(second|2nd) (lein|lien)( loan)?")

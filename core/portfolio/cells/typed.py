@@ -240,17 +240,18 @@ def read_booleans(cells: Cells, target: str) -> ColumnReading:
         values[says] = cells.numbers[says] != 0
     if not cells.seen & bit(TEXT):
         return ColumnReading(NormalColumn("boolean", values), _lost(cells, values))
-    local, used = _parse.distinct(cells.codes, len(cells.pool.text))
+    places, used = _parse.distinct(cells.codes, len(cells.pool.text))
     strings = parsing.decode(cells.pool.text, used)
-    yes = [flags.says_yes(text, own or frozenset()) for text in strings]
-    no = [flags.says_no(text) for text in strings]
+    local = flags.local_yes(strings)
+    yes = [flags.says_yes(text, own or frozenset()) or text.strip().lower() in local for text in strings]
+    no = [flags.says_no(text, target) for text in strings]
     unknown = np.nan if own is None else 0.0
     table = np.array([1.0 if is_yes else 0.0 if is_no else unknown for is_yes, is_no in zip(yes, no, strict=True)])
     is_dash = [own is not None and text.strip() in parsing.DASHES for text in strings]
     table[cells.pool.null[used] & ~np.array(is_dash, np.bool_)] = np.nan
-    values = np.where(cells.kinds == TEXT, spread_out(table, np.nan, local), values)
+    values = np.where(cells.kinds == TEXT, spread_out(table, np.nan, places), values)
     is_known = np.array([yes, no, is_dash], np.bool_).any(axis=0) | np.isnan(table)
-    doubtful = None if is_known.all() else spread_out(~is_known, False, local)
+    doubtful = None if is_known.all() else spread_out(~is_known, False, places)
     return ColumnReading(NormalColumn("boolean", values), _lost(cells, values), doubtful)
 
 

@@ -1,4 +1,4 @@
-"""Warn of columns that feed a field and could as well be meant for another one."""
+"""Warn of columns whose field or whose words are in doubt."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet
+from core.portfolio.mapping.pipeline import TYPE, FieldColumn
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.sheets.columns.content import features
 from core.portfolio.sheets.columns.evidence import AMBIGUOUS_MARGIN, RoleEvidence
 from core.portfolio.sheets.header import HeaderMatch
+from core.words import agreed, counted
 
 _TOLD_BY_CELLS: Final = frozenset(
     ("cusip", "isin", "loanx_id", "currency", "country", "maturity_date", "coupon_type", "base_rate")
@@ -67,6 +70,30 @@ def _unnamed_flags(sheet: Sheet, header: HeaderMatch) -> Iterator[DataWarning]:
             )
             yield DataWarning("ambiguous_column", message, fields=open_flags)
 
+
+def unrecognised_flags(
+    target: str, heading: str, outcome: FieldColumn, par: NDArray[np.float64] | None
+) -> Iterator[DataWarning]:
+    """Yield a warning about words of a flag that say neither yes nor no."""
+    for finding in outcome.findings:
+        if finding.rule != TYPE or not finding.is_warning:
+            continue
+        texts = dict.fromkeys(str(value) for value in finding.values(finding.rows[:ROWS_SHOWN]))
+        shown = ", ".join(repr(text[:TEXT_LENGTH_MAX]) for text in list(texts)[:TEXTS_SHOWN])
+        whole = 0.0 if par is None else float(np.nansum(par))
+        share = "" if par is None or whole <= 0 else f" ({100 * np.nansum(par[finding.rows]) / whole:.2f} % of par)"
+        count = len(finding.rows)
+        message = (
+            f"{counted(count, 'loan')}{share} {agreed(count, 'has/have')} neither yes nor no in column "
+            f"{' '.join(heading.split())!r}, and {agreed(count, 'counts/count')} as no: {shown}."
+        )
+        yield DataWarning("flag_unrecognised", message, count, (target,))
+
+
+ROWS_SHOWN: Final = 1_000
+"""Rows among which such words are looked for to show."""
+TEXTS_SHOWN: Final = 5
+TEXT_LENGTH_MAX: Final = 40
 
 ALL_FLAGS: Final = 0.99
 COLUMNS_MAX: Final = 400

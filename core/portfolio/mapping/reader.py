@@ -17,7 +17,7 @@ from core.portfolio.cells.loans import UNSAID, Loans, put_column
 from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, StringPool, bit
 from core.portfolio.cells.typed import text_column
 from core.portfolio.mapping import pipeline
-from core.portfolio.mapping.ambiguous import ambiguous_columns
+from core.portfolio.mapping.ambiguous import ambiguous_columns, unrecognised_flags
 from core.portfolio.mapping.basis import basis_place
 from core.portfolio.mapping.funded import funded_place, settle_commitments, tell_of_funded
 from core.portfolio.mapping.names import NAMES, industries_of_headings, without_continued
@@ -658,7 +658,8 @@ class LoanReader:
     def _put_column(self, loans: Loans, target: str, outcome: FieldColumn) -> None:
         """Put a typed column into its place among the loans."""
         column, work = outcome.column, self.works[target]
-        loans.notes.warnings += outcome.warnings
+        heading = self.header.texts.get(self.columns[target], "")
+        loans.notes.warnings += [*outcome.warnings, *unrecognised_flags(target, heading, outcome, self._par)]
         if column.type == "string" and (work.transforms or work.field.default is not None):
             column = text_column(parsing.merged_pool(column.text.codes, column.text.text, NO_TEXT))
         if target == "lien_type" and is_second_lien_flag(self.header.texts[self.columns[target]]):

@@ -124,6 +124,7 @@ WARNINGS: Final[dict[str, InputMeaning]] = {
     "no_lien": InputMeaning("stand_in", ("lien",)),
     "lien_of_names": InputMeaning("stand_in", ("lien",)),
     "lien_unrecognised": InputMeaning("stand_in", ("lien",)),
+    "flag_unrecognised": InputMeaning("stand_in"),
     "bonds_secured": InputMeaning("stand_in", ("secured",)),
     "as_of_stands_in": InputMeaning("stand_in", ("day",)),
     "as_of_footer": InputMeaning("stand_in", ("day",)),

@@ -51,6 +51,7 @@ WARNING_CODES: Final = {
     "units_of_title": "a line above the loans says that amounts are in thousands or millions",
     "par_is_commitment": "par is what is committed, drawn or not",
     "lien_unrecognised": "words for a loan's lien that say none count as not first lien",
+    "flag_unrecognised": "words of a column of yes or no that say neither count as no",
     "par_scale": "par is a thousand or a million times too large or small beside the notes",
     "par_unlike_notes": "the loans are much more or less than the notes",
     "as_of_outside_life": "the day lies outside of the deal's life",

@@ -65,3 +65,26 @@ def test_amounts_of_no_heading_that_are_mostly_those_of_par_are_told(map_rows: M
     assert ("par_value",) in warnings.values()
     smaller: list[object] = [par * 0.01 for par in PAR]
     assert not messages(map_rows(rows(("Outstanding Balance (Local Currency)", PAR), (None, smaller))))  # type: ignore[arg-type]
+
+
+def test_words_of_a_flag_that_say_neither_yes_nor_no_are_told_with_their_share(map_rows: MapRows) -> None:
+    words: list[object] = ["Cov-Lite", "Springing", "Full", "N", "Springing", "Lite", "Maintenance", "Y"]
+    portfolio = map_rows(rows(("Par", [1_000_000.0] * 8), ("Cov-Lite", words)))
+    assert portfolio.flags["cov_lite"].tolist() == [1, 0, 0, 0, 0, 1, 0, 1]
+    (warning,) = [warning for warning in portfolio.notes.warnings if warning.code == "flag_unrecognised"]
+    assert (warning.rows, warning.fields) == (2, ("cov_lite",))
+    assert "2 loans (25.00 % of par)" in warning.message
+    assert "'Springing'" in warning.message
+
+
+@pytest.mark.parametrize(("yes", "no"), [("J", "N"), ("O", "N"), ("S", "n"), ("DF", "PF"), ("D", "P"), ("Oui", "Non")])
+def test_a_default_is_read_in_the_letters_of_its_column(map_rows: MapRows, yes: str, no: str) -> None:
+    portfolio = map_rows(rows(("Par", PAR), ("Defaulted", [no, yes, no, no, no, no, no, no])))
+    assert portfolio.flags["is_defaulted"].tolist() == [0, 1, 0, 0, 0, 0, 0, 0]
+    assert not [warning for warning in portfolio.notes.warnings if warning.code == "flag_unrecognised"]
+
+
+def test_a_letter_beside_no_n_says_nothing(map_rows: MapRows) -> None:
+    portfolio = map_rows(rows(("Par", PAR), ("Defaulted", ["S", None, None, None, None, None, None, None])))
+    assert portfolio.flags["is_defaulted"].tolist() == [0] * 8
+    assert [warning.rows for warning in portfolio.notes.warnings if warning.code == "flag_unrecognised"] == [1]
