@@ -116,6 +116,15 @@ def says_no(text: str, target: str = "") -> bool:
     return words in FLAG_DENIALS.get(target, ()) or _denies_own(words, FLAG_WORDS.get(target, frozenset()))
 
 
+def is_plain(text: str) -> bool:
+    """Return whether a text says yes or no, and not by a word of one flag."""
+    if len(text) > CATEGORY_LENGTH_MAX:
+        return False
+    words = text.strip().lower()
+    first = key(without_marks(text)).partition(" ")[0]
+    return words != "performing" and (words in YES or words in NO or first in _FIRST_YES or first in _FIRST_NO)
+
+
 def local_yes(texts: Iterable[str]) -> frozenset[str]:
     """Return the letter that says yes beside N in a column: J/N, O/N, S/N."""
     words = frozenset(text.strip().lower() for text in texts if len(text) <= CATEGORY_LENGTH_MAX)

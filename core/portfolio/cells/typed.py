@@ -226,33 +226,48 @@ def _by_format(cells: Cells, input_format: str) -> NDArray[np.float64]:
     return np.where(cells.kinds == TEXT, spread_out(table, np.nan, local), parsing.read_dates(others))
 
 
-def read_booleans(cells: Cells, target: str) -> ColumnReading:
+def read_booleans(cells: Cells, target: str, *, is_denied: bool = False) -> ColumnReading:
     """Return a boolean field: words for yes and no, 1 and 0.
 
     A standard flag of holdings has words of its own for yes. Any other word in it is No, and so is a dash; any number
     but 0 is Yes.
+
+    Args:
+        is_denied: the column says the opposite of the field: a yes below "Performing" is no default. Words of the
+            field's own still say what they say.
     """
     values = np.full(len(cells.kinds), np.nan)
     own = flags.FLAG_WORDS.get(target)
     if cells.seen & bit(BOOLEAN, NUMBER):
         says = cells.kinds == BOOLEAN
         says |= (cells.kinds == NUMBER) & (own is not None or np.isin(cells.numbers, (0, 1)))
-        values[says] = cells.numbers[says] != 0
+        values[says] = (cells.numbers[says] != 0) != is_denied
     if not cells.seen & bit(TEXT):
         return ColumnReading(NormalColumn("boolean", values), _lost(cells, values))
     places, used = _parse.distinct(cells.codes, len(cells.pool.text))
     strings = parsing.decode(cells.pool.text, used)
-    local = flags.local_yes(strings)
-    yes = [flags.says_yes(text, own or frozenset()) or text.strip().lower() in local for text in strings]
-    no = [flags.says_no(text, target) for text in strings]
-    unknown = np.nan if own is None else 0.0
-    table = np.array([1.0 if is_yes else 0.0 if is_no else unknown for is_yes, is_no in zip(yes, no, strict=True)])
-    is_dash = [own is not None and text.strip() in parsing.DASHES for text in strings]
-    table[cells.pool.null[used] & ~np.array(is_dash, np.bool_)] = np.nan
+    table, is_known = _answers(strings, target, is_denied=is_denied)
+    is_dash = np.array([own is not None and text.strip() in parsing.DASHES for text in strings], np.bool_)
+    table[cells.pool.null[used] & ~is_dash] = np.nan
     values = np.where(cells.kinds == TEXT, spread_out(table, np.nan, places), values)
-    is_known = np.array([yes, no, is_dash], np.bool_).any(axis=0) | np.isnan(table)
+    is_known |= (is_dash & (not is_denied)) | np.isnan(table)
     doubtful = None if is_known.all() else spread_out(~is_known, False, places)
+    if is_denied and not (values == 1).any():  # where nothing says no, blanks may
+        doubtful = np.isnan(values) if doubtful is None else doubtful | np.isnan(values)
     return ColumnReading(NormalColumn("boolean", values), _lost(cells, values), doubtful)
+
+
+def _answers(strings: list[str], target: str, *, is_denied: bool) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return what texts say of a flag, 1 or 0, and which say it at all."""
+    own, local = flags.FLAG_WORDS.get(target), flags.local_yes(strings)
+    yes = np.array(
+        [flags.says_yes(text, own or frozenset()) or text.strip().lower() in local for text in strings], np.bool_
+    )
+    no = np.array([flags.says_no(text, target) for text in strings], np.bool_)
+    if is_denied:
+        turned = np.array([flags.is_plain(text) or text.strip().lower() in local for text in strings], np.bool_)
+        yes, no = np.where(turned, no & ~yes, yes), np.where(turned, yes, no)
+    return np.where(yes, 1.0, np.where(no, 0.0, np.nan if own is None else 0.0)), yes | no
 
 
 def read_numbers(cells: Cells, *, is_spread: bool = False) -> tuple[parsing.Numbers, NDArray[np.bool_] | None]:

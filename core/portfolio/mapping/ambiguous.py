@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -78,8 +79,9 @@ def unrecognised_flags(
     for finding in outcome.findings:
         if finding.rule != TYPE or not finding.is_warning:
             continue
-        texts = dict.fromkeys(str(value) for value in finding.values(finding.rows[:ROWS_SHOWN]))
-        shown = ", ".join(repr(text[:TEXT_LENGTH_MAX]) for text in list(texts)[:TEXTS_SHOWN])
+        values = dict.fromkeys(finding.values(finding.rows[:ROWS_SHOWN]))
+        texts = ("blank" if value is None else repr(str(value)[:TEXT_LENGTH_MAX]) for value in values)
+        shown = ", ".join(islice(texts, TEXTS_SHOWN))
         whole = 0.0 if par is None else float(np.nansum(par))
         share = "" if par is None or whole <= 0 else f" ({100 * np.nansum(par[finding.rows]) / whole:.2f} % of par)"
         count = len(finding.rows)

@@ -48,6 +48,8 @@ class FieldWork:
     field: Field
     transforms: tuple[Transform, ...] = ()
     rules: tuple[FieldRule, ...] = ()
+    is_denied: bool = False
+    """Whether its column says the opposite: "Performing" of a default."""
 
     @property
     def says_unit(self) -> bool:
@@ -176,7 +178,7 @@ def _read(work: FieldWork, cells: Cells, in_unit: InUnit) -> ColumnReading:
     if kind == "date":
         return typed.read_dates(cells, input_format, target=target)
     if kind == "boolean":
-        return typed.read_booleans(cells, target)
+        return typed.read_booleans(cells, target, is_denied=work.is_denied)
     numbers, unreadable = typed.read_numbers(cells, is_spread=target == "spread")
     values = numbers.values if work.says_unit else in_unit(target, numbers)
     return ColumnReading(NormalColumn("number", values), unreadable)

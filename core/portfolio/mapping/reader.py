@@ -35,6 +35,7 @@ from core.portfolio.model.notes import DataWarning, Notes
 from core.portfolio.pages.currency import currencies, says_currency
 from core.portfolio.sheets import table
 from core.portfolio.sheets.below import RowsBelow
+from core.portfolio.sheets.columns.aliases import DENIED
 from core.portfolio.sheets.columns.vocabulary import heading
 from core.portfolio.sheets.located import LocatedTable
 from core.portfolio.sheets.rows import pools
@@ -534,7 +535,9 @@ class LoanReader:
 
     def _work(self, target: str, place: int) -> FieldWork:
         """Return what is done with a column that feeds a target."""
-        return self.works[target].on(self.header.preferences.get((target, place), 0))
+        evidence = self.header.evidence.get(place)
+        work = self.works[target].on(self.header.preferences.get((target, place), 0))
+        return replace(work, is_denied=True) if evidence and DENIED.get(evidence.role) == target else work
 
     def _in_unit(self, place: int) -> InUnit:
         """Return figures of a column in their target's unit, and keep why it is that."""

@@ -16,6 +16,7 @@ USUAL: Final[dict[str, str]] = {
     "maturity_date": "Maturity Date", "default_date": "Default Date", "as_of": "As Of Date", "country": "Country",
     "currency": "Currency", "fx_rate": "FX Rate", "industry": "Industry", "lien_type": "Lien Type",
     "asset_type": "Asset Type", "rating": "Rating", "is_defaulted": "Defaulted", "cov_lite": "Cov-Lite",
+    "is_performing": "Defaulted", "has_covenants": "Cov-Lite",
     "is_dip": "DIP", "is_current_pay": "Current Pay", "is_pik": "PIK", "is_deferring": "Deferring",
     "participation": "Participation", "is_second_lien": "Second Lien (Y/N)", "is_bond": "Is Bond",
     "is_revolving": "Is Revolving", "is_delayed_draw": "Is Delayed Draw", "is_bridge": "Is Bridge",
@@ -32,6 +33,9 @@ USUAL: Final[dict[str, str]] = {
 }  # fmt: skip
 """Role -> a heading of `model.fields` that has its meaning. Roles that are no fields (original par, cost, market value
 in a currency of its own, sinks) have none."""
+
+DENIED: Final = {"is_performing": "is_defaulted", "has_covenants": "cov_lite"}
+"""Role -> the field that its column denies: a yes below "Performing" is a no of the default."""
 
 INSTEAD: Final = {"asset_id": "Identifier"}
 """The usual heading of a role where a mapping does not know the first one."""

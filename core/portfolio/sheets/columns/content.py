@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from core.grid.column import Column
 from core.grid.sheet import Sheet
 from core.portfolio.cells import parsing
-from core.portfolio.cells.flags import FLAG_WORDS
+from core.portfolio.cells.flags import FLAG_DENIALS, FLAG_WORDS
 from core.portfolio.cells.identifiers import is_sound
 from core.portfolio.cells.parsing import BLANK, BOOLEAN, DATE, NUMBER, TEXT, decode, key
 from core.portfolio.cells.rate_cells import rate_cell
@@ -56,6 +56,7 @@ WORD_OF_MARK: Final = {
     "type": "kinds of assets", "index": "reference rates", "coupon": "fixed or floating", "frequency": "periods",
     "industry": "industries", "industry_b": "industries of S&P's list", "code": "identifiers", "watch": "watches",
     "rate": "rates with an index", "default": "performing or defaulted",
+    "covenant": "covenant-lite or with covenants", "status": "P or D",
 }  # fmt: skip
 """What a reader is shown for a mark."""
 
@@ -123,7 +124,8 @@ _DATE: Final = re.compile(
     r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?[ -]*(?:\d{1,2},? ?)?(?:'?\d{2}|\d{4})",
     re.IGNORECASE,
 )
-_DEFAULT_WORDS: Final = (FLAG_WORDS["is_defaulted"] - {"d"}) | {"performing", "accrual", "accruing", "not in default"}
+_DEFAULT_WORDS: Final = (FLAG_WORDS["is_defaulted"] | FLAG_DENIALS["is_defaulted"] | {"not in default"}) - {"d", "p"}
+_COVENANT_WORDS: Final = FLAG_WORDS["cov_lite"] | FLAG_DENIALS["cov_lite"]
 _FLAGS: Final = frozenset(("y", "n", "yes", "no", "true", "false", "x", "t", "f"))
 _COUPONS: Final = frozenset(("fixed", "floating", "float", "fix", "fixed rate", "floating rate", "variable", "flt"))
 _COUNTRY_CODES: Final = frozenset(code.lower() for code in COUNTRIES)
@@ -177,6 +179,8 @@ def marks(text: str) -> frozenset[str]:
         ("index", _INDEX.search(words) or parsing.base_rate(text) == "PRIME"),
         ("flag", is_flag),
         ("default", words in _DEFAULT_WORDS),
+        ("covenant", words in _COVENANT_WORDS),
+        ("status", words in ("p", "d")),
         ("coupon", words in _COUPONS),
         ("currency", lower in _CURRENCIES or parsing.currency(text).lower() in _CURRENCIES),
         ("country", not is_flag and (parsing.country(text) != text or lower in _COUNTRY_CODES)),
@@ -405,6 +409,8 @@ _AMOUNTS: Final = frozenset(
 _RATES: Final = frozenset(
     ("spread", "floor", "all_in_rate", "base_rate_level", "pik_margin", "recovery_a", "recovery_b", "recovery_c")
 )
+FLAG_ROLES: Final = ("is_", "cov_lite", "has_covenants")
+"""How roles of yes or no begin."""
 _PRICES: Final = frozenset(("price", "purchase_price"))
 _NUMBERS: Final = _AMOUNTS | _RATES | _PRICES | {"average_life", "quote_depth", "days_past_due", "fx_rate", "x_count",
                                                  "x_pct", "x_ratio", "rating_factor_a"}  # fmt: skip
@@ -423,8 +429,9 @@ _BY_MARK: Final = (
     ("lien", MOST, 4.0, ("lien_type",)), ("type", MOST, 3.0, ("asset_type",)), ("legal", 0.35, 5.0, ("borrower_name",)),
     ("facility", MOST, 4.5, ("facility_name",)), ("facility", MOST, 4.0, ("description",)),
     ("industry", MOST, 3.5, ("industry_a", "industry_b", "industry_c")), ("industry_b", 0.15, 1.2, ("industry_b",)),
-    ("flag", NEARLY_ALL, 2.2, ("is_*", "cov_lite", "participation", "x_flag")),
-    ("default", MOST, 4.0, ("is_defaulted",)),
+    ("flag", NEARLY_ALL, 2.2, ("is_*", "cov_lite", "has_covenants", "participation", "x_flag")),
+    ("default", MOST, 4.0, ("is_defaulted", "is_performing")), ("status", NEARLY_ALL, 4.0, ("is_defaulted",)),
+    ("covenant", MOST, 4.0, ("cov_lite", "has_covenants")),
     ("rate", 0.5, 5.0, ("spread",)), ("rate", 0.5, -3.0, ("all_in_rate", "base_rate", "base_rate_level")),
     ("watch", MOST, 3.0, ("watch_a", "watch_b", "watch_c")),
 )  # fmt: skip
@@ -436,6 +443,16 @@ def _marks_of(role: str) -> tuple[tuple[str, float, float], ...]:
     """Mark, least share and weight of those that speak for or against a role."""
     own = {role, "is_*"} if role.startswith("is_") else {role}
     return tuple((mark, least, weight) for mark, least, weight, roles in _BY_MARK if not own.isdisjoint(roles))
+
+
+def is_flag(role: str) -> bool:
+    """Return whether a role is a field of yes or no."""
+    return role.startswith(FLAG_ROLES)
+
+
+def has_own_words(role: str, features: Features) -> bool:
+    """Return whether cells say a flag by its own words, not by yes and no."""
+    return any(features.share(mark) >= least for mark, least, _ in _marks_of(role) if mark != "flag")
 
 
 def evidence(role: str, features: Features) -> tuple[float, str]:
@@ -483,6 +500,10 @@ def _are_no_kinds(features: Features) -> bool:
     return features.text > 0.5 and features.filled >= FILLED_FULL and not features.share("kind")
 
 
+def _are_no_flags(features: Features) -> bool:
+    return features.text > 0.5 and max(features.share("flag"), features.share("covenant")) < 0.5
+
+
 _WRONG_TYPES: Final[tuple[tuple[Callable[[str], bool], Callable[[Features], bool], str], ...]] = (
     (_DATES.__contains__, lambda cells: cells.date < 0.5 and not _are_day_numbers(cells), "its cells are no dates"),
     ("spread".__eq__, lambda cells: _are_no_figures(cells) and cells.share("rate") > 0.3, ""),
@@ -509,7 +530,8 @@ _WRONG_TYPES: Final[tuple[tuple[Callable[[str], bool], Callable[[Features], bool
         "its cells are no ratings",
     ),
     (("cusip", "isin", "loanx_id").__contains__, lambda cells: cells.date > 0.5, "its cells are dates"),
-    (lambda role: role.startswith(("is_", "cov_lite")), _are_figures, "its cells are figures"),
+    (is_flag, _are_figures, "its cells are figures"),
+    ("has_covenants".__eq__, _are_no_flags, "its cells say neither yes nor no"),
     ("asset_type".__eq__, _are_no_kinds, "its cells are no kinds of assets"),
     ("facility_name".__eq__, lambda cells: cells.share("lien alone") >= MOST, "its cells are liens"),
     ("borrower_name".__eq__, lambda cells: cells.share("code") > MOST, "its cells are codes"),
@@ -607,8 +629,8 @@ TYPE_ROWS: Final = 64
 
 def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
     """Return whether the first cells are plainly of another type than the role's."""
-    is_flag = role.startswith(("is_", "cov_lite"))
-    if column is None or not (is_flag or role in _DATES or role in _NUMBERS or role in _TEXTS):
+    is_flag_role = is_flag(role)
+    if column is None or not (is_flag_role or role in _DATES or role in _NUMBERS or role in _TEXTS):
         return False
     low = max(0, first - column.start)
     kinds = column.kinds[low : low + TYPE_ROWS]
@@ -621,7 +643,7 @@ def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
         return is_days or counts.of(DATE) > 0.8 * filled
     if role == "lien_type" and counts.of(NUMBER) > NEARLY_ALL * filled:
         return len(np.unique(column.numbers[low : low + TYPE_ROWS][kinds == NUMBER])) > LIENS_MAX
-    if is_flag:
+    if is_flag_role:
         figures = column.numbers[low : low + TYPE_ROWS][kinds == NUMBER]
         return 2 * len(figures) > filled and bool(((figures != 0) & (figures != 1)).any())
     if role in _TEXTS:

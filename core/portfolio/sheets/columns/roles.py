@@ -275,7 +275,9 @@ def _weigh_roles(columns: HeadedColumns, column: int, *, thorough: bool) -> dict
         return {}
     roles, threshold = _rivals(words, features)
     evidence_list = [
-        _evidence(role, weight, *content.evidence(role, features), threshold) for role, weight in roles.items()
+        _evidence(role, weight, *content.evidence(role, features), threshold)
+        for role, weight in roles.items()
+        if weight >= threshold or not content.is_flag(role) or content.has_own_words(role, features)
     ]
     return {evidence.role: evidence for evidence in evidence_list if evidence.score > 0}
 

@@ -88,3 +88,10 @@ def test_a_letter_beside_no_n_says_nothing(map_rows: MapRows) -> None:
     portfolio = map_rows(rows(("Par", PAR), ("Defaulted", ["S", None, None, None, None, None, None, None])))
     assert portfolio.flags["is_defaulted"].tolist() == [0] * 8
     assert [warning.rows for warning in portfolio.notes.warnings if warning.code == "flag_unrecognised"] == [1]
+
+
+def test_nothing_but_yes_below_a_heading_that_denies_leaves_blanks_in_doubt(map_rows: MapRows) -> None:
+    portfolio = map_rows(rows(("Par", PAR), ("Performing (Y/N)", ["Y", "Y", None, "Y", "Y", "Y", "Y", "Y"])))
+    assert portfolio.flags["is_defaulted"].tolist() == [0] * 8
+    (warning,) = [warning for warning in portfolio.notes.warnings if warning.code == "flag_unrecognised"]
+    assert (warning.rows, warning.message[-11:]) == (1, " no: blank.")
