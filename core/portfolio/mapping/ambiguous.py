@@ -14,6 +14,7 @@ from core.portfolio.mapping.pipeline import TYPE, FieldColumn
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.sheets.columns.content import features
 from core.portfolio.sheets.columns.evidence import AMBIGUOUS_MARGIN, RoleEvidence
+from core.portfolio.sheets.columns.vocabulary import tokens_of
 from core.portfolio.sheets.header import HeaderMatch
 from core.words import agreed, counted
 
@@ -36,7 +37,11 @@ def ambiguous_columns(sheet: Sheet, header: HeaderMatch, columns: Mapping[str, i
         evidence = header.evidence.get(column)
         if evidence is None:
             continue
-        why = _why(evidence, header.texts.get(column, "")) or _rival(sheet, header, targets, column)
+        why = (
+            _why(evidence, header.texts.get(column, ""))
+            or _rival(sheet, header, targets, column)
+            or _qualifier(evidence, header.texts.get(column, ""))
+        )
         if why:
             heading = " ".join(header.texts.get(column, "").split())
             named = f"Column {heading!r}" if heading else f"Column {column + 1} without a heading"
@@ -110,6 +115,36 @@ def _why(evidence: RoleEvidence, heading: str) -> str:
     if is_unnamed or evidence.is_ambiguous:
         return f"its cells alone tell it ({'; '.join(evidence.reasons)})"
     return ""
+
+
+QUALIFIERS: Final = frozenset(
+    (
+        "original",
+        "extended",
+        "modified",
+        "springing",
+        "expected",
+        "closing",
+        "entry",
+        "target",
+        "high",
+        "low",
+        "min",
+        "max",
+    )
+)
+"""Words of a heading that may make its column another day's, or an end of a range."""
+
+QUALIFIED: Final = ("maturity_date", "spread", "price", "rating", "country", "all_in_rate")
+"""How roles begin for which they do."""
+
+
+def _qualifier(evidence: RoleEvidence, heading: str) -> str:
+    """Return the word of an unlisted heading that makes it doubtful, or ""."""
+    if evidence.words >= LISTED_MIN or not evidence.role.startswith(QUALIFIED):
+        return ""
+    word = min(QUALIFIERS & tokens_of(heading), default="")
+    return f"its heading says {word!r}, and no better one is there" if word else ""
 
 
 def _rival(sheet: Sheet, header: HeaderMatch, targets: list[str], column: int) -> str:

@@ -82,3 +82,67 @@ def test_a_heading_of_something_else_feeds_no_flag(map_rows: MapRows, heading: s
 def test_names_of_covenants_are_no_answer_whether_there_are_any(map_rows: MapRows) -> None:
     cells: list[object] = ["Leverage", "Interest Cover", "Leverage", "Leverage", "Leverage", "Leverage"]
     assert flag(read(map_rows, "Financial Covenant", cells), "cov_lite") is None
+
+
+SPREADS: list[object] = [325, 400, 375, 450, 500, 350]
+PRICES: list[object] = [95.5, 98.25, 88.75, 99.125, 91.0, 97.5]
+
+
+@pytest.mark.parametrize(
+    ("heading", "cells", "field"),
+    [
+        ("Default Margin", SPREADS, "spread"), ("Spread at Closing", SPREADS, "spread"),
+        ("Hedge Spread", SPREADS, "spread"), ("Yield Spread", SPREADS, "spread"),
+        ("Spread at Issue", SPREADS, "spread"),
+        ("Margin Ratchet (bps)", SPREADS, "spread"), ("Hedge Maturity", ["2029-06-30"] * 6, "maturity_date"),
+        ("Springing Maturity", ["2029-06-30"] * 6, "maturity_date"), ("Agent Country", ["Japan"] * 6, "country"),
+        ("Sponsor Country", ["Japan"] * 6, "country"), ("Parent Country", ["Japan"] * 6, "country"),
+        ("Governing Law Country", ["Japan"] * 6, "country"), ("Min Moody's", ["B3"] * 6, "rating_agency_a"),
+        ("Moody's Rating at Closing", ["B3"] * 6, "rating_agency_a"),
+        ("Initial S&P Rating", ["B"] * 6, "rating_agency_b"),
+        ("Moody's Rating at Trade Date", ["B3"] * 6, "rating_agency_a"), ("S&P (Entry)", ["B"] * 6, "rating_agency_b"),
+    ],
+)  # fmt: skip
+def test_a_heading_of_another_day_or_owner_feeds_no_field(
+    map_rows: MapRows, heading: str, cells: list[object], field: str
+) -> None:
+    assert field not in read(map_rows, heading, cells).notes.matched_columns
+
+
+@pytest.mark.parametrize(
+    ("heading", "is_purchase"),
+    [("52w High Price", False), ("Call Price", False), ("Conversion Price", False), ("Redemption Px", False),
+     ("Trade Price", True), ("Settle Price", True)],
+)  # fmt: skip
+def test_a_price_that_no_market_makes_today_is_no_price(map_rows: MapRows, heading: str, is_purchase: bool) -> None:
+    body = [[name, 1_000_000.0 + at, PRICES[at], "B2"] for at, name in enumerate(NAMES)]
+    columns = map_rows([["Borrower", "Par Amount", heading, "Moody's Rating"], *body]).notes.matched_columns
+    assert heading not in {columns.get("price"), columns.get("floor")}
+    assert (columns.get("purchase_price") == heading) == is_purchase
+
+
+@pytest.mark.parametrize(
+    ("field", "old", "now", "cells", "today"),
+    [
+        ("rating_agency_a", "Moody's Rating at Closing", "Current Rating Moody's", ["Ba1"] * 6, ["B2"] * 6),
+        ("rating_agency_b", "Initial S&P Rating", "Latest S&P Rating", ["BB+"] * 6, ["B"] * 6),
+        ("rating_agency_a", "Moody's (Entry)", "Moody's (Today)", ["Ba1"] * 6, ["B2"] * 6),
+        ("spread", "Spread at Issue", "Spread Now", SPREADS, SPREADS),
+        ("maturity_date", "Original Maturity", "Extended To", ["2027-06-30"] * 6, ["2029-06-30"] * 6),
+        ("par_value", "BOP Par", "EOP Par", [1e6, 2e6, 3e6, 1e6, 2e6, 3e6], [9e5, 2e6, 3e6, 9e5, 2e6, 3e6]),
+    ],
+)
+def test_what_is_so_today_goes_before_what_was_so(
+    map_rows: MapRows, field: str, old: str, now: str, cells: list[object], today: list[object]
+) -> None:
+    par = [] if field == "par_value" else [1_000_000.0]
+    body = [[name, *par, 95.0 + at, cells[at], today[at]] for at, name in enumerate(NAMES)]
+    rows = [["Borrower", *(["Par Amount"] if par else []), "Price", old, now], *body]
+    assert map_rows(rows).notes.matched_columns[field] == now
+
+
+def test_an_original_maturity_that_alone_is_there_is_in_doubt(map_rows: MapRows) -> None:
+    portfolio = read(map_rows, "Original Maturity", ["2029-06-30"] * 6)
+    (warning,) = [warning for warning in portfolio.notes.warnings if warning.code == "ambiguous_column"]
+    assert warning.fields == ("maturity_date",)
+    assert "its heading says 'original'" in warning.message
