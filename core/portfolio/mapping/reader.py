@@ -393,18 +393,17 @@ class LoanReader:
                 notes.warnings += pools.warn_of_deals(self.below.cells(place).take(rows), heading, name)
 
     def _prefer_issuers(self) -> None:
-        """Let an agency's rating be the issuer's where the first column has facilities'."""
+        """Let an issuer's rating, or a derived one, go before that of a facility."""
         for agency in AGENCIES:
             target = f"rating_agency_{agency}"
             places = self.header.columns.get(target, [])
             roles = [evidence.role if (evidence := self.header.evidence.get(place)) else "" for place in places]
             if not places or roles[0] != f"rating_facility_{agency}" or self.works[target].field.own:
                 continue
-            issuer = next(
-                (at for at, role in zip(places, roles, strict=True) if role == f"rating_issuer_{agency}"), None
-            )
-            if issuer is not None:
-                self.columns[target] = issuer
+            issuers = (at for at, role in zip(places, roles, strict=True) if role == f"rating_issuer_{agency}")
+            better = next(chain(issuers, self.header.columns.get(f"{target}_derived", ())), None)
+            if better is not None:
+                self.columns[target] = better
 
     def _take_other_ratings(self) -> None:
         """Let a free column of ratings feed one of its agency's further ratings.

@@ -7,6 +7,7 @@ import pytest
 from core.files.read import read_files
 from core.portfolio import Portfolio
 from core.portfolio.model.ratings import rank
+from tests.core.portfolio.conftest import MapRows
 
 HEAD = ["Issuer", "CUSIP", "Par Amount", "Maturity Date", "RatingSPDerived"]
 
@@ -54,3 +55,16 @@ def test_a_rating_of_an_issue_is_never_the_issuers(order: list[str]) -> None:
     assert by_field["facility"] in (ranks(SECURITY), ranks(ISSUE))
     assert by_field["final"] in (ranks(SECURITY), ranks(ISSUE))
     assert by_field["final"] != by_field["facility"]
+
+
+@pytest.mark.parametrize(("agency", "letter"), [("Moody's", "a"), ("S&P", "b"), ("Fitch", "c")])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_derived_rating_goes_before_that_of_a_facility(
+    map_rows: MapRows, agency: str, letter: str, turned: bool
+) -> None:
+    symbols = ("Ba1", "B2") if letter == "a" else ("BB+", "B")
+    columns = list(zip((f"{agency} Facility", f"{agency} Derived"), symbols, strict=True))[:: -1 if turned else 1]
+    body = [[f"Name {at} Inc", 1_000_000.0 + at, 95.0, *(symbol for _, symbol in columns)] for at in range(8)]
+    portfolio = map_rows([["Borrower", "Par Amount", "Price", *(name for name, _ in columns)], *body])
+    assert portfolio.notes.matched_columns[f"rating_agency_{letter}"] == f"{agency} Derived"
+    assert portfolio.ranks[f"rating_agency_{letter}"].tolist() == [rank("B")] * 8
