@@ -1,4 +1,4 @@
-"""Choose the column of par by its basis: traded first, the deal's currency first."""
+"""Choose the column of par by its basis, and find a second one to add."""
 
 from __future__ import annotations
 
@@ -37,4 +37,21 @@ def basis_place(header: HeaderMatch, own: int) -> int | None:
         for place in places[1:]:
             if better.search(words[place]) and not worse.search(words[place]):
                 return place
+    return None
+
+
+_PARTS: Final = (re.compile(r"\bassign(?:ed|ments?)?\b"), re.compile(r"\bparticipat(?:ed|ions?)\b"))
+
+
+def part_place(header: HeaderMatch, place: int) -> int | None:
+    """Find the column of participations beside par of assignments, or vice versa.
+
+    Args:
+        place: the column that par is read from.
+    """
+    texts = {at: key(CAMEL.sub(" ", header.texts.get(at, ""))) for at in header.columns.get("par_value", [])}
+    for part, rest in (_PARTS, _PARTS[::-1]):
+        if part.search(texts.get(place, "")) and not rest.search(texts.get(place, "")):
+            others = [at for at, text in texts.items() if rest.search(text) and not part.search(text)]
+            return others[0] if len(others) == 1 else None
     return None

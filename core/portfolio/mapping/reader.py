@@ -15,10 +15,10 @@ from core.portfolio.cells import parsing
 from core.portfolio.cells.flags import is_second_lien_flag, second_liens
 from core.portfolio.cells.loans import UNSAID, Loans, put_column
 from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, StringPool, bit
-from core.portfolio.cells.typed import text_column
+from core.portfolio.cells.typed import NormalColumn, text_column
 from core.portfolio.mapping import pipeline
 from core.portfolio.mapping.ambiguous import ambiguous_columns, unrecognised_flags
-from core.portfolio.mapping.basis import basis_place
+from core.portfolio.mapping.basis import basis_place, part_place
 from core.portfolio.mapping.funded import funded_place, settle_commitments, tell_of_funded
 from core.portfolio.mapping.names import NAMES, industries_of_headings, without_continued
 from core.portfolio.mapping.pipeline import FieldColumn, FieldWork, InUnit, is_ruled
@@ -131,6 +131,8 @@ class LoanReader:
         """Of the columns that tell of the base rate the one with its level."""
         self._is_wider = with_blank_par
         self._spread_by_cells = False
+        self._second_part: int | None = None
+        """The column whose amounts are added to those of par's own."""
         self._first_par: int | None = None
         """The column for par that gave way to one of funded balances."""
         if par_place is None:
@@ -223,6 +225,10 @@ class LoanReader:
             self._tell_of_signs(loans, place)
         if "currency" not in self.columns:
             self._keep_currencies(loans, place)
+        if self._second_part is not None:
+            names = [" ".join(self.header.texts[at].split()) for at in (place, self._second_part)]
+            message = f"Par is the sum of the columns {names[0]!r} and {names[1]!r}."
+            loans.notes.warnings.append(DataWarning("par_is_sum", message, fields=("par_value",)))
         if self._first_par is not None:
             tell_of_funded(loans, self.header, place, self._first_par, self.cells)
         settle_commitments(loans, self.header, place, self.cells)
@@ -522,6 +528,9 @@ class LoanReader:
         if work.field.type != "number":  # in a mapping of one's own; what is done with text or dates makes no amount
             work = FieldWork(Field("par_value", "number"))
         outcome = pipeline.transform_cells(work, self.below.cells(place), self._in_unit(place))
+        part = None if work.field.own else part_place(self.header, place)
+        if part is not None:
+            outcome.column = self._with_part(outcome.column, work, part)
         if work.field.default is not None:
             keeps = np.zeros(self.below.height, np.bool_) if outcome.lost is None else outcome.lost
             for targets in (("borrower_name",), (*IDENTIFIERS, "facility_name", "maturity_date")):
@@ -531,6 +540,18 @@ class LoanReader:
                 keeps = keeps | ~np.any(masks, axis=0) if masks else keeps
             outcome.column = pipeline.fill_default(work, outcome.column, keeps)
         return outcome
+
+    def _with_part(self, column: NormalColumn, work: FieldWork, part: int) -> NormalColumn:
+        """Return par with its part of another column; the scale stays the first's."""
+        scale = self.scales.get("par_value")
+        second = pipeline.transform_cells(work, self.below.cells(part), self._in_unit(part)).column.values
+        if scale is not None:
+            self.scales["par_value"] = scale
+        is_blank = np.isnan(column.values) & np.isnan(second)
+        self._second_part = part
+        rest = [place for place in self.header.columns["par_value"] if place != part]
+        self.header = replace(self.header, columns=self.header.columns | {"par_value": rest})
+        return column.with_values(np.where(is_blank, np.nan, np.nan_to_num(column.values) + np.nan_to_num(second)))
 
     def _work(self, target: str, place: int) -> FieldWork:
         """Return what is done with a column that feeds a target."""

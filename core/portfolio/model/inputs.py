@@ -131,6 +131,7 @@ WARNINGS: Final[dict[str, InputMeaning]] = {
     "page_stands_in": InputMeaning("stand_in"),
     "par_is_commitment": InputMeaning("stand_in", ("par",)),
     "par_less_unfunded": InputMeaning("stand_in", ("par",)),
+    "par_is_sum": InputMeaning("stand_in"),
     "par_is_funded": InputMeaning("ambiguous_column", ("par",)),
     "values_of_headings": InputMeaning("stand_in"),
     "industry_of_headings": InputMeaning("stand_in", ("industry",)),

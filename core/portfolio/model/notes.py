@@ -79,6 +79,7 @@ WARNING_CODES: Final = {
     "values_of_headings": "headings above the loans, or the sheet's name, say what no column does",
     "signs_differ": "amounts of one column have the signs of several currencies",
     "par_less_unfunded": "par is what is committed less what is not drawn",
+    "par_is_sum": "par is the sum of two columns: what is assigned, and what is participated",
     "par_is_funded": "par is the funded balance, not another one of the file",
     "rows_after_end": "rows below the end of the table were left out",
     "earlier_rows": "rows of earlier days in a list that has the same loans of a later day are left out",

@@ -59,3 +59,23 @@ def test_par_in_the_deals_currency_is_not_converted_again(make_book: MakeBook, h
     portfolio = of(make_book, headers, ("USD", "EUR", "USD"))
     assert column(portfolio)[:2] == OTHER[:2]
     assert "other_currency" not in {warning.code for warning in portfolio.notes.warnings}
+
+
+@every("headers", [("Assigned Par", "Participated Par"), ("Par - Participation", "Par - Assignment")])
+def test_assignments_and_participations_add_up_to_par(make_book: MakeBook, headers: tuple[str, str]) -> None:
+    portfolio = of(make_book, headers)
+    assert column(portfolio) == [sum(parts) for parts in zip(FIRST, OTHER, strict=True)]
+    assert [warning.fields for warning in portfolio.notes.warnings if warning.code == "par_is_sum"] == [("par_value",)]
+    assert "ambiguous_column" not in {warning.code for warning in portfolio.notes.warnings}
+    assert "participation" not in portfolio.flags
+
+
+def test_a_par_of_both_is_not_added_to(make_book: MakeBook) -> None:
+    portfolio = of(make_book, ("Par Amount", "Participated Par"))
+    assert column(portfolio) == FIRST
+
+
+def test_traded_alone_goes_before_settled(make_book: MakeBook) -> None:
+    loans = [[f"LX1000{at:02}", f"Name {at}", 1e6 + at, 5e5, 1.5e6 + at, "2031-01-31"] for at in range(14)]
+    heads = ["LoanX ID", "Issuer", "Settled", "Unsettled", "Traded", "Maturity"]
+    assert column(Portfolio.from_workbook(make_book({"Loans": [heads, *loans]}))) == [loan[4] for loan in loans]
