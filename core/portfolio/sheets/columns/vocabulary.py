@@ -69,6 +69,7 @@ _WHOLE: Final = (
     (re.compile(r"piking|\bpik'ing", re.IGNORECASE), " piking "),
     (re.compile(r"loan\s?x(?![a-z])", re.IGNORECASE), " loanx "),
     (re.compile(r"\by/n\b", re.IGNORECASE), " yn "),
+    (re.compile(r"\bo/s\b", re.IGNORECASE), " outstanding "),
     (re.compile(r"\b(?:us)?\$|[€£¥]"), " "),
     (re.compile(r"%"), " percent "),
     (re.compile(r"#"), " number "),

@@ -146,3 +146,17 @@ def test_an_original_maturity_that_alone_is_there_is_in_doubt(map_rows: MapRows)
     (warning,) = [warning for warning in portfolio.notes.warnings if warning.code == "ambiguous_column"]
     assert warning.fields == ("maturity_date",)
     assert "its heading says 'original'" in warning.message
+
+
+@pytest.mark.parametrize("heading", ["Amt O/S", "Our Share"])
+def test_par_is_known_by_the_words_of_managers(map_rows: MapRows, heading: str) -> None:
+    body = [[name, 1_250_000.5 + at, 95.0 + at, "B2"] for at, name in enumerate(NAMES)]
+    portfolio = map_rows([["Borrower", heading, "Price", "Moody's Rating"], *body])
+    assert portfolio.notes.matched_columns["par_value"] == heading
+
+
+@pytest.mark.parametrize(("cells", "field"), [(["S+325", "S+400"] * 3, "spread"), ([95.5, 97.25] * 3, "price")])
+def test_pricing_is_a_spread_or_a_price_by_its_cells(map_rows: MapRows, cells: list[object], field: str) -> None:
+    body = [[name, 1_250_000.5 + at, cells[at], "B2"] for at, name in enumerate(NAMES)]
+    columns = map_rows([["Borrower", "Par Amount", "Pricing", "Moody's Rating"], *body]).notes.matched_columns
+    assert columns[field] == "Pricing"
