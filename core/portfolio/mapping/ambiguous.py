@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from core.grid.sheet import Sheet
 from core.portfolio.mapping.pipeline import TYPE, FieldColumn
 from core.portfolio.model.notes import DataWarning
+from core.portfolio.sheets.columns.aliases import DENIED
 from core.portfolio.sheets.columns.content import features
 from core.portfolio.sheets.columns.evidence import AMBIGUOUS_MARGIN, RoleEvidence
 from core.portfolio.sheets.columns.vocabulary import tokens_of
@@ -111,11 +112,17 @@ def _why(evidence: RoleEvidence, heading: str) -> str:
     """Return why a role is doubtful; "" where nothing comes near it."""
     if evidence.is_ambiguous and evidence.runner_up:
         return f"it could as well be {evidence.runner_up} ({'; '.join(evidence.reasons)})"
+    if evidence.role in DENIED and evidence.words < FULL_DENIAL and evidence.score < DENIAL_MIN:
+        return "a yes in it counts as a no, and its heading says little"
     is_unnamed = evidence.words <= 0 and not heading.strip() and evidence.role not in _TOLD_BY_CELLS
     if is_unnamed or evidence.is_ambiguous:
         return f"its cells alone tell it ({'; '.join(evidence.reasons)})"
     return ""
 
+
+FULL_DENIAL: Final = 1.0
+DENIAL_MIN: Final = 3.0
+"""Weights of words and of all from which a heading surely denies a flag: "Has Covenants?", but not "Cov"."""
 
 QUALIFIERS: Final = frozenset(
     (

@@ -160,3 +160,11 @@ def test_pricing_is_a_spread_or_a_price_by_its_cells(map_rows: MapRows, cells: l
     body = [[name, 1_250_000.5 + at, cells[at], "B2"] for at, name in enumerate(NAMES)]
     columns = map_rows([["Borrower", "Par Amount", "Pricing", "Moody's Rating"], *body]).notes.matched_columns
     assert columns[field] == "Pricing"
+
+
+@pytest.mark.parametrize(("heading", "is_doubtful"), [("Cov", True), ("Covenants", True), ("Has Covenants?", False)])
+def test_a_short_heading_that_denies_a_flag_is_in_doubt(map_rows: MapRows, heading: str, is_doubtful: bool) -> None:
+    portfolio = read(map_rows, heading, ["N", "Y", "N", "N", "Y", "N"])
+    assert flag(portfolio, "cov_lite") == [1, 0, 1, 1, 0, 1]
+    doubts = [warning.fields for warning in portfolio.notes.warnings if warning.code == "ambiguous_column"]
+    assert doubts == ([("cov_lite",)] if is_doubtful else [])
