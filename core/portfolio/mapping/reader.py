@@ -103,7 +103,7 @@ class LoanReader:
         with_blank_par: bool = False,
         par_place: int | None = None,
     ) -> None:
-        self._sheet, self.header = located.sheet, located.header
+        self._sheet, self.header, self._flag = located.sheet, located.header, located.lists
         self._stored = book.sheets[self._sheet.index]
         """The sheet as it came; another one where columns of a scraped table were merged."""
         pool = StringPool(self._sheet.text, book.number_formats, date_1904=book.date_1904)
@@ -245,7 +245,11 @@ class LoanReader:
         for field, value in values_of(self._sheet.name).items():
             groups.setdefault(field, GroupValues(np.zeros(loans.row_count, np.int32), (value,)))
         for target, group in groups.items():
-            if target in self.columns or target not in self.works or group.codes.shape != (loans.row_count,):
+            if (
+                target in (self._flag, *self.columns)
+                or target not in self.works
+                or group.codes.shape != (loans.row_count,)
+            ):
                 continue
             _, text = parsing.pool_of(group.values)
             column = text_column(parsing.TextColumn(group.codes, text))
