@@ -128,7 +128,7 @@ def test_floors_are_fractions_beside_fractions_of_a_spread(map_rows: MapRows) ->
     assert map_rows(loans("Floor", [0.25, 0.1], **rates)).numbers["floor"] == pytest.approx([0.25, 0.1])
 
 
-@pytest.mark.parametrize("header", ["Interest", "Pricing", "Terms"])
+@pytest.mark.parametrize("header", ["Interest", "Terms"])
 def test_cells_with_index_and_margin_tell_a_spread_that_no_heading_names(map_rows: MapRows, header: str) -> None:
     portfolio = map_rows(
         loans(header, ["3M SOFR + 325 bps (floor 0.75%)", "TSFR3M+CSA+3.750", "S+500"], Price=[99] * 3)
