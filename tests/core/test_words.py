@@ -69,6 +69,8 @@ ALWAYS_SEVERAL = frozenset(
         "core/files/read.py: len(sources)",
         "service/commands/batch/plan.py: len(tape.files)",
         "core/portfolio/pages/joined.py: len(par.own)",
+        "core/portfolio/sheets/rows/pools.py: len(known)",
+        "core/portfolio/sheets/rows/pools.py: len(names)",
         "core/questions/answers/loans.py: ties",
         "core/generate/tapes.py: deal.loans",
         "core/generate/months.py: ago",  # names draws, and nobody reads it
