@@ -92,12 +92,23 @@ def _fork_children() -> None:
             return
         for pipe in pipes:
             os.close(pipe)
-        if caller in select.select([caller, ends], [], [])[0]:
-            os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
-        ends.recv(1)
-        caller.sendall(ENDED.pack(os.waitstatus_to_exitcode(status)))
+        caller.sendall(ENDED.pack(_code_of(child, caller, ends)))
     os._exit(0)
+
+
+def _code_of(child: int, caller: socket.socket, ends: socket.socket) -> int:
+    """Wait for the end of a fork, and kill it at a word of the caller's.
+
+    Args:
+        ends: has something to read whenever a fork ended, stopped or went on.
+    """
+    while caller not in select.select([caller, ends], [], [])[0]:
+        ends.recv(64)
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+    os.kill(child, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def _fork_workers() -> None:

@@ -11,7 +11,7 @@ import select
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from threading import Lock
@@ -45,6 +45,13 @@ class _Parent:
 
     def is_alive(self) -> bool:
         return self._popen.poll() is None
+
+    def code(self) -> int:
+        """Return its own exit code, where its channel is closed."""
+        try:
+            return self._popen.wait(ENDING_SECONDS)
+        except subprocess.TimeoutExpired:
+            return -signal.SIGKILL
 
     def kill(self) -> None:
         self._popen.kill()
@@ -91,12 +98,16 @@ class _Fork:
             self._parent.kill()
 
     def _read(self, seconds: float | None) -> int | None:
-        if self._code is None and select.select([self._parent.channel], [], [], seconds)[0]:
+        if self._code is not None:
+            return self._code
+        channel = select.poll()  # unlike select, whatever the number of open files
+        channel.register(self._parent.channel, select.POLLIN)
+        if channel.poll(None if seconds is None else seconds * 1000):
             try:
                 answer = self._parent.channel.recv(ENDED.size)
-            except ConnectionError:  # its parent was ended
+            except ConnectionError:
                 answer = b""
-            self._code = ENDED.unpack(answer)[0] if len(answer) == ENDED.size else -signal.SIGKILL
+            self._code = ENDED.unpack(answer)[0] if len(answer) == ENDED.size else self._parent.code()
         return self._code
 
 
@@ -125,14 +136,18 @@ class _Kept:
     def __init__(self) -> None:
         self._waiting: list[_Parent] = []
         self._lock = Lock()
+        self._lent = 0
         self._closed = False
         # The kernel ends a child with the thread that started it, so that is one that outlasts every piece of work.
         self._starter = ThreadPoolExecutor(1, thread_name_prefix="children")
 
     @contextmanager
     def lend(self, name: str, limits: ChildLimits) -> Iterator[Child]:
-        parent, is_done = self._parent(name), False
+        parent, is_done = None, False
+        with self._lock:
+            self._lent += 1
         try:
+            parent = self._parent(name)
             child = _LentChild(parent, limits)
             try:
                 yield child
@@ -154,23 +169,29 @@ class _Kept:
             start = self._starter.submit(_Parent, name)
         return start.result()
 
-    def _give_back(self, parent: _Parent, is_done: bool) -> None:
-        over = parent
+    def _give_back(self, parent: _Parent | None, is_done: bool) -> None:
         with self._lock:
-            if is_done and not self._closed:
+            self._lent -= 1
+            over = [] if parent is None or is_done else [parent]
+            if parent is not None and is_done:
                 self._waiting.append(parent)
-                if len(self._waiting) <= KEPT_MAX:
-                    return
-                over = self._waiting.pop(0)
-        over.end()
+            while len(self._waiting) > (0 if self._closed else KEPT_MAX):
+                over.append(self._waiting.pop(0))
+        self._end(over)
 
     def close(self) -> None:
         with self._lock:
             self._closed = True
             waiting, self._waiting = self._waiting, []
-        for parent in waiting:
+        self._end(waiting)
+
+    def _end(self, parents: Iterable[_Parent]) -> None:
+        for parent in parents:
             parent.end()
-        self._starter.shutdown()
+        with self._lock:
+            is_last = self._closed and not self._lent
+        if is_last:  # not before: the work that still runs would end with the thread
+            self._starter.shutdown()
 
 
 @contextmanager

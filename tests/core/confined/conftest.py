@@ -61,6 +61,8 @@ def work(order: str) -> dict[str, object]:
             open("/nowhere/at/all")
         case "list":
             return [1]
+        case "halt":
+            signal.raise_signal(signal.SIGSTOP)
         case "pause":
             time.sleep(0.5)
             return {"parent": os.getppid()}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -30,11 +32,21 @@ def done(work: ConfinedWork[str, dict[str, Any]], order: str = "process", reads:
     return run(work, order, reads=reads, memory_bytes_max=work.memory_bytes_max, seconds_max=work.seconds_max)
 
 
-def is_there(process: int) -> bool:
+def is_there(process: int, states: str = "RSDTt") -> bool:
     try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] in states
     except OSError:
         return False
+
+
+def forks(parent: int) -> list[int]:
+    """The children of our children."""
+    return [worker for child in children(parent) for worker in children(child)]
+
+
+def children(parent: int) -> list[int]:
+    files = Path(f"/proc/{parent}/task").glob("*/children")
+    return [int(number) for file in files for number in file.read_text().split()]
 
 
 def test_each_order_has_a_fork_that_has_seen_no_other(kept: ConfinedWork[str, dict[str, Any]]) -> None:
@@ -120,3 +132,48 @@ def test_so_many_are_kept_and_all_end(module: Callable[[str], str]) -> None:
         assert [is_there(parent) for parent in parents] == [False, *[True] * KEPT_MAX]
     assert not any(map(is_there, parents))
     assert done(trying(name))["parent"] == os.getpid()
+
+
+def test_it_works_beside_a_thousand_open_files(kept: ConfinedWork[str, dict[str, Any]]) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+    files = [os.open(os.devnull, os.O_RDONLY) for _ in range(1_100)]
+    try:
+        assert done(kept)["parent"] == done(kept)["parent"]
+    finally:
+        for file in files:
+            os.close(file)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_work_that_runs_at_the_end_is_done(module: Callable[[str], str]) -> None:
+    work = trying(module(WORKING))
+    with ThreadPoolExecutor(1) as pool:
+        with keeping_children():
+            done(work)
+            answer = pool.submit(done, work, "pause")
+            time.sleep(0.2)
+        parent = answer.result()["parent"]
+    wait_until(lambda: not is_there(parent), what="the end of the child")
+
+
+def test_a_module_that_cannot_be_imported_is_the_works_fault(module: Callable[[str], str]) -> None:
+    """As without keeping: no fault of the machine, for which callers would try again."""
+    work = trying(module(WORKING + "\nif sys.argv[-1].isdigit(): raise ImportError\n"))
+    with keeping_children(), pytest.raises(Exception, match=r"stopped before its end") as refused:
+        done(work)
+    assert str(refused.value.__cause__) == "ended with code 1"
+
+
+def test_a_fork_that_stopped_and_went_on_delays_no_stop(kept: ConfinedWork[str, dict[str, Any]]) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(done, kept, "halt")
+        worker = wait_until(lambda: [each for each in forks(os.getpid()) if is_there(each, "T")], what="the halt")[0]
+        os.kill(worker, signal.SIGCONT)
+        answer.result()
+    stop = threading.Event()
+    threading.Timer(0.3, stop.set).start()
+    began = time.monotonic()
+    with pytest.raises(InterruptedError):
+        run(kept, "sleep", reads=[], memory_bytes_max=kept.memory_bytes_max, seconds_max=20.0, stop=stop)
+    assert time.monotonic() - began < 1.5
