@@ -33,6 +33,7 @@ NAMED = [
     ("IND_CD_MDY", "industry_a"), ("Cntry of Risk", "country"), ("Crncy", "currency"), ("LX Id.", "loanx_id"),
     ("Undrwn", "unfunded"), ("Obligor Nm", "borrower_name"), ("Wtd Avg Life", "average_life"),
     ("Kreditnehmer", "borrower_name"), ("F\u00e4lligkeit", "maturity_date"), ("W\u00e4hrung", "currency"),
+    ("Spread over Swap", "spread"), ("Spread to Swaps", "spread"), ("Spread over Mid-Swap", "spread"),
     ("# of Quotes", "quote_depth"), ("IsDeferredInterestOutstanding", "is_deferring"),
 ]  # fmt: skip
 
