@@ -125,6 +125,8 @@ def _is_shorter(sheet: Sheet, main: SideBlock, block: SideBlock, first: int) -> 
         return False
     if main.names & block.names:
         return True
+    if not block.names & {_NAME, _PAR} and not _is_grouped(sheet, block, first):
+        return False
     rows = ends[1] - first
     counts = [np.count_nonzero(_part(sheet, column, first, ends[1]).kinds) for column in block.targets]
     return bool(rows >= ROWS_MIN and min(counts) >= SOLID_SHARE * rows)
@@ -132,15 +134,24 @@ def _is_shorter(sheet: Sheet, main: SideBlock, block: SideBlock, first: int) -> 
 
 def _is_summary(sheet: Sheet, main: SideBlock, block: SideBlock, first: int) -> bool:
     """Return whether a block has par by industry, country or the like, each once."""
-    group, par = block.columns[0], block.column_of(_PAR)
+    if block.column_of(_PAR) is None or main.column_of(_PAR) is None:
+        return False
+    return _is_grouped(sheet, block, first) and not _are_same(sheet, main, block, _PAR, first)
+
+
+def _is_grouped(sheet: Sheet, block: SideBlock, first: int) -> bool:
+    """Return whether a block begins with industries, countries or the like, each once.
+
+    With more columns beside them: alone they are the loans' own.
+    """
+    group = block.columns[0]
     targets = block.targets.get(group, frozenset())
-    if par is None or main.column_of(_PAR) is None or not any(target.startswith(_GROUPS) for target in targets):
+    if len(block.columns) < 2 or not any(target.startswith(_GROUPS) for target in targets):
         return False
     cells = _part(sheet, group, first, min(_end(sheet.columns[group]), first + COMPARED_ROWS))
     filled = cells.kinds != BLANK
     values = np.where(cells.kinds == TEXT, cells.codes, cells.numbers)[filled]
-    is_once = len(values) >= ROWS_MIN and len(np.unique(values)) == len(values)
-    return is_once and not _are_same(sheet, main, block, _PAR, first)
+    return len(values) >= ROWS_MIN and len(np.unique(values)) == len(values)
 
 
 def _is_list(sheet: Sheet, main: SideBlock, block: SideBlock, first: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from core.grid.sheet import Workbook
@@ -84,6 +85,24 @@ def test_a_second_column_of_the_loans_stays(map_rows: MapRows) -> None:
     assert portfolio["country"].tolist() == ["GB", "US"] * 4
     assert portfolio.numbers["par_value"].tolist() == [row[2] for row in LOANS]
     assert portfolio.flags["is_defaulted"].tolist() == [1] + [0] * 7
+
+
+@every(
+    "heading, value, field",
+    [("Defaulted", "Yes", "is_defaulted"), ("Cov-Lite", "Y", "cov_lite"), ("PIK", "Y", "is_pik")],
+)
+@pytest.mark.parametrize("length", [3, 5])
+def test_a_flag_of_the_first_loans_alone_stays(
+    map_rows: MapRows, heading: str, value: str, field: str, length: int
+) -> None:
+    portfolio = map_rows(beside([HEADER, *LOANS], [[heading], *[[value]] * length]))
+    assert np.flatnonzero(portfolio.flags[field] == 1).tolist() == list(range(length))
+
+
+def test_attributes_of_the_first_loans_stay(map_rows: MapRows) -> None:
+    dates = [["Default Date", "Recovery Rate"], *[["2026-05-05", 45.0]] * 4]
+    portfolio = map_rows(beside([HEADER, *LOANS], dates))
+    assert np.isfinite(portfolio.numbers["recovery_rate"]).tolist() == [True] * 4 + [False] * 4
 
 
 def test_another_list_beside_the_loans_is_doubted(map_rows: MapRows) -> None:
