@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -18,7 +18,7 @@ from core.portfolio.sheets.captions import with_captions
 from core.portfolio.sheets.columns import gaps
 from core.portfolio.sheets.columns.roles import HeadedColumns
 from core.portfolio.sheets.columns.vocabulary import kind_weights, tokens_of
-from core.portfolio.sheets.days import of_earlier_days
+from core.portfolio.sheets.days import of_earlier_days, stated_day
 from core.portfolio.sheets.located import TELLING, TEMPLATE, LocatedBook, LocatedTable, SheetCandidate
 from core.portfolio.sheets.note_tables import is_named, is_note_table
 from core.portfolio.sheets.rows import spans
@@ -94,6 +94,28 @@ def _earlier_lists(candidates: Iterable[SheetCandidate]) -> frozenset[int]:
     )
 
 
+def _of_other_loans(candidates: Iterable[SheetCandidate]) -> frozenset[int]:
+    """Return lists named for a day whose loans no list of a later day has."""
+    lists = [
+        (candidate.sheet.index, stated, _names_of(candidate.sheet, candidate.header))
+        for candidate in candidates
+        if candidate.header is not None and candidate.has_loans
+        if (stated := stated_day(candidate.sheet.name)) is not None
+    ][:LISTS_MAX]
+    again = {
+        index
+        for index, own, names in lists
+        if not names
+        or any(
+            (own.stem, own.has_year) == (later.stem, later.has_year)
+            and own.day < later.day
+            and len(names & others) >= SAME_NAMES * min(len(names), len(others))
+            for _, later, others in lists
+        )
+    }
+    return frozenset(index for index, _, _ in lists if index not in again)
+
+
 def _names_of(sheet: Sheet, header_match: header.HeaderMatch) -> frozenset[str]:
     """Return the names that tell the loans of a sheet apart."""
     place = next((header_match.columns[target][0] for target in TELLING if target in header_match.columns), None)
@@ -114,7 +136,6 @@ NAMES_MAX: Final = 5_000
 def _candidates(book: Workbook, mapping: Mapping) -> list[SheetCandidate]:
     """Return every sheet of a book, with its best header for a mapping."""
     candidates = []
-    old = earlier(book)
     is_of_loans = mapping.source_type == "clo_holdings"
     for sheet in with_captions(book):
         header_match = header.find(sheet, mapping)
@@ -138,14 +159,15 @@ def _candidates(book: Workbook, mapping: Mapping) -> list[SheetCandidate]:
             )
             continue
         rows, has_figures = _row_count(sheet, header_match, mapping), _has_figures(sheet, header_match)
-        refused, adds = (
-            other_assets or _refusal(sheet, header_match),
-            _EARLIER if sheet.index in old else _only_adds(sheet, header_match),
-        )
+        refused, adds = other_assets or _refusal(sheet, header_match), _only_adds(sheet, header_match)
         candidates.append(SheetCandidate(sheet, header_match, rows > 0, has_figures, refused, other_assets, adds, rows))
-    by_title = _earlier_lists(candidates) if is_of_loans else frozenset()
+    old = earlier(book)
+    if is_of_loans:
+        old = old - _of_other_loans(candidates) | _earlier_lists(candidates)
     return [
-        replace(candidate, only_adds=_EARLIER) if candidate.sheet.index in by_title else candidate
+        replace(candidate, only_adds=_EARLIER)
+        if candidate.sheet.index in old and candidate.header is not None
+        else candidate
         for candidate in candidates
     ]
 
@@ -282,10 +304,11 @@ def _without_open_par(page: LocatedTable, holdings: LocatedTable) -> LocatedTabl
     return replace(page, header=replace(page.header, columns=rest))
 
 
-def _of_another_day(book: Workbook, candidates: Iterable[SheetCandidate]) -> frozenset[int]:
+def _of_another_day(book: Workbook, candidates: Collection[SheetCandidate]) -> frozenset[int]:
     """Return sheets of another day by name or title: "Tests Prior", "Tests Oct 24"."""
     named = {sheet.index for sheet in book.sheets if titles.is_of_another_day(key(sheet.name))}
-    return earlier(book) | named | {each.sheet.index for each in candidates if each.only_adds == _EARLIER}
+    old = earlier(book) - _of_other_loans(candidates)
+    return old | named | {each.sheet.index for each in candidates if each.only_adds == _EARLIER}
 
 
 def _pages(candidates: Iterable[SheetCandidate], holdings: LocatedTable, mapping: Mapping) -> Iterator[LocatedTable]:

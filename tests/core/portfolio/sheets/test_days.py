@@ -54,6 +54,15 @@ def test_lists_of_other_loans_keep_their_places(make_book: MakeBook) -> None:
     assert len(Portfolio.from_workbook(book)) == 9
 
 
+@every("earlier, later", [("Originated Q3", "Originated Q4"), ("Mar", "Jun"), ("Sep", "Oct"), ("Jan 26", "Feb 26")])
+def test_lists_of_other_loans_named_by_a_day_are_added(make_book: MakeBook, earlier: str, later: str) -> None:
+    others = [[f"{row[0]} II", *row[1:]] for row in loans(900.0, 3)]
+    book = make_book({earlier: [HEADER, *others], later: [HEADER, *loans(500.0)]})
+    assert len(Portfolio.from_workbook(book)) == 9
+    again = make_book({"Jan": [HEADER, *others], "Feb": [HEADER, *others], "Mar": [HEADER, *loans(500.0)]})
+    assert len(Portfolio.from_workbook(again)) == 9
+
+
 @every(
     "earlier, later",
     [
