@@ -16,7 +16,7 @@ from core.portfolio.model.fields import KEYS, Mapping
 from core.portfolio.sheets.below import BLANK_ROWS, RowsBelow
 from core.portfolio.sheets.header import HeaderMatch, Matcher, matcher
 from core.portfolio.sheets.rows import words
-from core.portfolio.sheets.rows.above import industries_above, other_headings, split_column
+from core.portfolio.sheets.rows.above import group_headings, group_totals, industries_above, split_column
 from core.portfolio.sheets.rows.counters import counts_rows
 from core.portfolio.sheets.rows.headings import GroupValues, values_above
 from core.portfolio.sheets.rows.kinds import RowKinds, doubt_of, kinds_of
@@ -341,7 +341,11 @@ def _sort(columns: RowColumns, odd: OddRows, has: RowMarks, equity: NDArray[np.b
     more = {"filled_borrowers": filled, "loans_without_par": unread}
     counts = {reason: len(places) for reason, places in left_out.items()} | {name: n for name, n in more.items() if n}
     industry = industries_above(odd, kinds, subtotals, titles_again, chosen)
-    groups = values_above(odd, kinds.label, other_headings(odd, kinds, titles_again), chosen)
+    heads = group_headings(odd, kinds, titles_again, borrower)
+    sums = group_totals(
+        odd, kinds, np.union1d(totals, subtotals), columns.borrower, chosen if borrower is None else borrower
+    )
+    groups = values_above(odd, kinds.label, heads, sums, chosen)
     return LoanRows(_rows(chosen), stop, borrower, counts, left_out, industry=industry, groups=groups)
 
 

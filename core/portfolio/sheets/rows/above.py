@@ -14,7 +14,7 @@ from core.portfolio.sheets.rows.kinds import RowKinds, industries
 from core.portfolio.sheets.rows.no_loans import new_headings
 from core.portfolio.sheets.rows.odd import OddRows, RowColumns
 from core.portfolio.sheets.rows.vocabulary import only_instrument
-from core.portfolio.sheets.rows.words import start_of
+from core.portfolio.sheets.rows.words import MARKER, PAGE_TOTAL, RULED, TOTAL, start_of
 
 SAMPLE_ROWS: Final = 2_000
 """Rows by which a column of companies and instruments is known."""
@@ -30,6 +30,9 @@ INSTRUMENTS_SHARE: Final = 0.4
 
 COMPANY_SHARE: Final = 1 / 15
 """Companies for each instrument, at least."""
+
+TOTALS_MAX: Final = 2_000
+"""Totals whose words are compared with the name of the company above."""
 
 HEADINGS_MIN: Final = 2
 """Headings that name industries from which these are the loans' industries."""
@@ -139,3 +142,43 @@ def other_headings(odd: OddRows, kinds: RowKinds, again: NDArray[np.int64]) -> N
     is_heading = np.zeros(len(odd.rows), np.bool_)
     is_heading[at] = new_headings(odd, at, again)
     return is_heading
+
+
+def group_headings(
+    odd: OddRows, kinds: RowKinds, again: NDArray[np.int64], borrower: NDArray[np.int64] | None
+) -> NDArray[np.bool_]:
+    """Return headings that begin another group than the one above.
+
+    All but titles of pages, lines of signs and companies with their loans below.
+
+    Args:
+        again: rows of titles of pages.
+        borrower: the row of each loan's company; None where each stands in the loan's own row.
+    """
+    heads = kinds.label & ~np.isin(odd.first_text, odd.texts_above()) & ~np.isin(odd.rows, again)
+    heads &= ~odd.matches(RULED, whole=True)
+    if borrower is not None:
+        heads &= ~np.isin(odd.rows, borrower) | industries(odd, kinds.label)
+    return heads
+
+
+def group_totals(
+    odd: OddRows, kinds: RowKinds, sums: NDArray[np.int64], names: Cells | None, borrower: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Return rows that are totals of a group, not of a page or of a company above.
+
+    Args:
+        sums: rows that are sums of others.
+        borrower: the row of each loan's company, its own or one above.
+    """
+    is_worded = odd.matches(MARKER, whole=False) & odd.matches(TOTAL, whole=False)
+    totals = np.isin(odd.rows, sums) | (kinds.marker & kinds.par) | (is_worded & ~kinds.par & ~kinds.identified)
+    totals &= ~odd.matches(PAGE_TOTAL, whole=False)
+    at = np.flatnonzero(totals & (odd.first_text >= 0))
+    if names is None or len(at) > TOTALS_MAX:
+        return totals
+    above = np.searchsorted(borrower, odd.rows[at]) - 1
+    for place, company in zip(at[above >= 0].tolist(), names.codes[borrower[above[above >= 0]]].tolist(), strict=True):
+        name = key(start_of(names.pool.text, company)) if company >= 0 else ""
+        totals[place] = not name or name not in key(odd.text_of(place))
+    return totals

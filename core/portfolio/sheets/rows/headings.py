@@ -90,32 +90,58 @@ def values_of(line: str) -> dict[str, str]:
 
 
 def values_above(
-    odd: OddRows, labels: NDArray[np.bool_], ends: NDArray[np.bool_], loan_rows: NDArray[np.int64]
+    odd: OddRows,
+    labels: NDArray[np.bool_],
+    heads: NDArray[np.bool_],
+    totals: NDArray[np.bool_],
+    loan_rows: NDArray[np.int64],
 ) -> dict[str, GroupValues]:
     """Return what headings say of the loans below them, by field.
 
+    Down to the next heading or total. Where each heading of a field has another one right below it, that one heads a
+    group within: then only the next heading with one below it ends the group.
+
     Args:
         labels: which odd rows are headings.
-        ends: further rows that end a group.
+        heads: those of them that begin another group.
+        totals: which odd rows are totals of a group.
     """
     local, used = _parse.distinct(np.where(labels, odd.first_text, np.int32(-1)), len(odd.text))
     if not len(used) or len(used) > HEADINGS_MAX or not len(loan_rows):
         return {}
     texts = [without_figures(start_of(odd.text, code)) for code in used.tolist()]
-    groups: dict[str, GroupValues] = {}
-    says_any = ends.copy()
-    says: dict[str, NDArray[np.int32]] = {}
+    known: dict[str, tuple[str, ...]] = {}
+    codes: dict[str, NDArray[np.int32]] = {}
     for field, value_of in SAYS.items():
         values = [value_of(text) for text in texts]
         if sum(map(bool, values)) >= HEADINGS_MIN.get(field, 1):
-            known = sorted({value for value in values if value})
-            codes = np.array([known.index(value) if value else -1 for value in values], np.int32)
-            says[field] = spread_out(codes, -1, local)
-            says_any |= says[field] >= 0
-            groups[field] = GroupValues(says[field], tuple(known))
-    at = np.searchsorted(odd.rows[says_any], loan_rows) - 1
-    return {
-        field: GroupValues(np.append(says[field][says_any], np.int32(-1))[at], group.values)
-        for field, group in groups.items()
-        if (np.append(says[field][says_any], np.int32(-1))[at] >= 0).any()
-    }
+            known[field] = tuple(sorted({value for value in values if value}))
+            places = [known[field].index(value) if value else -1 for value in values]
+            codes[field] = spread_out(np.array(places, np.int32), -1, local)
+    heads = heads.copy()
+    for of_field in codes.values():
+        heads |= of_field >= 0
+    above, below = _beside_heads(odd, heads, loan_rows)
+    groups: dict[str, GroupValues] = {}
+    for field, of_field in codes.items():
+        says = of_field >= 0
+        is_nested = len(known[field]) > 1 and below[says].all()
+        ends = says | (below & ~above if is_nested else heads | totals)
+        at = np.searchsorted(odd.rows[ends], loan_rows) - 1
+        of_loans = np.append(of_field[ends], np.int32(-1))[at]
+        if (of_loans >= 0).any():
+            groups[field] = GroupValues(of_loans, known[field])
+    return groups
+
+
+def _beside_heads(
+    odd: OddRows, heads: NDArray[np.bool_], loan_rows: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which headings have another one above, and below, without loans between."""
+    at = np.flatnonzero(heads)
+    loans_above = np.searchsorted(loan_rows, odd.rows[at])
+    is_close = np.diff(loans_above) == 0
+    above, below = np.zeros(len(heads), np.bool_), np.zeros(len(heads), np.bool_)
+    above[at[1:][is_close]] = True
+    below[at[:-1][is_close]] = True
+    return above, below

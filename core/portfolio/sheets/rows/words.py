@@ -23,6 +23,12 @@ MARKER: Final = re.compile(
     r"|.*\btotals?\s*:?\s*$",
     re.IGNORECASE | re.DOTALL,
 )
+TOTAL: Final = re.compile(r".*\b(?:sub[\s-]?)?totals?\b", re.IGNORECASE | re.DOTALL)
+PAGE_TOTAL: Final = re.compile(
+    r"\s*(?:page\b.*\btotals?\b|(?:sub[\s-]?)?totals?\b.*\bpage\b)", re.IGNORECASE | re.DOTALL
+)
+"""A total of a group, and of a page."""
+
 RULED: Final = re.compile(r"[\s=_.*+|~\u2010-\u2015\u2500-\u257f-]{2,}")
 """A line drawn with signs, as under a header or above a total."""
 

@@ -45,6 +45,37 @@ def test_loans_below_a_heading_are_defaulted(map_rows: MapRows, heading: str) ->
     assert again.flags["is_defaulted"].tolist() == [1, 1, 0, 0, 0, 0]
 
 
+@every(
+    "ends",
+    [
+        [["Software"]], [["Term Loans"]], [["CCC Obligations"]], [["Other Loans"]], [[None], ["Retail"]],
+        [["Total", None, 2001.0]], [["Total Defaulted", None, None, 2001.0], [None]], [["Subtotal", None, 2001.0]],
+    ],
+)  # fmt: skip
+def test_the_next_heading_or_total_ends_a_group(map_rows: MapRows, ends: list[list[Any]]) -> None:
+    first = map_rows([HEADER, ["Defaulted Loans"], *LOANS[:2], *ends, *LOANS[2:]])
+    assert first.flags["is_defaulted"].tolist() == [1, 1, 0, 0, 0, 0]
+    second = map_rows([HEADER, ["Term Loans"], *LOANS[:2], ["EUR Loans"], *LOANS[2:4], ["Term Loans"], *LOANS[4:]])
+    assert names(second, "currency") == [None, None, "EUR", "EUR", None, None]
+
+
+def test_companies_end_no_group(map_rows: MapRows) -> None:
+    def company(row: list[Any]) -> list[list[Any]]:
+        return [[row[0]], [None, *row[1:]], [None, "Revolver", *row[2:]], [f"Total {row[0]}", None, 2 * row[2]]]
+
+    first, rest = ([row for loan in loans for row in company(loan)] for loans in (LOANS[:2], LOANS[2:]))
+    portfolio = map_rows([HEADER, ["Euro Loans"], *first, ["Other Loans"], *rest])
+    assert names(portfolio, "currency") == ["EUR"] * 4 + [None] * 8
+
+
+def test_groups_within_groups_end_none(map_rows: MapRows) -> None:
+    """Where each heading has another one right below it."""
+    eur = [["EUR Loans"], ["Software"], LOANS[0], ["Retail"], LOANS[1]]
+    usd = [["USD Loans"], ["Software"], LOANS[2], ["Retail"], LOANS[3]]
+    portfolio = map_rows([HEADER, *eur, *usd, ["Other Loans"], ["Software"], *LOANS[4:]])
+    assert names(portfolio, "currency") == ["EUR"] * 2 + ["USD"] * 2 + [None] * 2
+
+
 def test_a_column_says_more_than_a_heading(map_rows: MapRows) -> None:
     rows = [[*HEADER, "Defaulted"], ["Defaulted Loans"], *([*row, "N"] for row in LOANS)]
     portfolio = map_rows(rows)
