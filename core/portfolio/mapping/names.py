@@ -297,6 +297,9 @@ _LIEN_WORDS: Final = re.compile(
 )
 """Words of a facility's name that say its lien: "term loan" and "senior loan" do not."""
 
+_EXPLICIT_LIEN: Final = re.compile(r"\b(?:(?:first|1st) lien|1 ?l|unitranche)\b")
+"""Those that say it is the first one, in so many words."""
+
 _JUNIOR: Final = (Lien.SECOND_LIEN, Lien.UNSECURED)
 
 LIEN_SHARE: Final = 0.9
@@ -311,11 +314,9 @@ def liens_of_names(loans: Loans) -> None:
     column = loans.texts.get("facility_name")
     if column is None or not loans.row_count or (loans.lien is not None and not _says_kind(loans)):
         return
-    names = subset(column, np.arange(loans.row_count))
-    if len(names.text) > TEXTS_MAX:
+    liens = _liens_by_name(column, loans.row_count)
+    if liens is None:
         return
-    liens_by_code = np.array([_lien_of_name(text) for text in names.text.strings()], np.uint8)
-    liens = spread_out(liens_by_code, Lien.BLANK, names.codes)
     if loans.lien is None:
         if np.count_nonzero(liens != Lien.BLANK) < LIEN_SHARE * loans.row_count:
             return
@@ -324,7 +325,46 @@ def liens_of_names(loans: Loans) -> None:
     else:
         changed = np.isin(liens, _JUNIOR) & (loans.lien == Lien.FIRST_LIEN)
         loans.lien = np.where(changed, liens, loans.lien)
-    count = int(np.count_nonzero(changed))
+    _tell_of_liens(loans, int(np.count_nonzero(changed)))
+
+
+def prefer_liens_of_names(loans: Loans, of_group: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Take liens from the names of facilities before those of headings; and warn.
+
+    "Senior secured" alone does not overrule a junior lien: such loans are secured, too.
+
+    Args:
+        of_group: which loans have the lien of a heading.
+
+    Returns:
+        Which of them keep it.
+    """
+    column = loans.texts.get("facility_name", loans.texts.get("borrower_name"))
+    liens = None if column is None or not loans.row_count else _liens_by_name(column, loans.row_count)
+    if column is None or liens is None or loans.lien is None:
+        return of_group
+    explicit = _liens_by_name(column, loans.row_count, _EXPLICIT_LIEN)
+    is_vague = (loans.lien == Lien.SECOND_LIEN) & (liens == Lien.FIRST_LIEN) & (explicit == Lien.BLANK)
+    changed = (liens != Lien.BLANK) & ~is_vague
+    loans.lien = np.where(changed, liens, loans.lien)
+    loans.notes.lien_blank_rows = int(np.count_nonzero(loans.lien == Lien.BLANK))
+    loans.notes.lien_unrecognised_rows = int(np.count_nonzero(loans.lien == Lien.OTHER))
+    _tell_of_liens(loans, int(np.count_nonzero(changed)))
+    return np.asarray(of_group & ~changed, np.bool_)
+
+
+def _liens_by_name(
+    column: TextColumn, row_count: int, words: re.Pattern[str] = _LIEN_WORDS
+) -> NDArray[np.uint8] | None:
+    """Return the lien that each name says; None where there are too many names."""
+    names = subset(column, np.arange(row_count))
+    if len(names.text) > TEXTS_MAX:
+        return None
+    by_code = [_lien_of_name(text, words) for text in names.text.strings()]
+    return spread_out(np.array(by_code, np.uint8), Lien.BLANK, names.codes)
+
+
+def _tell_of_liens(loans: Loans, count: int) -> None:
     if count:
         words = agreed(count, "name of its facility/names of their facilities")
         message = f"The lien of {counted(count, 'loan')} is by the {words}."
@@ -337,5 +377,5 @@ def _says_kind(loans: Loans) -> bool:
     return weights.get("asset_type", 0.0) > weights.get("lien_type", 0.0)
 
 
-def _lien_of_name(text: str) -> Lien:
-    return lien(text) if len(text) <= LENGTH_MAX and _LIEN_WORDS.search(key(text)) else Lien.BLANK
+def _lien_of_name(text: str, words: re.Pattern[str]) -> Lien:
+    return lien(text) if len(text) <= LENGTH_MAX and words.search(key(text)) else Lien.BLANK

@@ -20,7 +20,7 @@ from core.portfolio.mapping import pipeline
 from core.portfolio.mapping.ambiguous import ambiguous_columns, unrecognised_flags
 from core.portfolio.mapping.basis import basis_place, part_place
 from core.portfolio.mapping.funded import funded_place, settle_commitments, tell_of_funded
-from core.portfolio.mapping.names import NAMES, industries_of_headings, without_continued
+from core.portfolio.mapping.names import NAMES, industries_of_headings, prefer_liens_of_names, without_continued
 from core.portfolio.mapping.pipeline import FieldColumn, FieldWork, InUnit, is_ruled
 from core.portfolio.mapping.rates import put_rates, spread_place
 from core.portfolio.model.fields import (
@@ -258,7 +258,12 @@ class LoanReader:
                 loans.flags[target] = parsing.spread_out(is_yes, UNSAID, group.codes)
             else:
                 put_column(loans, target, column)
-            count = int(np.count_nonzero(group.codes >= 0))
+            of_group = group.codes >= 0
+            if target == "lien_type":
+                of_group = prefer_liens_of_names(loans, of_group)
+            count = int(np.count_nonzero(of_group))
+            if not count:
+                continue
             message = (
                 f"No column of sheet {self._sheet.name!r} says {target}; headings or the sheet's name do for "
                 f"{counted(count, 'loan')}: {', '.join(map(repr, group.values[:HEADERS_TOLD]))}."

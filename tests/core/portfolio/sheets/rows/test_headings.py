@@ -113,6 +113,32 @@ def test_names_of_sheets_say_it_of_their_loans(make_book: MakeBook) -> None:
     assert values_of("Holdings") == values_of("Secured Party") == {}
 
 
+@every(
+    "name, facility, expected",
+    [
+        ("Senior Secured Loans", "Second Lien Term Loan", Lien.SECOND_LIEN),
+        ("Unsecured", "First Lien Term Loan", Lien.FIRST_LIEN),
+        ("Second Lien", "1L Term Loan", Lien.FIRST_LIEN),
+        ("Second Lien", "Senior Secured Term Loan", Lien.SECOND_LIEN),
+    ],
+)
+def test_names_of_facilities_say_their_lien_before_headings(
+    make_book: MakeBook, name: str, facility: str, expected: Lien
+) -> None:
+    loans = [*LOANS[:4], *([row[0], facility, *row[2:]] for row in LOANS[4:])]
+    lien = Portfolio.from_workbook(make_book({name: [HEADER, *LOANS]})).lien
+    assert lien is not None
+    usual = int(lien[0])
+    for sheets in ({name: [HEADER, *loans]}, {"Holdings": [HEADER, [name], *loans]}):
+        portfolio = Portfolio.from_workbook(make_book(sheets))
+        assert portfolio.lien is not None
+        assert portfolio.lien.tolist() == [usual] * 4 + [expected] * 2
+        assert len(warned(portfolio)) == 1
+    every_name = Portfolio.from_workbook(make_book({name: [HEADER, *loans[4:]]}))
+    assert every_name.lien is not None
+    assert every_name.lien.tolist() == [expected] * 2
+
+
 def test_defaulted_loans_of_a_sheet_of_their_own_are_added(make_book: MakeBook) -> None:
     book = make_book({"Holdings": [HEADER, *LOANS[:4]], "Defaulted Loans": [HEADER, *LOANS[4:]]})
     portfolio = Portfolio.from_workbook(book)
