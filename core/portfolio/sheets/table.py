@@ -23,7 +23,7 @@ from core.portfolio.sheets.rows.kinds import RowKinds, doubt_of, kinds_of
 from core.portfolio.sheets.rows.no_loans import contract_rows, equity_rows, fund_rows, share_rows, under_no_collateral
 from core.portfolio.sheets.rows.odd import OddRows, RowColumns, RowMarks, repeats_header
 from core.portfolio.sheets.rows.parts import parts_of_positions
-from core.portfolio.sheets.rows.sums import find_sums, group_heads, union, without
+from core.portfolio.sheets.rows.sums import SumDoubt, find_sums, group_heads, union, without
 
 TITLES_MAX: Final = 3
 """Rows of words above a header that stands again."""
@@ -297,14 +297,12 @@ def _sort(columns: RowColumns, odd: OddRows, has: RowMarks, equity: NDArray[np.b
     is_part = parts_of_positions(columns, odd, kinds, has)
     parts, kinds = rows[is_part], replace(kinds, rest=kinds.rest & ~is_part)
     doubt = doubt_of(columns, odd, kinds)
-    counted = has.plain.copy()
-    counted[rows[kinds.rest & (kinds.detail | kinds.name)]] = True
-    counted[doubt.bare_names] = False
-    counted[doubt.doubtful] = False
-    counted[rows[kinds.rest & kinds.thin]] = False
+    trials = _trials(columns, odd, kinds, has)
     titled = _with_titles(rows[kinds.header], rows[(kinds.label & kinds.page_title) | (kinds.footer & ~kinds.blank)])
-    stop, resumed = _stop(columns, odd, has, kinds, group_heads(columns, doubt, counted), titled)
-    totals, subtotals = find_sums(columns, doubt, counted, stop)
+    heads = union(height, *(group_heads(columns, doubted, counted) for doubted, counted in trials))
+    stop, resumed = _stop(columns, odd, has, kinds, heads, titled)
+    sums = [find_sums(columns, doubted, counted, stop) for doubted, counted in trials]
+    totals, subtotals = (union(height, *parts) for parts in zip(*sums, strict=True))
     kept = has.plain.copy()
     kept[rows[kinds.rest]] = True
     for dropped in (totals, doubt.lone, subtotals):
@@ -347,6 +345,30 @@ def _sort(columns: RowColumns, odd: OddRows, has: RowMarks, equity: NDArray[np.b
     )
     groups = values_above(odd, kinds.label, heads, sums, chosen)
     return LoanRows(_rows(chosen), stop, borrower, counts, left_out, industry=industry, groups=groups)
+
+
+def _trials(
+    columns: RowColumns, odd: OddRows, kinds: RowKinds, has: RowMarks
+) -> list[tuple[SumDoubt, NDArray[np.bool_]]]:
+    """Return ways to look for sums: rows that may be some, and rows that are parts.
+
+    A row without maturity, rating and identifier may be a sum, or a loan that is part of one. Each sum counts that is
+    one without such rows, with those that have a facility, or with those that have a price or a spread, too.
+    """
+    ways = [kinds]
+    if kinds.thin.any():
+        no_rows = np.zeros(len(kinds.thin), np.bool_)
+        priced = kinds.thin & ~has.bare[odd.rows]
+        ways += [replace(kinds, thin=kinds.thin & ~priced, detail=kinds.detail | priced), replace(kinds, thin=no_rows)]
+    trials = []
+    for way in ways:
+        doubt = doubt_of(columns, odd, way)
+        counted = has.plain.copy()
+        counted[odd.rows[way.rest & (way.detail | way.name)]] = True
+        for rows in (doubt.bare_names, doubt.doubtful, odd.rows[way.rest & way.thin]):
+            counted[rows] = False
+        trials.append((doubt, counted))
+    return trials
 
 
 def _above_headers(odd: OddRows, kinds: RowKinds) -> NDArray[np.bool_]:

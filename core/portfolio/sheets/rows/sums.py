@@ -145,7 +145,10 @@ def _group_totals(
 
 
 def _company_subtotals(columns: RowColumns, rows: NDArray[np.int64], counted: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return rows whose par is the sum of the borrower's rows next to it."""
+    """Return rows whose par is the sum of the borrower's rows next to it.
+
+    With a facility of its own only of two and more: a second loan may be as large as the first.
+    """
     if columns.par is None or columns.borrower is None or len(rows) == 0:
         return rows[:0]
     codes = columns.borrower.codes
@@ -157,6 +160,11 @@ def _company_subtotals(columns: RowColumns, rows: NDArray[np.int64], counted: ND
     run = np.searchsorted(starts, rows, side="right") - 1
     others = sums[starts[run + 1]] - sums[starts[run]]
     is_subtotal = (np.abs(columns.par[rows] - others) <= TOTAL_TOLERANCE) & (others != 0)
+    if columns.facility is not None:
+        many = np.concatenate(([0], np.cumsum(counted)))
+        is_subtotal &= (many[starts[run + 1]] - many[starts[run]] >= GROUP_LOANS_MIN) | ~columns.facility.present()[
+            rows
+        ]
     return np.asarray(rows[is_subtotal], np.int64)
 
 

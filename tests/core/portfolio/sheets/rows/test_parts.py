@@ -119,3 +119,23 @@ def test_a_name_and_a_par_alone_are_doubted(map_rows: MapRows) -> None:
     assert any(doubt.code == "implausible" for result in run_suite(portfolio) for doubt in result.doubt)
     few = map_rows([HEADER[:3], *(row[:3] for row in LOANS)])
     assert "bare_loans" not in codes(few)
+
+
+@every("first, second", [("Software", None), (None, None), ("Software", "3 loans")])
+@every("thin", [("Revolver", 375.0, 97.5), (None, 375.0, 97.5), ("Revolver", 375.0, None)])
+def test_unrated_loans_are_parts_of_a_sum(
+    map_rows: MapRows, first: str | None, second: str | None, thin: tuple[Any, ...]
+) -> None:
+    """They lack a maturity and an identifier, too, as the sum does."""
+    facility, spread, price = thin
+    rows = [*LOANS[:5], ["Fir Inc", facility, PARS[5], spread, None, None, price]]
+    sums = [[first, second, sum(PARS[low : low + 3])] for low in (0, 3)]
+    portfolio = map_rows([HEADER, *rows[:3], sums[0], *rows[3:], sums[1]])
+    assert pars(portfolio) == PARS
+    assert portfolio.notes.unidentified_rows == 0
+    assert "bare_loans" not in codes(portfolio)
+
+
+def test_an_unrated_loan_as_large_as_its_borrowers_first_stays(map_rows: MapRows) -> None:
+    rows = [["Fir Inc", "Revolver", PARS[5], 375.0, None, None, 97.5]]
+    assert pars(map_rows([HEADER, *LOANS, *rows])) == [*PARS, PARS[5]]
