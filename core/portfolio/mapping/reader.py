@@ -383,6 +383,17 @@ class LoanReader:
         days = self._days(places)
         if days is None or not len(places):
             return picked
+        par = None if self._all is None else self._all[places]
+        is_earlier = pools.of_earlier_days(days, self._loan_keys(picked, needs_facility=par is not None), par)
+        return table.without_rows(picked, is_earlier, "earlier_rows") if is_earlier.any() else picked
+
+    def _loan_keys(self, picked: table.LoanRows, *, needs_facility: bool) -> list[NDArray[np.int64]]:
+        """Return for each way to know a loan a number by row.
+
+        Args:
+            needs_facility: whether a borrower's name alone is no way to know one of its loans.
+        """
+        places = picked.places
         source = places if picked.borrower is None else picked.borrower
         identifiers = [self.below.cells(self.columns[target]).take(places) for target in KEYS if target in self.columns]
         names = [
@@ -390,15 +401,14 @@ class LoanReader:
             for target in NAMES
             if target in self.columns
         ]
-        is_earlier = pools.of_earlier_days(days, pools.row_keys(identifiers, names))
-        return table.without_rows(picked, is_earlier, "earlier_rows") if is_earlier.any() else picked
+        return pools.row_keys(identifiers, [] if needs_facility and "facility_name" not in self.columns else names)
 
     def _warn_of_pools(self, notes: Notes) -> None:
         """Warn of loans of several days or deals in one list."""
         rows, name = self.rows.places, self._sheet.name
         earlier, days, place = self.rows.left_out.get("earlier_rows"), self._days(rows), self._day_place()
         heading = "" if place is None else self.header.texts.get(place, "")
-        if days is not None and "as_of" in self.columns:
+        if days is not None and self._doubts_days(days):
             notes.warnings += pools.warn_of_days(days, heading, name)
         if earlier is not None:
             par = None if self._all is None else float(np.nansum(self._all[earlier]))
@@ -406,6 +416,10 @@ class LoanReader:
         for place, heading in sorted(self.header.texts.items()):
             if pools.is_of_deals(heading) and place not in self.header.beside:
                 notes.warnings += pools.warn_of_deals(self.below.cells(place).take(rows), heading, name)
+
+    def _doubts_days(self, days: NDArray[np.float64]) -> bool:
+        """Return whether days are the list's, or loans stand again on the latest."""
+        return "as_of" in self.columns or pools.lists_again(days, self._loan_keys(self.rows, needs_facility=False))
 
     def _prefer_issuers(self) -> None:
         """Let an issuer's rating, or a derived one, go before that of a facility."""

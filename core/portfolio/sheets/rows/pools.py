@@ -18,6 +18,9 @@ from core.words import agreed, counted
 SAME_SHARE: Final = 0.5
 """Share of the rows of earlier days whose loans stand in the latest day's rows, from which each day has the pool."""
 
+PAR_SHARE: Final = 0.05
+"""Share of par by which that of an earlier day may differ: loans are paid back, and lots have sizes of their own."""
+
 LATEST_SHARE: Final = 0.5
 """Rows of the latest day for each row of the fullest day, at least."""
 
@@ -61,21 +64,53 @@ def row_keys(cells: Sequence[Cells], names: Sequence[Cells]) -> list[NDArray[np.
     return keys
 
 
-def of_earlier_days(days: NDArray[np.float64], keys: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
+def of_earlier_days(
+    days: NDArray[np.float64], keys: Sequence[NDArray[np.int64]], par: NDArray[np.float64] | None
+) -> NDArray[np.bool_]:
     """Return rows of earlier days, where the latest day lists the same loans.
 
-    None of them where the days are of different loans.
+    None of them where the days are of different loans, or most of the same loans have another par: these may be lots.
+
+    Args:
+        par: of the rows; None on a page without it.
     """
     nothing = np.zeros(len(days), np.bool_)
-    known, count = np.unique(days[~np.isnan(days)], return_counts=True)
-    if len(known) < 2 or count[-1] < LATEST_SHARE * count.max():
+    if not lists_again(days, keys):
         return nothing
-    is_latest, is_earlier = days == known[-1], days < known[-1]
-    is_again = nothing.copy()
-    for codes in keys:
-        is_again |= (codes >= 0) & np.isin(codes, codes[is_latest])
-    is_same = np.count_nonzero(is_again & is_earlier) >= SAME_SHARE * np.count_nonzero(is_earlier)
-    return is_earlier if is_same else nothing
+    is_earlier = days < np.nanmax(days)
+    if par is not None:
+        again = [(_again(days, codes), codes) for codes in keys]
+        same = [np.count_nonzero(is_again & _same_par(days, codes, par)) for is_again, codes in again]
+        if max(same) < SAME_SHARE * max(np.count_nonzero(is_again) for is_again, _ in again):
+            return nothing
+    return is_earlier
+
+
+def lists_again(days: NDArray[np.float64], keys: Sequence[NDArray[np.int64]]) -> bool:
+    """Return whether the latest day has most of the loans of earlier days again."""
+    known, count = np.unique(days[~np.isnan(days)], return_counts=True)
+    if len(known) < 2 or count[-1] < LATEST_SHARE * count.max() or not keys:
+        return False
+    is_again = np.any([_again(days, codes) for codes in keys], axis=0)
+    return bool(np.count_nonzero(is_again) >= SAME_SHARE * np.count_nonzero(days < known[-1]))
+
+
+def _again(days: NDArray[np.float64], codes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return rows of earlier days whose loan stands among those of the latest day."""
+    latest = np.nanmax(days)
+    return np.asarray((days < latest) & (codes >= 0) & np.isin(codes, codes[days == latest]), np.bool_)
+
+
+def _same_par(days: NDArray[np.float64], codes: NDArray[np.int64], par: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return rows of loans whose par on that day is nearly that of the latest day."""
+    _, loans = np.unique(codes, return_inverse=True)
+    known, day = np.unique(days, return_inverse=True)
+    _, group = np.unique(loans * len(known) + day, return_inverse=True)
+    of_day = np.bincount(group, np.nan_to_num(par))[group]
+    latest = np.zeros(len(codes))
+    is_latest = days == np.nanmax(days)
+    latest[loans[is_latest]] = of_day[is_latest]
+    return np.asarray(np.abs(of_day - latest[loans]) <= PAR_SHARE * np.abs(latest[loans]), np.bool_)
 
 
 def is_day_of_list(heading: str) -> bool:

@@ -29,11 +29,11 @@ def warned(portfolio: Portfolio, code: str) -> list[str]:
 
 @every("heading", ["Report Date", "As Of Date", "Position Date", "Date", "Month End", "Stichtag"])
 def test_of_several_days_the_latest_counts(map_rows: MapRows, heading: str) -> None:
-    earlier = [*loans(NAMES, 500.0, JULY), *loans(NAMES[1:], 600.0, AUGUST)]
+    earlier = [*loans(NAMES, 710.0, JULY), *loans(NAMES[:5], 705.0, AUGUST)]
     portfolio = map_rows([[*HEADER, heading], *earlier, *loans(NAMES[:5], 700.0, SEPTEMBER)])
     assert portfolio.numbers["par_value"].tolist() == [700, 701, 702, 703, 704]
     assert warned(portfolio, "earlier_rows") == [
-        f"11 rows of sheet 'Holdings' with a par of 6,025.00 are of an earlier day by column {heading!r}, and left out."
+        f"11 rows of sheet 'Holdings' with a par of 7,810.00 are of an earlier day by column {heading!r}, and left out."
     ]
 
 
@@ -59,6 +59,23 @@ def test_loans_of_different_days_all_count(map_rows: MapRows) -> None:
     ]
     by_date = map_rows([[*HEADER, "Date"], *rows])
     assert (len(by_date), warned(by_date, "days_mixed")) == (6, [])
+
+
+@every("heading", ["Date", "As of Date", "Month"])
+def test_lots_of_loans_from_different_days_add_up(map_rows: MapRows, heading: str) -> None:
+    """Their par differs; with the same par they are the same loan on a later day."""
+    lots = [*loans(NAMES, 500.0, AUGUST), *loans(NAMES, 800.0, SEPTEMBER)]
+    portfolio = map_rows([[*HEADER, heading], *lots])
+    assert portfolio.numbers["par_value"].sum() == 7_830
+    assert warned(portfolio, "earlier_rows") == []
+    assert len(warned(portfolio, "days_mixed")) == 1
+
+
+def test_a_borrower_alone_is_no_loan_of_a_later_day(map_rows: MapRows) -> None:
+    rows = [[name, 500.0, day, spread] for name in NAMES for day, spread in ((AUGUST, 325.0), (SEPTEMBER, 600.0))]
+    portfolio = map_rows([["Issuer", "Par", "Date", "Spread"], *rows])
+    assert portfolio.numbers["par_value"].tolist() == [500.0] * 12
+    assert len(warned(portfolio, "days_mixed")) == 1
 
 
 def test_contracts_of_one_loan_all_count(map_rows: MapRows) -> None:
