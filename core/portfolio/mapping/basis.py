@@ -5,9 +5,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from core.portfolio.cells.parsing import key
 from core.portfolio.pages.currency import CAMEL
 from core.portfolio.sheets.header import HeaderMatch
+
+Values = NDArray[np.float64]
 
 _SETTLED: Final = re.compile(r"\b(?:settled?|settlement|stld?)\b")
 _TRADED: Final = re.compile(r"\b(?:traded?|trd)\b")
@@ -42,6 +47,9 @@ def basis_place(header: HeaderMatch, own: int) -> int | None:
 
 _PARTS: Final = (re.compile(r"\bassign(?:ed|ments?)?\b"), re.compile(r"\bparticipat(?:ed|ions?)\b"))
 
+_WHOLE: Final = re.compile(r"\b(?:total|incl|including|includes|inclusive|and|gross|plus|with|w|all)\b")
+"""Words of a heading whose column has both parts."""
+
 
 def part_place(header: HeaderMatch, place: int) -> int | None:
     """Find the column of participations beside par of assignments, or vice versa.
@@ -50,8 +58,25 @@ def part_place(header: HeaderMatch, place: int) -> int | None:
         place: the column that par is read from.
     """
     texts = {at: key(CAMEL.sub(" ", header.texts.get(at, ""))) for at in header.columns.get("par_value", [])}
+    if _WHOLE.search(texts.get(place, "")):
+        return None
     for part, rest in (_PARTS, _PARTS[::-1]):
         if part.search(texts.get(place, "")) and not rest.search(texts.get(place, "")):
             others = [at for at, text in texts.items() if rest.search(text) and not part.search(text)]
-            return others[0] if len(others) == 1 else None
+            return others[0] if len(others) == 1 and not _WHOLE.search(texts[others[0]]) else None
     return None
+
+
+def is_whole(header: HeaderMatch, places: tuple[int, int], values: tuple[Values, Values]) -> bool:
+    """Return whether the column of participations has the assignments, too.
+
+    It is nowhere less than these.
+
+    Args:
+        places: columns of par of either kind.
+        values: what they have.
+    """
+    first, second = map(np.nan_to_num, values)
+    if _PARTS[1].search(key(CAMEL.sub(" ", header.texts.get(places[0], "")))):
+        first, second = second, first
+    return bool((second >= first).all())

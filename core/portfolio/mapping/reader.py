@@ -18,7 +18,7 @@ from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, StringPool, bit
 from core.portfolio.cells.typed import NormalColumn, text_column
 from core.portfolio.mapping import pipeline
 from core.portfolio.mapping.ambiguous import ambiguous_columns, unrecognised_flags
-from core.portfolio.mapping.basis import basis_place, part_place
+from core.portfolio.mapping.basis import basis_place, is_whole, part_place
 from core.portfolio.mapping.funded import funded_place, settle_commitments, tell_of_funded
 from core.portfolio.mapping.names import NAMES, industries_of_headings, prefer_liens_of_names, without_continued
 from core.portfolio.mapping.pipeline import FieldColumn, FieldWork, InUnit, is_ruled
@@ -565,11 +565,16 @@ class LoanReader:
         return outcome
 
     def _with_part(self, column: NormalColumn, work: FieldWork, part: int) -> NormalColumn:
-        """Return par with its part of another column; the scale stays the first's."""
+        """Return par with its part of another column, unless that is in it already.
+
+        The scale stays the first's.
+        """
         scale = self.scales.get("par_value")
         second = pipeline.transform_cells(work, self.below.cells(part), self._in_unit(part)).column.values
         if scale is not None:
             self.scales["par_value"] = scale
+        if is_whole(self.header, (self.columns["par_value"], part), (column.values, second)):
+            return column
         is_blank = np.isnan(column.values) & np.isnan(second)
         self._second_part = part
         rest = [place for place in self.header.columns["par_value"] if place != part]

@@ -75,6 +75,32 @@ def test_a_par_of_both_is_not_added_to(make_book: MakeBook) -> None:
     assert column(portfolio) == FIRST
 
 
+@every(
+    "headers",
+    [
+        ("Par - Assignment", "Par incl. Participations"),
+        ("Par incl. Participations", "Par - Assignment"),
+        ("Assigned Par", "Total Par incl. Participations"),
+        ("Assigned Par", "Gross Participated Par"),
+    ],
+)
+def test_a_total_with_participations_is_not_added(make_book: MakeBook, headers: tuple[str, str]) -> None:
+    portfolio = of(make_book, headers)
+    assert column(portfolio) in (FIRST, OTHER)
+    assert "par_is_sum" not in {warning.code for warning in portfolio.notes.warnings}
+
+
+@every("headers", [("Assigned Par", "Participated Par"), ("Participated Par", "Assigned Par")])
+def test_participations_nowhere_less_than_assignments_are_a_total(
+    make_book: MakeBook, headers: tuple[str, str]
+) -> None:
+    assigned, total = [100.0, 180.0, 300.0], [100.0, 200.0, 330.0]
+    parts = [assigned, total] if headers[0] == "Assigned Par" else [total, assigned]
+    loans = [[f"LX10000{at}", f"Name {at}", parts[0][at], parts[1][at], "2031-01-31"] for at in range(3)]
+    rows = [["LoanX ID", "Issuer", *headers, "Maturity"], *loans]
+    assert column(Portfolio.from_workbook(make_book({"Loans": rows}))) in parts
+
+
 def test_traded_alone_goes_before_settled(make_book: MakeBook) -> None:
     loans = [[f"LX1000{at:02}", f"Name {at}", 1e6 + at, 5e5, 1.5e6 + at, "2031-01-31"] for at in range(14)]
     heads = ["LoanX ID", "Issuer", "Settled", "Unsettled", "Traded", "Maturity"]
