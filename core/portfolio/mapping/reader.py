@@ -67,6 +67,7 @@ OF_COMPANIES: Final = frozenset(("issuer_id", "industry", "industry_b", "industr
 
 NO_COLLATERAL: Final = (
     ("no_collateral_rows", "heading says that it is no collateral"),
+    ("part_rows", "name says something of the loan above"),
     ("equity_rows", "type or facility is that of shares, warrants or units"),
     ("contract_rows", "type or name is that of a swap, a forward, a Treasury bill or a money fund"),
 )

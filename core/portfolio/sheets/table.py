@@ -71,10 +71,10 @@ class LoanRows:
     """filled_borrowers, loans_without_par (of ignored_blank_par those that look like loans), and the length of each
     entry of `left_out`: those that are not 0."""
     left_out: dict[str, NDArray[np.int64]] = field(default_factory=dict)
-    """Rows that are no loans, by reason: ignored_blank_par, section_rows, total_rows, subtotal_rows, part_rows (of the
-    position above), cash_rows, repeated_headers, unidentified_rows, no_collateral_rows (below a heading that says so),
-    equity_rows and contract_rows (what they say of themselves), earlier_rows (of a day before the others'),
-    rows_after_end (of those after the end only what looks like a loan).
+    """Rows that are no loans, by reason: ignored_blank_par, section_rows, total_rows, subtotal_rows, part_rows (by
+    words about the position above), lot_rows (of it), cash_rows, repeated_headers, unidentified_rows,
+    no_collateral_rows (below a heading that says so), equity_rows and contract_rows (what they say of themselves),
+    earlier_rows (of a day before the others'), rows_after_end (of those after the end only what looks like a loan).
     """
     name_pair: tuple[Cells, Cells] | None = None
     """Borrowers and facilities where one column has both; over all rows that are looked at."""
@@ -294,15 +294,15 @@ def _sort(columns: RowColumns, odd: OddRows, has: RowMarks, equity: NDArray[np.b
     """Name each odd row, find the end, and keep what is left."""
     rows, height = odd.rows, len(has.plain)
     kinds = kinds_of(columns, odd, has)
-    is_part = parts_of_positions(columns, odd, kinds, has)
-    parts, kinds = rows[is_part], replace(kinds, rest=kinds.rest & ~is_part)
+    is_part, is_lot = parts_of_positions(columns, odd, kinds, has)
+    parts, lots, kinds = rows[is_part], rows[is_lot], replace(kinds, rest=kinds.rest & ~is_part & ~is_lot)
     doubt = doubt_of(columns, odd, kinds)
     trials = _trials(columns, odd, kinds, has)
     titled = _with_titles(rows[kinds.header], rows[(kinds.label & kinds.page_title) | (kinds.footer & ~kinds.blank)])
     heads = union(height, *(group_heads(columns, doubted, counted) for doubted, counted in trials))
     stop, resumed = _stop(columns, odd, has, kinds, heads, titled)
     sums = [find_sums(columns, doubted, counted, stop) for doubted, counted in trials]
-    totals, subtotals = (union(height, *parts) for parts in zip(*sums, strict=True))
+    totals, subtotals = (union(height, *ways) for ways in zip(*sums, strict=True))
     kept = has.plain.copy()
     kept[rows[kinds.rest]] = True
     for dropped in (totals, doubt.lone, subtotals):
@@ -325,10 +325,13 @@ def _sort(columns: RowColumns, odd: OddRows, has: RowMarks, equity: NDArray[np.b
         "total_rows": union(height, rows[kinds.marker & (rows <= stop)], totals[totals < stop]),
         "subtotal_rows": subtotals[subtotals < stop],
         "part_rows": parts[parts < stop],
+        "lot_rows": lots[lots < stop],
         "cash_rows": rows[kinds.cash & kinds.solid & (rows < stop)],
         "repeated_headers": rows[kinds.header & (rows < stop)],
         "no_collateral_rows": no_collateral,
-        "unidentified_rows": (alone := without(doubt.lone, union(height, totals, subtotals, parts)))[alone < stop],
+        "unidentified_rows": (alone := without(doubt.lone, union(height, totals, subtotals, parts, lots)))[
+            alone < stop
+        ],
         "rows_after_end": stop + np.flatnonzero(has.plain[stop:]),
     }
     left_out = {reason: places for reason, places in left_out.items() if len(places)}

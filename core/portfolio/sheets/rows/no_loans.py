@@ -14,7 +14,7 @@ from core.portfolio.cells import _parse
 from core.portfolio.cells.parsing import Cells, key, spread_out
 from core.portfolio.sheets.rows.odd import OddRows
 from core.portfolio.sheets.rows.vocabulary import is_contract, is_equity, is_fund
-from core.portfolio.sheets.rows.words import places_of, start_of
+from core.portfolio.sheets.rows.words import COMPANY, places_of, start_of
 from core.portfolio.sheets.titles import is_no_collateral
 from core.remembered import remembered
 
@@ -138,8 +138,12 @@ def _is_contract(text: str) -> bool:
 
 @remembered(MEMORY_MAX)
 def _is_fund(text: str) -> bool:
-    """Return whether a name is that of a money fund, a Treasury bill or a contract."""
-    return is_fund(key(text))
+    """Return whether a name is that of a money fund, a Treasury bill or a contract.
+
+    That of a company is not; behind a sign may be the bank of a contract.
+    """
+    first = min((text.split(sign)[0] for sign in _SEPARATORS), key=len)
+    return is_fund(key(text)) and COMPANY.fullmatch(first) is None
 
 
 @remembered(MEMORY_MAX)

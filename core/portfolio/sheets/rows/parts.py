@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from core.portfolio.sheets.rows import words
 from core.portfolio.sheets.rows.kinds import RowKinds
 from core.portfolio.sheets.rows.odd import OddRows, RowColumns, RowMarks
 from core.portfolio.sheets.rows.sums import MOST, ROUND
@@ -22,27 +23,39 @@ LOTS_MAX: Final = 200
 """Lots of a position."""
 
 _OF_WHICH: Final = re.compile(
-    r"\s*(?:\(?\s*(?:of which|thereof|davon|darunter|hiervon|dont|di cui|waarvan|o/w)\b)", re.IGNORECASE
+    r"\s*\(?\s*(?:(?:of which|di cui|o/w)\b.*|(?:thereof|davon|darunter|hiervon|dont|waarvan)\b(?-i:[^A-Z]*))",
+    re.IGNORECASE | re.DOTALL,
 )
-"""How a row begins that says again what the row above has."""
+"""A row that says again what the row above has; what goes on with a capital letter may be a company."""
 
 _ABOUT: Final = re.compile(
-    r"\s*(?:(?:prior|previous|last) (?:month|period|quarter|year)\b|vormonat\b|unfunded (?:commitment|amount)\b"
-    r"|pik (?:accrued|accrual|interest|balance)\b|accrued (?:interest|pik)\b|adjustments?\b"
-    r"|(?:less|plus|incl\.?|including)\s*:|(?:lot|contract)s? (?:no\.? ?)?#?\d{1,4}\b)",
-    re.IGNORECASE,
+    r"\s*(?:(?:(?:prior|previous|last) (?:month|period|quarter|year)|vormonat|unfunded (?:commitment|amount)s?"
+    r"|pik (?:accrued|accrual|interest|balance)|accrued (?:interest|pik)|adjustments?"
+    r"|(?:lot|contract)s? (?:no\.? ?)?#?\d{1,4})(?:\s*[:(\[\u2013\u2014].*|\s+-\s.*|[\s\d.,%/]*)"
+    r"|(?:less|plus|incl\.?|including)\s*:.*)",
+    re.IGNORECASE | re.DOTALL,
 )
-"""How one begins that says something of that row, where it says nothing else."""
+"""A row that says something of that row, where it says nothing else."""
 
 
-def parts_of_positions(columns: RowColumns, odd: OddRows, kinds: RowKinds, has: RowMarks) -> NDArray[np.bool_]:
-    """Return which odd rows have a par that is part of the row above, or of no loan."""
-    of_which = kinds.rest & odd.matches(_OF_WHICH, whole=False) & ~kinds.identified
-    is_part = of_which | kinds.rest & kinds.thin & odd.matches(_ABOUT, whole=False)
+def parts_of_positions(
+    columns: RowColumns, odd: OddRows, kinds: RowKinds, has: RowMarks
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which odd rows have a par of no loan by their words, and which are lots."""
+    says_more = np.zeros(len(odd.rows), np.bool_)
+    for cells in columns.prices:
+        says_more |= cells.present()[odd.rows]
+    if columns.facility is not None:
+        facility = columns.facility.codes[odd.rows]
+        says_more |= columns.facility.present()[odd.rows] & (facility != odd.first_text)
+    of_which = ~kinds.identified & odd.matches(_OF_WHICH, whole=True)
+    about = kinds.thin & odd.matches(_ABOUT, whole=True) & ~odd.matches(words.COMPANY, whole=True)
+    is_part = kinds.rest & ~says_more & (of_which | about)
+    is_lot = np.zeros(len(odd.rows), np.bool_)
     if columns.par is not None:
         silent = odd.rows[kinds.rest & (has.silent[odd.rows] & ~kinds.name | kinds.thin)]
-        is_part |= np.isin(odd.rows, _lots(columns.par, silent, has))
-    return np.asarray(is_part, np.bool_)
+        is_lot = np.isin(odd.rows, _lots(columns.par, silent, has)) & ~is_part
+    return is_part, is_lot
 
 
 def _lots(par: NDArray[np.float64], silent: NDArray[np.int64], has: RowMarks) -> NDArray[np.int64]:

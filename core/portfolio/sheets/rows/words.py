@@ -49,6 +49,14 @@ NOT_POOL: Final = re.compile(
 )
 """Words of a title above a header that stands again: of a further part of the pool, and of what is none."""
 
+COMPANY: Final = re.compile(
+    r".*[\s,](?:l\.?l\.?c|inc|incorporated|ltd|limited|corp|corporation|co|company|l\.?l?\.?p|plc|holdings?|holdco|midco"
+    r"|bidco|topco|buyer|group|gmbh|ag|s\.?a|s\.?a\.?r\.?l|s\.?p\.?a|b\.?v|n\.?v|services|software|solutions|systems"
+    r"|technologies|partners|international|labs|health|brands)\.?\s*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A name with a company's ending."""
+
 SUBTOTAL: Final = re.compile(r"\s*sub[\s-]?total", re.IGNORECASE)
 CASH_ROWS: Final = 20_000
 """Rows without a maturity up to which each name is looked at; of more, those that have the letters."""

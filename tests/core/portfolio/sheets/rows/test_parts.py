@@ -79,6 +79,43 @@ def test_what_is_said_of_the_loan_above_is_none(map_rows: MapRows, text: str) ->
     portfolio = map_rows([HEADER, LOANS[0], [text, None, 500.0], *LOANS[1:]])
     assert pars(portfolio) == PARS
     assert "bare_loans" not in codes(portfolio)
+    assert [warning.message for warning in portfolio.notes.warnings if warning.code == "no_collateral"] == [
+        "1 row of sheet 'Holdings' with a par of 500.00 is no loan: its name says something of the loan above."
+    ]
+
+
+@every(
+    "name",
+    [
+        "Lot 18 Wines LLC", "Lots 4 Less Inc", "Contract 2 Health", "Adjustments Software Inc", "Thereof Labs",
+        "Accrued Interest Partners", "Prior Year Vintage", "Lot 18",
+    ],
+)  # fmt: skip
+@every("cells", [("Term Loan B", 777.0, 400.0), (None, 777.0, 400.0), (None, 777.0, None, None, None, 98.5)])
+def test_unrated_companies_with_such_words_are_loans(map_rows: MapRows, name: str, cells: tuple[Any, ...]) -> None:
+    assert pars(map_rows([HEADER, *LOANS, [name, *cells]])) == [*PARS, 777]
+
+
+@every("name", ["Lot 18 Wines LLC", "Contract 2 Health", "Adjustments Software Inc", "Thereof Labs"])
+def test_such_a_company_without_more_is_doubted(map_rows: MapRows, name: str) -> None:
+    portfolio = map_rows([HEADER, *LOANS, [name, None, 777.0]])
+    assert pars(portfolio) == [*PARS, 777]
+    assert "bare_loans" in codes(portfolio)
+
+
+@every(
+    "name",
+    [
+        "Treasury Portfolio Services", "Asset Swap LLC", "T Bill Holdings", "Government Obligations Software",
+        "Liquidity Fund Services, Inc.",
+    ],
+)  # fmt: skip
+def test_a_company_with_the_words_of_a_fund_is_a_loan(map_rows: MapRows, name: str) -> None:
+    rows = [[row[0], *row[2:]] for row in LOANS]
+    header = [HEADER[0], *HEADER[2:]]
+    assert pars(map_rows([header, *rows, [name, 777.0, 400.0, None, None, 97.0]])) == [*PARS, 777]
+    bank = map_rows([header, *rows, ["Interest Rate Swap - Birch Bank LLC", 777.0]])
+    assert pars(bank) == PARS
 
 
 @every(
