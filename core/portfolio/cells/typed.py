@@ -254,6 +254,7 @@ def read_booleans(cells: Cells, target: str, *, is_denied: bool = False) -> Colu
     doubtful = None if is_known.all() else spread_out(~is_known, False, places)
     if is_denied and not (values == 1).any():  # where nothing says no, blanks may
         doubtful = np.isnan(values) if doubtful is None else doubtful | np.isnan(values)
+        doubtful = doubtful if doubtful.any() else None
     return ColumnReading(NormalColumn("boolean", values), _lost(cells, values), doubtful)
 
 

@@ -95,3 +95,9 @@ def test_nothing_but_yes_below_a_heading_that_denies_leaves_blanks_in_doubt(map_
     assert portfolio.flags["is_defaulted"].tolist() == [0] * 8
     (warning,) = [warning for warning in portfolio.notes.warnings if warning.code == "flag_unrecognised"]
     assert (warning.rows, warning.message[-11:]) == (1, " no: blank.")
+
+
+def test_nothing_but_yes_below_a_heading_that_denies_is_no_doubt(map_rows: MapRows) -> None:
+    portfolio = map_rows(rows(("Par", PAR), ("Performing?", ["Yes"] * 8)))
+    assert portfolio.flags["is_defaulted"].tolist() == [0] * 8
+    assert not [warning for warning in portfolio.notes.warnings if warning.code == "flag_unrecognised"]
