@@ -416,7 +416,15 @@ class LoanReader:
             notes.warnings.append(pools.warn_of_earlier(len(earlier), par, heading, name))
         for place, heading in sorted(self.header.texts.items()):
             if pools.is_of_deals(heading) and place not in self.header.beside:
-                notes.warnings += pools.warn_of_deals(self.below.cells(place).take(rows), heading, name)
+                cells = self.below.cells(place).take(rows)
+                notes.warnings += pools.warn_of_deals(cells, self._borrower_codes(), heading, name)
+
+    def _borrower_codes(self) -> NDArray[np.int64] | None:
+        """Return a number of each loan's borrower; None without a column of them."""
+        if "borrower_name" not in self.columns:
+            return None
+        source = self.rows.places if self.rows.borrower is None else self.rows.borrower
+        return self.below.cells(self.columns["borrower_name"]).codes[source].astype(np.int64)
 
     def _doubts_days(self, days: NDArray[np.float64]) -> bool:
         """Return whether days are the list's, or loans stand again on the latest."""

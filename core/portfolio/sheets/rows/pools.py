@@ -154,8 +154,18 @@ def is_of_deals(heading: str) -> bool:
     return _DEAL.fullmatch(key(heading)) is not None
 
 
-def warn_of_deals(cells: Cells, heading: str, sheet_name: str) -> list[DataWarning]:
-    """Warn of loans of several deals that are added up."""
+def warn_of_deals(
+    cells: Cells, borrowers: NDArray[np.int64] | None, heading: str, sheet_name: str
+) -> list[DataWarning]:
+    """Warn of loans of several deals that are added up.
+
+    Not where each deal has one borrower alone: a loan's own deal.
+
+    Args:
+        borrowers: a number by row, if there is a column of them.
+    """
+    if borrowers is not None and not _has_borrowers(cells.codes, borrowers):
+        return []
     _, used = _parse.distinct(cells.codes, len(cells.pool.text))
     texts = [" ".join(text.split()) for text in decode(cells.pool.text, used[used >= 0])]
     names = list({key(text): text for text in texts if key(text)}.values())
@@ -167,3 +177,10 @@ def warn_of_deals(cells: Cells, heading: str, sheet_name: str) -> list[DataWarni
         "are added up."
     )
     return [DataWarning("deals_mixed", message, len(cells.codes), ("par_value",))]
+
+
+def _has_borrowers(deals: NDArray[np.int32], borrowers: NDArray[np.int64]) -> bool:
+    """Return whether a deal has several borrowers."""
+    is_known = (deals >= 0) & (borrowers >= 0)
+    pairs = np.unique((deals[is_known].astype(np.int64) << 32) + borrowers[is_known])
+    return len(pairs) > len(np.unique(pairs >> 32))

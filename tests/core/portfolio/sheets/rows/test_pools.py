@@ -95,6 +95,18 @@ def test_loans_of_several_deals_are_doubted(map_rows: MapRows, heading: str) -> 
     assert warned(alone, "deals_mixed") == []
 
 
+@every("heading", ["Deal", "Deal Name", "Fund"])
+def test_a_deal_of_each_borrower_is_not_doubted(map_rows: MapRows, heading: str) -> None:
+    rows = [
+        [name, facility, 500.0 + at, "2031-01-31", f"Project {name.split()[0]}"]
+        for at, name in enumerate(NAMES)
+        for facility in ("Term Loan", "Revolver")
+    ]
+    portfolio = map_rows([[*HEADER, heading], *rows])
+    assert len(portfolio) == 12
+    assert warned(portfolio, "deals_mixed") == []
+
+
 def test_a_page_of_prices_over_time_gives_the_latest(make_book: Callable[..., Workbook]) -> None:
     prices = [[name, "Term Loan B", day, price] for day, price in ((AUGUST, 90.0), (SEPTEMBER, 95.0)) for name in NAMES]
     book = make_book({"Loans": [HEADER, *loans(NAMES, 500.0)],
