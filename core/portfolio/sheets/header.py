@@ -139,14 +139,18 @@ _UNIT: Final = (
     r"|years?|yrs?|months?|days?|y n|yes no|(?:dd?|mm?m?|yyyy|yy)(?: (?:dd?|mm?m?|yyyy|yy)){1,2}|[dmy]{8})"
 )
 _TITLE_UNIT: Final = re.compile(
-    rf" (?:(?<!\d )(?:(?P<thousands_a>{_THOUSAND_CODES})|(?P<millions_a>{_MILLION_CODES}))"
+    rf" (?:(?<!\d )(?:(?P<thousands_a>[tk](?:{_CODES})|x ?1 ?000)|(?P<millions_a>m(?:{_CODES})|x ?1 ?000 ?000))"
+    rf"|(?:in|en) (?:(?P<thousands_e>[tk] (?:{_CODES}))|(?P<millions_e>m (?:{_CODES})))"
     rf"|(?:in|en|{_CURRENCY})(?: (?:{_CURRENCY}))?(?: in)? "
-    rf"(?:(?P<thousands_b>{_THOUSANDS}|k|th|miles)|(?P<millions_b>{_MILLIONS}|m))"
+    rf"(?:(?P<thousands_b>{_THOUSANDS}|k|miles)|(?P<millions_b>{_MILLIONS}|m))"
+    rf"|(?:{_CURRENCY})(?: in)? (?P<thousands_f>th)"
     rf"|(?P<thousands_c>{_THOUSANDS}) omitted|(?P<millions_c>{_MILLIONS}) omitted"
     rf"|(?<!\d )(?:(?P<thousands_d>(?!000){_THOUSANDS}|miles|mila)|(?P<millions_d>{_MILLIONS}))"
     rf" (?:{_OF})?(?:{_CURRENCY})) "
 )
-"""A number before them tells of an amount, not of a unit: "USD 400 million"."""
+"""A number before them tells of an amount, not of a unit: "USD 400 million". A letter apart from its currency is a
+fund's or a series': "Fund K EUR"."""
+_LETTER_AT_SIGN: Final = re.compile(r"(?<![^\W_])([tkm])([$€£¥])", re.IGNORECASE)
 _BARE_UNIT: Final = re.compile(r"[(\[]\s*(?:in )?(?:(k)|m)\s*[)\]]$", re.IGNORECASE)
 """A letter alone, in brackets: a unit where the figures are small enough for it."""
 TITLE_LETTERS_MAX: Final = 2
@@ -262,7 +266,7 @@ def magnitude_of_letter(header: str) -> float:
 
 def magnitude_of_title(title: str) -> float:
     """Return the same of a line above a table: "Portfolio (USD thousands)"."""
-    words = spelt(title)
+    words = spelt(_LETTER_AT_SIGN.sub(lambda match: match[1] + spelt(match[2]), title))
     alone = _UNIT_CELL.fullmatch(words) if len(words) > TITLE_LETTERS_MAX else None
     return _scale(_TITLE_UNIT.search(f" {words} ") or alone)
 

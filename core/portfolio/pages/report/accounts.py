@@ -357,7 +357,7 @@ def _has_figures(table: PageTable, column: int) -> bool:
 
 
 def _balances(table: PageTable, row: int, columns: list[tuple[int, Part, Basis]]) -> Iterator[Balance]:
-    titled = header.magnitude_of_title(header.spelt(table.title))
+    titled = header.magnitude_of_title(table.title)
     titled = titled if titled != 1.0 else table.page.scale
     for column, part, basis in columns:
         cell = table.page.cell(row, column)

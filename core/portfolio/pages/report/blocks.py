@@ -98,7 +98,7 @@ class PageTable:
         By the column's heading, else the title, else a line at the top of the page.
         """
         scale = header.magnitude(self.headers.get(self.columns.get(role, -1), ""))
-        scale = scale if scale != 1.0 else header.magnitude_of_title(header.spelt(self.title))
+        scale = scale if scale != 1.0 else header.magnitude_of_title(self.title)
         return scale if scale != 1.0 else self.page.scale
 
     def group(self, row: int) -> str:

@@ -151,7 +151,7 @@ def _components(lines: Sequence[PageLine]) -> Iterator[Component]:
         if " denominator " in words.normal(line.label) and coverage_of(line.title) is not None:
             role = None  # of the notes, and no collateral principal amount
         printed_scale = header.magnitude(line.label)
-        titled = header.magnitude_of_title(header.spelt(line.title))
+        titled = header.magnitude_of_title(line.title)
         scale = printed_scale if printed_scale != 1.0 else titled if titled != 1.0 else line.page.scale
         yield Component(line, role, is_certain, scale)
 

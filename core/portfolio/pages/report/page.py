@@ -199,7 +199,7 @@ class ReportPage:
         for row in rows[:SCALE_ROWS]:
             cells = self._cells[row]
             for cell in cells.values() if len(cells) <= SCALE_CELLS else ():
-                scale = header.magnitude_of_title(header.spelt(cell.text)) if cell.is_words else 1.0
+                scale = header.magnitude_of_title(cell.text) if cell.is_words else 1.0
                 if scale != 1.0:
                     return scale if self._most() * scale <= AMOUNT_MAX else 1.0
         return 1.0

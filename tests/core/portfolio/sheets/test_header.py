@@ -524,6 +524,9 @@ def test_magnitudes_in_headers(text: str, magnitude: float) -> None:
         ("En milliers d'euros", 1e3), ("Bedragen x 1.000", 1e3), ("Importes en millones", 1e6),
         ("Portfolio (Mio. EUR)", 1e6), ("USD 400 million CLO", 1), ("Minimum 5,000 USD", 1),
         ("400 million USD notes", 1),
+        ("Fund K EUR", 1), ("Series T EUR Loans", 1), ("Portfolio K USD", 1), ("Class M USD Notes", 1),
+        ("Vista in TH", 1), ("Portfolio (k€)", 1e3), ("Loans in k EUR", 1e3), ("Pool in T€", 1e3), ("Loans, m$", 1e6),
+        ("Pool (USD th)", 1e3), ("k EUR", 1e3),
         ("A minimum of 5 M EUR", 1), ("EUR", 1), ("mm", 1), ("As of June 30 th", 1), ("", 1),
     ],
 )  # fmt: skip
