@@ -140,7 +140,7 @@ def _is_summary(sheet: Sheet, main: SideBlock, block: SideBlock, first: int) -> 
 
 
 def _is_grouped(sheet: Sheet, block: SideBlock, first: int) -> bool:
-    """Return whether a block begins with industries, countries or the like, each once.
+    """Return whether a block begins with industries or the like, each once.
 
     With more columns beside them: alone they are the loans' own.
     """

@@ -342,11 +342,11 @@ def _sort(columns: RowColumns, odd: OddRows, has: RowMarks, equity: NDArray[np.b
     more = {"filled_borrowers": filled, "loans_without_par": unread}
     counts = {reason: len(places) for reason, places in left_out.items()} | {name: n for name, n in more.items() if n}
     industry = industries_above(odd, kinds, subtotals, titles_again, chosen)
-    heads = group_headings(odd, kinds, titles_again, borrower)
-    sums = group_totals(
+    group_starts = group_headings(odd, kinds, titles_again, borrower)
+    group_ends = group_totals(
         odd, kinds, np.union1d(totals, subtotals), columns.borrower, chosen if borrower is None else borrower
     )
-    groups = values_above(odd, kinds.label, heads, sums, chosen)
+    groups = values_above(odd, kinds.label, group_starts, group_ends, chosen)
     return LoanRows(_rows(chosen), stop, borrower, counts, left_out, industry=industry, groups=groups)
 
 

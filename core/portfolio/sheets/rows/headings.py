@@ -137,7 +137,7 @@ def values_above(
 def _beside_heads(
     odd: OddRows, heads: NDArray[np.bool_], loan_rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which headings have another one above, and below, without loans between."""
+    """Return headings between two others without loans between."""
     at = np.flatnonzero(heads)
     loans_above = np.searchsorted(loan_rows, odd.rows[at])
     is_close = np.diff(loans_above) == 0

@@ -41,7 +41,7 @@ _ABOUT: Final = re.compile(
 def parts_of_positions(
     columns: RowColumns, odd: OddRows, kinds: RowKinds, has: RowMarks
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which odd rows have a par of no loan by their words, and which are lots."""
+    """Return rows with a par of no loan by their words, and those of lots."""
     says_more = np.zeros(len(odd.rows), np.bool_)
     for cells in columns.prices:
         says_more |= cells.present()[odd.rows]

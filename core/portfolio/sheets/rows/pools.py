@@ -96,13 +96,13 @@ def lists_again(days: NDArray[np.float64], keys: Sequence[NDArray[np.int64]]) ->
 
 
 def _again(days: NDArray[np.float64], codes: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return rows of earlier days whose loan stands among those of the latest day."""
+    """Return rows of earlier days whose loan the latest day has, too."""
     latest = np.nanmax(days)
     return np.asarray((days < latest) & (codes >= 0) & np.isin(codes, codes[days == latest]), np.bool_)
 
 
 def _same_par(days: NDArray[np.float64], codes: NDArray[np.int64], par: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return rows of loans whose par on that day is nearly that of the latest day."""
+    """Return loans whose par on that day is nearly that of the latest."""
     _, loans = np.unique(codes, return_inverse=True)
     known, day = np.unique(days, return_inverse=True)
     _, group = np.unique(loans * len(known) + day, return_inverse=True)
