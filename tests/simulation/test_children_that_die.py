@@ -45,14 +45,14 @@ def below(parent: int) -> Iterator[int]:
 
 
 def running(module: str) -> list[int]:
-    """The children of ours that do something of a module: each is a fork of one that is kept."""
+    """The children of ours that do something of a module, kept ones that wait for work not among them."""
     result = []
     for number in below(os.getpid()):
         with suppress(OSError):
             parent = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1]
-            if all(
-                f"\0{module}".encode() in Path(f"/proc/{process}/cmdline").read_bytes() for process in (number, parent)
-            ):
+            own, above = (Path(f"/proc/{process}/cmdline").read_bytes() for process in (number, parent))
+            is_kept = own.rstrip(b"\0").rpartition(b"\0")[2].isdigit() and own != above
+            if f"\0{module}".encode() in own and not is_kept:
                 result.append(number)
     return result
 
