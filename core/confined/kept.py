@@ -166,8 +166,8 @@ class _Kept:
                 if parent.is_alive():
                     return parent
                 parent.end()
-            start = self._starter.submit(_Parent, name)
-        return start.result()
+            starting = self._starter.submit(_Parent, name)
+        return starting.result()
 
     def _give_back(self, parent: _Parent | None, is_done: bool) -> None:
         with self._lock:

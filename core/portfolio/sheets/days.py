@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from core.portfolio.cells.dates import month_of_name
 from core.portfolio.cells.parsing import key
 
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH: Final = (
-    rf"(?P<month>{'|'.join(_MONTHS)})(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?\.?"
-)  # fmt: skip
+    r"(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?\.?"
+)
 _DATED: Final = re.compile(
     rf"(?<![a-z0-9])(?:(?:(?P<day>\d{{1,2}})[\s._-]*)?{_MONTH}[\s._'-]*(?P<year>20\d\d|\d\d)"
     r"|(?P<y>20\d\d)[._-]?(?P<m>0[1-9]|1[0-2])(?:[._-]?(?P<d>[0-3]\d))?)(?![0-9])",
@@ -47,7 +47,7 @@ def stated_day(text: str) -> StatedDay | None:
     year, month = parts.get("year") or parts.get("y"), parts.get("m")
     if parts.get("quarter"):
         month = str(3 * int(parts["quarter"]))
-    number = int(month) if month else _MONTHS.index(parts["month"].lower()) + 1
+    number = int(month) if month else month_of_name(parts["month"])
     stem = key(text[: match.start()] + " " + text[match.end() :])
     day = (int(year) % 100 if year else 0, number, int(parts.get("day") or parts.get("d") or 0))
     return StatedDay(stem, year is not None, day)

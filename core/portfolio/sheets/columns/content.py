@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from core.grid.column import Column
 from core.grid.sheet import Sheet
 from core.portfolio.cells import parsing
+from core.portfolio.cells.dates import month_of_name
 from core.portfolio.cells.flags import FLAG_DENIALS, FLAG_WORDS
 from core.portfolio.cells.identifiers import is_sound
 from core.portfolio.cells.parsing import BLANK, BOOLEAN, DATE, NUMBER, TEXT, decode, key
@@ -357,7 +358,6 @@ def _as_values(
 
 _YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _MONTH: Final = re.compile("jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec", re.IGNORECASE)
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _SHORT_YEAR: Final = re.compile(r"(\d\d)\s*$")
 _DAYS_OF_YEAR: Final = 365.25
 _MIDDLE: Final = 182.0
@@ -372,7 +372,7 @@ def day_of(text: str) -> float:
         return float("nan")
     count = int(year[0]) - 1900 if year else 100 + int(short[1]) if short else 0
     month = _MONTH.search(text)
-    within = _MIDDLE if month is None else _MONTHS.index(month[0].lower()) * _DAYS_OF_YEAR / 12
+    within = _MIDDLE if month is None else (month_of_name(month[0]) - 1) * _DAYS_OF_YEAR / 12
     return count * _DAYS_OF_YEAR + within
 
 
