@@ -46,6 +46,7 @@ setup: .venv/.ready ## the virtual environment: what the service needs, compiled
 	@touch $@
 
 .venv/.docs: pyproject.toml .constraints.txt | .venv/.ready
+	@$(BIN)/python -c 'import sys; sys.exit("The guide and the tests want Python 3.11.5 or newer: set PYTHON" if sys.version_info < (3, 11, 5) else 0)'
 	@$(call extra,docs) >.venv/docs.txt
 	$(call install,--requirement .venv/docs.txt)
 	@touch $@
