@@ -25,7 +25,8 @@ def work(order: str) -> dict[str, object]:
         case "answer":
             from core.confined import here
             return {
-                "environment": sorted(os.environ), "session": os.getsid(0), "confined": here.confined
+                "environment": sorted(os.environ), "session": os.getsid(0), "confined": here.confined,
+                "leaders": [os.getpid(), os.getppid()]
             }
         case "process":
             seen.append(order)

@@ -102,6 +102,7 @@ def test_the_answer_comes_from_a_session_of_its_own_without_our_environment(
     lines = answer("answer")
     assert set(lines["environment"]) <= {"PYTHONPATH", "OPENBLAS_NUM_THREADS", "LC_CTYPE"}
     assert lines["session"] != os.getsid(0)
+    assert lines["session"] in lines["leaders"]
     assert lines["confined"] is True
 
 
