@@ -116,6 +116,14 @@ class Service:
         self._process.wait()
         self.wait_gone()
 
+    def end_all(self) -> None:
+        """SIGKILL whatever is left of it, and collect its first process, which nobody else does."""
+        send(self.processes(), signal.SIGKILL)
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        self.wait_gone()
+
     def wait_gone(self) -> None:
         """No process of the service is left."""
         wait_until(lambda: not self.processes(), seconds=END_SECONDS, what=f"the end of {self.processes()}")
@@ -188,8 +196,7 @@ def served(*, folder: Path | None = None, **settings: str) -> Iterator[Service]:
         else:
             service.stop()
         finally:
-            send(service.processes(), signal.SIGKILL)
-            service.wait_gone()
+            service.end_all()
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
