@@ -77,6 +77,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: (item.path.relative_to(ROOT).parts[1] == "core", item.path.name != "test_image.py"))
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say why each test failed that was run once more, whatever became of it."""
+    for report in terminalreporter.getreports("rerun"):
+        terminalreporter.section(f"run once more: {report.nodeid}")
+        terminalreporter.write_line(report.longreprtext[-FIRST_FAILURE_MAX:])
+
+
+FIRST_FAILURE_MAX = 4_000
+"""Characters of a failure, its last ones."""
+
 PASSWORD = "Correct-Horse-7"
 READY_SECONDS = 60.0
 ROOT = Path(__file__).parents[1]
