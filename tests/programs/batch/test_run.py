@@ -26,7 +26,7 @@ Cushion = Callable[..., CompletedProcess[str]]
 Refusal = Callable[..., str]
 Starter = Callable[..., Popen[str]]
 
-DATA = Path(__file__).parents[4] / "../shared/data"
+DATA = Path(__file__).parents[3] / "../shared/data"
 NOW = ("--now", "2026-04-15")
 RESULTS = ("results.csv", "summary.html")
 

@@ -17,7 +17,7 @@ from service.commands import cli, demo
 from service.commands.cli import COMMANDS
 from service.commands.refusal import Refused
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 class Demo(NamedTuple):
