@@ -1,12 +1,12 @@
 """The program that a confined child runs.
 
-`python -m core.confined.child NAME`, started by `core.confined.run` only. With PARENT behind it (`core.confined.kept`)
-each fork is such a child, for a pair of pipes that come through the standard input.
+`python -m core.confined.child NAME`, started by `core.confined.run` only. With SETTINGS and PARENT behind it
+(`core.confined.kept`) each fork is such a child, for a pair of pipes that come through the standard input.
 
 NAME is the dotted name of what does the work, and its module is all that is imported. A function takes an order, whose
 type its parameter `order` states, and the folder that it may write, if there is one; it is called once. A class is made
-with the settings, and then called with the bytes of order after order; it gives those of the answer, and whether
-another order can follow. Where `renews` is among the limits, its caller has a fresh fork follow one that says no.
+with the settings, before any fork, and then called with the bytes of order after order; it gives those of the answer,
+and whether another order can follow.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import sys
 from collections.abc import Callable
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NoReturn, get_type_hints
+from typing import Any, BinaryIO, Final, get_type_hints
 
 import msgspec
 
@@ -38,33 +38,33 @@ _PR_SET_PDEATHSIG: Final = 1
 """The option of Linux' prctl that asks for a signal at the parent's death, as <linux/prctl.h> numbers it."""
 
 
-def main(name: str, parent: str | None = None) -> None:
+def main(name: str, settings: str = "{}", parent: str | None = None) -> None:
     """Work under the limits until no more orders come."""
     here.confined = True
     if parent is not None:
         die_with(int(parent))
-        work = named(name)
+        work, stays = _load(name, msgspec.json.decode(settings))
         _fork_children()
     orders, answers = _channel()
-    # Unbuffered: what stands behind the line is for the worker, which may be a fork of this process.
-    limits = msgspec.json.decode(orders.raw.readline(), type=ChildLimits)  # type: ignore[attr-defined]
+    limits = msgspec.json.decode(orders.readline(), type=ChildLimits)
     if parent is None:
         die_with(limits.parent)
-        work = named(name)  # before it is confined: then only packages that are loaded already can be used
-    stays = isinstance(work, type)
-    if stays:
-        work = work(**limits.settings)
-    if limits.renews:
-        _fork_workers()
-    _confine(limits)
+        work, stays = _load(name, limits.settings)
+    _confine(limits)  # from here on only packages that are loaded already can be used
     goes_on = True
-    while (goes_on or limits.renews) and (head := orders.read(HEAD.size)):
+    while goes_on and (head := orders.read(HEAD.size)):
         order = orders.read(HEAD.unpack(head)[1])
         answer, goes_on = work(order) if stays else (_outcome(work, order, limits), False)
         answers.write(HEAD.pack(goes_on, len(answer)))
         answers.write(answer)
         answers.flush()
     os._exit(0)  # an orderly end of the interpreter takes 15 ms, and nothing is left to be saved
+
+
+def _load(name: str, settings: dict[str, int]) -> tuple[Any, bool]:
+    """Return what does the work, and whether it stays for order after order."""
+    work = named(name)
+    return (work(**settings), True) if isinstance(work, type) else (work, False)
 
 
 def _fork_children() -> None:
@@ -109,37 +109,6 @@ def _code_of(child: int, caller: socket.socket, ends: socket.socket) -> int:
             return os.waitstatus_to_exitcode(status)
     os.kill(child, signal.SIGKILL)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-def _fork_workers() -> None:
-    """Return in a fresh fork of this process for each worker.
-
-    This process reads no order and is not confined. When its caller sends SIGUSR1 it kills the worker and forks the
-    next one, which takes 5 ms where a start takes 500: no worker has a say in that. With a worker that ends by itself
-    it ends in the same way.
-    """
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    own, signals = os.getpid(), {signal.SIGUSR1, signal.SIGCHLD}
-    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
-    while True:
-        worker = os.fork()
-        if worker == 0:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
-            die_with(own)
-            return
-        while signal.sigwait(signals) == signal.SIGCHLD:
-            ended, status = os.waitpid(worker, os.WNOHANG)
-            if ended:
-                _end_as(os.waitstatus_to_exitcode(status))
-        os.kill(worker, signal.SIGKILL)
-        os.waitpid(worker, 0)
-
-
-def _end_as(code: int) -> NoReturn:
-    """End as a worker did: with its exit code, or by its signal."""
-    if code < 0:
-        os.kill(os.getpid(), -code)
-    os._exit(abs(code))
 
 
 def _channel() -> tuple[BufferedReader, BinaryIO]:

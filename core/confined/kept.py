@@ -17,6 +17,8 @@ from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import BinaryIO, Final
 
+import msgspec
+
 from core.confined import run
 from core.confined.run import ENDING_SECONDS, Child, ChildProcess, start
 from core.confined.wire import ENDED, ChildLimits
@@ -25,14 +27,18 @@ KEPT_MAX: Final = 6
 """Children that wait, of all kinds: each takes 10 to 25 MB. The one that has waited longest is ended first."""
 
 
-class _Parent:
-    """A child that is kept, for one thread at a time."""
+class ChildParent:
+    """A child that is kept, for one thread at a time.
 
-    def __init__(self, name: str) -> None:
+    It ends with the thread that started it.
+    """
+
+    def __init__(self, name: str, settings: dict[str, int] | None = None) -> None:
+        """Start one for what has this dotted name; a class is made with the settings."""
         self.name = name
         self.channel, standard_input = socket.socketpair()
         try:
-            arguments = (name, str(os.getpid()))
+            arguments = (name, msgspec.json.encode(settings or {}).decode(), str(os.getpid()))
             self._popen = start(
                 *arguments, stdin=standard_input.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
@@ -43,7 +49,18 @@ class _Parent:
             standard_input.close()
         self.pid = self._popen.pid
 
+    def fork(self, limits: ChildLimits) -> Child:
+        """Return a fork of it, once the one before has ended.
+
+        Where a fork does not end by itself, as it should, this is ended with it.
+
+        Raises:
+            OSError: it has ended, or the system has no more to give.
+        """
+        return _Fork(self, limits)
+
     def is_alive(self) -> bool:
+        """Return whether there can be another fork."""
         return self._popen.poll() is None
 
     def code(self) -> int:
@@ -54,18 +71,20 @@ class _Parent:
             return -signal.SIGKILL
 
     def kill(self) -> None:
+        """End it at once."""
         self._popen.kill()
 
     def end(self) -> None:
+        """End it, its fork with it, and take back what belongs to it."""
         self.kill()
         self._popen.wait()
         self.channel.close()
 
 
-class _Fork:
+class _ForkProcess:
     """A fork of it, as `subprocess.Popen` has a process."""
 
-    def __init__(self, parent: _Parent) -> None:
+    def __init__(self, parent: ChildParent) -> None:
         self._parent, self.pid = parent, parent.pid
         self._code: int | None = None
         orders, write = os.pipe()
@@ -111,30 +130,23 @@ class _Fork:
         return self._code
 
 
-class _LentChild(Child):
-    def __init__(self, parent: _Parent, limits: ChildLimits) -> None:
+class _Fork(Child):
+    def __init__(self, parent: ChildParent, limits: ChildLimits) -> None:
         self._parent = parent
-        self.is_done = False
-        """Whether it ended as it should, so that its parent can be kept."""
         super().__init__(parent.name, limits)
 
     def _process(self, name: str, errors: int) -> ChildProcess:
-        return _Fork(self._parent)
-
-    def renew(self) -> None:
-        """Wait for its end, which follows the answer."""
-        with suppress(subprocess.TimeoutExpired):
-            self.is_done = self._child.wait(ENDING_SECONDS) == 0
-        self.end()
+        return _ForkProcess(self._parent)
 
     def end(self) -> None:
-        if not self.ended:
-            super().end()
+        super().end()
+        if not self.is_done:
+            self._parent.end()
 
 
 class _Kept:
     def __init__(self) -> None:
-        self._waiting: list[_Parent] = []
+        self._waiting: list[ChildParent] = []
         self._lock = Lock()
         self._lent = 0
         self._closed = False
@@ -143,38 +155,37 @@ class _Kept:
 
     @contextmanager
     def lend(self, name: str, limits: ChildLimits) -> Iterator[Child]:
-        parent, is_done = None, False
+        parent = None
         with self._lock:
             self._lent += 1
         try:
             parent = self._parent(name)
-            child = _LentChild(parent, limits)
+            child = parent.fork(limits)
             try:
                 yield child
             finally:
                 child.end()
-                is_done = child.is_done
         finally:
-            self._give_back(parent, is_done)
+            self._give_back(parent)
 
-    def _parent(self, name: str) -> _Parent:
+    def _parent(self, name: str) -> ChildParent:
         with self._lock:
             if self._closed:  # work that outlasts us has a child of its own
-                return _Parent(name)
+                return ChildParent(name)
             for parent in [parent for parent in self._waiting if parent.name == name]:
                 self._waiting.remove(parent)
                 if parent.is_alive():
                     return parent
                 parent.end()
-            starting = self._starter.submit(_Parent, name)
+            starting = self._starter.submit(ChildParent, name)
         return starting.result()
 
-    def _give_back(self, parent: _Parent | None, is_done: bool) -> None:
+    def _give_back(self, parent: ChildParent | None) -> None:
         with self._lock:
             self._lent -= 1
-            over = [] if parent is None or is_done else [parent]
-            if parent is not None and is_done:
-                self._waiting.append(parent)
+            over: list[ChildParent] = []
+            if parent is not None:
+                (self._waiting if parent.is_alive() else over).append(parent)
             while len(self._waiting) > (0 if self._closed else KEPT_MAX):
                 over.append(self._waiting.pop(0))
         self._end(over)
@@ -185,7 +196,7 @@ class _Kept:
             waiting, self._waiting = self._waiting, []
         self._end(waiting)
 
-    def _end(self, parents: Iterable[_Parent]) -> None:
+    def _end(self, parents: Iterable[ChildParent]) -> None:
         for parent in parents:
             parent.end()
         with self._lock:

@@ -41,9 +41,6 @@ _FROM_OUTSIDE: Final = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT,
 """Signals that no crash and no limit of ours sends."""
 ENDING_SECONDS: Final = 2.0
 """How long a child that closed its answers' channel may take to be gone."""
-_RENEWING_SECONDS: Final = 10.0
-"""How long a fresh fork may take to be there."""
-_RENEWED_LOOK_SECONDS: Final = 0.001
 ERRORS_BYTES_MAX: Final = 64 * 1024
 """Of what a child writes to its standard error; a pipe holds no more, and what comes after is lost."""
 ERRORS_SHOWN: Final = 2_000
@@ -240,9 +237,10 @@ class Child:
         os.set_blocking(self._orders.fileno(), False)
         _widen(self._orders.fileno())
         self._unsent = msgspec.json.encode(limits) + b"\n"
-        self._renews = limits.renews
         self._is_killed = False
         self.ended = False
+        self.is_done = False
+        """Whether it ended by itself, as it should."""
 
     def _process(self, name: str, errors: int) -> ChildProcess:
         return start(name, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
@@ -276,39 +274,18 @@ class Child:
             self.end()
             raise
         if not stays:
-            self.renew()
+            self.finish()
         return answer
 
-    def renew(self) -> None:
-        """Have a fresh fork answer from here on, if the child has forks; else end it.
+    def finish(self) -> None:
+        """Let the child end by itself, as it does where no order follows.
 
-        The worker is killed, whatever it is doing, and nothing that it wrote is read any more.
+        One that does not is ended.
         """
-        old = self._worker() if self._renews else None
-        if old is None:
-            self.end()
-            return
-        end = time.monotonic() + _RENEWING_SECONDS
-        with suppress(ProcessLookupError):
-            os.kill(self._child.pid, signal.SIGUSR1)
-        while self._worker() in (None, old):
-            if time.monotonic() > end or not self.is_alive():
-                self.end()
-                return
-            time.sleep(_RENEWED_LOOK_SECONDS)
-        os.set_blocking(self._answers.fileno(), False)
-        with suppress(BlockingIOError):
-            while os.read(self._answers.fileno(), _PART_BYTES):
-                pass
-        os.set_blocking(self._answers.fileno(), True)
-
-    def _worker(self) -> int | None:
-        """Return the process that answers; None where the system does not say."""
-        try:
-            listed = Path(f"/proc/{self._child.pid}/task/{self._child.pid}/children").read_text()
-        except OSError:
-            return None
-        return int(listed.split()[0]) if listed.strip() else None
+        self._orders.close()
+        with suppress(subprocess.TimeoutExpired):
+            self.is_done = self._child.wait(ENDING_SECONDS) == 0
+        self.end()
 
     def _exchange(
         self, unsent: deque[memoryview], seconds_max: float, stop: threading.Event | None

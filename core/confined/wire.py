@@ -33,9 +33,6 @@ class ChildLimits(Struct, frozen=True, kw_only=True):
     """The folder that it may write."""
     refusals: tuple[str, ...] = ()
     """Exceptions, by dotted name, that refuse what was given; any other is a crash."""
-    renews: bool = False
-    """Whether the worker of a child that stays may be replaced by a fresh fork of what it was before it was confined
-    and took any order: by `Child.renew`, and where it says that no order can follow."""
     settings: dict[str, int] = {}
     """What a child that stays is made with."""
 

@@ -1,7 +1,7 @@
-"""The confined child of a thread, which reads one month after another.
+"""The confined children of a thread: one at a time reads month after month.
 
-It reads at most 100 files. Files are copied into a folder that it may read, and hashed on the way: what was hashed is
-what it reads.
+Each is a fork of a child that has loaded what the steps need, and reads at most 100 files. Files are copied into a
+folder that it may read, and hashed on the way: what was hashed is what it reads.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import msgspec
 from msgspec.structs import replace
 
 from core.batch.order import READER, READY, BatchOptions, MonthAnswer, MonthOrder, Seconds, StagedFile
+from core.confined.kept import ChildParent
 from core.confined.run import Child, ChildFailed, ChildOutOfMemory, ChildOutOfTime, outcome_of
 from core.confined.table import CALCULATING, GIGABYTE
 from core.confined.wire import ChildLimits
@@ -49,10 +50,10 @@ class StageRefused(MonthLost):
 
 
 class Reader:
-    """A staging folder and the child that reads it; for one thread."""
+    """A staging folder and the children that read it; for one thread."""
 
     def __init__(self) -> None:
-        """Make the folder; the child starts with the first order."""
+        """Make the folder; the first child starts with the first order."""
         temporary = Path(tempfile.gettempdir())
         for left in temporary.glob(f"{_FOLDER}*"):
             remove_if_abandoned(left, older_than_seconds=_ABANDONED_SECONDS)
@@ -62,6 +63,7 @@ class Reader:
         self._inbox, self.outbox = self._folder / "in", self._folder / "out"
         self._inbox.mkdir()
         self.outbox.mkdir()
+        self._parent: ChildParent | None = None
         self._child: Child | None = None
         self._settings: dict[str, int] = {}
         self._files = 0
@@ -111,33 +113,37 @@ class Reader:
             raise MonthLost(_reason(failure)) from failure
 
     def _asked(self, order: MonthOrder) -> MonthAnswer:
-        count = len(order.files) + (order.tape is not None)
-        if self._child is not None and not self._child.ended and self._files and self._files + count > FILES_A_CHILD:
-            self._child.renew()
-            self._files = 0
-        child = self._ready(order.options)
-        self._files += count
+        child = self._ready(order.options, len(order.files) + (order.tape is not None))
         try:
             return _answer(child.ask(msgspec.json.encode(order), MONTH_SECONDS_MAX, _stop))
         except (ChildFailed, OSError):
             child.end()
             raise
 
-    def _ready(self, options: BatchOptions) -> Child:
+    def _ready(self, options: BatchOptions, files: int) -> Child:
         settings = {"reports": int("report" in options.steps), "exports": int("export" in options.steps)}
-        if self._child is not None and not self._child.ended and settings == self._settings:
-            return self._child
-        if self._child is not None and not self._child.ended:
-            self._child.end()
+        if settings != self._settings:
+            self._end()
+        elif self._child is not None and self._files + files > FILES_A_CHILD:
+            self._child.finish()
+        if self._child is None or self._child.ended:
+            self._settings, self._files = settings, 0
+            self._child = self._fork()
+        self._files += files
+        return self._child
+
+    def _fork(self) -> Child:
         limits = ChildLimits(
             parent=os.getpid(),
             memory_bytes_max=MONTH_BYTES_MAX,
             reads=(str(self._inbox),),
             writes=str(self.outbox),
-            renews=True,
-            settings=settings,
         )
-        self._child, self._settings, self._files = Child(READER, limits), settings, 0
+        if self._parent is not None and self._parent.is_alive():
+            return self._parent.fork(limits)
+        self._end()
+        self._parent = ChildParent(READER, self._settings)
+        self._child = self._parent.fork(limits)
         started = _answer(self._child.ask(READY, START_SECONDS_MAX, _stop))
         for kind, seconds in started.seconds.items():
             self.seconds[kind] = self.seconds.get(kind, 0.0) + seconds
@@ -148,17 +154,17 @@ class Reader:
         seconds, self.seconds = self.seconds, {}
         return seconds
 
-    def kill(self) -> None:
-        """End the child, from whichever thread."""
-        if self._child is not None:
-            self._child.kill()
-
     def close(self) -> None:
         """End the child and remove the folder."""
-        if self._child is not None and not self._child.ended:
-            self._child.end()
+        self._end()
         shutil.rmtree(self._folder, ignore_errors=True)
         os.close(self._handle)
+
+    def _end(self) -> None:
+        if self._child is not None:
+            self._child.end()
+        if self._parent is not None:
+            self._parent.end()
 
     def _clear(self, folder: Path) -> None:
         for path in folder.iterdir():

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from core.confined.kept import keeping_children
+from core.confined.kept import ChildParent, keeping_children
 from core.confined.run import ERRORS_SHOWN, Child, ChildFailed, ChildKilled, ChildOutOfMemory, ChildOutOfTime, run
 from core.confined.wire import ChildLimits
 from tests.conftest import wait_until
@@ -60,6 +60,8 @@ def work(order):
                     if number > 2 and os.readlink(f"/proc/self/fd/{number}").startswith("pipe:"):
                         threading.Timer(0.05, os.write, (number, answer)).start()
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        case (b"stay", _, _):
+            os._exit = lambda code: time.sleep(60)
         case (b"print", _, _):
             print("a library that prints")
         case (b"errors", _, size):
@@ -223,62 +225,93 @@ def test_a_child_may_say_that_it_ends(child: Child) -> None:
     assert (child.is_alive(), child.ended) == (False, True)
 
 
-def worker_of(child: Child) -> int:
-    """The process that answers for a child that is renewed."""
-    pid = child._child.pid
-    (worker,) = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return int(worker)
+@pytest.fixture
+def parent(module: Callable[[str], str]) -> Iterator[ChildParent]:
+    new_parent = ChildParent(f"{module(STANDING)}.Work", {"turns": -1})
+    yield new_parent
+    new_parent.end()
 
 
 @pytest.fixture
-def renewed(module: Callable[[str], str]) -> Iterator[Child]:
-    limits = ChildLimits(parent=os.getpid(), memory_bytes_max=256 * MEGABYTE, renews=True, settings={"turns": -1})
-    new_child = Child(f"{module(STANDING)}.Work", limits)
-    yield new_child
-    new_child.end()
+def fork(parent: ChildParent) -> Iterator[Callable[[], Child]]:
+    """Makes the next fork of the parent."""
+
+    def next_fork() -> Child:
+        forks.append(parent.fork(ChildLimits(parent=os.getpid(), memory_bytes_max=256 * MEGABYTE)))
+        return forks[-1]
+
+    forks: list[Child] = []
+    yield next_fork
+    for child in forks:
+        child.end()
 
 
-def test_a_fresh_worker_follows_one_that_ends(renewed: Child) -> None:
-    assert renewed.ask(b"abc", 20) == b"cba"
-    first = worker_of(renewed)
-    assert renewed.ask(b"abcd", 20) == b"dcba"
-    assert worker_of(renewed) == first
+def worker_of(parent: ChildParent) -> int:
+    """The process that is the fork."""
+    (worker,) = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
+    return int(worker)
+
+
+def test_a_fresh_fork_follows_one_that_ends(parent: ChildParent, fork: Callable[[], Child]) -> None:
+    child = fork()
+    assert child.ask(b"abc", 20) == b"cba"
+    first = worker_of(parent)
+    assert child.ask(b"abcd", 20) == b"dcba"
+    assert worker_of(parent) == first
     for _ in range(3):
-        assert renewed.ask(b"last", 20) == b"last"
-        assert renewed.ask(b"memory", 20) == b"no memory", "each has its limits"
-    second = worker_of(renewed)
+        assert child.ask(b"last", 20) == b"last"
+        child = fork()
+        assert child.ask(b"memory", 20) == b"no memory", "each has its limits"
+    second = worker_of(parent)
     assert second != first
-    renewed.renew()
+    child.finish()
+    assert (child.is_alive(), child.ended, child.is_done) == (False, True, True)
     assert not Path(f"/proc/{first}").exists()
     assert not Path(f"/proc/{second}").exists()
-    assert renewed.ask(b"abc", 20) == b"cba"
-    assert (renewed.is_alive(), renewed.ended) == (True, False)
+    child = fork()
+    assert child.ask(b"abc", 20) == b"cba"
+    assert (parent.is_alive(), child.is_alive(), child.ended) == (True, True, False)
 
 
 @pytest.mark.parametrize(("order", "raised"), [(b"crash", ChildFailed), (b"killed", ChildKilled)])
-def test_a_worker_that_dies_is_its_childs_end(renewed: Child, order: bytes, raised: type[Exception]) -> None:
-    assert renewed.ask(b"last", 20) == b"last"
+def test_a_fork_that_dies_is_its_parents_end(
+    parent: ChildParent, fork: Callable[[], Child], order: bytes, raised: type[Exception]
+) -> None:
+    assert fork().ask(b"last", 20) == b"last"
+    child = fork()
     with pytest.raises(raised) as caught:
-        renewed.ask(order, 20)
+        child.ask(order, 20)
     assert type(caught.value) is raised
-    assert renewed.ended
+    assert child.ended
+    assert not parent.is_alive()
 
 
-def test_a_worker_cannot_answer_for_the_next(renewed: Child) -> None:
+def test_a_fork_cannot_answer_for_the_next(parent: ChildParent, fork: Callable[[], Child]) -> None:
     """What it wrote beside its answer is not read, and it cannot stay."""
-    assert renewed.ask(b"twice abc", 20) == b"cba eciwt"
-    first = worker_of(renewed)
+    child = fork()
+    assert child.ask(b"twice abc", 20) == b"cba eciwt"
+    first = worker_of(parent)
     time.sleep(0.5)
-    renewed.renew()
+    child.finish()
     assert not Path(f"/proc/{first}").exists()
-    assert renewed.ask(b"abc", 20) == b"cba"
+    assert fork().ask(b"abc", 20) == b"cba"
 
 
-def test_a_worker_ends_with_its_child(renewed: Child) -> None:
-    assert renewed.ask(b"abc", 20) == b"cba"
-    worker = Path(f"/proc/{worker_of(renewed)}")
-    renewed.kill()
-    wait_until(lambda: not worker.exists() or " Z " in (worker / "stat").read_text(), what="the worker's end")
+def test_a_fork_that_does_not_end_is_ended_with_its_parent(parent: ChildParent, fork: Callable[[], Child]) -> None:
+    child = fork()
+    assert child.ask(b"stay", 20) == b"yats"
+    worker = worker_of(parent)
+    child.finish()
+    assert (child.ended, child.is_done) == (True, False)
+    assert not Path(f"/proc/{worker}").exists()
+    assert not parent.is_alive()
+
+
+def test_a_fork_ends_with_its_parent(parent: ChildParent, fork: Callable[[], Child]) -> None:
+    assert fork().ask(b"abc", 20) == b"cba"
+    worker = Path(f"/proc/{worker_of(parent)}")
+    parent.kill()
+    wait_until(lambda: not worker.exists() or " Z " in (worker / "stat").read_text(), what="the fork's end")
 
 
 def test_an_order_that_takes_too_long_ends_the_child(child: Child) -> None:

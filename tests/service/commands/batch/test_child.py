@@ -46,9 +46,13 @@ def order(reader: Reader, book: Path) -> MonthOrder:
     )
 
 
+def parent_of(reader: Reader) -> int:
+    assert reader._parent is not None
+    return reader._parent.pid
+
+
 def worker_of(reader: Reader) -> int:
-    assert reader._child is not None
-    pid = reader._child._child.pid
+    pid = parent_of(reader)
     return int(Path(f"/proc/{pid}/task/{pid}/children").read_text())
 
 
@@ -63,13 +67,15 @@ def test_what_is_hashed_is_what_is_read(reader: Reader, book: Path) -> None:
 
 def test_a_fresh_child_comes_after_so_many_files(reader: Reader, book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child, "FILES_A_CHILD", 2)
-    workers = []
+    workers, parents = [], set()
     for _ in range(5):
         reader.ask(order(reader, book))
         workers.append(worker_of(reader))
+        parents.add(parent_of(reader))
     first, second, third = workers[0], workers[2], workers[4]
     assert workers == [first, first, second, second, third]
     assert len({first, second, third}) == 3
+    assert len(parents) == 1, "what the steps need is loaded once"
 
 
 def test_a_child_sees_the_files_of_one_month(reader: Reader, book: Path) -> None:
