@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +50,12 @@ def running(module: str) -> list[int]:
     result = []
     for number in below(os.getpid()):
         with suppress(OSError):
+            own = Path(f"/proc/{number}/cmdline").read_bytes()
+            if f"\0{module}".encode() not in own:
+                continue
             parent = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1]
-            own, above = (Path(f"/proc/{process}/cmdline").read_bytes() for process in (number, parent))
-            is_kept = own.rstrip(b"\0").rpartition(b"\0")[2].isdigit() and own != above
-            if f"\0{module}".encode() in own and not is_kept:
+            is_fork = own == Path(f"/proc/{parent}/cmdline").read_bytes()
+            if is_fork or not own.rstrip(b"\0").rpartition(b"\0")[2].isdigit():
                 result.append(number)
     return result
 
@@ -67,6 +70,8 @@ def killing(module: str, *, most: int) -> Iterator[list[int]]:
     stop = threading.Event()
 
     def look() -> None:
+        with suppress(PermissionError):  # a fork is done in 20 ms, in which a busy machine may not let us look
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), -15)
         while not stop.is_set() and len(ended) < most:
             for number in running(module):
                 if number not in ended:
@@ -182,7 +187,9 @@ def test_an_upload_whose_probe_is_killed_is_not_called_damaged(
     The log tells why and where.
     """
     workbook = xlwt.Workbook()
-    workbook.add_sheet("S").write(0, 0, 1.0)
+    sheet = workbook.add_sheet("S")
+    for row, column in product(range(20_000), range(6)):
+        sheet.write(row, column, 1.0)
     path = tmp_path / "book.xls"
     workbook.save(str(path))
     with stack.another_api() as url:
