@@ -42,6 +42,8 @@ ROWS_TRIED_MAX: Final = 2_000_000
 Run = Callable[[Portfolio], Results]
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.int64]
+Pairs = tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]]
+"""Rows of the earlier file, and the row of the later one that is the same loan as each."""
 
 _PAR: Final = frozenset(("par_value", "unfunded"))
 _PRICES: Final = frozenset(("price", "purchase_price"))
@@ -131,6 +133,8 @@ def movements(
     *,
     definition: Definition | None = None,
     loans_tried: int = LOANS_TRIED_MAX,
+    is_largest_enough: bool = False,
+    pairs: Pairs | None = None,
 ) -> list[Movement]:
     """Split the change of every test that `run` measures on both portfolios.
 
@@ -143,21 +147,24 @@ def movements(
         run: the tests of one portfolio, such as `run_suite` with a deal's definition and thresholds.
         definition: whose amounts and corrections hold for the files as they are, whatever is mixed of the two.
         loans_tried: loans of a part whose change is applied alone, those of the most par first.
+        is_largest_enough: whether loans are tried only for parts that move some test most; the other parts have none.
+        pairs: rows of both files that are one loan, where a reconciliation of the two has told already.
 
     Raises:
         ReconcileError: more loans than a reconciliation takes.
     """
     if definition is not None:
         before, after = with_stated(before, definition), with_stated(after, definition)
-    mix = _Mix(before, after)
+    mix = _Mix(before, after, pairs)
     first, last = run(before), run(after)
-    figures, effects = [_figures(first)], []
-    state = mix.start
-    for part, state_after, rows in mix.steps():
-        effects.append(_effects(mix, state, part, mix.heaviest(rows, loans_tried), run, figures[-1]))
-        state = state_after
-        figures.append(_figures(run(mix.portfolio(state))))
-    figures.append(_figures(last))
+    steps = list(mix.steps())
+    states = [mix.start, *(state for _, state, _ in steps)]
+    figures = [_figures(first), *(_figures(run(mix.portfolio(state))) for state in states[1:]), _figures(last)]
+    tried = _largest_parts(figures) if is_largest_enough else frozenset(PARTS)
+    effects = [
+        _effects(mix, state, part, mix.heaviest(rows, loans_tried), run, before_part) if part in tried else {}
+        for state, before_part, (part, _, rows) in zip(states, figures, steps, strict=False)
+    ]
     names = {result.test_id: result.test_name for results in (first, last) for result in (*results, *results.skipped)}
     opens = [{each.test_id: _open(each) for each in results.skipped} for results in (first, last)]
     forms = {each.test_id: (each.unit, each.decimals) for each in (*first, *last)}
@@ -196,12 +203,30 @@ def _movement(test_id: str, name: str, figures: list[float | None], movers: list
     first, last = figures[0], figures[-1]
     if first is None or last is None:
         return Movement(test_id=test_id, test_name=name, before=first, after=last, change=None, parts=[])
-    parts, known = [], first
-    for part, figure, loans in zip(PARTS, figures[1:], [*movers, []], strict=True):
-        now = known if figure is None else figure  # a step that cannot be measured leaves its change to the next one
-        parts.append(Part(part, now - known, loans))
-        known = now
+    parts = [Part(part, change, loans) for (part, change), loans in zip(_changes(figures), [*movers, []], strict=True)]
     return Movement(test_id=test_id, test_name=name, before=first, after=last, change=last - first, parts=parts)
+
+
+def _changes(figures: Sequence[float | None]) -> list[tuple[PartName, float]]:
+    """Return what each part does to a test.
+
+    Args:
+        figures: the test's before the parts, and after each of them.
+    """
+    changes, known = list[tuple[PartName, float]](), figures[0] or 0.0
+    for part, figure in zip(PARTS, figures[1:], strict=True):
+        now = known if figure is None else figure  # a step that cannot be measured leaves its change to the next one
+        changes.append((part, now - known))
+        known = now
+    return changes
+
+
+def _largest_parts(figures: Sequence[Mapping[str, float]]) -> frozenset[PartName]:
+    """Return the parts that move some test most."""
+    ids = figures[0].keys() & figures[-1].keys()
+    changes = (_changes([figure.get(test_id) for figure in figures]) for test_id in ids)
+    largest = (max(each, key=lambda pair: abs(pair[1])) for each in changes)
+    return frozenset(part for part, change in largest if change)
 
 
 def _effects(
@@ -232,11 +257,60 @@ class _Column:
     values: Sequence[str] = ()
     """What the codes of a text column stand for."""
 
-    def of_earlier(self, rows: Rows) -> NDArray[Any]:
-        return _take(self.earlier, rows, self.blank)
+    def of_earlier(self, rows: _RowPick) -> NDArray[Any]:
+        return rows.take(self.earlier, self.blank)
 
-    def of_later(self, rows: Rows) -> NDArray[Any]:
-        return _take(self.later, rows, self.blank)
+    def of_later(self, rows: _RowPick) -> NDArray[Any]:
+        return rows.take(self.later, self.blank)
+
+
+ROWS_OF_STRETCH: Final = 1_000
+"""Rows that follow each other, on average, from which copying stretches of a column is faster than picking rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class _RowPick:
+    """Rows that are taken of many columns, the row -1 as a blank.
+
+    Where they follow each other they are copied as stretches.
+    """
+
+    rows: Rows
+    blanks: Rows
+    stretches: list[slice]
+    """Empty where there are too many to be worth it."""
+
+    @classmethod
+    def of(cls, rows: Rows) -> _RowPick:
+        blanks, rows = np.flatnonzero(rows < 0), np.maximum(rows, 0)
+        starts = np.flatnonzero(np.diff(rows, prepend=-2) != 1)
+        if len(starts) > 1 + len(rows) // ROWS_OF_STRETCH:
+            return cls(rows, blanks, [])
+        first, counts = rows[starts], np.diff(starts, append=len(rows))
+        return cls(rows, blanks, [slice(*pair) for pair in zip(first.tolist(), (first + counts).tolist(), strict=True)])
+
+    def take(self, column: NDArray[Any] | None, blank: Any) -> NDArray[Any]:
+        """Return the values of the rows, blanks without the column.
+
+        They are a view of the column where that is enough.
+        """
+        if column is None or not len(column):
+            return np.full(len(self.rows), blank)
+        if not self.stretches:
+            values = column[self.rows]
+        elif len(self.stretches) == 1:
+            values = column[self.stretches[0]]
+        else:
+            values = np.concatenate([column[stretch] for stretch in self.stretches])
+        return _with_values(values, self.blanks, blank)
+
+
+def _with_values(values: NDArray[Any], places: Rows, others: Any) -> NDArray[Any]:
+    """Return the values with others in some places; a view stays as it is."""
+    if len(places):
+        values = values if values.base is None else values.copy()
+        values[places] = others
+    return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,34 +318,22 @@ class _Sources:
     """Which rows of the two files the loans of a state have some fields from."""
 
     most_are_later: bool
-    most: Rows
+    most: _RowPick
     """The rows of the file that most loans have them from; any row for the loans of `few`."""
     few: Rows
     """The loans that have them from the other file, and its rows."""
-    few_rows: Rows
+    few_rows: _RowPick
 
     @classmethod
     def of(cls, is_later: Mask, earlier: Rows, later: Rows) -> _Sources:
-        if 2 * np.count_nonzero(is_later) > len(is_later):
-            few = np.flatnonzero(~is_later)
-            return cls(True, later, few, earlier[few])
-        few = np.flatnonzero(is_later)
-        return cls(False, earlier, few, later[few])
+        most_are_later = 2 * int(np.count_nonzero(is_later)) > len(is_later)
+        most, rest = (later, earlier) if most_are_later else (earlier, later)
+        few = np.flatnonzero(is_later != most_are_later)
+        return cls(most_are_later, _RowPick.of(most), few, _RowPick.of(rest[few]))
 
     def take(self, column: _Column) -> NDArray[Any]:
         most, rest = (column.later, column.earlier)[:: 1 if self.most_are_later else -1]
-        values = np.full(len(self.most), column.blank) if most is None or not len(most) else most[self.most]
-        values[self.few] = _take(rest, self.few_rows, column.blank)
-        return values
-
-
-def _take(column: NDArray[Any] | None, rows: Rows, blank: Any) -> NDArray[Any]:
-    """Return the values of some rows; blank for the row -1, and without the column."""
-    if column is None or not len(column):
-        return np.full(len(rows), blank)
-    values = column[rows]
-    values[rows < 0] = blank
-    return values
+        return _with_values(self.most.take(most, column.blank), self.few, self.few_rows.take(rest, column.blank))
 
 
 class _Mix:
@@ -280,9 +342,9 @@ class _Mix:
     Those of the earlier one, then those that are new.
     """
 
-    def __init__(self, before: Portfolio, after: Portfolio) -> None:
+    def __init__(self, before: Portfolio, after: Portfolio, pairs: Pairs | None = None) -> None:
         self._before, self._after = self.sides = before, after
-        theirs, ours = reconcile(before, after, ("missing_loan",)).pairs
+        theirs, ours = pairs or reconcile(before, after, ("missing_loan",)).pairs
         of_after = np.full(before.row_count, -1, np.int64)
         of_after[theirs] = ours
         is_new = np.ones(after.row_count, np.bool_)
@@ -293,6 +355,7 @@ class _Mix:
         self._columns: dict[tuple[str, str], _Column] = {}
         self._mixed: dict[tuple[str, str], tuple[Mask, Mask | None, NDArray[Any]]] = {}
         self._sources_known: dict[PartName, tuple[Mask, Mask | None, _Sources]] = {}
+        self._of_before, self._of_after = _RowPick.of(self._row_before), _RowPick.of(self._row_after)
         self.is_new, self.is_gone = self._row_before < 0, self._row_after < 0
         self.start = _State(~self.is_new)
 
@@ -337,8 +400,11 @@ class _Mix:
         """Those of the loans with the most par on either day, as many as are tried."""
         count = max(LOANS_SHOWN, min(most, ROWS_TRIED_MAX // max(1, len(self.is_new))))
         earlier, later = (np.abs(np.nan_to_num(side[rows])) for side in self._sides("numbers", "par_value"))
-        order = np.argsort(-np.maximum(earlier, later), kind="stable")
-        return [int(row) for row in rows[order[:count]]]
+        par = -np.maximum(earlier, later)
+        if len(par) > count:
+            largest = np.flatnonzero(par <= np.partition(par, count - 1)[count - 1])
+            rows, par = rows[largest], par[largest]
+        return [int(row) for row in rows[np.argsort(par, kind="stable")[:count]]]
 
     def named(self, row: int) -> tuple[str, str | None]:
         """Return the borrower of a loan and its identifier."""
@@ -379,7 +445,7 @@ class _Mix:
         Blank where one does not have it.
         """
         column = self._column(kind, target)
-        return column.of_earlier(self._row_before), column.of_later(self._row_after)
+        return column.of_earlier(self._of_before), column.of_later(self._of_after)
 
     def portfolio(self, state: _State) -> Portfolio:
         """Return the loans of a state with the earlier file's notes, accounts and published tests.
@@ -419,7 +485,7 @@ class _Mix:
         after = self.with_rows(state, part, np.array([row]))
         if len(self.is_new) == 1:  # what is applied to it is applied to all
             return self.portfolio(after)
-        place, at = int(np.count_nonzero(state.kept[:row])), self._row_after[[row]]
+        place, at = int(np.count_nonzero(state.kept[:row])), _RowPick.of(self._row_after[[row]])
 
         def edited(kind: str, target: str, values: Any) -> Any:
             codes = values.codes if isinstance(values, Names) else values

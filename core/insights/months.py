@@ -61,6 +61,8 @@ def moved(study: Study) -> Iterator[StudyFinding]:
             run,
             definition=study.subject.definition,
             loans_tried=LOANS_TRIED,
+            is_largest_enough=True,
+            pairs=study.pairs,
         )
         by_test = {movement.test_id: movement for movement in movement_list}
     then = {each.test_id: each for each in before}

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from core.compliance.measures import Pool
 from core.compliance.measuring import pools_of
 from core.compliance.result import Results, TestResult
+from core.deals.movements import Pairs
 from core.definition.terms import SUITE_TESTS
 from core.insights.changes import defaulted, downgraded
 from core.insights.columns import Columns
@@ -110,10 +111,22 @@ class Study:
         if not pools:
             return None
         earlier = Columns(pools[0])
-        theirs, ours = reconcile(previous.portfolio, self.subject.portfolio, ("missing_loan",)).pairs
+        assert self.pairs is not None
+        theirs, ours = self.pairs
         earlier.pair[theirs], self.columns.pair[ours] = ours, theirs
         earlier.other_month, self.columns.other_month = self.columns, earlier
         return earlier
+
+    @cached_property
+    def pairs(self) -> Pairs | None:
+        """Rows of the month before, and the newest rows of the same loans.
+
+        None without such a month.
+        """
+        previous = self.subject.previous
+        if previous is None:
+            return None
+        return reconcile(previous.portfolio, self.subject.portfolio, ("missing_loan",)).pairs
 
     @cached_property
     def before(self) -> Results | None:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.compliance.run import run_suite
-from core.deals.movements import _KINDS, LOANS_SHOWN, PARTS, Movement, _Mix, movements
+from core.deals.movements import _KINDS, LOANS_SHOWN, PARTS, Movement, _Mix, _RowPick, movements
 from core.definition import parse
 from core.generate import generate
 from core.grid._intern import intern
@@ -22,6 +22,7 @@ from core.grid.column import Text
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact, Facts, FactSubject
 from core.portfolio.model.portfolio import Amortization, Deal, Names, Strings, Tranches
+from core.reconciliation import reconcile
 from tests.core.compliance.conftest import portfolio_of
 
 Columns = dict[str, Any]
@@ -173,6 +174,36 @@ def test_fewer_loans_may_be_tried_and_the_parts_stay(story: Story, moved: dict[s
     assert sum(len(part.loans) for item in few.values() for part in item.parts) < sum(
         len(part.loans) for item in moved.values() for part in item.parts
     )
+
+
+def test_where_the_largest_part_is_enough_its_loans_are_those_of_all(story: Story, moved: dict[str, Movement]) -> None:
+    ids = ["ccc_bucket_pct", "average_rating_factor"]
+    pairs = reconcile(story.books[0], story.books[-1], ("missing_loan",)).pairs
+    run = partial(RUN, test_ids=ids)
+    largest = movements(story.books[0], story.books[-1], run, is_largest_enough=True, pairs=pairs)
+    assert [item.test_id for item in largest] == ids
+    tried = set()
+    for item in largest:
+        whole = moved[item.test_id].parts
+        assert [part.change for part in item.parts] == [part.change for part in whole]
+        weight = max(range(len(whole)), key=lambda at: abs(whole[at].change))
+        assert item.parts[weight].loans == whole[weight].loans != []
+        tried.add(whole[weight].part)
+    assert all(part.part in tried for item in largest for part in item.parts if part.loans)
+
+
+@pytest.mark.parametrize("stretch", [1, 4, 5_000])
+def test_rows_are_taken_as_they_are_one_by_one(stretch: int) -> None:
+    rng = np.random.default_rng(stretch)
+    starts = rng.integers(0, 9_000, 5_000 // stretch)
+    rows = (starts[:, None] + np.arange(stretch)).ravel()
+    rows[rng.integers(0, len(rows), 3)] = -1
+    column = rng.random(20_000)
+    for picked in (rows, rows[:1], rows[:0], np.arange(20_000), np.array([-1, 0, 1])):
+        expected = [np.nan if row < 0 else column[row] for row in picked]
+        np.testing.assert_array_equal(_RowPick.of(picked).take(column, np.nan), expected)
+        np.testing.assert_array_equal(_RowPick.of(picked).take(None, np.nan), np.full(len(picked), np.nan))
+    assert not np.isnan(column).any()
 
 
 def test_nothing_moves_between_a_book_and_itself_in_another_order(story: Story) -> None:
