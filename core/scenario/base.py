@@ -101,8 +101,10 @@ class Base:
         """The obligors with par, as the diversity score adds them up."""
         par, industry = self.obligors
         positive = np.flatnonzero(par > 0)
-        positive = positive[np.lexsort((par[positive], industry[positive]))]
+        positive = positive[np.argsort(par[positive])]  # of equals any may be first: only their par is read
         count = len(self.pool.tally.industry_par)
+        short = industry[positive].astype(np.min_scalar_type(count))  # numbers of two bytes are sorted by their digits
+        positive = positive[np.argsort(short, kind="stable")]
         start = np.searchsorted(industry[positive], np.arange(count + 1))
         return Units(par[positive], np.concatenate(([0.0], np.cumsum(par[positive]))), start)
 

@@ -12,6 +12,7 @@ from core.compliance.kernels import rounded
 from core.compliance.result import Results, Status
 from core.frames.brief import brief
 from core.portfolio.cells.checkpoint import checkpoint
+from core.scenario.holdings import TradeEffect
 from core.scenario.simulate import Simulator
 from core.scenario.trades import AMOUNT_MAX, Trade
 
@@ -70,8 +71,9 @@ def headroom(simulator: Simulator, trade: Trade) -> TradeRoom:
         TradeError: it cannot be made at all.
     """
     most = _most(simulator, trade)
+    trial = _Trial(simulator, [trade])
     amounts = (most * (step / STEPS) ** 2 for step in range(1, STEPS + 1))  # nearer to each other where they are small
-    at = [_seen(0.0, simulator.before), *(_run(simulator, [trade], amount) for amount in amounts)]
+    at = [_seen(0.0, simulator.before), *map(trial.run, amounts)]
     return TradeRoom(
         most=most,
         tests=[
@@ -81,7 +83,7 @@ def headroom(simulator: Simulator, trade: Trade) -> TradeRoom:
                 test_category=result.category,
                 status=result.status,
                 cushion=rounded(simulator.before.cushions[result.test_id]),
-                headroom=_first(simulator, trade, result.test_id, at),
+                headroom=_first(trial, result.test_id, at),
             )
             for result in simulator.before
         ],
@@ -110,10 +112,11 @@ def first_failure(simulator: Simulator, trades: Sequence[Trade], *, close: float
         TradeError: it cannot be made at all.
     """
     most = _most(simulator, trades[0])
+    trial = _Trial(simulator, trades)
     hold = [result.test_id for result in simulator.before if result.status != "fail"]
     low, high = _seen(0.0, simulator.before), None
     for step in range(1, FIRST_STEPS + 1):
-        seen = _run(simulator, trades, most * (step / FIRST_STEPS) ** 2)
+        seen = trial.run(most * (step / FIRST_STEPS) ** 2)
         if seen.failing.intersection(hold):
             high = seen
             break
@@ -125,9 +128,9 @@ def first_failure(simulator: Simulator, trades: Sequence[Trade], *, close: float
         guess = min(_crossing(low, high, test_id) for test_id in hold if test_id in high.failing)
         for amount in (guess - pad, guess + pad):
             if low.amount < amount < high.amount:
-                low, high = _narrow(low, high, _run(simulator, trades, amount), hold)
+                low, high = _narrow(low, high, trial.run(amount), hold)
         if high.amount - low.amount > gap / 4:
-            low, high = _narrow(low, high, _run(simulator, trades, (low.amount + high.amount) / 2), hold)
+            low, high = _narrow(low, high, trial.run((low.amount + high.amount) / 2), hold)
         pad = max(close / 4, (high.amount - low.amount) / 32)  # a figure that is rounded first is near to linear
     return First(floor(low.amount / close) * close, [test_id for test_id in hold if test_id in high.failing], most)
 
@@ -147,12 +150,28 @@ def _most(simulator: Simulator, trade: Trade) -> float:
     return float(sum(par[row] for row in rows))
 
 
-def _run(simulator: Simulator, trades: Sequence[Trade], amount: float) -> _Seen:
-    checkpoint()
-    par_of_each = amount / len(trades)
-    return _seen(
-        amount, simulator.simulate([msgspec.structs.replace(trade, par_value=par_of_each) for trade in trades]).after
-    )
+class _Trial:
+    """Trades that are made in more and more par."""
+
+    def __init__(self, simulator: Simulator, trades: Sequence[Trade]) -> None:
+        self._simulator, self._trades = simulator, trades
+        self._bought: TradeEffect | None = None
+        """What the trades do where all are buys, which are read once: their loans are the same at any par."""
+
+    def run(self, amount: float) -> _Seen:
+        """Return the tests after equal parts of the trades, of so much par together."""
+        checkpoint()
+        return _seen(amount, self._simulator.run(self._effect(amount / len(self._trades))))
+
+    def _effect(self, par_of_each: float) -> TradeEffect:
+        if self._bought is None:
+            effect = self._simulator.holdings.traded(
+                [msgspec.structs.replace(trade, par_value=par_of_each) for trade in self._trades]
+            )
+            if any(trade.trade_type != "buy" for trade in self._trades):
+                return effect
+            self._bought = effect
+        return self._bought.of_par(par_of_each)
 
 
 def _seen(amount: float, results: Results) -> _Seen:
@@ -160,7 +179,7 @@ def _seen(amount: float, results: Results) -> _Seen:
     return _Seen(amount, slack, frozenset(result.test_id for result in results if result.status == "fail"))
 
 
-def _first(simulator: Simulator, trade: Trade, test_id: str, at: list[_Seen]) -> float | None:
+def _first(trial: _Trial, test_id: str, at: list[_Seen]) -> float | None:
     """Return the amount up to which the test does not fail; None where it never does."""
     fails = next((place for place, each in enumerate(at) if test_id in each.failing), None)
     if not fails:
@@ -171,7 +190,7 @@ def _first(simulator: Simulator, trade: Trade, test_id: str, at: list[_Seen]) ->
         guess = _crossing(low, high, test_id)
         for amount in (guess - CLOSE / 4, guess + CLOSE / 4, middle):  # where it is linear two are enough
             if low.amount < amount < high.amount:
-                seen = _run(simulator, [trade], amount)
+                seen = trial.run(amount)
                 low, high = (low, seen) if test_id in seen.failing else (seen, high)
     return floor(low.amount / CLOSE) * CLOSE
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import isfinite
 from typing import Final
@@ -46,6 +46,8 @@ class BoughtLoan:
     loan: TradeLoan
     twin: int | None
     """The row of the portfolio whose fields it has where `loan` says nothing."""
+    paid: float
+    """Percent of par."""
 
 
 @dataclass(slots=True)
@@ -58,6 +60,13 @@ class TradeEffect:
     cash: float = 0.0
     """What principal cash gains."""
     warnings: list[DataWarning] = field(default_factory=list)
+
+    def of_par(self, par: float) -> TradeEffect:
+        """Return what the same purchases of so much par each do; nothing may be sold."""
+        cash = 0.0
+        for lot in self.bought:
+            cash -= par * lot.paid / 100
+        return TradeEffect({}, [replace(lot, par=par) for lot in self.bought], cash, self.warnings)
 
 
 class Index:
@@ -89,8 +98,9 @@ class Index:
 
     @cached_property
     def _order(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        order = np.argsort(self.names.codes, kind="stable")
-        return order, np.searchsorted(self.names.codes, np.arange(len(self.names.values) + 1), sorter=order)
+        codes = self.names.codes
+        order = np.argsort(codes, kind="stable")
+        return order, np.cumsum(np.bincount(codes + 1, minlength=len(self.names.values) + 1))
 
     def rows(self, code: int) -> list[int]:
         """Return the rows of a name, in their order."""
@@ -339,7 +349,7 @@ class _Run:
             self._complete(at, loan)
         if self._number(twin, "price") is None:
             numbers.setdefault("price", paid)
-        self.change.bought.append(BoughtLoan(par, loan, twin))
+        self.change.bought.append(BoughtLoan(par, loan, twin, paid))
 
     def _complete(self, at: int, loan: TradeLoan) -> None:
         """Give a new loan its obligor and what that says, and tell what it lacks."""

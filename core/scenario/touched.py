@@ -13,7 +13,7 @@ from core.portfolio import Portfolio
 from core.portfolio.model.portfolio import Amortization, Names
 from core.scenario.base import Base
 from core.scenario.changed import changed
-from core.scenario.holdings import BoughtLoan, Holdings, TradeEffect
+from core.scenario.holdings import Holdings, TradeEffect
 
 ALIGNED: Final = frozenset(("industry", "industry_a", "industry_b", "industry_c", "country", "payment_frequency"))
 """Columns of names with the codes of the whole portfolio, new names after them: their sums are added up by code, or
@@ -82,7 +82,7 @@ def touched(
     place = {row: at for at, row in enumerate(chosen.tolist())}
     small = TradeEffect(
         {place[row]: left for row, left in change.par.items()},
-        [BoughtLoan(lot.par, lot.loan, None if lot.twin is None else place[lot.twin]) for lot in change.bought],
+        [replace(lot, twin=None if lot.twin is None else place[lot.twin]) for lot in change.bought],
         change.cash,
     )
     return TouchedLoans(holdings, change, chosen, before, changed(Holdings(before), small))

@@ -51,6 +51,14 @@ def test_a_test_holds_up_to_its_headroom_and_no_further(g1: Build, trade: Trade)
     assert [row.test_id for row in room.tests] == [result.test_id for result in simulator.before]
 
 
+def test_purchases_of_another_par_are_those_that_are_read_with_it(g1: Build) -> None:
+    again = msgspec.structs.replace(BUY, price=None, borrower_name="Alpha")
+    holdings = core.Simulator(g1(), "enhanced", details=False).holdings
+    for par in (0.01, 333.33, 1e9):
+        trades = [msgspec.structs.replace(trade, par_value=par) for trade in (BUY, again, BUY)]
+        assert holdings.traded([BUY, again, BUY]).of_par(par) == holdings.traded(trades)
+
+
 def test_a_share_binds_where_the_arithmetic_says(g1: Build) -> None:
     """Nova's h of 400m, which its price moves by a hundredth of it.
 
