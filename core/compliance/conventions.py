@@ -337,8 +337,9 @@ def _unrated(portfolio: Portfolio) -> NDArray[np.bool_]:
     for column in _AGENCY_FIELDS:
         texts = portfolio.names.get(column) if column in portfolio.ranks else None
         if texts is not None:
-            table = np.array([*(is_not_rated(text) and not is_masked(text) for text in texts.values), False], np.bool_)
-            says_none |= table[texts.codes] if table.any() else False
+            codes = [code for code, text in enumerate(texts.values) if is_not_rated(text) and not is_masked(text)]
+            if codes:
+                says_none |= _have_code(texts, codes)
     for ranks in portfolio.ranks.values() if says_none.any() else ():
         says_none &= ranks == 0
     return says_none
@@ -370,13 +371,27 @@ _AGENCY_FIELDS: Final = tuple(f"rating_agency_{agency}" for agency in AGENCIES)
 def masked_rows(portfolio: Portfolio, field: str) -> NDArray[np.bool_] | None:
     """Rows whose rating is masked in a column; None where none is."""
     texts, ranks = portfolio.names.get(field), portfolio.ranks[field]
-    if texts is None or ranks.all():
+    if texts is None or not any(map(is_masked, texts.values)) or ranks.all():
         return None
-    table = np.array([*map(is_masked, texts.values), False], np.bool_)
-    if not table.any():
-        return None
-    rows = table[texts.codes] & (ranks == 0)
+    codes = [code for code, text in enumerate(texts.values) if is_masked(text)]
+    rows = _have_code(texts, codes) & (ranks == 0)
     return rows if rows.any() else None
+
+
+CODES_COMPARED_MAX: Final = 4
+"""Codes for which comparing all rows with each is faster than a table: 10 us for 100,000 rows beside 90."""
+
+
+def _have_code(names: Names, codes: list[int]) -> NDArray[np.bool_]:
+    """Return which rows have one of some codes."""
+    if len(codes) > CODES_COMPARED_MAX:
+        table = np.zeros(len(names.values) + 1, np.bool_)  # the last for a blank
+        table[codes] = True
+        return table[names.codes]
+    rows = np.zeros(len(names.codes), np.bool_)
+    for code in codes:
+        rows |= names.codes == code
+    return rows
 
 
 def _rules(definition: Definition) -> Rules:

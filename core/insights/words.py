@@ -30,7 +30,9 @@ def plain(text: str, most: int = NAME_CHARACTERS) -> str:
 
     Control and format characters go, brackets of markup become others, and an address is no link any more.
     """
-    kept = "".join(" " if unicodedata.category(character)[0] in "CZ" else character for character in text[: 4 * most])
+    kept = text[: 4 * most]
+    if not kept.isprintable():  # what is printable has no such characters but the space
+        kept = "".join(" " if unicodedata.category(character)[0] in "CZ" else character for character in kept)
     line = " ".join(kept.translate(_LIKE).replace("://", ": //").split())
     return line if len(line) <= most else line[: most - 3].rstrip() + "..."
 

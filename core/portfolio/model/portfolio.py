@@ -88,9 +88,19 @@ class Names:
 def codes_among(strings: Sequence[str], values: Sequence[str]) -> NDArray[np.int32]:
     """Return the code of each string among distinct values; -1 for none."""
     if isinstance(strings, Strings) and isinstance(values, Strings):
+        if _begins_with(values.text, strings.text):
+            return np.arange(len(strings), dtype=np.int32)
         return TextIndex(values.text.offsets, values.text.data).codes(strings.text.offsets, strings.text.data)
     codes = {text: code for code, text in enumerate(values)}
     return np.array([codes.get(text, -1) for text in strings], np.int32)
+
+
+def _begins_with(text: Text, start: Text) -> bool:
+    """Return whether the first strings of a pool are those of another."""
+    count = len(start.offsets)
+    return np.array_equal(text.offsets[:count], start.offsets) and np.array_equal(
+        text.data[: start.offsets[-1]], start.data[: start.offsets[-1]]
+    )
 
 
 def extended(values: Sequence[str], more: Sequence[str]) -> Sequence[str]:

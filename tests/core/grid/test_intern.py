@@ -34,6 +34,19 @@ def test_codes_by_their_strings(values: list[str], others: list[str]) -> None:
     assert index.code("\ud800") == -1
 
 
+def test_codes_of_strings_in_nearly_the_same_order() -> None:
+    values = [f"loan {at}" for at in range(1_000)]
+    index = TextIndex(*intern(values)[1:])
+    others = [*values[40:300], "new", *values[300:290:-1], "", *values[500:], *values[:20]]
+    assert index.codes(*intern(others)[1:]).tolist() == [
+        values.index(text) if text in values else -1 for text in dict.fromkeys(others)
+    ]
+    repeated = intern(["a", "b"])[1:]
+    twice = TextIndex(np.array([0, 1, 2, 3], np.int64), np.frombuffer(b"aab", np.uint8))
+    assert twice.codes(*repeated).tolist() == [0, 2]
+    assert twice.codes(np.array([0, 1, 2], np.int64), np.frombuffer(b"aa", np.uint8)).tolist() == [0, 0]
+
+
 @pytest.mark.parametrize("offsets", [[], [-1, 2], [0, 2, 1], [0, 9]])
 def test_offsets_that_leave_the_data(offsets: list[int]) -> None:
     data = np.zeros(3, np.uint8)
