@@ -2,8 +2,9 @@
 
 # A number of a row is a word of 64 bits, and its ratings are one together. Two words at a time are mixed by one wide
 # multiplication, each under a secret of its own. What a row has of each column is added up, block by block, so that the
-# sums stay in the first-level cache. The strings of a pool are hashed one after the other, just before the first block
-# that has them: codes mostly ascend, so a hash is read while it is still in the cache.
+# sums stay in the first-level cache, and in the second-level one for texts, whose blocks are longer. The strings of a
+# pool are hashed one after the other, just before the first block that has them: codes mostly ascend, so a hash is read
+# while it is still in the cache.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
@@ -41,6 +42,7 @@ cdef enum:
     COLUMNS_MAX = 32         # of numbers, and of texts
     STATES_MAX = 8           # that make one word
     BLOCK = 1024             # rows whose words stay in the first-level cache
+    TEXT_BLOCK = 8192        # rows whose sums stay in the second-level cache
     FAR = 64                 # strings between a prefetch and its use
     AHEAD = 16               # rows between the prefetch of a partner's fingerprint and its use
 
@@ -152,7 +154,7 @@ cdef bint _add_up(Columns *columns, Py_ssize_t count, uint64_t seed, uint64_t *p
     cdef uint64_t even[BLOCK]
     cdef uint64_t odd[BLOCK]
     cdef uint64_t secret, second_secret
-    cdef Py_ssize_t first = 0, size, row
+    cdef Py_ssize_t first = 0, size, row, begin = 0
     cdef int at
     while first < count:
         size = min(<Py_ssize_t> BLOCK, count - first)
@@ -165,10 +167,13 @@ cdef bint _add_up(Columns *columns, Py_ssize_t count, uint64_t seed, uint64_t *p
                 PREFETCH(columns.numbers[at] + first + size + row)
                 PREFETCH(columns.numbers[at + 1] + first + size + row)
                 prints[first + row] += fold(even[row] ^ secret, odd[row] ^ second_secret)
-        for at in range(columns.text_count):
-            if not _add_texts(&columns.texts[at], first, size, prints + first):
-                return False
         first += size
+        if first - begin < TEXT_BLOCK and first < count:
+            continue
+        for at in range(columns.text_count):
+            if not _add_texts(&columns.texts[at], begin, first - begin, prints + begin):
+                return False
+        begin = first
     return True
 
 
