@@ -124,28 +124,36 @@ cdef inline void _prefetch(
             PREFETCH(&data[0] + offsets[code])
 
 
-def identifier_keys(const int64_t[::1] offsets, const uint8_t[::1] data, const int32_t[::1] codes, int kind):
+def identifier_keys(
+    const int64_t[::1] offsets, const uint8_t[::1] data, const int32_t[::1] codes, int kind, keys=None
+):
     """The key of each row's identifier where it is sound: check digit (CUSIP, ISIN) or shape (LOANX); else 0.
 
     EMBEDDED gives the key of the CUSIP in a US ISIN; ANY packs whatever fits, unchecked. Keys of one text are equal
-    whatever their kind, and ordered as text of equal length is (0 to 9, A to Z, * @ #).
+    whatever their kind, and ordered as text of equal length is (0 to 9, A to Z, * @ #). Rows that have one of `keys`
+    already keep it; these are written to, and returned.
 
     Raises:
-        ValueError: offsets or codes do not fit the data.
+        ValueError: offsets or codes do not fit the data, or keys the codes.
     """
     cdef Py_ssize_t row, count = codes.shape[0], pool_size = offsets.shape[0] - 1, size = data.shape[0]
     cdef int64_t begin, end
     cdef int32_t code
     cdef bint in_range = True, are_scattered = count < pool_size // SCATTERED
-    keys = np.empty(count, np.uint64)
+    cdef bint is_new = keys is None
+    if is_new:
+        keys = np.empty(count, np.uint64)
     cdef uint64_t[::1] keys_view = keys
+    if keys_view.shape[0] != count:
+        raise ValueError("keys and codes differ in length")
     with nogil:
         for row in range(count):
             if are_scattered:
                 _prefetch(offsets, data, codes, row)
             code = codes[row]
-            if code < 0:
+            if is_new:
                 keys_view[row] = 0
+            if code < 0 or keys_view[row] != 0:
                 continue
             if code >= pool_size or not 0 <= offsets[code] <= offsets[code + 1] <= size:
                 in_range = False
@@ -359,10 +367,12 @@ cdef Py_ssize_t _join_part(
     cdef Py_ssize_t at, pairs = 0
     cdef Slot *slot
     for at in range(book_count):
+        PREFETCH_TO_WRITE(&book_pair[book[at].row])
         slot = _find(slots, mask, seed, book[at].key)
         slot.book = book[at].row + 1 if slot.key == 0 else SEVERAL
         slot.key = book[at].key
     for at in range(tape_count):
+        PREFETCH_TO_WRITE(&tape_pair[tape[at + AHEAD].row] if at + AHEAD < tape_count else NULL)
         slot = _find(slots, mask, seed, tape[at].key)
         if slot.key == 0:
             continue
@@ -475,6 +485,22 @@ def unpaired(const int32_t[::1] rows, const int32_t[::1] pair):
     if not sound:
         raise ValueError("a row is outside its pairs")
     return kept[:kept_count].copy()
+
+
+def paired(const int32_t[::1] pair):
+    """The rows that have a partner, ascending, and their partners."""
+    cdef Py_ssize_t row, pair_count = 0, match_count = 0
+    with nogil:
+        for row in range(pair.shape[0]):
+            pair_count += pair[row] >= 0
+    rows = np.empty(pair_count + 1, np.int32)     # one more, which the last rows without a partner are written to
+    partners = np.empty(pair_count + 1, np.int32)
+    cdef int32_t[::1] rows_view = rows, partners_view = partners
+    with nogil:
+        for row in range(pair.shape[0]):
+            rows_view[match_count], partners_view[match_count] = <int32_t> row, pair[row]
+            match_count += pair[row] >= 0
+    return rows[:pair_count], partners[:pair_count]
 
 
 # ---- nearest par ---------------------------------------------------------------------------------------------------

@@ -121,13 +121,16 @@ def match(tape: Side, book: Side, prints_of: PrintsOf, threads: Threads) -> Loan
     return work.matches
 
 
-def _keys(side: Side, name: str, rows: Rows | None, kind: int) -> Keys:
-    """Return the keys of some rows (None: of all), 0 without a sound identifier."""
+def _keys(side: Side, name: str, rows: Rows | None, kind: int, known: Keys | None = None) -> Keys:
+    """Return the keys of some rows (None: of all), 0 without a sound identifier.
+
+    Rows with a known key keep it.
+    """
     column = side.column(name)
     if column is None:
-        return np.zeros(side.row_count if rows is None else len(rows), np.uint64)
+        return np.zeros(side.row_count if rows is None else len(rows), np.uint64) if known is None else known
     codes = column.codes if rows is None else column.codes[rows]
-    return _match.identifier_keys(column.text.offsets, column.text.data, codes, kind)
+    return _match.identifier_keys(column.text.offsets, column.text.data, codes, kind, known)
 
 
 def _keys_of_rows(keys: KeysOf, side: Side, rows: Rows) -> Keys:
@@ -136,10 +139,7 @@ def _keys_of_rows(keys: KeysOf, side: Side, rows: Rows) -> Keys:
 
 def _cusip_keys(side: Side, rows: Rows | None) -> Keys:
     keys = _keys(side, "cusip", rows, _match.CUSIP)
-    if side.column("isin") is not None:
-        without = np.flatnonzero(keys == 0).astype(np.int32)
-        keys[without] = _keys(side, "isin", without if rows is None else rows[without], _match.EMBEDDED)
-    return keys
+    return _keys(side, "isin", rows, _match.EMBEDDED, keys)
 
 
 class _Work:

@@ -23,6 +23,7 @@ from core.portfolio import Portfolio
 from core.portfolio.assemble.columns import is_standard
 from core.portfolio.model.notes import DataWarning, warning_texts
 from core.recalc.book import File, read
+from core.reconciliation import _match
 from core.reconciliation.compare import compare, compared_fields, fingerprints
 from core.reconciliation.issues import Issues
 from core.reconciliation.match import LoanPairs, match
@@ -123,7 +124,7 @@ def reconcile(
         matched = match(theirs, ours, partial(fingerprints, fields=fields, seed=SEED), workers)
         discrepancies = compare(theirs, ours, matched, fields, within, workers, missing_loans="missing_loan" in asked)
     issues = Issues(theirs, ours, matched, discrepancies)
-    rows = np.flatnonzero(matched.tape_pair >= 0).astype(np.int32)
+    rows, partners = _match.paired(matched.tape_pair)
     return Reconciliation(
         summary=IssueCounts(
             total_loans_compared=tape.row_count + book.row_count - len(rows),
@@ -136,7 +137,7 @@ def reconcile(
         ambiguous=matched.ambiguous,
         warnings=_warnings(theirs, ours, matched, len(rows)),
         not_compared=not_compared,
-        pairs=(rows, matched.tape_pair[rows]),
+        pairs=(rows, partners),
         issues=issues,
     )
 

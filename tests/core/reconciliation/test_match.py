@@ -220,6 +220,27 @@ def test_rows_without_a_partner() -> None:
             _match.unpaired(np.array([row], np.int32), pair)
 
 
+@pytest.mark.parametrize("pair", [[-1, 4, -1, -1, 0], [2, 1, 0], [-1, -1], [], [0, -1]])
+def test_rows_with_a_partner(pair: list[int]) -> None:
+    rows, partners = _match.paired(np.array(pair, np.int32))
+    assert (rows.dtype, partners.dtype) == (np.int32, np.int32)
+    assert list(zip(rows.tolist(), partners.tolist(), strict=True)) == [
+        (row, partner) for row, partner in enumerate(pair) if partner >= 0
+    ]
+
+
+def test_rows_keep_the_keys_that_they_have() -> None:
+    text = parsing.pool_of(["US0378331005", "US5949181045", "", "XS0378331005"])[1]
+    codes, keys = np.array([0, 1, -1, 2, 3, 0], np.int32), np.array([7, 0, 0, 0, 0, 0], np.uint64)
+    alone = _match.identifier_keys(text.offsets, text.data, codes, _match.EMBEDDED)
+    assert np.count_nonzero(alone) == 3
+    both = _match.identifier_keys(text.offsets, text.data, codes, _match.EMBEDDED, keys)
+    assert both is keys
+    assert both.tolist() == [7, *alone[1:].tolist()]
+    with pytest.raises(ValueError, match="differ in length"):
+        _match.identifier_keys(text.offsets, text.data, codes, _match.EMBEDDED, keys[1:])
+
+
 # ---- nearest par ---------------------------------------------------------------------------------------------------
 
 
