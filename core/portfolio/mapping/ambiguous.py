@@ -16,6 +16,7 @@ from core.portfolio.sheets.columns.aliases import DENIED
 from core.portfolio.sheets.columns.content import features
 from core.portfolio.sheets.columns.evidence import AMBIGUOUS_MARGIN, RoleEvidence
 from core.portfolio.sheets.columns.vocabulary import tokens_of
+from core.portfolio.sheets.days import is_before
 from core.portfolio.sheets.header import HeaderMatch
 from core.words import agreed, counted
 
@@ -42,6 +43,7 @@ def ambiguous_columns(sheet: Sheet, header: HeaderMatch, columns: Mapping[str, i
             _why(evidence, header.texts.get(column, ""))
             or _rival(sheet, header, targets, column)
             or _qualifier(evidence, header.texts.get(column, ""))
+            or _of_closing(evidence, column, header.texts)
         )
         if why:
             heading = " ".join(header.texts.get(column, "").split())
@@ -138,9 +140,10 @@ QUALIFIERS: Final = frozenset(
         "low",
         "min",
         "max",
+        "dm",
     )
 )
-"""Words of a heading that may make its column another day's, or an end of a range."""
+"""Words of a heading that may make its column another day's, an end of a range, or a margin by the price."""
 
 QUALIFIED: Final = ("maturity_date", "spread", "price", "rating", "country", "all_in_rate")
 """How roles begin for which they do."""
@@ -152,6 +155,12 @@ def _qualifier(evidence: RoleEvidence, heading: str) -> str:
         return ""
     word = min(QUALIFIERS & tokens_of(heading), default="")
     return f"its heading says {word!r}, and no better one is there" if word else ""
+
+
+def _of_closing(evidence: RoleEvidence, column: int, texts: Mapping[int, str]) -> str:
+    """Return why a closing balance without an opening one is doubtful, or ""."""
+    is_closing = evidence.role == "par_value" and "closing" in tokens_of(texts.get(column, ""))
+    return "" if not is_closing or any(map(is_before, texts.values())) else "it may be of the day the deal closed"
 
 
 def _rival(sheet: Sheet, header: HeaderMatch, targets: list[str], column: int) -> str:

@@ -173,9 +173,9 @@ STANDARD_CLO_FIELDS: Final = (
         "spread", "number",
         aliases=(
             "Coupon Spread", "Spread", "Current_Spread", "Margin", "SpreadLibor", "Cash Spread to LIBOR",
-            "Credit Spread", "DM", "Contractual Spread", "Spread (bps)", "Contract Spread", "Current Margin",
+            "Credit Spread", "Contractual Spread", "Spread (bps)", "Contract Spread", "Current Margin",
             "Interest Spread", "Spread over Index", "Floater Spread", "Spread / Margin", "Cash Spread", "Margin (bps)",
-            "Spread to Index", "Contract Margin",
+            "Spread to Index", "Contract Margin", "DM",
         ),
     ),
     Field(

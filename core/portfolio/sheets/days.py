@@ -25,6 +25,12 @@ _QUARTER: Final = re.compile(
 )
 """A month or a quarter without a year, which another one beside it can be before: "June", "31-Aug", "Q2"."""
 
+_FIGURES: Final = re.compile(
+    r"(?<!\d)(?:(?P<day>1[3-9]|2\d|3[01])[./-](?P<m>0?[1-9]|1[0-2])|(?P<mm>0?[1-9]|1[0-2])[./-](?P<dd>1[3-9]|2\d|3[01]))"
+    r"[./-](?P<year>20\d\d|\d\d)(?!\d)"
+)
+"""A day in figures of which only one can be the month: "31.03.2024", "3/31/24"."""
+
 MONTHS_APART: Final = 6
 """Months between two without a year, up to which the later name is the later day."""
 
@@ -40,16 +46,16 @@ class StatedDay(NamedTuple):
 
 def stated_day(text: str) -> StatedDay | None:
     """Return the day, month or quarter that a text states, with the other words."""
-    match = _DATED.search(text) or _QUARTER.search(text) or _MONTH_ALONE.search(text)
+    match = _FIGURES.search(text) or _DATED.search(text) or _QUARTER.search(text) or _MONTH_ALONE.search(text)
     if match is None:
         return None
     parts = match.groupdict()
-    year, month = parts.get("year") or parts.get("y"), parts.get("m")
+    year, month = parts.get("year") or parts.get("y"), parts.get("m") or parts.get("mm")
     if parts.get("quarter"):
         month = str(3 * int(parts["quarter"]))
     number = int(month) if month else month_of_name(parts["month"])
     stem = key(text[: match.start()] + " " + text[match.end() :])
-    day = (int(year) % 100 if year else 0, number, int(parts.get("day") or parts.get("d") or 0))
+    day = (int(year) % 100 if year else 0, number, int(parts.get("day") or parts.get("d") or parts.get("dd") or 0))
     return StatedDay(stem, year is not None, day)
 
 
@@ -73,7 +79,8 @@ def of_earlier_days(texts: Iterable[tuple[int, str]]) -> frozenset[int]:
 
 
 _BEFORE: Final = re.compile(
-    r"\b(?:t 1|bop|prev(?:ious)?|prior|opening|beginning|begin|anfang\w*|vormonat|vorperiode|last month)\b"
+    r"\b(?:t 1|bop|prev(?:ious)?|prior|opening|beginning|begin|beg|starting|start|brought forward|b f|anfang\w*"
+    r"|vormonat|vorperiode|last month)\b"
 )
 """Words of a heading, as a key, over the figures of an earlier day."""
 

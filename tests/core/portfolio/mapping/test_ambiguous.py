@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from core.portfolio import Portfolio
@@ -10,7 +12,7 @@ from tests.core.portfolio.conftest import MapRows
 NAMES = ["Alder Inc", "Birch LLC", "Cedar plc", "Dogwood Ltd", "Elm GmbH", "Fir S.A.", "Gum Corp", "Holm AG"]
 
 
-def rows(*columns: tuple[str, list[object]]) -> list[list[object]]:
+def rows(*columns: tuple[str, Sequence[object]]) -> list[list[object]]:
     heads = ["Borrower", "CUSIP", *(name for name, _ in columns)]
     ids = ["037833100", "594918104", "00130H105", "88160R101", "02079K305", "30303M102", "023135106", "67066G104"]
     body = [
@@ -101,3 +103,40 @@ def test_nothing_but_yes_below_a_heading_that_denies_is_no_doubt(map_rows: MapRo
     portfolio = map_rows(rows(("Par", PAR), ("Performing?", ["Yes"] * 8)))
     assert portfolio.flags["is_defaulted"].tolist() == [0] * 8
     assert not [warning for warning in portfolio.notes.warnings if warning.code == "flag_unrecognised"]
+
+
+SPREADS: list[object] = [400.0, 425.0, 350.0, 500.0, 525.0, 375.0, 450.0, 475.0]
+
+
+@pytest.mark.parametrize("heading", ["Discount Margin", "Spread to Maturity", "Z-Spread", "OAS", "Spread at Closing"])
+def test_a_spread_by_the_price_feeds_nothing(map_rows: MapRows, heading: str) -> None:
+    assert "spread" not in map_rows(rows(("Par", PAR), (heading, SPREADS))).numbers
+
+
+def test_a_column_dm_is_a_spread_in_doubt_and_gives_way(map_rows: MapRows) -> None:
+    alone = map_rows(rows(("Par", PAR), ("DM", SPREADS)))
+    assert alone.numbers["spread"].tolist() == SPREADS
+    assert list(messages(alone).values()) == [("spread",)]
+    wider: list[object] = [spread + 60 for spread in SPREADS]  # type: ignore[operator]
+    beside = map_rows(rows(("Par", PAR), ("DM", wider), ("Contractual Spread", SPREADS)))
+    assert beside.numbers["spread"].tolist() == SPREADS
+    assert not messages(beside)
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [("Opening Balance", "Closing Balance"), ("Beginning Par", "Ending Par"), ("BOP", "EOP"),
+     ("Beg. Balance", "End. Balance"), ("Start Balance", "End Balance"), ("Opening Principal", "Closing Principal"),
+     ("Balance Brought Forward", "Balance Carried Forward"), ("Par 31/03/2024", "Par 30/06/2024")],
+)  # fmt: skip
+def test_par_is_the_closing_one_of_a_pair(map_rows: MapRows, opening: str, closing: str) -> None:
+    before: list[object] = [par * 1.1 for par in PAR]
+    maturity: list[object] = ["2031-01-31"] * 8
+    for columns in (((opening, before), (closing, PAR)), ((closing, PAR), (opening, before))):
+        portfolio = map_rows(rows(*columns, ("Maturity", maturity)))
+        assert portfolio.numbers["par_value"].tolist() == PAR
+        assert not messages(portfolio)
+
+
+def test_a_closing_balance_alone_may_be_of_the_day_the_deal_closed(map_rows: MapRows) -> None:
+    assert list(messages(map_rows(rows(("Closing Balance", PAR)))).values()) == [("par_value",)]

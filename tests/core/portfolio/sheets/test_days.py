@@ -68,7 +68,8 @@ def test_lists_of_other_loans_named_by_a_day_are_added(make_book: MakeBook, earl
     [
         ("Par 31-Aug-26", "Par 30-Sep-26"), ("Par Jun 2026", "Par Sep 2026"), ("Par 31-Aug", "Par 30-Sep"),
         ("Par Q2", "Par Q3"), ("Par T-1", "Par T"), ("Beginning Par", "Ending Par"), ("BOP Par", "EOP Par"),
-        ("Prev. Par", "Curr. Par"),
+        ("Prev. Par", "Curr. Par"), ("Par 31.03.2026", "Par 30.06.2026"), ("Par 3/31/26", "Par 6/30/26"),
+        ("Opening Balance", "Closing Balance"), ("Beg. Balance", "End. Balance"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("latest_first", [True, False])
@@ -92,7 +93,7 @@ def test_days_above_a_header_decide_between_its_columns(map_rows: MapRows) -> No
     assert portfolio.numbers["price"].tolist() == [95.0] * 6
 
 
-@every("text", ["Market 25", "Holdings", "Marsh Ltd", "Decor", "Q5", "Junior Debt", "Sheet1"])
+@every("text", ["Par 03/04/2026", "Market 25", "Holdings", "Marsh Ltd", "Decor", "Q5", "Junior Debt", "Sheet1"])
 def test_other_words_state_no_day(text: str) -> None:
     assert stated_day(text) is None
 

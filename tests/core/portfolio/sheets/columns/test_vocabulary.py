@@ -34,6 +34,12 @@ NAMED = [
     ("Undrwn", "unfunded"), ("Obligor Nm", "borrower_name"), ("Wtd Avg Life", "average_life"),
     ("Kreditnehmer", "borrower_name"), ("F\u00e4lligkeit", "maturity_date"), ("W\u00e4hrung", "currency"),
     ("Spread over Swap", "spread"), ("Spread to Swaps", "spread"), ("Spread over Mid-Swap", "spread"),
+    ("Position Size", "par_value"), ("Holding Size (USD)", "par_value"), ("PositionSize", "par_value"),
+    ("Position Par", "par_value"), ("Investment Size", "par_value"), ("Ticket Size", "par_value"),
+    ("Instrument Size", "facility_size"), ("Issue Size", "facility_size"), ("Size", "facility_size"),
+    ("Closing Balance", "par_value"), ("Ending Balance", "par_value"), ("EOP Balance", "par_value"),
+    ("Spread over index", "spread"), ("Margin over SOFR", "spread"), ("Cash spread", "spread"),
+    ("Quoted Margin", "spread"), ("Applicable Margin", "spread"),
     ("# of Quotes", "quote_depth"), ("IsDeferredInterestOutstanding", "is_deferring"),
 ]  # fmt: skip
 
@@ -54,6 +60,16 @@ SINKS = [
 def test_what_is_no_field_is_a_sink_or_nothing(text: str) -> None:
     role, weight = heading(text).best()
     assert is_sink(role) or weight < WORDS_MIN
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Spread at Closing", "Spread to Yield", "Yield spread", "Discount Margin", "Discount margin (bps)", "Bid DM",
+     "3-Year DM", "Spread to Maturity", "Spread to Worst", "Z-Spread", "OAS", "YTM Spread", "Spread to 3yr",
+     "Market Spread", "Minimum Spread", "New Issue Spread", "Undrawn Spread", "Excess Spread", "Effective Margin"],
+)  # fmt: skip
+def test_a_spread_by_price_or_of_another_time_is_no_spread(text: str) -> None:
+    assert heading(text).weights.get("spread", 0.0) <= 0
 
 
 OTHER_TIMES = ["Prior Price", "Previous Moody's Rating", "Last Month Bid", "Price 1M Ago", "Par Change"]
