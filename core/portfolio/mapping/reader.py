@@ -14,7 +14,7 @@ from core.grid.sheet import Workbook
 from core.portfolio.cells import parsing
 from core.portfolio.cells.flags import is_second_lien_flag, second_liens
 from core.portfolio.cells.loans import UNSAID, Loans, put_column
-from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, StringPool, bit
+from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, StringPool, TextColumn, bit
 from core.portfolio.cells.typed import NormalColumn, text_column
 from core.portfolio.mapping import pipeline
 from core.portfolio.mapping.ambiguous import ambiguous_columns, unrecognised_flags
@@ -23,6 +23,7 @@ from core.portfolio.mapping.funded import funded_place, settle_commitments, tell
 from core.portfolio.mapping.names import NAMES, industries_of_headings, prefer_liens_of_names, without_continued
 from core.portfolio.mapping.pipeline import FieldColumn, FieldWork, InUnit, is_ruled
 from core.portfolio.mapping.rates import put_rates, spread_place
+from core.portfolio.model.facts import AGENCY_NAMES
 from core.portfolio.model.fields import (
     IDENTIFIERS,
     KEYS,
@@ -32,11 +33,14 @@ from core.portfolio.model.fields import (
     Mapping,
 )
 from core.portfolio.model.notes import DataWarning, Notes
+from core.portfolio.model.ratings import AGENCY_OF
 from core.portfolio.pages.currency import currencies, says_currency
 from core.portfolio.sheets import table
 from core.portfolio.sheets.below import RowsBelow
 from core.portfolio.sheets.columns.aliases import DENIED
-from core.portfolio.sheets.columns.vocabulary import heading
+from core.portfolio.sheets.columns.evidence import RoleEvidence
+from core.portfolio.sheets.columns.shared_ratings import RatingParts, agencies_of, rating_parts
+from core.portfolio.sheets.columns.vocabulary import heading, tokens_of
 from core.portfolio.sheets.located import LocatedTable
 from core.portfolio.sheets.rows import pools
 from core.portfolio.sheets.rows.above import fill_blanks
@@ -57,6 +61,12 @@ KINDS: Final = ("facility", "issuer", "final")
 
 KINDS_OF_ROLE: Final = {"rating_facility": ("facility", "final"), "rating_issuer": ("issuer", "final")}
 """The same for a column whose heading says whose rating it is."""
+
+OF_RATING_PARTS: Final = 6.0
+"""Weight of a column whose cells have the ratings of several agencies."""
+
+RATING_COLUMNS_MAX: Final = 400
+"""Columns that are asked for the ratings of several agencies."""
 
 HEADERS_TOLD: Final = 5
 """Columns that a warning names."""
@@ -122,6 +132,9 @@ class LoanReader:
         """Target -> cells with something in them that is no value of it."""
         self.columns = {target: places[0] for target, places in self.header.columns.items()}
         """Target -> the column that feeds it."""
+        self._rating_parts: dict[int, RatingParts] = {}
+        """Columns whose cells have the ratings of several agencies."""
+        self._part_ratings()
         self._prefer_issuers()
         self._take_other_ratings()
         self.passed_over: dict[int, str] = {}
@@ -157,6 +170,7 @@ class LoanReader:
             if self.works["par_value"].field.type == "number":
                 self._divisor = self._par
                 self._outcomes["par_value", self.columns["par_value"]] = par
+        self._keep_rating_parts()
         self._choose_price()
         self._choose_spread()
 
@@ -210,6 +224,7 @@ class LoanReader:
         self._warn_of_level(loans)
         self._warn_of_values(loans)
         self._tell_of_spread(loans)
+        self._tell_of_rating_parts(loans)
         if self._all is not None:
             self._foot(loans, self._all)
         if self._unread_par:
@@ -442,6 +457,63 @@ class LoanReader:
             better = next(chain(issuers, self.header.columns.get(f"{target}_derived", ())), None)
             if better is not None:
                 self.columns[target] = better
+
+    def _part_ratings(self) -> None:
+        """Let a column with the ratings of several agencies feed one field of each."""
+        for place, text in sorted(self.header.texts.items())[:RATING_COLUMNS_MAX]:
+            if place in self.header.beside or not self._may_be_parted(place, text):
+                continue
+            parts = rating_parts(parsing.read_text(self.below.cells(place)), agencies_of(text))
+            if parts is not None:
+                self._rating_parts[place] = parts
+                self._feed_ratings(place, parts)
+
+    def _may_be_parted(self, place: int, text: str) -> bool:
+        """Return whether a column may have the ratings of several agencies."""
+        fed = [target for target, places in self.header.columns.items() if place in places]
+        if any(target in self.works and self.works[target].field.own for target in fed):
+            return False
+        return len(agencies_of(text)) > 1 or "rating" in fed
+
+    def _feed_ratings(self, place: int, parts: RatingParts) -> None:
+        """Give each agency's part of a column the first free field of its ratings."""
+        fields = self.header.columns
+        columns = {target: [at for at in places if at != place] for target, places in fields.items()}
+        columns = {target: places for target, places in columns.items() if places}
+        is_facility = "facility" in tokens_of(self.header.texts[place])
+        for agency in parts.columns:
+            rating = f"rating_agency_{agency}"
+            names = [f"{rating}_facility"] if is_facility else [rating, *(f"{rating}_{kind}" for kind in KINDS)]
+            free = [name for name in names if name in self.works and name not in columns][:1]
+            also = f"facility_{rating}"
+            if is_facility and also in self.works and also not in columns:
+                free.append(also)
+            columns |= {name: [place] for name in free}
+        first = next(iter(parts.columns))
+        own = RoleEvidence(f"rating_{first}", OF_RATING_PARTS, 0.0, reasons=("its cells have a rating of each agency",))
+        self.header = replace(self.header, columns=columns, evidence=self.header.evidence | {place: own})
+        self.columns = {target: places[0] for target, places in columns.items()}
+
+    def _keep_rating_parts(self) -> None:
+        """Keep each agency's ratings of the loans, as its field's column."""
+        for target, place in self.columns.items():
+            agency = AGENCY_OF.get(target)
+            parts = self._rating_parts.get(place)
+            if agency is None or parts is None or agency not in parts.columns:
+                continue
+            column = parts.columns[agency]
+            text = text_column(TextColumn(column.codes[self._rows], column.text))
+            self._outcomes[target, place] = FieldColumn(text, lost=parts.unread[agency][self._rows])
+
+    def _tell_of_rating_parts(self, loans: Loans) -> None:
+        """Warn of ratings of which symbols, not the heading, tell the agency."""
+        for place, parts in self._rating_parts.items():
+            fields = tuple(target for target, at in self.columns.items() if at == place)
+            if parts.doubt and fields:
+                text = " ".join(self.header.texts[place].split())
+                names = ", ".join(AGENCY_NAMES[agency] for agency in parts.columns)
+                message = f"Column {text!r} is taken for ratings of {names}: {parts.doubt}."
+                loans.notes.warnings.append(DataWarning("ambiguous_column", message, None, fields))
 
     def _take_other_ratings(self) -> None:
         """Let a free column of ratings feed one of its agency's further ratings.

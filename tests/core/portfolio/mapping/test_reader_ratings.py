@@ -68,3 +68,55 @@ def test_a_derived_rating_goes_before_that_of_a_facility(
     portfolio = map_rows([["Borrower", "Par Amount", "Price", *(name for name, _ in columns)], *body])
     assert portfolio.notes.matched_columns[f"rating_agency_{letter}"] == f"{agency} Derived"
     assert portfolio.ranks[f"rating_agency_{letter}"].tolist() == [rank("B")] * 8
+
+
+def shared(map_rows: MapRows, heading: str, cells: list[str], **more: list[str]) -> Portfolio:
+    names = ["Ash Inc.", "Birch LLC", "Cedar Ltd", "Dogwood SA"]
+    head = ["Issuer", "Par Amount", "Maturity Date", heading, *more]
+    body = [
+        [name, 1_000_000.0 + at, "2031-06-30", cells[at], *(column[at] for column in more.values())]
+        for at, name in enumerate(names)
+    ]
+    return map_rows([head, *body])
+
+
+def ranks_of(portfolio: Portfolio) -> dict[str, list[str]]:
+    return {
+        field: [names.values[code] for code in names.codes.tolist()]
+        for field, names in portfolio.names.items()
+        if "rating" in field
+    }
+
+
+MOODYS, SP = ["B2", "Caa1", "NR", "Ba3"], ["B", "CCC+", "B-", "BB-"]
+BOTH = [f"{left} / {right}" for left, right in zip(MOODYS, SP, strict=True)]
+
+
+@pytest.mark.parametrize("heading", ["Moody's / S&P", "Moody's/S&P Rating", "Ratings (M/S)", "MDY | S&P"])
+def test_one_column_feeds_the_ratings_of_each_agency_that_it_names(map_rows: MapRows, heading: str) -> None:
+    portfolio = shared(map_rows, heading, BOTH)
+    assert ranks_of(portfolio) == {"rating_agency_a": MOODYS, "rating_agency_b": SP}
+    assert portfolio.ranks["rating_agency_a"].tolist() == [rank(text, "a") for text in MOODYS]
+    assert not [warning for warning in portfolio.notes.warnings if warning.code == "ambiguous_column"]
+    assert portfolio.notes.matched_columns["rating_agency_b"] == heading
+
+
+def test_beside_a_column_of_its_own_it_feeds_a_further_rating(map_rows: MapRows) -> None:
+    portfolio = shared(map_rows, "Facility Rating (Moody's/S&P)", BOTH, **{"Moody's Rating": ["B1"] * 4})
+    fields = ranks_of(portfolio)
+    assert fields["rating_agency_a"] == ["B1"] * 4
+    assert fields["rating_agency_a_facility"] == MOODYS
+    assert fields["rating_agency_b_facility"] == SP
+
+
+def test_a_heading_without_agencies_is_in_doubt(map_rows: MapRows) -> None:
+    portfolio = shared(map_rows, "Rating", BOTH)
+    assert ranks_of(portfolio) == {"rating_agency_a": MOODYS, "rating_agency_b": SP}
+    (warning,) = [warning for warning in portfolio.notes.warnings if warning.code == "ambiguous_column"]
+    assert warning.fields == ("rating_agency_a", "rating_agency_b")
+
+
+def test_a_rating_of_no_agency_that_can_be_told_is_unreadable(map_rows: MapRows) -> None:
+    cells = ["B / B+", "B- / B", "CCC / CCC", "BB / BB-"]
+    portfolio = shared(map_rows, "S&P / Fitch", cells)
+    assert ranks_of(portfolio)["rating_agency_c"] == ["B+", "B", "CCC", "BB-"]
