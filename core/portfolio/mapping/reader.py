@@ -393,6 +393,20 @@ class LoanReader:
         )
         notes.warnings.append(DataWarning("bare_loans", message, len(bare)))
 
+    def _warn_of_like_totals(self, notes: Notes) -> None:
+        """Warn of loans whose name begins as that of a total."""
+        rows = self.rows.like_totals
+        if rows is None or not len(rows) or "borrower_name" not in self.columns:
+            return
+        names = parsing.read_text(self.below.cells(self.columns["borrower_name"]).take(rows[:HEADERS_TOLD]))
+        shown = ", ".join(repr(names.text[int(code)]) for code in names.codes if code >= 0)
+        are_loans = agreed(len(rows), "is a loan with a name/are loans with names")
+        message = (
+            f"{counted(len(rows), 'row')} of sheet {self._sheet.name!r} {are_loans} like a total's; no other rows add "
+            f"up to {agreed(len(rows), 'its/their')} par: {shown}."
+        )
+        notes.warnings.append(DataWarning("bare_loans", message, len(rows)))
+
     def _of_latest_day(self, picked: table.LoanRows) -> table.LoanRows:
         """Drop the rows of earlier days that list the same loans once more."""
         places = picked.places
@@ -860,6 +874,7 @@ class LoanReader:
         notes.rows_after_end = counts.get("rows_after_end", 0)
         self._note_no_collateral(notes)
         self._warn_of_bare(notes)
+        self._warn_of_like_totals(notes)
         self._warn_of_pools(notes)
         notes.warnings += lists_beside(self._sheet, self.header, self.mapping)
         notes.filled_borrowers = counts.get("filled_borrowers", 0)

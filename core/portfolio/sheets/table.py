@@ -84,6 +84,8 @@ class LoanRows:
     """Field -> what the headings above the loans say of it."""
     is_bare: NDArray[np.bool_] | None = None
     """Over all rows: a par, and none of what most rows have but a name; None where nobody looked."""
+    like_totals: NDArray[np.int64] | None = None
+    """Loans that are called as a total is, and are the sum of no others; None where nobody looked."""
 
     @property
     def places(self) -> NDArray[np.int64]:
@@ -347,7 +349,10 @@ def _sort(columns: RowColumns, odd: OddRows, has: RowMarks, equity: NDArray[np.b
         odd, kinds, np.union1d(totals, subtotals), columns.borrower, chosen if borrower is None else borrower
     )
     groups = values_above(odd, kinds.label, group_starts, group_ends, chosen)
-    return LoanRows(_rows(chosen), stop, borrower, counts, left_out, industry=industry, groups=groups)
+    like_totals = np.intersect1d(chosen, rows[kinds.like_total], assume_unique=True)
+    return LoanRows(
+        _rows(chosen), stop, borrower, counts, left_out, industry=industry, groups=groups, like_totals=like_totals
+    )
 
 
 def _trials(

@@ -14,6 +14,7 @@ from core.portfolio.sheets.header import STACK_MAX
 from core.portfolio.sheets.rows import words
 from core.portfolio.sheets.rows.odd import OddRows, RowColumns, RowMarks, called_total_of, has_words, repeats_header
 from core.portfolio.sheets.rows.sums import SumDoubt
+from core.portfolio.sheets.rows.total_names import companies
 from core.portfolio.sheets.rows.vocabulary import is_industry
 
 HEADING_CELLS_MAX: Final = 3
@@ -53,6 +54,8 @@ class RowKinds:
     called_total: Mask
     others: NDArray[np.int64]
     """Places among the odd rows of another table's headers."""
+    like_total: Mask
+    """Loans of a company whose name begins as a total's row does."""
 
 
 def kinds_of(columns: RowColumns, odd: OddRows, has: RowMarks) -> RowKinds:
@@ -73,7 +76,10 @@ def kinds_of(columns: RowColumns, odd: OddRows, has: RowMarks) -> RowKinds:
     wordy = odd.matches(words.MARKER, whole=False) & (~detail | thin) & (odd.texts <= 1) & (columns.has_detail | ~par)
     footer = odd.matches(words.FOOTER, whole=False) | odd.matches(words.PAGE, whole=True, codes=odd.last_text)
     footer &= ~par if columns.par is not None else ~(name & detail)
-    marker = (bare | wordy | footer) & ~blank & ~header
+    called = (bare | wordy | footer) & ~blank & ~header
+    counted = _counted(has, rows, called | header)
+    like_total = companies(columns, odd, wordy & ~bare & ~footer & par, counted)
+    marker = called & ~like_total
     is_ruled = odd.matches(words.RULED, whole=True) & (odd.texts == odd.filled)
     is_words = (odd.texts == odd.filled) & ~blank & (is_ruled | ~par & ~name & ~detail)
     is_alone = (odd.filled == 1) & (odd.texts == 1)
@@ -100,7 +106,15 @@ def kinds_of(columns: RowColumns, odd: OddRows, has: RowMarks) -> RowKinds:
         titles,
         called_total,
         others,
+        like_total,
     )
+
+
+def _counted(has: RowMarks, rows: NDArray[np.int64], left_out: Mask) -> Mask:
+    """Return the rows of the sheet with a par, without some odd ones."""
+    counted = has.par & ~has.cash
+    counted[rows[left_out]] = False
+    return counted
 
 
 def _without_upper_rows(header: Mask, rows: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:

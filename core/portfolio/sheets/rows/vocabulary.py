@@ -75,6 +75,29 @@ _INDUSTRY: Final = _words(
 _JOINING: Final = _words("and of the other non general misc miscellaneous except excluding etc corp or")
 
 
+_OF_POOLS: Final = _words(
+    "total totals sum subtotal grand overall aggregate all portfolio portfolios pool pools par face amount amounts"
+    " balance balances principal value market notional holding holdings group groups company companies issuer"
+    " issuers obligor obligors borrower borrowers position positions asset assets collateral deal fund clo cdo page"
+    " report count average avg weighted wtd note notes source bloomberg markit moodys moody s p sp fitch rated"
+    " rating unrated nr wr ccc caa caa1 caa2 caa3 b1 b2 b3 ba1 ba2 ba3 bb bbb spread coupon price maturity life wal"
+    " warf was outstanding current performing non defaulted default excess adjusted eligible ineligible number per"
+    " by from with at as on lines sub europe european north america american asia world rest uk euro area region"
+    " country countries state sector sectors industry investments investment level net gross liabilities exposure"
+    " exposures concentration"
+)
+"""Words of what a total is of."""
+
+
+def is_of_pools(line: str) -> bool:
+    """Return whether a key has only words of what a total is of: "first lien loans"."""
+    words = line.split()
+    known = (DEBT, EQUITY, _ABOUT, _INDUSTRY, _JOINING, _OF_POOLS)
+    return len(line) > LENGTH_MAX or all(
+        any(word in names for names in known) or _YEAR.fullmatch(word) is not None or word.isdigit() for word in words
+    )
+
+
 def only_instrument(line: str) -> bool:
     """Return whether a key has an instrument's words alone: "first lien term loan"."""
     words = line.split()

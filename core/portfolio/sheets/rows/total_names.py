@@ -1,0 +1,108 @@
+"""Companies whose names begin as a total's row does, such as Total Safety."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.portfolio.cells import _parse
+from core.portfolio.cells.parsing import country, key, spread_out
+from core.portfolio.sheets.rows.odd import OddRows, RowColumns
+from core.portfolio.sheets.rows.sums import GROUP_LOANS_MIN, TOTAL_TOLERANCE, union
+from core.portfolio.sheets.rows.vocabulary import is_of_pools
+from core.portfolio.sheets.rows.words import COMPANY, start_of
+
+NEAR_SHARE: Final = 1e-3
+"""Share of a sum of loans by which the figure of a row called total may differ from it: it leaves a few out."""
+
+NAMES_MAX: Final = 2_000
+"""Distinct names of such rows that are looked at."""
+
+_START: Final = re.compile(
+    r"\s*(?:(?:grand |sub[\s-]?)?\s*totals?|sum|counts?|averages?|avg|weighted(?: average| avg)?|wtd(?: avg)?"
+    r"|notes?|sources?)\b[\s:.-]*(?:of|for)?",
+    re.IGNORECASE,
+)
+"""What a row of a total begins with."""
+
+_END: Final = re.compile(r".*\btotals?\s*:?\s*", re.IGNORECASE | re.DOTALL)
+
+Mask = NDArray[np.bool_]
+
+
+def companies(columns: RowColumns, odd: OddRows, called: Mask, counted: Mask) -> Mask:
+    """Return which rows that are called a total are loans of a company of that name.
+
+    Their figure is the sum of no loans beside them, and their name has words that no total has. One that is more than
+    any loan is a total all the same, unless its name ends as a company's does.
+
+    Args:
+        called: the rows, over the odd ones.
+        counted: the rows with a par that nothing calls a total, over all.
+    """
+    par, borrower = columns.par, columns.borrower
+    if par is None or borrower is None or not called.any() or not counted.any():
+        return np.zeros(len(odd.rows), np.bool_)
+    is_named = called & (borrower.codes[odd.rows] == odd.first_text) & ~np.isnan(par[odd.rows])
+    local, used = _parse.distinct(np.where(is_named, odd.first_text, np.int32(-1)), len(odd.text))
+    if not len(used) or len(used) > NAMES_MAX:
+        return np.zeros(len(odd.rows), np.bool_)
+    texts = [start_of(odd.text, code) for code in used.tolist()]
+    others = _distinct_names(columns, counted, odd)
+
+    def fitting(fits: Callable[[str], bool]) -> Mask:
+        return spread_out(np.array([fits(text) for text in texts], np.bool_), False, local)
+
+    figures = par[odd.rows]
+    is_company = fitting(lambda text: COMPANY.fullmatch(text) is not None)
+    may_be = is_named & fitting(lambda text: _is_name(text, others))
+    may_be &= is_company | (figures <= np.nanmax(par[counted]))
+    return np.asarray(may_be & ~_are_sums(par, odd.rows, called, counted), np.bool_)
+
+
+def _distinct_names(columns: RowColumns, counted: Mask, odd: OddRows) -> frozenset[str]:
+    """Return the keys of the borrowers of the loans."""
+    assert columns.borrower is not None
+    codes = np.unique(columns.borrower.codes[counted])
+    return frozenset(key(start_of(odd.text, code)) for code in codes[codes >= 0].tolist())
+
+
+def _is_name(text: str, others: frozenset[str]) -> bool:
+    """Return whether a text that begins as a total has words of a name of its own."""
+    start = _START.match(text)
+    rest = key(text[start.end() :] if start else text)
+    if not rest or _END.fullmatch(text) or is_of_pools(rest) or country(rest) != rest:
+        return False
+    return not any(name.startswith(rest) for name in others)
+
+
+def _are_sums(par: NDArray[np.float64], rows: NDArray[np.int64], called: Mask, counted: Mask) -> Mask:
+    """Return which rows have about the sum of loans above or below them.
+
+    Of all, or of those up to the next row that is called a total.
+    """
+    sums = np.concatenate(([0.0], np.cumsum(np.where(counted, par, 0.0))))
+    many = np.concatenate(([0], np.cumsum(counted)))
+    height = len(counted)
+    edges = np.concatenate(([0], union(height, rows[called]), [height]))
+    at = np.searchsorted(edges[1:-1], rows) + 1
+    fits, alone = np.zeros(len(rows), np.bool_), np.zeros(len(rows), np.bool_)
+    whole = np.zeros(len(rows), np.int64)
+    for low, high in (
+        (whole, rows),
+        (rows, whole + height),
+        (edges[at - 1], rows),
+        (rows, edges[np.minimum(at + 1, len(edges) - 1)]),
+        (whole, whole + height),
+    ):
+        total = sums[high] - sums[low]
+        is_near = np.abs(total - par[rows]) <= np.maximum(TOTAL_TOLERANCE, NEAR_SHARE * np.abs(total))
+        loans = many[high] - many[low]
+        fits |= is_near & (loans >= GROUP_LOANS_MIN)
+        alone |= is_near & (loans == 1)
+    # Where groups have totals, a group of one loan has its own.
+    return fits | alone if (fits & called).any() else fits

@@ -1,0 +1,69 @@
+"""Companies whose names begin as a total's row does, and totals of other words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from core.portfolio import Portfolio
+from tests.rows import every
+
+MapRows = Callable[..., Portfolio]
+Rows = list[list[Any]]
+
+HEADER = ["Issuer", "Facility", "Par", "Maturity Date", "Spread"]
+NAMES = ["Alder Inc", "Birch LLC", "Cedar plc", "Dorn SA", "Elm GmbH"]
+LOANS: Rows = [[name, "TLB", 1_000_000.0 + 250_000 * at, "2030-01-31", 400.0] for at, name in enumerate(NAMES)]
+WHOLE = sum(row[2] for row in LOANS)
+
+
+def read(map_rows: MapRows, extra: list[Any], place: int, more: Rows | None = None) -> Portfolio:
+    return map_rows([HEADER, *LOANS[:place], extra, *LOANS[place:], *(more or [])])
+
+
+@pytest.mark.parametrize("place", [0, 2, 5])
+@pytest.mark.parametrize(
+    "name",
+    ["Total Safety US Inc", "Total Safety", "Total Wine & More", "TotalEnergies SE", "Source Photonics Inc",
+     "Sum Total Systems LLC", "Average Joe's Gyms LLC", "Weighted Blankets Ltd"],
+)  # fmt: skip
+def test_a_company_is_a_loan(map_rows: MapRows, name: str, place: int) -> None:
+    portfolio = read(map_rows, [name, None, 1_100_000.0], place, [["Total", None, WHOLE + 1_100_000.0]])
+    assert len(portfolio) == 6
+    assert portfolio.numbers["par_value"].sum() == WHOLE + 1_100_000.0
+    codes = [warning.code for warning in portfolio.notes.warnings]
+    assert "page_total_differs" not in codes
+    assert "bare_loans" in codes
+
+
+@every(
+    "name, figure, place, differs",
+    [
+        ("Total Alder Fund XVII", WHOLE, 5, False),  # the sum of all
+        ("Total Alder Fund XVII", WHOLE, 0, False),
+        ("Total Safety Group", 2_250_000.0, 2, True),  # the sum of those above
+        ("Total Zeta Trust", WHOLE * 1.0005, 5, True),  # about the sum
+        ("Total Zeta Trust", WHOLE * 2, 5, True),  # more than any loan
+        ("Total First Lien Loans", 900_000.0, 5, True),  # of nothing but words of a pool
+        ("Total Germany", 900_000.0, 5, True),
+        ("Total Healthcare & Pharmaceuticals", 900_000.0, 5, True),
+        ("Total Elm GmbH", 900_000.0, 5, True),  # of a company that has loans
+        ("Total Elm", 900_000.0, 5, True),
+        ("Total Holdings", 900_000.0, 5, True),
+        ("Alder Group Total", 900_000.0, 2, True),
+        ("Weighted Average", 1_500_000.0, 5, True),
+    ],
+)
+def test_a_total_is_none(map_rows: MapRows, name: str, figure: float, place: int, differs: bool) -> None:
+    portfolio = read(map_rows, [name, None, figure], place)
+    assert len(portfolio) == 5
+    codes = [warning.code for warning in portfolio.notes.warnings]
+    assert ("page_total_differs" in codes) == differs
+
+
+def test_a_group_of_one_loan_has_a_total_where_others_have(map_rows: MapRows) -> None:
+    groups = [*LOANS[:2], ["Total Zeta Parts", None, 2_250_000.0], LOANS[2], ["Total Auto Bits", None, LOANS[2][2]]]
+    portfolio = map_rows([HEADER, *groups, *LOANS[3:], ["Total Other Bits", None, 3_750_000.0]])
+    assert portfolio.numbers["par_value"].tolist() == [row[2] for row in LOANS]
