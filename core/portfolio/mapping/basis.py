@@ -35,14 +35,15 @@ def basis_place(header: HeaderMatch, own: int) -> int | None:
     if len(places) < 2 or header.preferences.get(("par_value", places[0]), 0) < own:
         return None
     words = {place: key(CAMEL.sub(" ", header.texts.get(place, ""))) for place in places}
-    first = words[places[0]]
+    best, avoided = places[0], list[re.Pattern[str]]()
     for worse, better in ((_LOCAL, _DEALS), (_SETTLED, _TRADED)):
-        if not worse.search(first):
-            continue
-        for place in places[1:]:
-            if better.search(words[place]) and not worse.search(words[place]):
-                return place
-    return None
+        if worse.search(words[best]):
+            unfit = [*avoided, worse]
+            fitting = (at for at in places if better.search(words[at]))
+            best = next((at for at in fitting if not any(bad.search(words[at]) for bad in unfit)), best)
+        if not worse.search(words[best]):
+            avoided.append(worse)
+    return best if best != places[0] else None
 
 
 _PARTS: Final = (re.compile(r"\bassign(?:ed|ments?)?\b"), re.compile(r"\bparticipat(?:ed|ions?)\b"))

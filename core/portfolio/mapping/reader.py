@@ -62,6 +62,12 @@ KINDS: Final = ("facility", "issuer", "final")
 KINDS_OF_ROLE: Final = {"rating_facility": ("facility", "final"), "rating_issuer": ("issuer", "final")}
 """The same for a column whose heading says whose rating it is."""
 
+RATE_COLUMNS_MAX: Final = 6
+"""Columns of all-in rates that are compared."""
+
+ZERO_RATES_MAX: Final = 0.5
+"""Share of the loans without a rate in the first of them, above which another one that has it is the all-in rate."""
+
 OF_RATING_PARTS: Final = 6.0
 """Weight of a column whose cells have the ratings of several agencies."""
 
@@ -172,6 +178,7 @@ class LoanReader:
                 self._outcomes["par_value", self.columns["par_value"]] = par
         self._keep_rating_parts()
         self._choose_price()
+        self._choose_all_in()
         self._choose_spread()
 
     @property
@@ -538,7 +545,11 @@ class LoanReader:
         for agency in AGENCIES:
             rating = f"rating_agency_{agency}"
             used = set(self.columns.values())
-            others = [place for place in self.header.columns.get(rating, [])[1:] if place not in used]
+            others = [
+                place
+                for place in self.header.columns.get(rating, [])[1:]
+                if place not in used and self.header.demoted.get(place) != "earlier"
+            ]
             roles = {place: evidence.role if (evidence := self.header.evidence.get(place)) else "" for place in others}
             new_columns: dict[str, int] = {}
             for place in others:
@@ -749,11 +760,23 @@ class LoanReader:
         self.columns["price"] = places[at]
         self.passed_over |= dict.fromkeys(places[:at], "it holds amounts of currency, not prices")
 
+    def _choose_all_in(self) -> None:
+        """Prefer a later column of rates to one that has only those of fixed loans."""
+        places = self.header.columns.get("all_in_rate", [])[:RATE_COLUMNS_MAX]
+        if len(places) < 2 or self.works["all_in_rate"].field.own:
+            return
+        rates = [np.nan_to_num(parsing.read_numbers(self.cells(place)).values) > 0 for place in places]
+        lacking = [np.count_nonzero(later & ~rates[0]) for later in rates]
+        best = int(np.argmax(lacking))
+        if lacking[best] > ZERO_RATES_MAX * len(rates[0]) and not (rates[0] & ~rates[best]).any():
+            self.columns["all_in_rate"] = places[best]
+            self.passed_over[places[0]] = "it is 0 or blank where another column has a rate"
+
     def _choose_spread(self) -> None:
         """Let a column of indexes and margins feed a missing spread."""
         if "spread" not in self.works:
             return
-        taken = self.header.beside.union(self.columns.values())
+        taken = self.header.beside.union(self.columns.values(), self.header.demoted)
         is_known = self.mapping.id in PROFILES
         spare = {place: text for place, text in self.header.texts.items() if is_known and place not in taken}
         spread_column = spread_place(self.columns, self.cells, spare)

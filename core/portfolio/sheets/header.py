@@ -169,7 +169,9 @@ _FOOTNOTE_LENGTH_MAX: Final = 6
 
 _OF_ANOTHER_TIME: Final = re.compile(
     r"^(?:prior|previous|last|beginning|opening|original|initial)"
-    r"(?: (?:month|period|report|quarter|balances?|values?))?$|^(?:change|changes|variance|difference)s?$"
+    r"(?: (?:month|quarter|period|report|balances?|values?))?$|^(?:change|changes|variance|difference)s?$"
+    r"|^(?:as )?(?:at|of) (?:closing|issue|issuance|entry|inception|origination|purchase|signing)(?: date)?$"
+    r"|^(?:bop|(?:beginning|start) of (?:the )?period)$"
 )
 """Groups over columns that another month, or the deal's beginning, filled."""
 
@@ -883,10 +885,12 @@ class _Scan:
             return self.aliases.options(parts[0])
         if options := self._group_options(parts[0], parts[1:]):
             return options
+        if len(parts) > 2 and _UNIT_CELL.fullmatch(spelt(parts[-1])) and (options := self._join_options(parts[:-1])):
+            return options
         for start in range(1, len(parts)):
             if _OF_ANOTHER_TIME.search(key(parts[start - 1])):
                 return ()
-            if options := self.aliases.options(" ".join(parts[start:])):
+            if options := self._group_options(parts[start], parts[start + 1 :]):
                 return options
         return ()
 
