@@ -79,8 +79,8 @@ def of_earlier_days(texts: Iterable[tuple[int, str]]) -> frozenset[int]:
 
 
 _BEFORE: Final = re.compile(
-    r"\b(?:t 1|bop|prev(?:ious)?|prior|opening|beginning|begin|beg|starting|start|brought forward|b f|anfang\w*"
-    r"|vormonat|vorperiode|last month)\b"
+    r"\b(?:t 1|bop|prev(?:ious)?|prior|opening|beginning|begin|beg|starting|start|before|brought forward|b f|anfang\w*"
+    r"|ouverture|apertura|iniziale|inicial|vormonat|vorperiode|last month)\b"
 )
 """Words of a heading, as a key, over the figures of an earlier day."""
 

@@ -54,6 +54,9 @@ AFTER_INCLUDING: Final = 0.25
 GROUP_SHARE: Final = 0.45
 """What the words of an upper row of the header count; those that speak against a role count in full."""
 
+OTHER_LANGUAGES: Final = "languages"
+"""Source of the words that stand for English ones."""
+
 WORD_LENGTH_MIN: Final = 3
 """Letters of an unknown word that may be a known one with letters left out."""
 
@@ -70,6 +73,14 @@ _WHOLE: Final = (
     (re.compile(r"loan\s?x(?![a-z])", re.IGNORECASE), " loanx "),
     (re.compile(r"\by/n\b", re.IGNORECASE), " yn "),
     (re.compile(r"\bo/s\b", re.IGNORECASE), " outstanding "),
+    (
+        re.compile(
+            r"\bno(?:n)? (?:tir|dispuest|utilis|utilizad|utilizzat)(?:ee?s?|es?|[aoi]s?)?\b"
+            r"|\bnicht (?:gezogen|genutzt|in anspruch genommen)(?:e[rs]?)?\b",
+            re.IGNORECASE,
+        ),
+        " unfunded ",
+    ),
     (re.compile(r"\b(?:us)?\$|[€£¥]"), " "),
     (re.compile(r"%"), " percent "),
     (re.compile(r"#"), " number "),
@@ -101,7 +112,7 @@ class HeadingWords(NamedTuple):
     roles: tuple[str, ...]
     """All roles, those of agencies once each agency."""
     vocabulary: frozenset[str]
-    """All words of phrases and abbreviations."""
+    """Words of phrases and abbreviations, whose letters may be left out: none of another language."""
     kinds: dict[str, dict[tuple[str, ...], float]]
     """Kind of a sheet -> the weights of phrases in its name and title."""
     priors: dict[str, float]
@@ -140,12 +151,15 @@ def words() -> HeadingWords:
     kinds: dict[str, dict[tuple[str, ...], float]] = {}
     priors: dict[str, float] = {}
     roles: dict[str, None] = {}
+    whole: set[str] = set()
     for line in _SOURCE.read_text("utf-8").splitlines():
         if not line or line[0] == "#":
             continue
-        role, phrase, weight, *_ = line.split("\t")
+        role, phrase, weight, source, *_ = *line.split("\t"), ""
         if role in ("@abbr", "@alt"):
             short, _, long = phrase.partition(" = ")
+            if source == OTHER_LANGUAGES:
+                whole.add(short)
             (abbreviations if role == "@abbr" else alternatives)[short] = tuple(long.split())
         elif role.startswith("@kind "):
             kinds.setdefault(role.removeprefix("@kind "), {})[tuple(phrase.split())] = float(weight)
@@ -156,7 +170,7 @@ def words() -> HeadingWords:
             roles |= dict.fromkeys([role] if role != "*" else [])
     expanded = tuple(of_agency for role in roles for of_agency in _of_agencies(role))
     known = {word for phrase in phrases for word in phrase} | abbreviations.keys()
-    known |= {word for long in abbreviations.values() for word in long}
+    known = known - whole | {word for long in abbreviations.values() for word in long}
     return HeadingWords(phrases, abbreviations, alternatives, expanded, frozenset(known), kinds, priors)
 
 

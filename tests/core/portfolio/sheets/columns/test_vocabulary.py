@@ -37,6 +37,7 @@ NAMED = [
     ("Position Size", "par_value"), ("Holding Size (USD)", "par_value"), ("PositionSize", "par_value"),
     ("Position Par", "par_value"), ("Investment Size", "par_value"), ("Ticket Size", "par_value"),
     ("Instrument Size", "facility_size"), ("Issue Size", "facility_size"), ("Size", "facility_size"),
+    ("Trade Date Balance", "par_value"),
     ("Closing Balance", "par_value"), ("Ending Balance", "par_value"), ("EOP Balance", "par_value"),
     ("Spread over index", "spread"), ("Margin over SOFR", "spread"), ("Cash spread", "spread"),
     ("Quoted Margin", "spread"), ("Applicable Margin", "spread"),
