@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.footnotes import without_marks
 from core.portfolio.cells.parsing import TEXT, Cells, Numbers, TextColumn, bit, spread_out
+from core.portfolio.model.ratings import is_not_rated, rank
 from core.remembered import remembered
 
 LENGTH_MAX: Final = 120
@@ -137,9 +138,9 @@ class _Figure:
 def rate_cell(text: str) -> RateCell | None:
     """Read a cell's rate.
 
-    None where a part has no known meaning, or it has neither margin nor coupon.
+    None where a part has no known meaning, or it has neither margin nor coupon. A rating such as "B3" is none.
     """
-    if len(text) > LENGTH_MAX:
+    if len(text) > LENGTH_MAX or _are_ratings(text):
         return None
     bare = without_marks(_PERIOD.sub(lambda match: f" {_MONTHS_OF[match[1]]} ", text)).translate(_FRACTIONS)
     written = _one_word_each(_LETTER.sub(r"\1M ", unicodedata.normalize("NFKC", bare).upper()))
@@ -155,6 +156,15 @@ def rate_cell(text: str) -> RateCell | None:
     index = f"{scan.index}-{month}M" if scan.index and month and scan.index != "PRIME" else scan.index
     mark = int(known.pop("mark", 0))
     return RateCell(index, mark=mark, is_pik="pik" in scan.roles and known.get("pik") != 0, **known)
+
+
+_BETWEEN_RATINGS: Final = re.compile(r"[\s/|;,()]+|-(?=\s)")
+
+
+def _are_ratings(text: str) -> bool:
+    """Return whether a text has nothing but ratings: "B3", "B2 - B"."""
+    parts = [part for part in _BETWEEN_RATINGS.split(text) if part]
+    return any(map(rank, parts)) and all(rank(part) or is_not_rated(part) for part in parts)
 
 
 _ALONE: Final = frozenset(("SF", "SFR", "SN", "SA", "P", "TSFR"))
@@ -427,4 +437,4 @@ def states_spreads(cells: Cells) -> bool:
     _, used = _parse.distinct(cells.codes, len(cells.pool.text))
     strings = parsing.decode(cells.pool.text, used[~cells.pool.null[used]][:SAMPLE])
     count = sum((rate := rate_cell(text)) is not None and bool(rate.index) for text in strings)
-    return bool(strings) and count >= RATE_SHARE_MIN * len(strings)
+    return count > 0 and count >= RATE_SHARE_MIN * len(strings)

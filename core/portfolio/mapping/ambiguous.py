@@ -174,11 +174,23 @@ def _rival(sheet: Sheet, header: HeaderMatch, targets: list[str], column: int) -
             is_near = (
                 max(evidence.score, rival.score) < LISTED_MIN and abs(evidence.score - rival.score) < AMBIGUOUS_MARGIN
             )
+            is_near = is_near or _is_another_part(evidence.role, *(header.texts.get(at, "") for at in (column, place)))
             is_near = is_near or (evidence.role == "par_value" and _are_alike(sheet, header.row + 1, column, place))
             if is_near and not _are_copies(sheet, header.row + 1, column, place):
                 heading = " ".join(header.texts.get(place, "").split())
                 return f"column {heading or place + 1!r} could as well be meant"
     return ""
+
+
+PARTS: Final = frozenset(("pik", "cash", "capitalized", "capitalised"))
+"""Words of a heading that say which part of an amount or a rate its column has, or has not."""
+
+OF_PARTS: Final = ("par_value", "spread", "all_in_rate")
+
+
+def _is_another_part(role: str, heading: str, rival: str) -> bool:
+    """Return whether two columns of a field are with and without interest in kind."""
+    return role in OF_PARTS and not PARTS.isdisjoint(tokens_of(heading) | tokens_of(rival))
 
 
 def _are_alike(sheet: Sheet, first: int, first_place: int, second_place: int) -> bool:

@@ -78,6 +78,9 @@ _SURE_BY_CELLS: Final = frozenset(
 )  # fmt: skip
 
 
+_LETTERS: Final = {"M": "Moody's Rating", "S": "S&P Rating", "F": "Fitch Rating"}
+"""Letters that stand for agencies beside each other."""
+
 TITLE_ROWS: Final = 12
 TITLE_COLUMNS: Final = 6
 """Cells above a header in which the day of the report is looked for."""
@@ -135,8 +138,16 @@ class HeadedColumns:
         """Return what the heading of a column says."""
         known = self._headings.get(column)
         if known is None:
-            known = self._headings[column] = heading(self.texts.get(column, ""), self.groups.get(column, ()))
+            text = self.texts.get(column, "")
+            if text.strip().upper() in _LETTERS:
+                text = self._name_of_letter(text)
+            known = self._headings[column] = heading(text, self.groups.get(column, ()))
         return known
+
+    def _name_of_letter(self, text: str) -> str:
+        """Return what M, S or F is short for, where another of them is a heading."""
+        letters = {own.strip().upper() for own in self.texts.values()} & _LETTERS.keys()
+        return _LETTERS[text.strip().upper()] if len(letters) > 1 else text
 
 
 def judge(

@@ -31,7 +31,7 @@ _NAME: Final = re.compile(
 """A name of an agency in a heading, or its letter."""
 
 _BETWEEN: Final = re.compile(
-    r"[\s/|,;+&-]*(?:(?:ratings?|cfr|icr|idr|and|facility|issuer|corporate|family)[\s/|,;+&-]*){0,4}"
+    r"[\s/|,;+&()-]*(?:(?:ratings?|cfr|icr|idr|and|facility|issuer|corporate|family)[\s/|,;+&()-]*){0,4}"
 )
 """What may stand between two names: "Moody's CFR / S&P ICR"."""
 
@@ -39,6 +39,12 @@ _QUOTES: Final = str.maketrans({"\u2019": "'", "\u2018": "'", "`": "'", "_": " "
 _NOTHING: Final = re.compile(r"\b(?:n/a|n/r|w/r|w/d|n\.a\.?|n\.r\.?)(?![a-z])", re.IGNORECASE)
 _PARTED: Final = re.compile(r"\s*(?:/(?!\s*\*)|[|;\n])\s*")
 """What stands between ratings; "/*-" is a mark of a watch list."""
+_PARTED_ELSE: Final = (
+    re.compile(r"\s*,\s*|\s+[-\u2013]\s+"),
+    re.compile(r"\s*[()]\s*"),
+    re.compile(r"\s+"),
+)
+"""The same in cells without these signs: "B2, B", "B2 - B", "B2 (B)", "B2 B"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +102,12 @@ def rating_parts(column: TextColumn, agencies: Sequence[Agency]) -> RatingParts 
 
 def _parts_of(text: str) -> list[str]:
     """Return the ratings of a cell; [] for one that has other words."""
-    parts = _PARTED.split(_NOTHING.sub("NR", text.strip()))
-    return parts if all(rank(part) or is_not_rated(part) for part in parts) else []
+    text = _NOTHING.sub("NR", text.strip())
+    for pattern in (_PARTED, *_PARTED_ELSE):
+        parts = [part for part in pattern.split(text) if part or pattern is _PARTED]
+        if len(parts) > 1 and all(rank(part) or is_not_rated(part) for part in parts):
+            return parts
+    return [text] if rank(text) or is_not_rated(text) else []
 
 
 def _usual_width(parts: list[list[str]], counts: NDArray[np.int64]) -> int:

@@ -140,3 +140,15 @@ def test_par_is_the_closing_one_of_a_pair(map_rows: MapRows, opening: str, closi
 
 def test_a_closing_balance_alone_may_be_of_the_day_the_deal_closed(map_rows: MapRows) -> None:
     assert list(messages(map_rows(rows(("Closing Balance", PAR)))).values()) == [("par_value",)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "field"),
+    [("Par (excl. PIK)", "Par (incl. PIK)", "par_value"), ("Spread", "Cash Spread", "spread")],
+)
+def test_with_and_without_interest_in_kind_is_told(map_rows: MapRows, first: str, second: str, field: str) -> None:
+    values = PAR if field == "par_value" else SPREADS
+    more: list[object] = [value + 100 for value in values]  # type: ignore[operator]
+    par = () if field == "par_value" else (("Par", PAR),)
+    assert (field,) in messages(map_rows(rows(*par, (first, values), (second, more)))).values()
+    assert (field,) not in messages(map_rows(rows(*par, (first, values), (second, list(values))))).values()

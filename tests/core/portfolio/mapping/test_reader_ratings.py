@@ -120,3 +120,15 @@ def test_a_rating_of_no_agency_that_can_be_told_is_unreadable(map_rows: MapRows)
     cells = ["B / B+", "B- / B", "CCC / CCC", "BB / BB-"]
     portfolio = shared(map_rows, "S&P / Fitch", cells)
     assert ranks_of(portfolio)["rating_agency_c"] == ["B+", "B", "CCC", "BB-"]
+
+
+def test_letters_beside_each_other_are_agencies(map_rows: MapRows) -> None:
+    portfolio = shared(map_rows, "M", MOODYS, S=SP, F=["B+", "B", "CCC", "NR"])
+    fields = ranks_of(portfolio)
+    assert fields == {"rating_agency_a": MOODYS, "rating_agency_b": SP, "rating_agency_c": ["B+", "B", "CCC", "NR"]}
+    assert "spread" not in portfolio.numbers
+
+
+def test_ratings_state_no_spread(map_rows: MapRows) -> None:
+    portfolio = shared(map_rows, "Old symbol", ["B2", "B3", "B1", "B3"])
+    assert "spread" not in portfolio.numbers

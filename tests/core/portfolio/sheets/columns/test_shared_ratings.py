@@ -46,6 +46,10 @@ def test_agencies_that_a_heading_lists(heading: str, agencies: str) -> None:
         ("Moody's / S&P", ["B2 / B", "NR / B-", "N/A / B-", "B3 / N.R."], ["B2", "NR", "NR", "B3"],
          ["B", "B-", "B-", "NR"]),
         ("Moody's / S&P", ["B2 *- / B", "B3 /*- / B-"], ["B2 *-", "B3 /*-"], ["B", "B-"]),
+        ("Moody's (S&P)", ["B2 (B)", "Caa1 (CCC+)"], ["B2", "Caa1"], ["B", "CCC+"]),
+        ("Moody's - S&P", ["B2 - B", "Caa1 \u2013 B-"], ["B2", "Caa1"], ["B", "B-"]),
+        ("Moody's, S&P", ["B2, B", "Caa1,CCC+"], ["B2", "Caa1"], ["B", "CCC+"]),
+        ("Moody's S&P", ["B2 B", "Caa1 CCC+"], ["B2", "Caa1"], ["B", "CCC+"]),
         ("Moody's / S&P", ["B2 / B", "", "-", "B3 / B-"], ["B2", None, None, "B3"], ["B", None, None, "B-"]),
         # A lone symbol is that of the one agency that has it.
         ("Moody's / S&P", [*["B2 / B"] * 8, "Caa2", "B"], [*["B2"] * 8, "Caa2", None],
