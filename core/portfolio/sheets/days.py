@@ -80,7 +80,7 @@ def of_earlier_days(texts: Iterable[tuple[int, str]]) -> frozenset[int]:
 
 _BEFORE: Final = re.compile(
     r"\b(?:t 1|bop|prev(?:ious)?|prior|opening|beginning|begin|beg|starting|start|before|brought forward|b f|anfang\w*"
-    r"|ouverture|apertura|iniziale|inicial|vormonat|vorperiode|last month)\b"
+    r"|pr[eé]c[eé]dente?|anterior|vorige?|ouverture|apertura|iniziale|inicial|vormonat|vorperiode|last month)\b"
 )
 """Words of a heading, as a key, over the figures of an earlier day."""
 

@@ -15,11 +15,14 @@ from core.portfolio.cells.parsing import Cells, key
 
 BARE: Final = re.compile(
     r"\s*(?:(?:grand|sub|page|report|portfolio|overall)[\s-]*)?totals?\s*[:.]?\s*"
-    r"|\s*(?:sum|count|average|weighted average|avg\.?|notes?)\s*:?\s*",
+    r"|\s*(?:sum|count|average|weighted average|avg\.?|notes?)\s*:?\s*"
+    r"|\s*(?:(?:(?:gesamt|zwischen|end|teil)-?)?summe|(?:ins)?gesamt|somme|sous[\s-]?total|(?:sub)?tota(?:le|les|li|al)"
+    r"|total(?:e)? (?:g[eé]n[eé]ra(?:l|le)|generale?)|suma|somma|totaal|subtotaal)\s*[:.]?\s*",
     re.IGNORECASE,
 )
 MARKER: Final = re.compile(
-    r"\s*(?:(?:grand |sub[\s-]?)?\s*total|sum\b|count\b|average|avg\b|weighted|wtd\b|footnote|note[s:]|\*|source|©)"
+    r"\s*(?:(?:grand |sub[\s-]?)?\s*total|sum\b|count\b|average|avg\b|weighted|wtd\b|footnote|note[s:]|\*|source|©"
+    r"|(?:(?:gesamt|zwischen|end|teil)-?)?summe\b|(?:ins)?gesamt\b|somme\b|sous[\s-]?total|suma\b|somma\b|subtotaal)"
     r"|.*\btotals?\s*:?\s*$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -83,6 +86,15 @@ _BANK_ACCOUNT: Final = re.compile(
 
 _CASH_FUND: Final = re.compile(r"\b(?:cash management|money market)(?: (?:funds?|portfolio|trust))?$")
 
+_CASH_ABROAD: Final = frozenset(
+    (
+        "barmittel", "bankguthaben", "guthaben", "kasse", "kassenbestand", "liquiditat", "liquide mittel", "liquidites",
+        "tresorerie", "disponibilites", "efectivo", "tesoreria", "liquidez", "liquidita", "disponibilita liquide",
+        "cassa", "liquide middelen", "kasmiddelen",
+    )
+)  # fmt: skip
+"""Names of cash in other languages, as keys."""
+
 CURRENCIES: Final = frozenset(("aud", "cad", "chf", "eur", "gbp", "jpy", "sek", "usd"))
 """Words that alone are the name of a balance in this currency."""
 
@@ -135,7 +147,7 @@ def places_of(data: bytes, part: bytes) -> Iterator[int]:
 
 
 def _is_cash(name: str) -> bool:
-    if name in CURRENCIES or _CASH_FUND.search(name) is not None:
+    if name in CURRENCIES or name in _CASH_ABROAD or _CASH_FUND.search(name) is not None:
         return True
     words = name.split()
     if _CASH_NAME.isdisjoint(words):

@@ -24,6 +24,10 @@ LISTS = [
     ("Deudor", "Saldo de apertura", "Saldo de cierre", "Diferencial", "Vencimiento"),
     ("Debitore", "Importo originario", "Debito residuo", "Margine", "Scadenza"),
     ("Emittente", "Saldo iniziale", "Saldo finale", "Spread", "Data di scadenza"),
+    ("Deudor", "Saldo anterior", "Saldo actual", "Diferencial", "Vencimiento"),
+    ("Debitore", "Saldo precedente", "Saldo attuale", "Margine", "Scadenza"),
+    ("Emprunteur", "Encours pr\u00e9c\u00e9dent", "Encours", "Marge", "\u00c9ch\u00e9ance"),
+    ("Kreditnehmer", "Saldo Vormonat", "Saldo", "Marge", "F\u00e4lligkeit"),
     ("Kredietnemer", "Hoofdsom", "Uitstaand saldo", "Opslag", "Einddatum"),
 ]
 
@@ -67,3 +71,44 @@ def test_what_is_not_drawn_is_no_par(map_rows: MapRows, heading: str) -> None:
     portfolio = map_rows([["Issuer", "Par Amount", heading, "Maturity"], *body])
     assert portfolio.numbers["par_value"].tolist() == PAR
     assert portfolio.numbers["unfunded"].tolist() == [par / 2 for par in PAR]
+
+
+@pytest.mark.parametrize(
+    ("price", "rival"),
+    [("Kurs", "Wechselkurs"), ("Cours", "Cours de change"), ("Prix", "Prix pr\u00e9c\u00e9dent"),
+     ("Precio", "Precio anterior"), ("Prezzo", "Prezzo precedente"), ("Kurs", "Kurs Vormonat")],
+)  # fmt: skip
+def test_a_rate_of_exchange_or_an_earlier_price_is_no_price(map_rows: MapRows, price: str, rival: str) -> None:
+    body = [[name, PAR[at], 97.25, 98.5, "2031-01-31"] for at, name in enumerate(NAMES)]
+    portfolio = map_rows([["Issuer", "Par Amount", rival, price, "Maturity"], *body])
+    assert portfolio.numbers["price"].tolist() == [98.5] * 6
+
+
+@pytest.mark.parametrize("heading", ["Rating Moody's bei Emission", "Moody's \u00e0 l'\u00e9mission"])
+def test_a_rating_of_the_issue_date_feeds_nothing(map_rows: MapRows, heading: str) -> None:
+    body = [[name, PAR[at], "B2", "Ba2", "2031-01-31"] for at, name in enumerate(NAMES)]
+    portfolio = map_rows([["Issuer", "Par Amount", "Moody's Rating", heading, "Maturity"], *body])
+    assert {field for field in portfolio.ranks if portfolio.ranks[field].any()} == {"rating_agency_a"}
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["Summe", "Gesamt", "Gesamtsumme", "Total g\u00e9n\u00e9ral", "Somme", "Sous-total", "Suma", "Totale", "Somma",
+     "Totaal"],
+)  # fmt: skip
+def test_a_total_in_another_language_is_no_loan(map_rows: MapRows, label: str) -> None:
+    body = [[name, PAR[at], "TLB", "2031-01-31"] for at, name in enumerate(NAMES)]
+    portfolio = map_rows([["Issuer", "Par Amount", "Facility", "Maturity"], *body, [label, sum(PAR) + 5, None, None]])
+    assert len(portfolio) == 6
+    assert "page_total_differs" in [warning.code for warning in portfolio.notes.warnings]
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["Barmittel", "Liquidit\u00e4t", "Bankguthaben", "Liquidit\u00e9s", "Tr\u00e9sorerie", "Efectivo",
+     "Liquidit\u00e0", "Liquide Mittel"],
+)  # fmt: skip
+def test_cash_in_another_language_is_no_loan(map_rows: MapRows, label: str) -> None:
+    body = [[name, PAR[at], "TLB", "2031-01-31"] for at, name in enumerate(NAMES)]
+    portfolio = map_rows([["Issuer", "Par Amount", "Facility", "Maturity"], *body, [label, 5e6, None, None]])
+    assert (len(portfolio), portfolio.notes.cash_rows) == (6, 1)
