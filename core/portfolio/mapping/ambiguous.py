@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from core.grid.sheet import Sheet
 from core.portfolio.mapping.pipeline import TYPE, FieldColumn
 from core.portfolio.model.notes import DataWarning
+from core.portfolio.sheets.columns import vocabulary
 from core.portfolio.sheets.columns.aliases import DENIED
 from core.portfolio.sheets.columns.content import features
 from core.portfolio.sheets.columns.evidence import AMBIGUOUS_MARGIN, RoleEvidence
@@ -116,7 +117,8 @@ def _why(evidence: RoleEvidence, heading: str) -> str:
         return f"it could as well be {evidence.runner_up} ({'; '.join(evidence.reasons)})"
     if evidence.role in DENIED and evidence.words < FULL_DENIAL and evidence.score < DENIAL_MIN:
         return "a yes in it counts as a no, and its heading says little"
-    is_unnamed = evidence.words <= 0 and not heading.strip() and evidence.role not in _TOLD_BY_CELLS
+    is_silent = vocabulary.heading(heading).weights.get(evidence.role, 0.0) <= 0
+    is_unnamed = evidence.words <= 0 and is_silent and evidence.role not in _TOLD_BY_CELLS
     if is_unnamed or evidence.is_ambiguous:
         return f"its cells alone tell it ({'; '.join(evidence.reasons)})"
     return ""

@@ -152,3 +152,23 @@ def test_with_and_without_interest_in_kind_is_told(map_rows: MapRows, first: str
     par = () if field == "par_value" else (("Par", PAR),)
     assert (field,) in messages(map_rows(rows(*par, (first, values), (second, more)))).values()
     assert (field,) not in messages(map_rows(rows(*par, (first, values), (second, list(values))))).values()
+
+
+@pytest.mark.parametrize("heading", ["Zorp", "Our Blend"])
+def test_an_unknown_heading_whose_cells_alone_tell_a_rate_is_told(map_rows: MapRows, heading: str) -> None:
+    portfolio = map_rows(rows(("Par", PAR), ("Price", [98.5] * 8), (heading, SPREADS)))
+    assert portfolio.numbers["spread"].tolist() == SPREADS
+    assert ("spread",) in messages(portfolio).values()
+
+
+@pytest.mark.parametrize("heading", ["Units", "Number of Units"])
+def test_units_are_no_rate(map_rows: MapRows, heading: str) -> None:
+    assert "spread" not in map_rows(rows(("Par", PAR), ("Price", [98.5] * 8), (heading, [10.0] * 8))).numbers
+
+
+def test_par_of_the_day_the_deal_closed_gives_way(map_rows: MapRows) -> None:
+    larger: list[object] = [par * 1.4 for par in PAR]
+    portfolio = map_rows(
+        rows(("Outstanding at Close", larger), ("Outstanding Today", PAR), ("Maturity", ["2031-01-31"] * 8))
+    )
+    assert portfolio.numbers["par_value"].tolist() == PAR

@@ -132,3 +132,16 @@ def test_letters_beside_each_other_are_agencies(map_rows: MapRows) -> None:
 def test_ratings_state_no_spread(map_rows: MapRows) -> None:
     portfolio = shared(map_rows, "Old symbol", ["B2", "B3", "B1", "B3"])
     assert "spread" not in portfolio.numbers
+
+
+def test_curr_beside_an_agency_is_current_and_no_currency(map_rows: MapRows) -> None:
+    portfolio = shared(
+        map_rows, "Orig Moody's", ["Ba2"] * 4, **{"Curr Moody's": MOODYS, "Orig S&P": ["BB"] * 4, "Curr S&P": SP}
+    )
+    assert ranks_of(portfolio) == {"rating_agency_a": MOODYS, "rating_agency_b": SP}
+    assert "currency" not in portfolio.names
+
+
+def test_a_rating_of_another_party_feeds_nothing(map_rows: MapRows) -> None:
+    portfolio = shared(map_rows, "Selling Institution Rating", ["A2"] * 4)
+    assert not ranks_of(portfolio)
