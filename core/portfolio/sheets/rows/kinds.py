@@ -78,7 +78,7 @@ def kinds_of(columns: RowColumns, odd: OddRows, has: RowMarks) -> RowKinds:
     footer &= ~par if columns.par is not None else ~(name & detail)
     called = (bare | wordy | footer) & ~blank & ~header
     counted = _counted(has, rows, called | header)
-    like_total = companies(columns, odd, wordy & ~bare & ~footer & par, counted)
+    like_total = companies(columns, odd, wordy & ~bare & ~footer & par, bare, counted)
     marker = called & ~like_total
     is_ruled = odd.matches(words.RULED, whole=True) & (odd.texts == odd.filled)
     is_words = (odd.texts == odd.filled) & ~blank & (is_ruled | ~par & ~name & ~detail)

@@ -14,10 +14,13 @@ from core.portfolio.cells.parsing import country, key, spread_out
 from core.portfolio.sheets.rows.odd import OddRows, RowColumns
 from core.portfolio.sheets.rows.sums import GROUP_LOANS_MIN, TOTAL_TOLERANCE, union
 from core.portfolio.sheets.rows.vocabulary import is_of_pools
-from core.portfolio.sheets.rows.words import COMPANY, start_of
+from core.portfolio.sheets.rows.words import start_of
 
 NEAR_SHARE: Final = 1e-3
 """Share of a sum of loans by which the figure of a row called total may differ from it: it leaves a few out."""
+
+EXACT_SHARE: Final = 1e-8
+"""Share of a printed total by which the loans that it holds may differ from it."""
 
 NAMES_MAX: Final = 2_000
 """Distinct names of such rows that are looked at."""
@@ -29,19 +32,27 @@ _START: Final = re.compile(
 )
 """What a row of a total begins with."""
 
+_LEGAL: Final = re.compile(
+    r".*[\s,](?:l\.?l\.?c|inc|incorporated|ltd|limited|corp|corporation|l\.?l?\.?p|plc|gmbh|ag|s\.?a|s\.?e|s\.?a\.?s|s\.?l"
+    r"|s\.?a\.?r\.?l|s\.?p\.?a|b\.?v|n\.?v)\.?\s*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A name with the ending of a company's legal form, which the name of no group of loans has."""
+
 _END: Final = re.compile(r".*\btotals?\s*:?\s*", re.IGNORECASE | re.DOTALL)
 
 Mask = NDArray[np.bool_]
 
 
-def companies(columns: RowColumns, odd: OddRows, called: Mask, counted: Mask) -> Mask:
+def companies(columns: RowColumns, odd: OddRows, called: Mask, bare: Mask, counted: Mask) -> Mask:
     """Return which rows that are called a total are loans of a company of that name.
 
-    Their figure is the sum of no loans beside them, and their name has words that no total has. One that is more than
-    any loan is a total all the same, unless its name ends as a company's does.
+    Their figure is the sum of no loans beside them, and their name has words that no total has. Then a printed total
+    has to hold them, or, where none tells, their name ends as only a company's does and no such row is a sum.
 
     Args:
         called: the rows, over the odd ones.
+        bare: further ones that are called a total and nothing else.
         counted: the rows with a par that nothing calls a total, over all.
     """
     par, borrower = columns.par, columns.borrower
@@ -57,11 +68,47 @@ def companies(columns: RowColumns, odd: OddRows, called: Mask, counted: Mask) ->
     def fitting(fits: Callable[[str], bool]) -> Mask:
         return spread_out(np.array([fits(text) for text in texts], np.bool_), False, local)
 
-    figures = par[odd.rows]
-    is_company = fitting(lambda text: COMPANY.fullmatch(text) is not None)
-    may_be = is_named & fitting(lambda text: _is_name(text, others))
-    may_be &= is_company | (figures <= np.nanmax(par[counted]))
-    return np.asarray(may_be & ~_are_sums(par, odd.rows, called, counted), np.bool_)
+    are_sums = _are_sums(par, odd.rows, called, counted)
+    may_be = is_named & fitting(lambda text: _is_name(text, others)) & ~are_sums
+    printed = odd.rows[(called | bare) & ~may_be & ~np.isnan(par[odd.rows])]
+    counts_in, left_out = _told_by_totals(par, printed, odd.rows[may_be], counted)
+    is_told = fitting(lambda text: _LEGAL.fullmatch(text) is not None) & ~(are_sums & called).any()
+    return np.asarray(may_be & (counts_in[odd.rows] | is_told & ~left_out[odd.rows]), np.bool_)
+
+
+def _told_by_totals(
+    par: NDArray[np.float64], printed: NDArray[np.int64], maybe: NDArray[np.int64], counted: Mask
+) -> tuple[Mask, Mask]:
+    """Return of which rows a printed total says that they are loans, and of which that they are none.
+
+    Args:
+        printed: rows of totals.
+        maybe: the rows in question.
+        counted: the rows of loans, over all.
+    """
+    height = len(counted)
+    is_maybe = np.zeros(height, np.bool_)
+    is_maybe[maybe] = True
+    sums, more = (np.concatenate(([0.0], np.cumsum(np.where(mask, par, 0.0)))) for mask in (counted, is_maybe))
+    edges = np.concatenate(([0], printed, [height]))
+    starts, ends = np.zeros(len(printed), np.int64), np.full(len(printed), height)
+    low = np.concatenate((starts, edges[:-2], printed, printed, starts))
+    high = np.concatenate((printed, printed, edges[2:], ends, ends))
+    figures = np.tile(par[printed], len(low) // max(len(printed), 1))
+    loans, doubtful = sums[high] - sums[low], more[high] - more[low]
+    tolerance = np.maximum(TOTAL_TOLERANCE, EXACT_SHARE * np.abs(figures))
+
+    def rows(fits: Mask) -> Mask:
+        steps = np.zeros(height + 1, np.int64)
+        np.add.at(steps, low[fits], 1)
+        np.add.at(steps, high[fits], -1)
+        return np.asarray(np.cumsum(steps[:-1]) > 0, np.bool_)
+
+    is_told = np.abs(doubtful) > 2 * tolerance
+    return (
+        rows(is_told & (np.abs(loans + doubtful - figures) <= tolerance)),
+        rows(is_told & (np.abs(loans - figures) <= tolerance)),
+    )
 
 
 def _distinct_names(columns: RowColumns, counted: Mask, odd: OddRows) -> frozenset[str]:

@@ -67,3 +67,29 @@ def test_a_group_of_one_loan_has_a_total_where_others_have(map_rows: MapRows) ->
     groups = [*LOANS[:2], ["Total Zeta Parts", None, 2_250_000.0], LOANS[2], ["Total Auto Bits", None, LOANS[2][2]]]
     portfolio = map_rows([HEADER, *groups, *LOANS[3:], ["Total Other Bits", None, 3_750_000.0]])
     assert portfolio.numbers["par_value"].tolist() == [row[2] for row in LOANS]
+
+
+@pytest.mark.parametrize("is_printed", [False, True])
+@pytest.mark.parametrize(
+    "name",
+    ["Total Watchlist", "Total Cov-Lite Basket", "Total Fund II", "Total Longhorn Group", "Source: Trustee report",
+     "Note: par is settled", "*** see note"],
+)  # fmt: skip
+def test_a_total_that_ties_to_nothing_is_no_loan(map_rows: MapRows, name: str, is_printed: bool) -> None:
+    """Some of its loans may be hidden, or it holds those of a kind."""
+    portfolio = read(map_rows, [name, None, 900_000.0], 5, [["Total", None, WHOLE]] if is_printed else [])
+    assert portfolio.numbers["par_value"].sum() == WHOLE
+
+
+@pytest.mark.parametrize("holds", [False, True])
+def test_a_printed_total_tells_what_a_company_is(map_rows: MapRows, holds: bool) -> None:
+    figure = 900_000.0
+    portfolio = read(map_rows, ["Total Acme Inc", None, figure], 5, [["Total", None, WHOLE + holds * figure]])
+    assert len(portfolio) == 5 + holds
+    assert len(read(map_rows, ["Total Acme Inc", None, figure], 5)) == 6
+
+
+def test_a_company_beside_totals_of_groups_is_a_total(map_rows: MapRows) -> None:
+    groups = [*LOANS[:2], ["Total Zeta Parts", None, 2_250_000.0], *LOANS[2:4], ["Total Acme Inc", None, 900_000.0]]
+    portfolio = map_rows([HEADER, *groups, LOANS[4]])
+    assert portfolio.numbers["par_value"].sum() == WHOLE
