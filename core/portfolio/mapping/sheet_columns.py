@@ -32,7 +32,8 @@ from core.portfolio.sheets.below import RowsBelow
 from core.portfolio.sheets.columns.aliases import DENIED
 from core.portfolio.sheets.columns.evidence import RoleEvidence
 from core.portfolio.sheets.columns.shared_ratings import RatingParts, agencies_of, rating_parts
-from core.portfolio.sheets.columns.vocabulary import heading, tokens_of
+from core.portfolio.sheets.columns.vocabulary import heading
+from core.portfolio.sheets.days import is_before, of_earlier_days
 from core.portfolio.sheets.located import LocatedTable
 from core.portfolio.sheets.rows import pools
 from core.portfolio.sheets.rows.above import fill_blanks
@@ -248,12 +249,16 @@ class SheetColumns:
 
     def _part_ratings(self) -> None:
         """Let a column with the ratings of several agencies feed one field of each."""
-        for place, text in sorted(self.header.texts.items())[:RATING_COLUMNS_MAX]:
-            if place in self.header.beside or not self._may_be_parted(place, text):
+        texts = sorted(self.header.texts.items())[:RATING_COLUMNS_MAX]
+        shared = {
+            place: text for place, text in texts if place not in self.header.beside and self._may_be_parted(place, text)
+        }
+        earlier = of_earlier_days(shared.items())
+        for place, text in shared.items():
+            if place in earlier:
                 continue
             parts = rating_parts(parsing.read_text(self.below.cells(place)), agencies_of(text))
             if parts is not None:
-                self._rating_parts[place] = parts
                 self._feed_ratings(place, parts)
 
     def _may_be_parted(self, place: int, text: str) -> bool:
@@ -261,22 +266,31 @@ class SheetColumns:
         fed = [target for target, places in self.header.columns.items() if place in places]
         if any(target in self.works and self.works[target].field.own for target in fed):
             return False
-        return len(agencies_of(text)) > 1 or "rating" in fed
+        # A list of agencies alone says nothing of a rating: it does with that word.
+        is_of_loans = _weights(text).get("rating", 0.0) > 0 and not is_before(text)
+        return (len(agencies_of(text)) > 1 and is_of_loans) or "rating" in fed
 
     def _feed_ratings(self, place: int, parts: RatingParts) -> None:
-        """Give each agency's part of a column the first free field of its ratings."""
+        """Give each agency's part of a column the first free field of its ratings.
+
+        Nothing where none is free.
+        """
         fields = self.header.columns
         columns = {target: [at for at in places if at != place] for target, places in fields.items()}
         columns = {target: places for target, places in columns.items() if places}
-        is_facility = "facility" in tokens_of(self.header.texts[place])
+        kinds = _kinds_of_shared(self.header.texts[place])
+        fed = set[str]()
         for agency in parts.columns:
             rating = f"rating_agency_{agency}"
-            names = [f"{rating}_facility"] if is_facility else [rating, *(f"{rating}_{kind}" for kind in KINDS)]
-            free = [name for name in names if name in self.works and name not in columns][:1]
+            names = [name for kind in kinds if (name := f"{rating}_{kind}".rstrip("_")) in self.works]
+            fed.update([name for name in names if name not in columns][:1])
             also = f"facility_{rating}"
-            if is_facility and also in self.works and also not in columns:
-                free.append(also)
-            columns |= {name: [place] for name in free}
+            if kinds == ("facility",) and also in self.works and also not in columns:
+                fed.add(also)
+        if not fed:
+            return
+        self._rating_parts[place] = parts
+        columns |= {name: [place] for name in sorted(fed)}
         first = next(iter(parts.columns))
         own = RoleEvidence(f"rating_{first}", OF_RATING_PARTS, 0.0, reasons=("its cells have a rating of each agency",))
         self.header = replace(self.header, columns=columns, evidence=self.header.evidence | {place: own})
@@ -515,3 +529,21 @@ def _with_blank_par(
     source = rows.copy()
     source[np.searchsorted(rows, loans)] = picked.borrower
     return rows, source
+
+
+def _weights(text: str) -> dict[str, float]:
+    """Return what a heading of ratings says, which may leave out this word."""
+    return dict(heading(f"{text} Rating").weights)
+
+
+def _kinds_of_shared(text: str) -> tuple[str, ...]:
+    """Return of which kinds the ratings below a heading may be, best first; "" are those that the tests go by."""
+    weights = _weights(text)
+    of_facility, of_issuer = (
+        max(weights.get(f"{role}_{agency}", 0.0) for agency in AGENCIES) for role in KINDS_OF_ROLE
+    )
+    if of_facility > of_issuer:
+        return ("facility",)
+    if not agencies_of(text):
+        return ("",)
+    return ("", "issuer", "final") if of_issuer > of_facility else ("", *KINDS)

@@ -145,3 +145,36 @@ def test_curr_beside_an_agency_is_current_and_no_currency(map_rows: MapRows) -> 
 def test_a_rating_of_another_party_feeds_nothing(map_rows: MapRows) -> None:
     portfolio = shared(map_rows, "Selling Institution Rating", ["A2"] * 4)
     assert not ranks_of(portfolio)
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["Moody's / S&P Prior", "Moody's / S&P at Close", "Orig Moody's/S&P", "Moody's/S&P at Issuance", "Last Month M/S",
+     "Moody's/S&P (t-1)", "Selling Institution Moody's/S&P", "Country Rating (Moody's/S&P)",
+     "Moody's/S&P 31.03.2026"],
+)  # fmt: skip
+def test_shared_ratings_of_another_day_or_party_feed_nothing(map_rows: MapRows, heading: str) -> None:
+    current = "Moody's/S&P 30.06.2026" if "2026" in heading else "Moody's/S&P"
+    for text in [heading, current]:
+        beside = current if text == heading else heading
+        cells = {heading: ["Ba1 / BB+"] * 4, current: BOTH}
+        portfolio = shared(map_rows, text, cells[text], **{beside: cells[beside]})
+        assert ranks_of(portfolio) == {"rating_agency_a": MOODYS, "rating_agency_b": SP}
+
+
+@pytest.mark.parametrize(
+    ("facility", "issuer"),
+    [("Issue Rating (Moody's/S&P)", "Issuer Rating (Moody's/S&P)"), ("Loan Rating (M/S)", "Corporate Rating (M/S)")],
+)
+def test_shared_ratings_of_facilities_are_not_the_issuers(map_rows: MapRows, facility: str, issuer: str) -> None:
+    for first, second in [(facility, issuer), (issuer, facility)]:
+        cells = {facility: ["Ba1 / BB+"] * 4, issuer: BOTH}
+        portfolio = shared(map_rows, first, cells[first], **{second: cells[second]})
+        fields = ranks_of(portfolio)
+        assert (fields["rating_agency_a"], fields["rating_agency_b"]) == (MOODYS, SP)
+        assert fields["rating_agency_a_facility"] == ["Ba1"] * 4
+
+
+def test_a_heading_without_agencies_feeds_nothing_beside_columns_of_each(map_rows: MapRows) -> None:
+    portfolio = shared(map_rows, "Rating", BOTH, **{"Moody's Rating": MOODYS, "S&P Rating": SP})
+    assert set(ranks_of(portfolio)) == {"rating", "rating_agency_a", "rating_agency_b"}
