@@ -78,6 +78,9 @@ _SURE_BY_CELLS: Final = frozenset(
 )  # fmt: skip
 
 
+_SAYS_LITTLE: Final = 1.0
+"""Weight of a heading such as "Amount", below which cells tell of par as below an unknown one."""
+
 _LETTERS: Final = {"M": "Moody's Rating", "S": "S&P Rating", "F": "Fitch Rating"}
 """Letters that stand for agencies beside each other."""
 
@@ -140,14 +143,18 @@ class HeadedColumns:
         if known is None:
             text = self.texts.get(column, "")
             if text.strip().upper() in _LETTERS:
-                text = self._name_of_letter(text)
+                text = self._name_of_letter(text, column)
             known = self._headings[column] = heading(text, self.groups.get(column, ()))
         return known
 
-    def _name_of_letter(self, text: str) -> str:
-        """Return what M, S or F is short for, where another of them is a heading."""
+    def _name_of_letter(self, text: str, column: int) -> str:
+        """Return what M, S or F is short for, where another of them is a heading.
+
+        Not above cells of another kind, such as spreads below S and floors below F.
+        """
         letters = {own.strip().upper() for own in self.texts.values()} & _LETTERS.keys()
-        return _LETTERS[text.strip().upper()] if len(letters) > 1 else text
+        is_other = content.is_of_other_type(self.sheet.columns[column], self.first, "currency")
+        return _LETTERS[text.strip().upper()] if len(letters) > 1 and not is_other else text
 
 
 def judge(
@@ -310,6 +317,8 @@ def _rivals(heading_words: Heading, features: Features) -> tuple[dict[str, float
     roles = {role: weight for weight, role in _by_words(heading_words)[:RIVALS_MAX]}
     if heading_words.against <= OF_ANOTHER_TIME:
         return roles, THRESHOLD
+    if max(roles.values(), default=0.0) < _SAYS_LITTLE and next(iter(roles), "") == "par_value":
+        return {"par_value": words().priors.get("par_value", _NO_PRIOR)}, THRESHOLD_WITHOUT_HEADING
     if roles:
         if features.filled:  # words that fit no field well stand over cells that are plainly one
             roles |= {

@@ -129,6 +129,14 @@ def test_letters_beside_each_other_are_agencies(map_rows: MapRows) -> None:
     assert "spread" not in portfolio.numbers
 
 
+def test_letters_above_figures_are_no_agencies(map_rows: MapRows) -> None:
+    spreads = [350.0 + 25 * at for at in range(12)]
+    body = [[f"Ash {at} Inc.", 1e6 + at, "2031-06-30", spreads[at], 0.5, MOODYS[at % 4]] for at in range(12)]
+    portfolio = map_rows([["Issuer", "Par Amount", "Maturity Date", "S", "F", "M"], *body])
+    assert portfolio.numbers["spread"].tolist() == spreads
+    assert ranks_of(portfolio) == {"rating_agency_a": MOODYS * 3}
+
+
 def test_ratings_state_no_spread(map_rows: MapRows) -> None:
     portfolio = shared(map_rows, "Old symbol", ["B2", "B3", "B1", "B3"])
     assert "spread" not in portfolio.numbers

@@ -49,6 +49,13 @@ def test_a_list_in_another_language(map_rows: MapRows, heads: tuple[str, ...], p
     assert "maturity_date" in portfolio.numbers
 
 
+@pytest.mark.parametrize("head", ["Amount", "Betrag", "Montant en EUR", "Importe", "Importo (EUR)", "Units"])
+def test_an_amount_alone_is_par(map_rows: MapRows, head: str) -> None:
+    body = [[name, PAR[at], SPREADS[at], "2031-01-31"] for at, name in enumerate(NAMES)]
+    portfolio = map_rows([["Borrower", head, "Spread", "Maturity"], *body])
+    assert portfolio.numbers["par_value"].tolist() == PAR
+
+
 @pytest.mark.parametrize(
     ("price", "purchase"),
     [("Prix", "Prix d'achat"), ("Precio de mercado", "Precio de compra"), ("Prezzo", "Prezzo di acquisto"),
