@@ -16,6 +16,7 @@ from core.portfolio.sheets.columns import vocabulary
 from core.portfolio.sheets.columns.aliases import DENIED
 from core.portfolio.sheets.columns.content import features
 from core.portfolio.sheets.columns.evidence import AMBIGUOUS_MARGIN, RoleEvidence
+from core.portfolio.sheets.columns.roles import SAYS_LITTLE
 from core.portfolio.sheets.columns.vocabulary import tokens_of
 from core.portfolio.sheets.days import is_before
 from core.portfolio.sheets.header import HeaderMatch
@@ -117,7 +118,8 @@ def _why(evidence: RoleEvidence, heading: str) -> str:
         return f"it could as well be {evidence.runner_up} ({'; '.join(evidence.reasons)})"
     if evidence.role in DENIED and evidence.words < FULL_DENIAL and evidence.score < DENIAL_MIN:
         return "a yes in it counts as a no, and its heading says little"
-    is_silent = vocabulary.heading(heading).weights.get(evidence.role, 0.0) <= 0
+    weight = vocabulary.heading(heading).weights.get(evidence.role, 0.0)
+    is_silent = weight <= 0 or (evidence.role == "par_value" and weight < SAYS_LITTLE)
     is_unnamed = evidence.words <= 0 and is_silent and evidence.role not in _TOLD_BY_CELLS
     if is_unnamed or evidence.is_ambiguous:
         return f"its cells alone tell it ({'; '.join(evidence.reasons)})"

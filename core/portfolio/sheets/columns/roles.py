@@ -78,7 +78,7 @@ _SURE_BY_CELLS: Final = frozenset(
 )  # fmt: skip
 
 
-_SAYS_LITTLE: Final = 1.0
+SAYS_LITTLE: Final = 1.0
 """Weight of a heading such as "Amount", below which cells tell of par as below an unknown one."""
 
 _LETTERS: Final = {"M": "Moody's Rating", "S": "S&P Rating", "F": "Fitch Rating"}
@@ -317,7 +317,7 @@ def _rivals(heading_words: Heading, features: Features) -> tuple[dict[str, float
     roles = {role: weight for weight, role in _by_words(heading_words)[:RIVALS_MAX]}
     if heading_words.against <= OF_ANOTHER_TIME:
         return roles, THRESHOLD
-    if max(roles.values(), default=0.0) < _SAYS_LITTLE and next(iter(roles), "") == "par_value":
+    if max(roles.values(), default=0.0) < SAYS_LITTLE and next(iter(roles), "") == "par_value":
         return {"par_value": words().priors.get("par_value", _NO_PRIOR)}, THRESHOLD_WITHOUT_HEADING
     if roles:
         if features.filled:  # words that fit no field well stand over cells that are plainly one

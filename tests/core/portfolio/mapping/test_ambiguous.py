@@ -172,3 +172,10 @@ def test_par_of_the_day_the_deal_closed_gives_way(map_rows: MapRows) -> None:
         rows(("Outstanding at Close", larger), ("Outstanding Today", PAR), ("Maturity", ["2031-01-31"] * 8))
     )
     assert portfolio.numbers["par_value"].tolist() == PAR
+
+
+@pytest.mark.parametrize("heading", ["Amount", "Betrag"])
+def test_an_amount_alone_is_par_in_doubt(map_rows: MapRows, heading: str) -> None:
+    portfolio = map_rows(rows((heading, PAR), ("Maturity", ["2031-01-31"] * 8), ("Spread", SPREADS)))
+    assert portfolio.numbers["par_value"].tolist() == PAR
+    assert list(messages(portfolio).values()) == [("par_value",)]
