@@ -22,7 +22,7 @@ BARE: Final = re.compile(
 )
 MARKER: Final = re.compile(
     r"\s*(?:(?:grand |sub[\s-]?)?\s*total|sum\b|count\b|average|avg\b|weighted|wtd\b|footnote|note[s:]|\*|source|©"
-    r"|(?:(?:gesamt|zwischen|end|teil)-?)?summe\b|(?:ins)?gesamt\b|somme\b|sous[\s-]?total|suma\b|somma\b|subtotaal)"
+    r"|(?:(?:gesamt|zwischen|end|teil)-?)?summe\b|(?:ins)?gesamt\b|somme\b|sous[\s-]?total|suma\b|somma\b|(?:sub)?totaal\b)"
     r"|.*\btotals?\s*:?\s*$",
     re.IGNORECASE | re.DOTALL,
 )

@@ -72,8 +72,9 @@ def test_a_group_of_one_loan_has_a_total_where_others_have(map_rows: MapRows) ->
 @pytest.mark.parametrize("is_printed", [False, True])
 @pytest.mark.parametrize(
     "name",
-    ["Total Watchlist", "Total Cov-Lite Basket", "Total Fund II", "Total Longhorn Group", "Source: Trustee report",
-     "Note: par is settled", "*** see note"],
+    ["Total Watchlist", "Totaal Zorg", "Zwischensumme Energie",
+     "Total Cov-Lite Basket", "Total Fund II", "Total Longhorn Group",
+     "Source: Trustee report", "Note: par is settled", "*** see note"],
 )  # fmt: skip
 def test_a_total_that_ties_to_nothing_is_no_loan(map_rows: MapRows, name: str, is_printed: bool) -> None:
     """Some of its loans may be hidden, or it holds those of a kind."""
