@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet
+from core.portfolio.mapping.funded import opens
 from core.portfolio.mapping.pipeline import TYPE, FieldColumn
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.sheets.columns import vocabulary
@@ -18,7 +19,6 @@ from core.portfolio.sheets.columns.content import features
 from core.portfolio.sheets.columns.evidence import AMBIGUOUS_MARGIN, RoleEvidence
 from core.portfolio.sheets.columns.roles import SAYS_LITTLE
 from core.portfolio.sheets.columns.vocabulary import tokens_of
-from core.portfolio.sheets.days import is_before
 from core.portfolio.sheets.header import HeaderMatch
 from core.words import agreed, counted
 
@@ -164,7 +164,7 @@ def _qualifier(evidence: RoleEvidence, heading: str) -> str:
 def _of_closing(evidence: RoleEvidence, column: int, texts: Mapping[int, str]) -> str:
     """Return why a closing balance without an opening one is doubtful, or ""."""
     is_closing = evidence.role == "par_value" and "closing" in tokens_of(texts.get(column, ""))
-    return "" if not is_closing or any(map(is_before, texts.values())) else "it may be of the day the deal closed"
+    return "" if not is_closing or any(map(opens, texts.values())) else "it may be of the day the deal closed"
 
 
 def _rival(sheet: Sheet, header: HeaderMatch, targets: list[str], column: int) -> str:

@@ -15,6 +15,8 @@ from core.portfolio.cells.parsing import Cells, key
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.pages.currency import CAMEL
+from core.portfolio.sheets.columns.vocabulary import tokens_of
+from core.portfolio.sheets.days import is_before
 from core.portfolio.sheets.header import HeaderMatch, without_unit
 from core.words import counted
 
@@ -165,7 +167,7 @@ def basis_place(header: HeaderMatch, own: int) -> int | None:
     if len(places) < 2 or header.preferences.get(("par_value", places[0]), 0) < own:
         return None
     words = {place: key(CAMEL.sub(" ", header.texts.get(place, ""))) for place in places}
-    best, avoided = places[0], list[re.Pattern[str]]()
+    best, avoided = _not_of_closing(header, places), list[re.Pattern[str]]()
     for worse, better in ((_LOCAL, _DEALS), (_SETTLED, _TRADED)):
         if worse.search(words[best]):
             unfit = [*avoided, worse]
@@ -174,6 +176,29 @@ def basis_place(header: HeaderMatch, own: int) -> int | None:
         if not worse.search(words[best]):
             avoided.append(worse)
     return best if best != places[0] else None
+
+
+_OF_AMOUNTS: Final = frozenset(("balance", "par", "principal", "amount", "face", "outstanding", "notional"))
+
+
+def opens(text: str) -> bool:
+    """Return whether a heading is that of an opening balance, beside which a closing one is the current one."""
+    words = tokens_of(text)
+    return is_before(text) and (len(words) < 2 or not _OF_AMOUNTS.isdisjoint(words))
+
+
+def _not_of_closing(header: HeaderMatch, places: list[int]) -> int:
+    """Return the first column of par that is not of the day the deal closed, as a closing balance alone may be."""
+    if "closing" not in tokens_of(header.texts.get(places[0], "")) or any(map(opens, header.texts.values())):
+        return places[0]
+    others = (
+        at
+        for at in places[1:]
+        if (evidence := header.evidence.get(at)) is not None
+        and evidence.role == "par_value"
+        and "closing" not in tokens_of(header.texts.get(at, ""))
+    )
+    return next(others, places[0])
 
 
 _PARTS: Final = (re.compile(r"\bassign(?:ed|ments?)?\b"), re.compile(r"\bparticipat(?:ed|ions?)\b"))

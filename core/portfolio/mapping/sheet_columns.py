@@ -370,7 +370,9 @@ class SheetColumns:
             return
         place = None if work is None else basis_place(self.header, work.field.own)
         if place is not None:
-            self.passed_over[self.columns["par_value"]] = "another column has par as traded, or in the deal's currency"
+            self.passed_over[self.columns["par_value"]] = (
+                "another column has par as traded, in the deal's currency, or today"
+            )
             self.columns["par_value"] = place
 
     def _all_par(self) -> FieldColumn | None:

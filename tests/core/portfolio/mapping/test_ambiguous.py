@@ -179,3 +179,13 @@ def test_an_amount_alone_is_par_in_doubt(map_rows: MapRows, heading: str) -> Non
     portfolio = map_rows(rows((heading, PAR), ("Maturity", ["2031-01-31"] * 8), ("Spread", SPREADS)))
     assert portfolio.numbers["par_value"].tolist() == PAR
     assert list(messages(portfolio).values()) == [("par_value",)]
+
+
+@pytest.mark.parametrize("heading", ["Position", "Holding Amount"])
+def test_a_closing_balance_gives_way_where_nothing_opens(map_rows: MapRows, heading: str) -> None:
+    larger: list[object] = [par * 1.4 for par in PAR]
+    for columns in (((heading, PAR), ("Closing Balance", larger)), (("Closing Balance", larger), (heading, PAR))):
+        portfolio = map_rows(
+            rows(*columns, ("Prior Price", [97.0] * 8), ("Maturity", ["2031-01-31"] * 8), ("Spread", SPREADS))
+        )
+        assert portfolio.numbers["par_value"].tolist() == PAR
