@@ -89,12 +89,12 @@ def test_the_changes_are_those_of_a_run_by_the_saved_mapping(
 
 def test_a_test_without_a_figure_on_a_side_is_null_there(owner: Member, write_book: Any) -> None:
     rows = [
-        ("LoanX ID", "Issuer Name", "Par Amount", "Mood"),
+        ("LoanX ID", "Issuer Name", "Par Amount", "Prior Moody's"),
         ("LX900001", "Romeo", 9e6, "Caa2"),
         ("LX900002", "Sierra", 9e6, "B1"),
     ]
     book = owner.uploaded(write_book("moods", Holdings=rows))
-    own = STANDARD | {"mappings": {"Mood": {"target": "rating_agency_a", "type": "string"}}}
+    own = STANDARD | {"mappings": {"Prior Moody's": {"target": "rating_agency_a", "type": "string"}}}
     changes = {change["test_id"]: change for change in tried(owner, book["id"], own)["changes"]}
     factor = changes["average_rating_factor"]
     assert factor["before"] is None
