@@ -180,6 +180,7 @@ def _rival(sheet: Sheet, header: HeaderMatch, targets: list[str], column: int) -
             )
             is_near = is_near or _is_another_part(evidence.role, *(header.texts.get(at, "") for at in (column, place)))
             is_near = is_near or (evidence.role == "par_value" and _are_alike(sheet, header.row + 1, column, place))
+            is_near = is_near or {column, place} <= header.undated
             if is_near and not _are_copies(sheet, header.row + 1, column, place):
                 heading = " ".join(header.texts.get(place, "").split())
                 return f"column {heading or place + 1!r} could as well be meant"

@@ -30,9 +30,10 @@ from core.portfolio.sheets.columns.content import marks
 from core.portfolio.sheets.columns.evidence import RoleEvidence
 from core.portfolio.sheets.columns.roles import HeadedColumns, judge
 from core.portfolio.sheets.columns.vocabulary import heading, tokens_of
-from core.portfolio.sheets.days import is_before, of_earlier_days, stated_day
+from core.portfolio.sheets.days import is_before, of_earlier_days, of_open_days, states_day
 from core.portfolio.sheets.rows.counters import counts_rows
 from core.portfolio.sheets.sides import has_cells, tables_beside
+from core.values import from_serial
 
 ROWS_MAX: Final = 40
 """Rows in which a header is looked for at a time: of several there the one that names most counts."""
@@ -226,6 +227,8 @@ class HeaderMatch:
     """Target and column -> the place of the header among the target's aliases."""
     evidence: dict[int, RoleEvidence] = field(default_factory=dict)
     """Column -> why it has its role; columns of no header without one."""
+    undated: frozenset[int] = frozenset()
+    """Columns for one target under days of which none is surely the latest."""
 
     @property
     def named_row(self) -> int:
@@ -979,9 +982,12 @@ def _complete(scan: _Scan, best: _Candidate) -> HeaderMatch:
         evidence[column] = replace(evidence[column], role=COUNTER_ROLE)
     columns = _assign_columns(feeds, evidence=evidence)
     demoted = _find_demoted(scan.sheet, columns, row + 1)
+    undated: set[int] = set()
     for places in columns.values():
-        earlier = _earlier_columns(scan.sheet, best, [place for place in places if place not in demoted])
+        headings = _dated_headings(scan.sheet, best, [place for place in places if place not in demoted])
+        earlier = _earlier_columns(headings)
         demoted |= dict.fromkeys(earlier, "earlier")
+        undated |= of_open_days((place, text) for place, text in headings.items() if place not in earlier)
     if demoted:
         columns = _assign_columns(feeds, demoted, evidence)
     preferences = {
@@ -989,7 +995,18 @@ def _complete(scan: _Scan, best: _Candidate) -> HeaderMatch:
     }
     texts = dict.fromkeys((place for places in columns.values() for place in places), "") | best.texts
     return HeaderMatch(
-        row, best.top, best.score, columns, texts, units, tuple(below), demoted, beside, preferences, evidence
+        row,
+        best.top,
+        best.score,
+        columns,
+        texts,
+        units,
+        tuple(below),
+        demoted,
+        beside,
+        preferences,
+        evidence,
+        frozenset(undated),
     )
 
 
@@ -1077,30 +1094,45 @@ def _with_shared(listed: Options, of_role: Options) -> Options:
     )
 
 
-def _earlier_columns(sheet: Sheet, best: _Candidate, places: Sequence[int]) -> frozenset[int]:
+def _dated_headings(sheet: Sheet, best: _Candidate, places: Sequence[int]) -> dict[int, str]:
+    """Return the headings of columns, each with the day that stands over it."""
+    headings = {place: best.texts.get(place, "") for place in places}
+    if len(places) < 2 or of_earlier_days(headings.items()):
+        return headings
+    over = {place: _day_over(sheet, best, place) for place in places}
+    return {
+        place: heading if over[place] in heading else f"{over[place]} {heading}" for place, heading in headings.items()
+    }
+
+
+def _earlier_columns(headings: dict[int, str]) -> frozenset[int]:
     """Return which columns of one field are of an earlier day than another one.
 
-    By a day in their heading, or in the row above it; else by a word such as "T-1".
+    By a day in their heading, or over it; else by a word such as "T-1".
     """
-    if len(places) < 2:
-        return frozenset()
-    headings = {place: best.texts.get(place, "") for place in places}
-    earlier = of_earlier_days(headings.items())
-    if not earlier and best.top:
-        above = {place: f"{_day_over(sheet, best.top - 1, place)} {heading}" for place, heading in headings.items()}
-        earlier = of_earlier_days(above.items())
     before = frozenset(place for place, heading in headings.items() if is_before(heading))
-    return earlier or (before if len(before) < len(places) else frozenset())
+    return of_earlier_days(headings.items()) or (before if len(before) < len(headings) else frozenset())
 
 
-def _day_over(sheet: Sheet, row: int, place: int) -> str:
-    """Return the day that stands alone over a column, or over one to its left."""
-    for column in range(place, max(-1, place - DAY_COLUMNS), -1):
-        value = sheet.value(row, column)
-        if value is not None:
-            stated = stated_day(value) if isinstance(value, str) and len(value) <= DAY_LENGTH_MAX else None
-            return str(value) if stated is not None and not stated.stem else ""
+def _day_over(sheet: Sheet, best: _Candidate, place: int) -> str:
+    """Return the words over a column, or over one to its left, that tell its day."""
+    first = min(best.own, default=0)
+    for row in range(best.row - 1, max(best.top - 1, 0) - 1, -1):
+        left = range(place, max(-1, place - DAY_COLUMNS), -1)
+        column = next((column for column in left if sheet.value(row, column) is not None), place)
+        text = _day_text(sheet, row, column)
+        if states_day(text) or (row < best.top and column > first and is_before(text)):
+            return text
     return ""
+
+
+def _day_text(sheet: Sheet, row: int, column: int) -> str:
+    """Return a cell's words, or its day; "" for others and for prose."""
+    value = sheet.value(row, column)
+    if isinstance(value, float) and sheet.kind(row, column) == DATE:
+        moment = from_serial(value)
+        return "" if moment is None else moment.date().isoformat()
+    return value.strip() if isinstance(value, str) and len(value) <= DAY_LENGTH_MAX else ""
 
 
 DAY_COLUMNS: Final = 12

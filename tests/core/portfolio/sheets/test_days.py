@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 import pytest
@@ -91,6 +92,49 @@ def test_days_above_a_header_decide_between_its_columns(map_rows: MapRows) -> No
     portfolio = map_rows([*head, *rows])
     assert portfolio.numbers["par_value"].tolist() == [500.0] * 6
     assert portfolio.numbers["price"].tolist() == [95.0] * 6
+
+
+def under_days(make_book: MakeBook, over: list[Any], *, latest_first: bool, merged: bool) -> Portfolio:
+    """Read loans with par and price below each of two days, the earlier one first of `over`."""
+    days = over[::-1] if latest_first else over
+    rows = [[None, None, None, days[0], None, days[1], None],
+            ["Issuer", "Facility", "Maturity", "Par", "Price", "Par", "Price"]]  # fmt: skip
+    before, now = [900.0, 97.0], [500.0, 95.0]
+    figures = [*now, *before] if latest_first else [*before, *now]
+    rows += [[f"{name} Inc", "Term Loan B", "2031-01-31", *figures] for name in NAMES]
+    return Portfolio.from_workbook(make_book({"Holdings": rows}, merged=[(0, 3, 0, 4), (0, 5, 0, 6)] if merged else ()))
+
+
+def doubts(portfolio: Portfolio) -> set[str]:
+    return {name for each in portfolio.notes.warnings if each.code == "ambiguous_column" for name in each.fields}
+
+
+@every(
+    "over",
+    [
+        ["As of 31 Mar 2026", "As of 30 Jun 2026"], ["31 March 2026", "30 June 2026"], ["March 2026", "June 2026"],
+        ["Q4 2025", "Q1 2026"], ["4Q25", "1Q26"], ["2026-03-31", "2026-06-30"], ["2026/03/31", "2026/06/30"],
+        ["As of March 31, 2026", "As of June 30, 2026"], ["31st March 2026", "30th June 2026"],
+        ["Stand 31.03.2026", "Stand 30.06.2026"], ["Au 31 mars 2026", "Au 30 juin 2026"], ["T-1", "T"],
+        ["Prior Month", "Current Month"], ["Prior Month (Mar 2026)", "Current Month (Jun 2026)"],
+        [date(2026, 3, 31), date(2026, 6, 30)], ["As at 31 May 2026", "As at 1 Jun 2026"],
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("latest_first", [True, False])
+@pytest.mark.parametrize("merged", [True, False])
+def test_the_columns_below_the_latest_day_feed_the_fields(
+    make_book: MakeBook, over: list[Any], latest_first: bool, merged: bool
+) -> None:
+    portfolio = under_days(make_book, over, latest_first=latest_first, merged=merged)
+    assert portfolio.numbers["par_value"].tolist() == [500.0] * 6
+    assert portfolio.numbers["price"].tolist() == [95.0] * 6
+    assert not doubts(portfolio)
+
+
+@every("over", [["03/04/2026", "04/03/2026"], ["As of 03/04/2026", "As of 04/03/2026"], ["FY 2025", "FY 2026"]])
+@pytest.mark.parametrize("merged", [True, False])
+def test_days_that_cannot_be_ordered_leave_a_doubt(make_book: MakeBook, over: list[Any], merged: bool) -> None:
+    assert {"par_value", "price"} <= doubts(under_days(make_book, over, latest_first=False, merged=merged))
 
 
 @every("text", ["Par 03/04/2026", "Market 25", "Holdings", "Marsh Ltd", "Decor", "Q5", "Junior Debt", "Sheet1"])
