@@ -143,8 +143,10 @@ QUALIFIERS: Final = frozenset(
         "high",
         "low",
         "min",
+        "minimum",
         "max",
         "dm",
+        "unfunded",
     )
 )
 """Words of a heading that may make its column another day's, an end of a range, or a margin by the price."""
@@ -175,6 +177,8 @@ def _rival(sheet: Sheet, header: HeaderMatch, targets: list[str], column: int) -
             rival = header.evidence.get(place)
             if place == column or rival is None or rival.role != evidence.role or place in header.demoted:
                 continue
+            if _says_less(rival, *(header.texts.get(at, "") for at in (place, column))):
+                continue
             is_near = (
                 max(evidence.score, rival.score) < LISTED_MIN and abs(evidence.score - rival.score) < AMBIGUOUS_MARGIN
             )
@@ -185,6 +189,15 @@ def _rival(sheet: Sheet, header: HeaderMatch, targets: list[str], column: int) -
                 heading = " ".join(header.texts.get(place, "").split())
                 return f"column {heading or place + 1!r} could as well be meant"
     return ""
+
+
+LESSER: Final = frozenset(("minimum", "unfunded"))
+"""Words of a spread's heading that leave a spread without them free of doubt."""
+
+
+def _says_less(rival: RoleEvidence, heading: str, better: str) -> bool:
+    """Return whether a spread's heading says "minimum" or the like, and a better one none."""
+    return rival.role == "spread" and bool(LESSER & tokens_of(heading)) and LESSER.isdisjoint(tokens_of(better))
 
 
 PARTS: Final = frozenset(("pik", "cash", "capitalized", "capitalised"))

@@ -189,3 +189,27 @@ def test_a_closing_balance_gives_way_where_nothing_opens(map_rows: MapRows, head
             rows(*columns, ("Prior Price", [97.0] * 8), ("Maturity", ["2031-01-31"] * 8), ("Spread", SPREADS))
         )
         assert portfolio.numbers["par_value"].tolist() == PAR
+
+
+LESSER_SPREADS = ["Minimum Spread", "Funded / Unfunded Spread", "Funded/Unfunded Spread"]
+
+
+@pytest.mark.parametrize("heading", LESSER_SPREADS)
+def test_a_lesser_spread_alone_is_one_in_doubt(map_rows: MapRows, heading: str) -> None:
+    portfolio = map_rows(rows(("Par", PAR), (heading, [3.5 + at / 4 for at in range(8)])))
+    assert portfolio.numbers["spread"][0] == 350.0
+    assert list(messages(portfolio).values()) == [("spread",)]
+
+
+@pytest.mark.parametrize("heading", LESSER_SPREADS)
+@pytest.mark.parametrize("better", ["Spread", "Margin", "Interest Margin", "Cash Spread", "Funded Spread"])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_lesser_spread_gives_way_without_a_word(map_rows: MapRows, heading: str, better: str, is_first: bool) -> None:
+    columns = [(heading, [3.5 + at / 4 for at in range(8)]), (better, [4.5 + at / 4 for at in range(8)])]
+    portfolio = map_rows(rows(("Par", PAR), *(columns if is_first else columns[::-1])))
+    assert portfolio.numbers["spread"][0] == 450.0
+    assert not messages(portfolio)
+
+
+def test_a_spread_of_the_unfunded_part_is_none(map_rows: MapRows) -> None:
+    assert "spread" not in map_rows(rows(("Par", PAR), ("Unfunded Spread", [3.5] * 8))).numbers

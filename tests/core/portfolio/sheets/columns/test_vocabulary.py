@@ -67,7 +67,7 @@ def test_what_is_no_field_is_a_sink_or_nothing(text: str) -> None:
     "text",
     ["Spread at Closing", "Spread to Yield", "Yield spread", "Discount Margin", "Discount margin (bps)", "Bid DM",
      "3-Year DM", "Spread to Maturity", "Spread to Worst", "Z-Spread", "OAS", "YTM Spread", "Spread to 3yr",
-     "Market Spread", "Minimum Spread", "New Issue Spread", "Undrawn Spread", "Excess Spread", "Effective Margin"],
+     "Market Spread", "New Issue Spread", "Undrawn Spread", "Excess Spread", "Effective Margin"],
 )  # fmt: skip
 def test_a_spread_by_price_or_of_another_time_is_no_spread(text: str) -> None:
     assert heading(text).weights.get("spread", 0.0) <= 0
