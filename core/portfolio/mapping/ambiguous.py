@@ -196,7 +196,7 @@ LESSER: Final = frozenset(("minimum", "unfunded"))
 
 
 def _says_less(rival: RoleEvidence, heading: str, better: str) -> bool:
-    """Return whether a spread's heading says "minimum" or the like, and a better one none."""
+    """Return whether a heading says "minimum" or so, and a better one not."""
     return rival.role == "spread" and bool(LESSER & tokens_of(heading)) and LESSER.isdisjoint(tokens_of(better))
 
 

@@ -182,13 +182,13 @@ _OF_AMOUNTS: Final = frozenset(("balance", "par", "principal", "amount", "face",
 
 
 def opens(text: str) -> bool:
-    """Return whether a heading is that of an opening balance, beside which a closing one is the current one."""
+    """Return whether a heading is of an opening balance: a closing one is current."""
     words = tokens_of(text)
     return is_before(text) and (len(words) < 2 or not _OF_AMOUNTS.isdisjoint(words))
 
 
 def _not_of_closing(header: HeaderMatch, places: list[int]) -> int:
-    """Return the first column of par that is not of the day the deal closed, as a closing balance alone may be."""
+    """Return the first column of par that is no closing balance by itself."""
     if "closing" not in tokens_of(header.texts.get(places[0], "")) or any(map(opens, header.texts.values())):
         return places[0]
     others = (

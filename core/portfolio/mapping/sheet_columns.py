@@ -539,7 +539,10 @@ def _weights(text: str) -> dict[str, float]:
 
 
 def _kinds_of_shared(text: str) -> tuple[str, ...]:
-    """Return of which kinds the ratings below a heading may be, best first; "" are those that the tests go by."""
+    """Return the kinds that ratings below a heading may be, best first.
+
+    "" are those that the tests go by.
+    """
     weights = _weights(text)
     of_facility, of_issuer = (
         max(weights.get(f"{role}_{agency}", 0.0) for agency in AGENCIES) for role in KINDS_OF_ROLE

@@ -100,7 +100,7 @@ def states_day(text: str) -> bool:
 
 
 def of_open_days(texts: Iterable[tuple[int, str]]) -> frozenset[int]:
-    """Return which of some texts are alike but for days of which none is the latest.
+    """Return which texts are alike but for days of which none is the latest.
 
     Args:
         texts: each with what it is called, less those of earlier days.

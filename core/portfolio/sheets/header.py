@@ -1115,7 +1115,7 @@ def _earlier_columns(headings: dict[int, str]) -> frozenset[int]:
 
 
 def _day_over(sheet: Sheet, best: _Candidate, place: int) -> str:
-    """Return the words over a column, or over one to its left, that tell its day."""
+    """Return the words over a column, or left of that, that tell its day."""
     first = min(best.own, default=0)
     for row in range(best.row - 1, max(best.top - 1, 0) - 1, -1):
         left = range(place, max(-1, place - DAY_COLUMNS), -1)

@@ -130,7 +130,7 @@ def _moodys_place(parts: list[list[str]], width: int) -> int | None:
 
 
 def _is_of(agency: Agency, text: str) -> bool:
-    """Return whether a symbol is of Moody's scale alone, or of the others' alone."""
+    """Return whether a symbol is of one scale alone, Moody's or the others'."""
     rest: Agency = "b" if agency == "a" else "a"
     return rank(text, agency) > 0 and rank(text, rest) == 0
 

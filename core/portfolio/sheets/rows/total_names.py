@@ -79,7 +79,7 @@ def companies(columns: RowColumns, odd: OddRows, called: Mask, bare: Mask, count
 def _told_by_totals(
     par: NDArray[np.float64], printed: NDArray[np.int64], maybe: NDArray[np.int64], counted: Mask
 ) -> tuple[Mask, Mask]:
-    """Return of which rows a printed total says that they are loans, and of which that they are none.
+    """Return which rows are loans by a printed total, and which are none.
 
     Args:
         printed: rows of totals.
