@@ -371,9 +371,9 @@ _AGENCY_FIELDS: Final = tuple(f"rating_agency_{agency}" for agency in AGENCIES)
 def masked_rows(portfolio: Portfolio, field: str) -> NDArray[np.bool_] | None:
     """Rows whose rating is masked in a column; None where none is."""
     texts, ranks = portfolio.names.get(field), portfolio.ranks[field]
-    if texts is None or not any(map(is_masked, texts.values)) or ranks.all():
+    codes = [] if texts is None else [code for code, text in enumerate(texts.values) if is_masked(text)]
+    if texts is None or not codes or ranks.all():
         return None
-    codes = [code for code, text in enumerate(texts.values) if is_masked(text)]
     rows = _have_code(texts, codes) & (ranks == 0)
     return rows if rows.any() else None
 

@@ -31,15 +31,12 @@ from core.portfolio.sheets import table
 from core.portfolio.sheets.below import RowsBelow
 from core.portfolio.sheets.columns.aliases import DENIED
 from core.portfolio.sheets.columns.evidence import RoleEvidence
-from core.portfolio.sheets.columns.shared_ratings import RatingParts, agencies_of, rating_parts
+from core.portfolio.sheets.columns.shared_ratings import AGENCIES, RatingParts, agencies_of, rating_parts
 from core.portfolio.sheets.columns.vocabulary import heading
 from core.portfolio.sheets.days import is_before, of_earlier_days
 from core.portfolio.sheets.located import LocatedTable
 from core.portfolio.sheets.rows import pools
 from core.portfolio.sheets.rows.above import fill_blanks
-
-AGENCIES: Final = ("a", "b", "c")
-"""Moody's, S&P and Fitch, as names of fields have them."""
 
 KINDS: Final = ("facility", "issuer", "final")
 """Further ratings of an agency, the first free one of which a column feeds."""
@@ -266,9 +263,10 @@ class SheetColumns:
         fed = [target for target, places in self.header.columns.items() if place in places]
         if any(target in self.works and self.works[target].field.own for target in fed):
             return False
+        if "rating" in fed:
+            return True
         # A list of agencies alone says nothing of a rating: it does with that word.
-        is_of_loans = _weights(text).get("rating", 0.0) > 0 and not is_before(text)
-        return (len(agencies_of(text)) > 1 and is_of_loans) or "rating" in fed
+        return bool(agencies_of(text)) and _weights(text).get("rating", 0.0) > 0 and not is_before(text)
 
     def _feed_ratings(self, place: int, parts: RatingParts) -> None:
         """Give each agency's part of a column the first free field of its ratings.

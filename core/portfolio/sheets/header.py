@@ -984,7 +984,10 @@ def _complete(scan: _Scan, best: _Candidate) -> HeaderMatch:
     demoted = _find_demoted(scan.sheet, columns, row + 1)
     undated: set[int] = set()
     for places in columns.values():
-        headings = _dated_headings(scan.sheet, best, [place for place in places if place not in demoted])
+        left = [place for place in places if place not in demoted]
+        if len(left) < 2:
+            continue
+        headings = _dated_headings(scan.sheet, best, left)
         earlier = _earlier_columns(headings)
         demoted |= dict.fromkeys(earlier, "earlier")
         undated |= of_open_days((place, text) for place, text in headings.items() if place not in earlier)
@@ -1097,7 +1100,7 @@ def _with_shared(listed: Options, of_role: Options) -> Options:
 def _dated_headings(sheet: Sheet, best: _Candidate, places: Sequence[int]) -> dict[int, str]:
     """Return the headings of columns, each with the day that stands over it."""
     headings = {place: best.texts.get(place, "") for place in places}
-    if len(places) < 2 or of_earlier_days(headings.items()):
+    if of_earlier_days(headings.items()):
         return headings
     over = {place: _day_over(sheet, best, place) for place in places}
     return {

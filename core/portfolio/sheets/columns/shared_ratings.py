@@ -138,9 +138,9 @@ def _is_of(agency: Agency, text: str) -> bool:
 def _order(agencies: tuple[Agency, ...], moodys: int | None, width: int) -> tuple[tuple[Agency, ...], str]:
     """Return whose ratings stand in a cell, in order, and why that is doubtful."""
     if not agencies:
-        if moodys is None or not moodys < width <= len(AGENCIES):
+        if moodys is None:
             return (), ""
-        rest = [*AGENCIES[1:width]]
+        rest = AGENCIES[1:width]
         return (*rest[:moodys], "a", *rest[moodys:]), "its heading names no agency, and symbols tell Moody's alone"
     if moodys is None or "a" not in agencies or agencies[moodys] == "a":
         return agencies, ""

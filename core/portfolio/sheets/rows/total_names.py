@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -14,7 +15,7 @@ from core.portfolio.cells.parsing import country, key, spread_out
 from core.portfolio.sheets.rows.odd import OddRows, RowColumns
 from core.portfolio.sheets.rows.sums import GROUP_LOANS_MIN, TOTAL_TOLERANCE, union
 from core.portfolio.sheets.rows.vocabulary import is_of_pools
-from core.portfolio.sheets.rows.words import start_of
+from core.portfolio.sheets.rows.words import LEGAL, start_of
 
 NEAR_SHARE: Final = 1e-3
 """Share of a sum of loans by which the figure of a row called total may differ from it: it leaves a few out."""
@@ -31,13 +32,6 @@ _START: Final = re.compile(
     re.IGNORECASE,
 )
 """What a row of a total begins with."""
-
-_LEGAL: Final = re.compile(
-    r".*[\s,](?:l\.?l\.?c|inc|incorporated|ltd|limited|corp|corporation|l\.?l?\.?p|plc|gmbh|ag|s\.?a|s\.?e|s\.?a\.?s|s\.?l"
-    r"|s\.?a\.?r\.?l|s\.?p\.?a|b\.?v|n\.?v)\.?\s*",
-    re.IGNORECASE | re.DOTALL,
-)
-"""A name with the ending of a company's legal form, which the name of no group of loans has."""
 
 _END: Final = re.compile(r".*\btotals?\s*:?\s*", re.IGNORECASE | re.DOTALL)
 
@@ -59,20 +53,18 @@ def companies(columns: RowColumns, odd: OddRows, called: Mask, bare: Mask, count
     if par is None or borrower is None or not called.any() or not counted.any():
         return np.zeros(len(odd.rows), np.bool_)
     is_named = called & (borrower.codes[odd.rows] == odd.first_text) & ~np.isnan(par[odd.rows])
-    local, used = _parse.distinct(np.where(is_named, odd.first_text, np.int32(-1)), len(odd.text))
+    named = np.where(is_named, odd.first_text, np.int32(-1))
+    local, used = _parse.distinct(named, len(odd.text))
     if not len(used) or len(used) > NAMES_MAX:
         return np.zeros(len(odd.rows), np.bool_)
-    texts = [start_of(odd.text, code) for code in used.tolist()]
-    others = _distinct_names(columns, counted, odd)
-
-    def fitting(fits: Callable[[str], bool]) -> Mask:
-        return spread_out(np.array([fits(text) for text in texts], np.bool_), False, local)
-
+    own = [_own_words(start_of(odd.text, code)) for code in used.tolist()]
+    borrowers = _keys_in_order(columns, counted, odd) if any(own) else []
+    are_names = np.array([bool(words) and not _begin_one(words, borrowers) for words in own], np.bool_)
     are_sums = _are_sums(par, odd.rows, called, counted)
-    may_be = is_named & fitting(lambda text: _is_name(text, others)) & ~are_sums
+    may_be = is_named & spread_out(are_names, False, local) & ~are_sums
     printed = odd.rows[(called | bare) & ~may_be & ~np.isnan(par[odd.rows])]
     counts_in, left_out = _told_by_totals(par, printed, odd.rows[may_be], counted)
-    is_told = fitting(lambda text: _LEGAL.fullmatch(text) is not None) & ~(are_sums & called).any()
+    is_told = odd.matches(LEGAL, whole=True, codes=named) & ~(are_sums & called).any()
     return np.asarray(may_be & (counts_in[odd.rows] | is_told & ~left_out[odd.rows]), np.bool_)
 
 
@@ -94,7 +86,7 @@ def _told_by_totals(
     starts, ends = np.zeros(len(printed), np.int64), np.full(len(printed), height)
     low = np.concatenate((starts, edges[:-2], printed, printed, starts))
     high = np.concatenate((printed, printed, edges[2:], ends, ends))
-    figures = np.tile(par[printed], len(low) // max(len(printed), 1))
+    figures = np.tile(par[printed], 5)
     loans, doubtful = sums[high] - sums[low], more[high] - more[low]
     tolerance = np.maximum(TOTAL_TOLERANCE, EXACT_SHARE * np.abs(figures))
 
@@ -111,20 +103,27 @@ def _told_by_totals(
     )
 
 
-def _distinct_names(columns: RowColumns, counted: Mask, odd: OddRows) -> frozenset[str]:
+def _keys_in_order(columns: RowColumns, counted: Mask, odd: OddRows) -> list[str]:
     """Return the keys of the borrowers of the loans."""
     assert columns.borrower is not None
     codes = np.unique(columns.borrower.codes[counted])
-    return frozenset(key(start_of(odd.text, code)) for code in codes[codes >= 0].tolist())
+    return sorted(key(start_of(odd.text, code)) for code in codes[codes >= 0].tolist())
 
 
-def _is_name(text: str, others: frozenset[str]) -> bool:
-    """Return whether a text that begins as a total has words of a name of its own."""
+def _own_words(text: str) -> str:
+    """Return the key of what stands behind the word for a total.
+
+    "" where that is of a total, too.
+    """
     start = _START.match(text)
     rest = key(text[start.end() :] if start else text)
-    if not rest or _END.fullmatch(text) or is_of_pools(rest) or country(rest) != rest:
-        return False
-    return not any(name.startswith(rest) for name in others)
+    return "" if _END.fullmatch(text) or is_of_pools(rest) or country(rest) != rest else rest
+
+
+def _begin_one(words: str, keys: Sequence[str]) -> bool:
+    """Return whether one of the keys, which are in order, begins with the words."""
+    at = bisect_left(keys, words)
+    return at < len(keys) and keys[at].startswith(words)
 
 
 def _are_sums(par: NDArray[np.float64], rows: NDArray[np.int64], called: Mask, counted: Mask) -> Mask:

@@ -52,9 +52,16 @@ NOT_POOL: Final = re.compile(
 )
 """Words of a title above a header that stands again: of a further part of the pool, and of what is none."""
 
+_LEGAL_FORMS: Final = (
+    r"l\.?l\.?c|inc|incorporated|ltd|limited|corp|corporation|l\.?l?\.?p|plc|gmbh|ag|s\.?a|s\.?e|s\.?a\.?s|s\.?l|s\.?a\.?r\.?l"
+    r"|s\.?p\.?a|b\.?v|n\.?v"
+)
+
+LEGAL: Final = re.compile(rf".*[\s,](?:{_LEGAL_FORMS})\.?\s*", re.IGNORECASE | re.DOTALL)
+"""A name with the ending of a company's legal form, which the name of no group of loans has."""
+
 COMPANY: Final = re.compile(
-    r".*[\s,](?:l\.?l\.?c|inc|incorporated|ltd|limited|corp|corporation|co|company|l\.?l?\.?p|plc|holdings?|holdco|midco"
-    r"|bidco|topco|buyer|group|gmbh|ag|s\.?a|s\.?a\.?r\.?l|s\.?p\.?a|b\.?v|n\.?v|services|software|solutions|systems"
+    rf".*[\s,](?:{_LEGAL_FORMS}|co|company|holdings?|holdco|midco|bidco|topco|buyer|group|services|software|solutions|systems"
     r"|technologies|partners|international|labs|health|brands)\.?\s*",
     re.IGNORECASE | re.DOTALL,
 )

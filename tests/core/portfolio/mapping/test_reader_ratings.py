@@ -117,9 +117,12 @@ def test_a_heading_without_agencies_is_in_doubt(map_rows: MapRows) -> None:
 
 
 def test_a_rating_of_no_agency_that_can_be_told_is_unreadable(map_rows: MapRows) -> None:
-    cells = ["B / B+", "B- / B", "CCC / CCC", "BB / BB-"]
-    portfolio = shared(map_rows, "S&P / Fitch", cells)
-    assert ranks_of(portfolio)["rating_agency_c"] == ["B+", "B", "CCC", "BB-"]
+    cells = [*["B / B+"] * 5, "B"]
+    body = [[f"Ash {at} Inc.", 1e6 + at, "2031-06-30", cell] for at, cell in enumerate(cells)]
+    portfolio = map_rows([["Issuer", "Par Amount", "Maturity Date", "S&P / Fitch"], *body])
+    assert ranks_of(portfolio)["rating_agency_c"][:5] == ["B+"] * 5
+    lost = [each.fields for each in portfolio.notes.warnings if each.code == "unreadable_cells"]
+    assert lost == [("rating_agency_b",), ("rating_agency_c",)]
 
 
 def test_letters_beside_each_other_are_agencies(map_rows: MapRows) -> None:
