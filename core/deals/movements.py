@@ -283,6 +283,8 @@ class _RowPick:
     @classmethod
     def of(cls, rows: Rows) -> _RowPick:
         blanks, rows = np.flatnonzero(rows < 0), np.maximum(rows, 0)
+        if len(rows) < ROWS_OF_STRETCH:
+            return cls(rows, blanks, [])
         starts = np.flatnonzero(np.diff(rows, prepend=-2) != 1)
         if len(starts) > 1 + len(rows) // ROWS_OF_STRETCH:
             return cls(rows, blanks, [])
