@@ -1,13 +1,14 @@
-"""Sends Redis commands of concurrent requests together, in shared round trips.
+"""Sends Redis commands of concurrent requests together.
 
-A round trip costs the client several times what one more command in it costs. Under load the commands share it; an idle
-process sends each at once.
+Sending costs the client several times what one more command costs. Under load a few commands share it, and Redis works
+on them while the process does on others; an idle process sends each at once.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from typing import Any, Final
 
 import hiredis
@@ -18,8 +19,8 @@ from redis.asyncio.connection import AbstractConnection, DefaultParser
 from service.platform import tracing
 from service.platform.metrics import REDIS_SECONDS
 
-COMMANDS_MAX = 128
-"""Commands of one round trip."""
+COMMANDS_MAX = 4
+"""Commands that are sent together. Redis works on them while the turn of the loop goes on that brings more."""
 ROUND_TRIP_SECONDS = 5.0
 """After which Redis counts as unavailable."""
 
@@ -28,25 +29,24 @@ _INCOMPLETE: Final = object()
 
 Waiting = tuple[tuple[Any, ...], asyncio.Future[Any]]
 """A command, and the future of its answer."""
+Sent = tuple[asyncio.Future[Any], float]
+"""The future of the answer to a command that was sent, and when that was."""
 
 
 class Pipeline(asyncio.Protocol):
     """A pipeline to Redis that requests share; of one event loop, so unlocked.
 
-    It keeps a connection of its own and sets one time limit for a whole round trip: the pool, its checks and a limit
-    for each command take as long again as the commands. redis-py opens the connection. From then on bytes come straight
-    from the event loop, since its streams and a task cost a round trip two more turns of the loop.
+    It keeps a connection of its own and a time limit for the oldest command: the pool, its checks and a limit for each
+    command take as long again as the commands. redis-py opens the connection. From then on bytes come straight from the
+    event loop, since its streams and a task cost a command two more turns of the loop.
     """
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._waiting: list[Waiting] = []
-        self._in_flight: list[Waiting] = []
-        self._answers: list[Any] = []
-        """To what is in flight, as far as they came."""
+        self._in_flight: deque[Sent] = deque()
         self._is_due = False
-        """Whether a round trip is under way, or about to be."""
-        self._started = 0.0
+        """Whether what waits is about to be sent."""
         self._limit: asyncio.TimerHandle | None = None
         self._opening: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
@@ -72,32 +72,32 @@ class Pipeline(asyncio.Protocol):
         if not self._is_due:
             self._is_due = True
             loop.call_soon(self._flush)  # with what else this turn of the loop brings
+        elif len(self._waiting) >= COMMANDS_MAX and self._transport is not None:
+            self._send(self._transport)  # Redis works on these while the turn goes on
         return answer
 
-    # A round trip -----------------------------------------------------------------------------------------------------
-
     def _flush(self) -> None:
-        """Begin a round trip if a command waits."""
-        loop = asyncio.get_running_loop()
-        if self._waiting and self._transport is None:
-            self._opening = loop.create_task(self._open())
-            return
-        packed = []
-        while self._waiting and not self._in_flight:
-            batch, self._waiting = self._waiting[:COMMANDS_MAX], self._waiting[COMMANDS_MAX:]
-            for command, answer in batch:
-                try:
-                    packed.append(hiredis.pack_command(command))  # redis-py's own way takes seven times as long
-                except Exception as error:
-                    _settle(answer, error)
-                else:
-                    self._in_flight.append((command, answer))
-        self._is_due = bool(self._in_flight)
-        if self._is_due:
-            assert self._transport is not None
-            self._started = time.perf_counter()
-            self._limit = loop.call_later(ROUND_TRIP_SECONDS, self._on_timeout)
-            self._transport.write(b"".join(packed))
+        """Send what waits, over a new connection where there is none."""
+        if self._transport is not None:
+            self._is_due = False
+            self._send(self._transport)
+        elif self._waiting:
+            self._opening = asyncio.get_running_loop().create_task(self._open())
+
+    def _send(self, transport: asyncio.WriteTransport) -> None:
+        waiting, self._waiting = self._waiting, []
+        packed, started = [], time.perf_counter()
+        for command, answer in waiting:
+            try:
+                packed.append(hiredis.pack_command(command))  # redis-py's own way takes seven times as long
+            except Exception as error:
+                _settle(answer, error)
+            else:
+                self._in_flight.append((answer, started))
+        if packed:
+            if self._limit is None:
+                self._limit = asyncio.get_running_loop().call_later(ROUND_TRIP_SECONDS, self._look_at_oldest)
+            transport.write(b"".join(packed))
 
     async def _open(self) -> None:
         pool = self._redis.connection_pool
@@ -108,7 +108,7 @@ class Pipeline(asyncio.Protocol):
             async with asyncio.timeout(ROUND_TRIP_SECONDS):
                 await connection.connect()  # type: ignore[no-untyped-call]
         except TimeoutError:
-            self._on_timeout()
+            self._fail(_too_late())
         except Exception as error:
             self._fail(error)
         else:
@@ -118,52 +118,55 @@ class Pipeline(asyncio.Protocol):
             errors: Any = {"protocolError": exceptions.InvalidResponse, "replyError": DefaultParser.parse_error}
             self._reader = hiredis.Reader(notEnoughData=_INCOMPLETE, **errors)
             self._transport.set_protocol(self)
+            self._transport.set_write_buffer_limits(high=0)  # what is written goes at once, not at the end of the turn
             self._flush()
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came; once every answer of the round trip is there, hand them out."""
+        """Hand out the answers that came."""
+        started = 0.0
         try:
             self._reader.feed(data)
             while (answer := self._reader.gets()) is not _INCOMPLETE:
                 if isinstance(answer, exceptions.ConnectionError):
                     raise answer
-                self._answers.append(answer)
+                if not self._in_flight:
+                    raise exceptions.InvalidResponse("an answer that nobody waits for")
+                waiter, started = self._in_flight.popleft()
+                _settle(waiter, answer)
         except exceptions.RedisError as error:
             self._fail(error)
-            return
-        if len(self._answers) < len(self._in_flight) or not self._in_flight:
-            return
-        answers, self._answers = self._answers, []
-        for (_, waiter), answer in zip(self._end_round_trip(), answers, strict=True):
-            _settle(waiter, answer)
-        asyncio.get_running_loop().call_soon(self._flush)  # with what those who have their answers ask next
+        if started:
+            REDIS_SECONDS.observe(time.perf_counter() - started)
 
     def connection_lost(self, error: Exception | None) -> None:
         """Fail every caller: Redis closed the connection."""
         self._fail(exceptions.ConnectionError("Connection closed by server."))
 
-    def _on_timeout(self) -> None:
-        self._fail(exceptions.TimeoutError("Redis did not answer in time"))
-
-    def _end_round_trip(self) -> list[Waiting]:
-        """Stop the clock of the round trip and return what was in flight."""
-        if self._limit is not None:
-            self._limit.cancel()
-            self._limit = None
-            REDIS_SECONDS.observe(time.perf_counter() - self._started)
-        in_flight, self._in_flight = self._in_flight, []
-        return in_flight
+    def _look_at_oldest(self) -> None:
+        """Fail every caller if the oldest has waited too long, else look again when it will have."""
+        self._limit = None
+        if not self._in_flight:
+            return
+        seconds_left = self._in_flight[0][1] + ROUND_TRIP_SECONDS - time.perf_counter()
+        if seconds_left <= 0:
+            self._fail(_too_late())
+        else:
+            self._limit = asyncio.get_running_loop().call_later(seconds_left, self._look_at_oldest)
 
     def _fail(self, error: Exception) -> None:
         """Drop the connection and fail every caller, who would wait for the same error."""
-        waiting, self._waiting = self._end_round_trip() + self._waiting, []
-        self._answers, self._is_due = [], False
+        waiting = [*(waiter for waiter, _ in self._in_flight), *(waiter for _, waiter in self._waiting)]
+        self._in_flight.clear()
+        self._waiting, self._is_due = [], False
+        if self._limit is not None:
+            self._limit.cancel()
+            self._limit = None
         connection, transport = self._connection, self._transport
         self._connection = self._transport = None
         if connection is not None and transport is not None:
             transport.set_protocol(asyncio.Protocol())  # its end is no news of the next connection
             self._closing = asyncio.get_running_loop().create_task(connection.disconnect(nowait=True))
-        for _, waiter in waiting:
+        for waiter in waiting:
             _settle(waiter, error)
 
     async def close(self) -> None:
@@ -173,6 +176,10 @@ class Pipeline(asyncio.Protocol):
         self._fail(exceptions.ConnectionError("Connection closed."))
         if self._closing is not None:
             await self._closing
+
+
+def _too_late() -> Exception:
+    return exceptions.TimeoutError("Redis did not answer in time")
 
 
 def _settle(waiter: asyncio.Future[Any], answer: Any) -> None:
