@@ -95,7 +95,8 @@ WIDE static void join_numbers(
     else if (sign == '*')
         for (rows_t i = 0; i < rows; i++) out[i] = not_subnormal(a[i] * b[i]);
     else
-        for (rows_t i = 0; i < rows; i++) out[i] = not_subnormal(a[i] / b[i]);
+        for (rows_t i = 0; i < rows; i++)
+            out[i] = not_subnormal(a[i] / b[i]) + 0.0 * b[i];  // a number by the infinite is none
 }
 
 /* Whether a number is infinite. */

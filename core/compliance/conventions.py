@@ -8,7 +8,7 @@ the definition leaves it out, else what it says.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite, nan
 from typing import Final, Literal, NamedTuple
@@ -38,7 +38,6 @@ from core.portfolio.model.ratings import (
     watch,
 )
 from core.portfolio.pages.identify import name_keys
-from core.threads import by_threads
 
 DEFAULT: Final = Definition()
 """What holds without a definition."""
@@ -85,11 +84,39 @@ class Rules(NamedTuple):
     defaulted_at: int
 
 
+class FiniteColumns(Mapping[str, NDArray[np.float64]]):
+    """Columns of numbers with what is infinite left blank.
+
+    Each is looked at when it is first read: compiled passes, which read most of them, take the infinite for blank.
+    """
+
+    def __init__(self, columns: Mapping[str, NDArray[np.float64]]) -> None:
+        self._columns = columns
+        self._finite: dict[str, NDArray[np.float64]] = {}
+
+    def __getitem__(self, name: str) -> NDArray[np.float64]:
+        column = self._finite.get(name)
+        if column is None:
+            column = self._columns[name]
+            self._finite[name] = column = np.where(np.isinf(column), nan, column) if has_infinite(column) else column
+        return column
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+
 @dataclass(slots=True)
 class View:
     """The columns that the compiled pass walks, and each agency's ratings by its ladder."""
 
-    numbers: dict[str, NDArray[np.float64]]
+    columns: dict[str, NDArray[np.float64]]
+    """Columns of numbers for compiled passes."""
     names: dict[str, Names]
     flags: dict[str, NDArray[np.uint8]]
     ranks: dict[str, Ranks]
@@ -114,12 +141,17 @@ class View:
     agency's for these."""
     affiliates: list[tuple[str, str]] = field(default_factory=list)
     """Obligors that were joined to another by their names: (its name, the other's)."""
+    numbers: FiniteColumns = field(init=False)
+    """The same columns for everything else."""
+
+    def __post_init__(self) -> None:
+        self.numbers = FiniteColumns(self.columns)
 
     def defaulted(self, portfolio: Portfolio) -> NDArray[np.bool_]:
         """Which loans are defaulted by the ratings as they are seen here."""
         as_of = portfolio.deal.as_of
         known = as_of if as_of is not None and isfinite(as_of) else None
-        return defaulted_loans(portfolio.row_count, self.numbers, self.flags, self.ranks, known)
+        return defaulted_loans(portfolio.row_count, self.columns, self.flags, self.ranks, known)
 
 
 def cash_of(deal: Deal, definition: Definition) -> float:
@@ -220,9 +252,6 @@ def is_plain(definition: Definition | None) -> bool:
     return definition is None or definition is DEFAULT or (definition.standard and definition.name is None)
 
 
-ROWS_APART: Final = 131_072
-"""For each so many loans a further thread looks at columns."""
-
 CURRENCIES_MAX: Final = 200
 """Distinct texts of a column that names currencies."""
 
@@ -245,7 +274,7 @@ def view_of(
     if definition is None:
         return _plain(portfolio, of_all)
     view = View(
-        _finite_numbers(portfolio),
+        dict(portfolio.numbers),
         dict(portfolio.names),
         dict(portfolio.flags),
         dict(portfolio.ranks),
@@ -269,27 +298,14 @@ def view_of(
     return view
 
 
-def _finite_numbers(portfolio: Portfolio) -> dict[str, NDArray[np.float64]]:
-    numbers, finite = list(portfolio.numbers.items()), dict[str, NDArray[np.float64]]()
-
-    def look(first: int, last: int) -> None:
-        finite.update((name, _without_infinities(column)) for name, column in numbers[first:last])
-
-    by_threads(look, len(numbers), portfolio.row_count // ROWS_APART)
-    return {name: finite[name] for name, _ in numbers}
-
-
-def _without_infinities(column: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a number that is not finite is blank, to formulas over columns as to the compiled pass."""
-    return np.where(np.isinf(column), nan, column) if has_infinite(column) else column
-
-
 def _plain(portfolio: Portfolio, of_all: AllLoans | None) -> View:
     """By the suites' conventions: the columns as they are, but for masked ratings."""
     countries = portfolio.names.get("country")
     home = countries.values.index("US") if countries is not None and "US" in countries.values else -2
     ranks = _plain_ranks(portfolio)
-    view = View(portfolio.numbers, portfolio.names, portfolio.flags, ranks, _liens(portfolio), home, _RULES, _FACTORS)
+    view = View(
+        dict(portfolio.numbers), portfolio.names, portfolio.flags, ranks, _liens(portfolio), home, _RULES, _FACTORS
+    )
     _set_apart_unrated(view, portfolio, of_all)
     _take_industry(view, portfolio, None)
     _take_recoveries(view, portfolio, (), of_all)
@@ -788,9 +804,8 @@ def _take_recoveries(view: View, portfolio: Portfolio, agencies: tuple[str, ...]
     for column in columns[1:]:
         lowest = np.fmin(lowest, column)
     view.recovery_agency = with_rates[0]
-    view.numbers = dict(view.numbers)
     for name, column in (("recovery_rate", columns[0]), ("carrying_recovery", lowest)):
-        view.numbers[name] = column if general is None else np.where(np.isnan(column), general, column)
+        view.columns[name] = column if general is None else np.where(np.isnan(column), general, column)
 
 
 # ---- categories of the OC numerator that are limits themselves
@@ -824,7 +839,7 @@ def _carry_categories(view: View, portfolio: Portfolio, definition: Definition) 
             share = part / float(par[row])
             carried[row] = min(carried[row], 100.0 - share * (100.0 - float(worth[at])))
     if (carried < 100.0).any():
-        view.numbers["carried_at"] = carried
+        view.columns["carried_at"] = carried
 
 
 def _categories(par: ParValue) -> list[tuple[str, str, float | None, float | None]]:

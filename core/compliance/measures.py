@@ -125,7 +125,7 @@ class Pool:
         self.scheduled_life = _scheduled_life(portfolio, self.as_of)
         tally = kernels.tally(
             portfolio.row_count,
-            view.numbers,
+            view.columns,
             view.names,
             view.flags,
             view.ranks,

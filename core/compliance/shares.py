@@ -263,7 +263,7 @@ class Fields:
             column = self._ranks(name)
         elif name in NUMBERS:
             source = "maturity_date" if name == "years_to_maturity" else name
-            column = self.number(name) if name == "obligor_par" else view.numbers[source]
+            column = self.number(name) if name == "obligor_par" else view.columns[source]
         else:
             category = self.category(name)
             assert category is not None

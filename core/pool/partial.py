@@ -84,7 +84,7 @@ class ChunkPool(Pool):
         names = {name: column for name, column in view.names.items() if name != "obligor"}
         tally = kernels.tally(
             portfolio.row_count,
-            view.numbers,
+            view.columns,
             names,
             view.flags,
             view.ranks,

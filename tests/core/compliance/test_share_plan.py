@@ -200,6 +200,23 @@ def test_shares_of_many_columns_are_added_up_in_turns(texts: list[str], seed: in
     assert in_turns._shares == together._shares
 
 
+@given(st.lists(formulas(), min_size=1, max_size=8), st.integers(0, 2**32))
+@settings(max_examples=40, deadline=None)
+def test_an_infinite_number_of_a_column_counts_as_a_blank(texts: list[str], seed: int) -> None:
+    blank, infinite = fields_of_book(seed, 40), fields_of_book(seed, 40)
+    for name in ("par_value", "price", "spread", "maturity_date"):
+        column = infinite.pool.portfolio.numbers[name]
+        column[np.isnan(column)] = math.inf if seed % 2 else -math.inf
+    seen = Fields(pools_of(infinite.pool.portfolio, RULES)[0])
+    for text in (*texts, "=price/spread<0.3", "=spread/price>=0", "=price-spread>1", "=ISBLANK(price)"):
+        assert seen.share(text) == blank.share(text), text
+        assert [*map(_listed, seen.rows(share_of(text)))] == [*map(_listed, blank.rows(share_of(text)))], text
+
+
+def _listed(rows: NDArray[np.bool_] | None) -> list[bool]:
+    return [] if rows is None else rows.tolist()
+
+
 @pytest.mark.parametrize("text", ["=price/custom<0.3", "=custom*price>0"])
 def test_an_infinite_number_of_the_mapping_cannot_be_told(text: str) -> None:
     fields = fields_of_book(1, 20)
