@@ -15,7 +15,6 @@ from core.compliance.conventions import is_plain
 from core.compliance.coverage import AS_PRINTED
 from core.compliance.file_figures import NOT_PRINTED, PARTS
 from core.compliance.kernels import BUCKETS
-from core.compliance.masks import largest
 from core.compliance.measures import Pool, Unmeasurable, recovered
 from core.compliance.spans import masked_par
 from core.compliance.spreads import average_spread
@@ -291,11 +290,10 @@ def _alike(pool: Pool) -> list[DataWarning]:
     """Return a warning where obligors of like names together would be the largest obligor."""
     if "obligor" not in pool.view.names or "issuer_id" in pool.portfolio.names:
         return []
-    par = pool.par_by_name("obligor")[:-1]
-    if len(par) < 2:
+    most = pool.largest_by_name("obligor", LIKE_OBLIGORS_MAX)
+    if len(most) < 2:
         return []
-    most = largest(par, LIKE_OBLIGORS_MAX)
-    amounts = par[most].tolist()
+    amounts = pool.par_by_name("obligor")[most].tolist()
     groups: dict[str, list[tuple[float, str]]] = defaultdict(list)
     for at, amount in zip(most, amounts, strict=True):
         name = pool.name("obligor", at)

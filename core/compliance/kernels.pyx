@@ -489,7 +489,6 @@ cdef bint _add_names(Tally self, Block* block, const Columns* columns) noexcept 
         return False
     _add_income(self, block, columns)
     _add_life(self, block, columns)
-    _add_places(self, block, columns)
     return True
 
 
@@ -499,6 +498,7 @@ cdef void _add_others(Tally self, Block* block, const Columns* columns) noexcept
     if columns.price != NULL:
         _add_prices(self, block, columns)
     _add_liquidity(self, block, columns)
+    _add_places(self, block, columns)
     _add_carrying(self, block, columns)
     _add_recoveries(self, block, columns)
     _add_candidates(self, block, columns)

@@ -28,6 +28,7 @@ from core.compliance.file_figures import (
     printed_ratings,
 )
 from core.compliance.kernels import rounded
+from core.compliance.masks import largest
 from core.compliance.period import period_years
 from core.definition.definition import Definition
 from core.portfolio import Portfolio
@@ -76,6 +77,9 @@ _CLAIMS: Final[dict[int, int]] = {Lien.SECOND_LIEN: 1, Lien.UNSECURED: 2, Lien.B
 RECOVERY_BY_KIND: Final = np.array([[rates[_CLAIMS.get(lien, 0)] for lien in range(8)] for rates in RECOVERY])
 """Recovery rate by notch difference, from -3 to +2, and `Lien`."""
 
+
+LARGEST_KEPT: Final = 30
+"""Largest names that are looked for at once: one pass over them all answers several tests."""
 
 Sums = TypeVar("Sums", float, tuple[float, ...], NDArray[np.float64])
 """What is added up over the loans: the sums of two halves of a pool are, added, those of the pool."""
@@ -153,6 +157,7 @@ class Pool:
         self.masked: dict[str, tuple[float, ...]] = {}
         """By column of ratings (par, number) of the loans whose rating it masks, those that were asked for."""
         self._par_by_name: dict[str, NDArray[np.float64]] = {}
+        self._largest: dict[str, list[int]] = {}
         self.shares: dict[str, tuple[float, float]] = {}
         """By a share's formula what it adds up to, those that were worked out of these loans."""
         self.fields: Any = None
@@ -277,6 +282,13 @@ class Pool:
         if field not in self._par_by_name:
             self._par_by_name[field] = self.summed(("name", field), added)
         return self._par_by_name[field]
+
+    def largest_by_name(self, field: str, count: int) -> list[int]:
+        """Return the codes of the names with the most par, of equals the first first."""
+        order = self._largest.get(field, [])
+        if len(order) < count:
+            order = self._largest[field] = largest(self.par_by_name(field)[:-1], max(count, LARGEST_KEPT))
+        return order[:count]
 
     def name(self, field: str, code: int) -> str:
         """Return the name of a code."""

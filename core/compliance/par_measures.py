@@ -149,7 +149,7 @@ def _by_name(pool: Pool, test: DealTest, field: str) -> tuple[Pool, Floats]:
 
     The last is what no name has, or may not count.
     """
-    if test.among is None and not test.adds:
+    if _counts_all(test):
         if field not in pool.view.names:
             _names_of(pool, field)
         return pool, pool.par_by_name(field)
@@ -174,11 +174,10 @@ def _count(pool: Pool, test: DealTest, names: Names) -> Floats:
     return sums
 
 
-def _nth(pool: Pool, test: DealTest, field: str, sums: Floats) -> Measurement:
-    """Return the nth largest of sums by a name's code."""
+def _nth(pool: Pool, test: DealTest, field: str, sums: Floats, order: list[int]) -> Measurement:
+    """Return the nth largest of sums by a name's code, of which `order` are the largest."""
     par = sums[:-1]
     nth = (test.nth or 1) - 1
-    order = largest_of(par, max(nth + 1, SHOWN))
     amount = float(par[order[nth]]) if nth < len(order) else 0.0
     covered = pool.covered(pool.par - float(sums[-1]))
     return _share_of_amount(pool, test, amount, covered, lambda: {"largest": _show(pool, field, par, order)})
@@ -190,10 +189,21 @@ def _show(pool: Pool, field: str, par: Floats, order: list[int]) -> list[dict[st
 
 def _rank(pool: Pool, test: DealTest, field: str) -> Measurement:
     pool, sums = _by_name(pool, test, field)
-    par = sums[:-1]
-    if not (len(par) and par[par.argmax()] > 0) and (test.among is None or sums[-1] > 0):
+    order = _order(pool, test, field, sums, test.nth or 1)
+    if not (order and sums[order[0]] > 0) and (test.among is None or sums[-1] > 0):
         raise measures.no_values(field)
-    return _nth(pool, test, field, sums)
+    return _nth(pool, test, field, sums, order)
+
+
+def _order(pool: Pool, test: DealTest, field: str, sums: Floats, count: int) -> list[int]:
+    """Return the codes of the largest sums by a name's code, as many as a test shows or asks for."""
+    most = max(count, SHOWN)
+    return pool.largest_by_name(field, most) if _counts_all(test) else largest_of(sums[:-1], most)
+
+
+def _counts_all(test: DealTest) -> bool:
+    """Return whether a test counts the drawn par of every loan."""
+    return test.among is None and not test.adds
 
 
 def largest_of(par: Floats, count: int) -> list[int]:
@@ -210,8 +220,8 @@ def _obligor(pool: Pool, test: DealTest) -> Measurement:
 
 def _top_obligors(pool: Pool, test: DealTest) -> Measurement:
     pool, sums = _by_name(pool, test, "obligor")
-    par = sums[:-1]
-    amount = float(np.maximum(par[largest_of(par, test.nth or 10)], 0.0).sum())
+    order = _order(pool, test, "obligor", sums, test.nth or 10)[: test.nth or 10]
+    amount = float(np.maximum(sums[order], 0.0).sum())
     return par_share(pool, test, amount, pool.covered(pool.par - float(sums[-1])))
 
 
@@ -244,7 +254,11 @@ def _country(pool: Pool, test: DealTest) -> Measurement:
     def abroad(names: Sequence[str]) -> tuple[Bools, Bools]:
         return np.array([name not in home for name in names], np.bool_), np.zeros(len(names), np.bool_)
 
-    return _nth(pool, test, "country", _by_country(pool, test, abroad))
+    return _nth_country(pool, test, _by_country(pool, test, abroad))
+
+
+def _nth_country(pool: Pool, test: DealTest, sums: Floats) -> Measurement:
+    return _nth(pool, test, "country", sums, largest_of(sums[:-1], max(test.nth or 1, SHOWN)))
 
 
 # ---- groups of countries
@@ -290,7 +304,7 @@ def _country_group(pool: Pool, test: DealTest) -> Measurement:
 
 
 def _country_of_group(pool: Pool, test: DealTest) -> Measurement:
-    return _nth(pool, test, "country", _of_group(pool, test))
+    return _nth_country(pool, test, _of_group(pool, test))
 
 
 LOANS: Final[dict[str, Figure]] = {
