@@ -12,16 +12,17 @@ from __future__ import annotations
 import csv
 import io
 import json
-import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any, Final
+from zipfile import ZIP_DEFLATED, ZipInfo
 
 import numpy as np
 
 from core.files.write import Writable, write_workbook_rows
+from core.files.write.deflated import zip_writer
 from core.generate.deal import GeneratedDeal, GenerateError, check_words
 from core.generate.draws import Chance
 from core.generate.sheets import deal_name
@@ -42,7 +43,6 @@ DISCOUNTED: Final = 80.0
 """Loans bought below this price stand on the page of discounted loans."""
 
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_ZIP_TIME: Final = (1980, 1, 1, 0, 0, 0)
 
 Row = Sequence[Writable]
 
@@ -159,9 +159,9 @@ class GeneratedReport:
                 number_formats={page.name: page.formats for page in self.pages},
             )
         else:
-            with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            with open(path, "wb") as stream, zip_writer(stream) as archive:
                 for name, data in self.files():
-                    archive.writestr(zipfile.ZipInfo(name, _ZIP_TIME), data, zipfile.ZIP_DEFLATED)
+                    archive.writestr(ZipInfo(name), data, ZIP_DEFLATED)
         if progress is not None:
             progress(sum(len(page.rows) for page in self.pages))
 

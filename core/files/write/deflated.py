@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import IO, Final
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from isal import isal_zlib
@@ -14,7 +14,19 @@ from core.files.limits import WRITTEN_PART_BYTES_MAX
 _LEVEL: Final = 3
 """Of igzip's four levels; bench/NOTES.md has the sizes and times of all."""
 
-_MADE: Final = (1980, 1, 1, 0, 0, 0)  # the bytes do not depend on the clock
+
+@contextmanager
+def zip_writer(stream: IO[bytes]) -> Iterator[ZipFile]:
+    """A zip archive that is written to a stream; an error leaves it unfinished.
+
+    `ZipFile` alone tries to finish it, and where a part is being opened as a signal raises, says ValueError instead.
+    """
+    archive = ZipFile(stream, "w")
+    try:
+        yield archive
+        archive.close()
+    finally:
+        archive.fp = None  # closed: `__del__` closes once more
 
 
 @contextmanager
@@ -24,7 +36,7 @@ def part(archive: ZipFile, name: str) -> Iterator[Callable[[bytes | memoryview],
     Raises:
         ValueError: more bytes than the limit.
     """
-    info = ZipInfo(name, _MADE)
+    info = ZipInfo(name)  # without a time of its own: the bytes do not depend on the clock
     info.compress_type = ZIP_DEFLATED
     info.external_attr = 0o600 << 16
     size = 0

@@ -22,7 +22,6 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import IO, Final
-from zipfile import ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,7 @@ from numpy.typing import NDArray
 from core.files.limits import WRITTEN_BYTES_MAX
 from core.files.write._texts import CsvLines
 from core.files.write._texts import guarded as guarded
-from core.files.write.deflated import part
+from core.files.write.deflated import part, zip_writer
 from core.files.write.texts import Sink, pieces, shows_of
 from core.grid.sheet import Sheet, Workbook
 
@@ -144,7 +143,7 @@ def write_csv_zip(stream: IO[bytes], book: Workbook, *, dialect: Dialect) -> tup
     shows = shows_of(book.number_formats)
     left = WRITTEN_BYTES_MAX
     sizes = []
-    with ZipFile(stream, "w") as archive:
+    with zip_writer(stream) as archive:
         for sheet, name in zip(book.sheets, file_names([sheet.name for sheet in book.sheets]), strict=True):
             with part(archive, f"{name}.csv") as put:
                 sizes.append(_write_sheet(Sink(put, left), sheet, shows, dialect, book.date_1904))

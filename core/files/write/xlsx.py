@@ -27,7 +27,7 @@ from core.files.limits import (
 )
 from core.files.parts import is_date_format
 from core.files.write import _xlsx as kernel
-from core.files.write.deflated import part
+from core.files.write.deflated import part, zip_writer
 from core.files.write.formulas import NO_XML, KnownNames, plan_formulas
 from core.files.write.package import (
     RICH_PARTS,
@@ -150,7 +150,7 @@ def write_xlsx(
     path = Path(path)
     waiting = path.with_name(path.name + ".part")
     try:
-        with open(waiting, "wb") as stream, ZipFile(stream, "w") as archive:
+        with open(waiting, "wb") as stream, zip_writer(stream) as archive:
             book = _Book(archive, pages, number_formats, tables)
             book.write(parts or {}, properties or Properties(), settings or BookSettings())
         os.replace(waiting, path)

@@ -5,6 +5,7 @@ By our reader, by openpyxl; its parts are as Excel demands.
 
 from __future__ import annotations
 
+import gc
 import re
 import zipfile
 from dataclasses import replace
@@ -14,6 +15,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import openpyxl
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -351,6 +353,22 @@ def test_memory_does_not_grow_with_the_sheet(tmp_path: Path) -> None:
     assert peak_bytes() - before < 16 * 1024 * 1024
     with zipfile.ZipFile(tmp_path / "a.xlsx") as archive:
         assert archive.getinfo("xl/worksheets/sheet1.xml").file_size > 80_000_000
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, OSError])
+def test_an_interrupt_as_a_part_is_opened_stays_an_interrupt(
+    raised: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`zipfile` then has a part that is open for writing and cannot be closed: a warning of its would be an error."""
+
+    def interrupt(*_: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(zipfile, "_ZipWriteFile", interrupt)
+    with pytest.raises(raised):
+        write_xlsx(tmp_path / "a.xlsx", [SheetPage("S", sheet_of([[1.0]], Formats()))])
+    gc.collect()
+    assert not list(tmp_path.iterdir())
 
 
 def peak_bytes() -> int:
