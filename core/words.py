@@ -5,10 +5,12 @@ Counts with their nouns, and what a misspelt name may have meant.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from itertools import islice
-from typing import Final
+from typing import Final, TypeVar
+
+T = TypeVar("T")
 
 NAMES_MAX: Final = 2_000
 """Names among which near ones are looked for."""
@@ -47,7 +49,18 @@ def agreed(count: float, words: str) -> str:
     return singular if count == 1 else many
 
 
+def capitalize(text: str) -> str:
+    """Return a text with its first letter in upper case, and the rest as it is."""
+    return text[:1].upper() + text[1:]
+
+
 # Names ----------------------------------------------------------------------------------------------------------------
+
+
+def first_of(things: Sequence[T], most: int = 5, show: Callable[[T], str] = str, between: str = ", ") -> str:
+    """Return the first few things as text, and how many more there are."""
+    more = len(things) - most
+    return between.join(map(show, things[:most])) + (f" and {more:,} more" if more > 0 else "")
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -66,8 +79,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     What may have been meant, and the names that there are.
     """
     names = list(islice(known, NAMES_MAX))
-    more = f" and {len(names) - LISTED_MAX:,} more" if len(names) > LISTED_MAX else ""
-    listed = f"{', '.join(names[:LISTED_MAX])}{more}"
+    listed = first_of(names, LISTED_MAX)
     if near := nearest(name, names):
         return f"did you mean {near}? There are: {listed}"
     return f"there are: {listed}" if names else ""

@@ -21,6 +21,7 @@ from core.portfolio import Portfolio
 from core.portfolio.model.fields import PROFILES, Mapping
 from core.recalc.book import FILLING_SECONDS_MAX
 from core.recalc.confined import calculating
+from core.words import first_of
 
 TERMS_KEPT: Final = 64
 """Definitions, and mappings, that a child keeps between two months."""
@@ -118,13 +119,9 @@ def why_no_loans(book: Workbook, portfolio: Portfolio) -> str:
     """Return why a workbook gave no loans, with what was looked for and found."""
     notes = portfolio.notes
     if not notes.holdings_found:
-        return f"no loans: {notes.message}; its sheets are {_listed([sheet.name for sheet in book.sheets])}"
+        sheets = first_of([sheet.name for sheet in book.sheets], NAMES_MAX, repr)
+        return f"no loans: {notes.message}; its sheets are {sheets}"
     blank = notes.ignored_blank_par
     reason = f"; rows without par: {blank:,} (formulas count by the values that the file carries)" if blank else ""
-    headers = _listed(list(notes.matched_columns.values()))
+    headers = first_of(list(notes.matched_columns.values()), NAMES_MAX, repr)
     return f"no loans on sheet {portfolio.sheet_name!r} below the columns {headers}{reason}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - NAMES_MAX
-    return ", ".join(map(repr, names[:NAMES_MAX])) + (f" and {more:,} more" if more > 0 else "")

@@ -29,9 +29,8 @@ from core.reconciliation.issues import COLUMNS as ISSUE_COLUMNS
 from core.reconciliation.rules import SEVERITIES
 from core.reconciliation.tape import warnings_of
 from core.values import day_of
-from core.words import counted
+from core.words import counted, first_of
 
-PLACES_MAX: Final = 5
 """Cells that a doubt names."""
 _CHUNK_ISSUES: Final = 20_000
 
@@ -114,19 +113,14 @@ def recalc_rows(work: MonthWork) -> Iterator[ResultRow]:
         result = book.recalculate(now=datetime.fromisoformat(work.order.options.now), random=draw)
         cells += result.cell_count
         mismatches += sum(not row.match for row in result)
-        doubts += [f"unsupported: {name}: {_places(places)}" for name, places in result.unsupported.items()]
-        doubts += [f"cycle: {_places(cycle)}" for cycle in result.cycles]
-        doubts += [f"other workbook: {_places(result.external)}"] if result.external else []
-        doubts += [f"not converged: {_places(result.unconverged)}"] if result.unconverged else []
-        doubts += [f"fault: {fault.reason}: {_places(fault.cells)}" for fault in result.faults]
+        doubts += [f"unsupported: {name}: {first_of(places)}" for name, places in result.unsupported.items()]
+        doubts += [f"cycle: {first_of(cycle)}" for cycle in result.cycles]
+        doubts += [f"other workbook: {first_of(result.external)}"] if result.external else []
+        doubts += [f"not converged: {first_of(result.unconverged)}"] if result.unconverged else []
+        doubts += [f"fault: {fault.reason}: {first_of(fault.cells)}" for fault in result.faults]
     yield replace(work.row("recalc", "done", name="formula_cells", value=float(cells)), doubt="; ".join(doubts) or None)
     message = f"{counted(mismatches, 'cell')} of {cells:,} come to another value than the file carries"
     yield replace(work.row("recalc", "done", name="mismatches", value=float(mismatches)), message=message)
-
-
-def _places(cells: Sequence[str]) -> str:
-    more = len(cells) - PLACES_MAX
-    return ", ".join(cells[:PLACES_MAX]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def reconcile_rows(work: MonthWork) -> Iterator[ResultRow]:

@@ -12,7 +12,7 @@ from html import escape
 from typing import Final
 
 from core.batch.table import ResultRow
-from core.words import counted
+from core.words import counted, first_of
 
 LISTED_MAX: Final = 200
 """Rows of a list on the page; the table has all of them."""
@@ -199,9 +199,7 @@ def _section(title: str, rows: Sequence[ResultRow], count: int, columns: tuple[t
 def _left_out(paths: Sequence[str]) -> str:
     if not paths:
         return ""
-    shown = ", ".join(map(_text, paths[:LISTED_MAX]))
-    more = f" and {len(paths) - LISTED_MAX:,} more" if len(paths) > LISTED_MAX else ""
-    return f"<h2>Files left out</h2>\n<p>{shown}{more}</p>"
+    return f"<h2>Files left out</h2>\n<p>{first_of(paths, LISTED_MAX, _text)}</p>"
 
 
 def _text(text: str) -> str:

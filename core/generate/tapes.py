@@ -66,10 +66,6 @@ class GeneratedTape:
         """
         return dict(self.columns)
 
-    def book_columns(self) -> Columns:
-        """Return the same of the book to compare with."""
-        return self.deal.portfolio_columns()
-
     def sheet(self) -> TrusteeSheet:
         """Return the tape's sheet in the trustee's style.
 

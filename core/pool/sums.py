@@ -159,7 +159,6 @@ class ViewSums:
     """What the view says of all loans alike."""
     has_bounds: bool = False
     unrated_rows: int = 0
-    weight_check: float = 0.0
 
     def add(self, more: ViewSums) -> None:
         """Add the sums of later loans."""

@@ -2,7 +2,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 def rounded(number: float) -> float: ...
-def rounded_of_array(number: float) -> float: ...
 
 class Records:
     count: int

@@ -76,11 +76,6 @@ def rounded(double number):
     return _rounded(number)
 
 
-def rounded_of_array(double number):
-    """A finite number that an array formula gives: `rounded`, then in the same way at 10 digits."""
-    return _of_array(number)
-
-
 cdef inline bint _blank(uint8_t byte) noexcept nogil:
     return byte == 32 or byte == 9 or byte == 10 or byte == 13
 

@@ -13,6 +13,7 @@ from core.questions.grammar.interpreting import interpret
 from core.questions.grammar.lexemes import Lexeme
 from core.questions.grammar.question import Unread
 from core.questions.query import Query
+from core.words import capitalize
 
 SUGGESTIONS: Final = 3
 
@@ -66,4 +67,4 @@ def _nearest(unread: Unread, subjects: Sequence[Subject], is_answered: Callable[
     query = interpret(text, subjects)
     if not isinstance(query, Query) or not is_answered(query):
         return None
-    return f"{text[:1].upper()}{text[1:]}?"
+    return f"{capitalize(text)}?"

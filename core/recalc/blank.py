@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet
 from core.values import Kind
-from core.words import counted
+from core.words import counted, first_of
 
 if TYPE_CHECKING:
     from core.recalc.result import Recalculation
@@ -86,17 +86,12 @@ def note(cells: int, blank: int, stopped: str, result: Recalculation | None) -> 
 def _doubts(result: Recalculation) -> list[str]:
     messages = []
     if result.external:
-        messages.append(f"what refers to other workbooks is blank: {_some(result.external)}")
+        messages.append(f"what refers to other workbooks is blank: {first_of(result.external)}")
     if result.cycles:
         cells = [cell for cycle in result.cycles for cell in cycle]
-        messages.append(f"what needs its own result counts as 0: {_some(cells)}")
+        messages.append(f"what needs its own result counts as 0: {first_of(cells)}")
     if result.unsupported:
-        messages.append(f"functions that Cushion does not have give #NAME?: {_some(list(result.unsupported))}")
+        messages.append(f"functions that Cushion does not have give #NAME?: {first_of(list(result.unsupported))}")
     if result.faults:
-        messages.append("; ".join(f"{fault.reason}: {_some(fault.cells)}" for fault in result.faults[:NAMED_MAX]))
+        messages.append("; ".join(f"{fault.reason}: {first_of(fault.cells)}" for fault in result.faults[:NAMED_MAX]))
     return messages
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - NAMED_MAX
-    return ", ".join(names[:NAMED_MAX]) + (f" and {more:,} more" if more > 0 else "")

@@ -6,12 +6,11 @@ Cells that need each other, and iterations that did not settle.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from core.grid.calculation import CalculationDoubt
 from core.recalc.result import Recalculation
+from core.words import first_of
 
-NAMED_MAX: Final = 5
 """Cells that a message names."""
 
 
@@ -30,7 +29,7 @@ def doubts(circular: Sequence[str], unconverged: Sequence[str], iterations: int)
         times = "1 iteration" if iterations == 1 else f"{iterations:,} iterations"
         message = (
             f"iterative calculation did not converge: after {times} these cells still change, and have the values of "
-            f"the last one: {named_cells(unconverged)}"
+            f"the last one: {first_of(unconverged)}"
         )
         listed.append(CalculationDoubt("not_converged", message, len(unconverged)))
     return tuple(listed)
@@ -40,12 +39,6 @@ def circular_message(cells: Sequence[str]) -> str:
     """That cells need each other, for a workbook that does not iterate."""
     need = "needs its own result" if len(cells) == 1 else "need each other's results"
     return (
-        f"{named_cells(cells)} {need}; without iterative calculation such cells keep the values that they had, "
+        f"{first_of(cells)} {need}; without iterative calculation such cells keep the values that they had, "
         "and neither they nor what depends on them are current"
     )
-
-
-def named_cells(cells: Sequence[str]) -> str:
-    """Return some of the cells, and how many more there are."""
-    more = len(cells) - NAMED_MAX
-    return ", ".join(cells[:NAMED_MAX]) + (f" and {more:,} more" if more > 0 else "")

@@ -28,7 +28,6 @@ from core.values import Kind
 SAVED: Final = (".xlsx", ".xlsm")
 """Extensions of files that are saved: those whose formulas are read."""
 
-_COMPUTED: Final = 1
 _SPILLS: Final = 2
 
 Places = dict[tuple[int, int], bytes | None]

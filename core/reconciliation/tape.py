@@ -19,7 +19,7 @@ from core.portfolio.model.notes import DataWarning, Notes, limit_warnings
 from core.portfolio.sheets import header
 from core.portfolio.sheets.locate import locate
 from core.portfolio.sheets.located import LocatedTable
-from core.words import counted
+from core.words import counted, first_of
 
 LOANS_FILE: Final = "loans.safetensors"
 """The loans of a tape in the folder where they are stored: a sheet of `core.portfolio.assemble.stored`."""
@@ -124,9 +124,7 @@ def _nothing_usable(holdings: LocatedTable, notes: Notes) -> str:
 
 
 def _list(headers: list[str]) -> str:
-    names = [_quote(text) for text in headers if text.strip()]
-    more = f" and {len(names) - HEADERS_TOLD} more" if len(names) > HEADERS_TOLD else ""
-    return (", ".join(names[:HEADERS_TOLD]) or "without names") + more
+    return first_of([text for text in headers if text.strip()], HEADERS_TOLD, _quote) or "without names"
 
 
 def _quote(text: str) -> str:

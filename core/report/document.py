@@ -39,7 +39,7 @@ from core.report.doubts import doubt_text
 from core.report.figures import ABSENT, UNITS, day, figure, moment, with_sign
 from core.typeset.pdf import typeset_remarked
 from core.typeset.texts import cut, page_text, plain_text, whole_text
-from core.words import counted
+from core.words import capitalize, counted
 
 WHY_SHOWN: Final = 8
 """Tests whose moves are explained, those that come first among the changes."""
@@ -71,7 +71,7 @@ def compliance_pdf(report: ComplianceReport) -> bytes:
 def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
     origin = report.origin
     units: dict[str, str] = {"amount": page_text(report.currency or ""), "number": ""}
-    notices = [*origin.remarks, *remarks, *(_capitalise(warning.message) for warning in report.warnings)]
+    notices = [*origin.remarks, *remarks, *(capitalize(warning.message) for warning in report.warnings)]
     categories: list[Texts] = [
         {"name": page_text(category.name), "tests": list(map(_test, category.tests))} for category in report.categories
     ]
@@ -119,7 +119,7 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         "skipped": [
             {
                 "name": page_text(each.name),
-                "reason": whole_text(_capitalise(each.reason)),
+                "reason": whole_text(capitalize(each.reason)),
                 "value": figure(each.value),
                 "unit": UNITS[each.unit] if each.value is not None else "",
             }
@@ -196,10 +196,6 @@ def _fitting(notices: Sequence[str], letters: int) -> int:
 
 
 _LINE_LETTERS: Final = 110
-
-
-def _capitalise(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
 
 
 def _why_apart(tie_out: TieOut) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from core.compliance.result import Doubt
+from core.words import capitalize
 
 
 def doubt_text(doubt: Doubt) -> str:
     """Return a doubt as a sentence with its places; nothing is cut."""
     places = [place for place in doubt.places if place not in doubt.message]
     where = f" ({', '.join(places)})" if places else ""
-    return f"{doubt.message[:1].upper()}{doubt.message[1:]}{where}"
+    return f"{capitalize(doubt.message)}{where}"

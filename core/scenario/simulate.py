@@ -30,7 +30,7 @@ from core.scenario.base import Base
 from core.scenario.changed import changed
 from core.scenario.holdings import Holdings, TradeEffect
 from core.scenario.trades import Trade
-from core.words import agreed, counted
+from core.words import agreed, counted, first_of
 
 SCENARIOS_MAX: Final = 100_000
 """Lists of trades of one call."""
@@ -392,9 +392,8 @@ def message_of(
         f"and {counts.neutral} {agreed(counts.neutral, 'stays/stay')} the same{decimals}"
     ]
     if failures:
-        shown = ", ".join(f"{row.test_name}{' (doubtful)' * row.doubtful}" for row in failures[:NAMED])
-        more = f" and {len(failures) - NAMED} more" if len(failures) > NAMED else ""
-        parts.append(f"{counted(len(failures), 'new failure')} ({shown}{more})")
+        shown = first_of(failures, NAMED, lambda row: f"{row.test_name}{' (doubtful)' * row.doubtful}")
+        parts.append(f"{counted(len(failures), 'new failure')} ({shown})")
     else:
         parts.append("no new failure")
     if skipped:

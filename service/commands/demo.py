@@ -29,7 +29,6 @@ from service.commands.refusal import Refused
 if TYPE_CHECKING:
     import httpx
 
-START_SECONDS = 120.0
 STOP_SECONDS = 60.0
 EMAIL: Final = "demo@example.com"
 

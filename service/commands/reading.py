@@ -292,10 +292,11 @@ def _document(path: Path, what: str) -> bytes:
     return data
 
 
-def some(texts: list[str], between: str = ", ") -> str:
-    """The first few of some texts, and how many more there are."""
-    more = len(texts) - NAMES_MAX
-    return between.join(texts[:NAMES_MAX]) + (f" and {more:,} more" if more > 0 else "")
+def some(texts: Sequence[str], between: str = ", ", most: int = NAMES_MAX) -> str:
+    """The first few of some texts, and how many more there are, by `core.words`."""
+    from core.words import first_of
+
+    return first_of(texts, most, between=between)
 
 
 def told_of(file: Path) -> tuple[int | None, str | None]:

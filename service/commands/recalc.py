@@ -18,7 +18,7 @@ from cyclopts import Parameter
 from service.commands.limits import limited
 from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, counted, emit, json_rows, member
 from service.commands.progress import busy, counting
-from service.commands.reading import read_workbook
+from service.commands.reading import read_workbook, some
 from service.commands.refusal import Refused, one_line
 
 if TYPE_CHECKING:
@@ -239,8 +239,7 @@ def _remarks(result: Recalculation) -> Iterator[tuple[str, str]]:
 
 
 def _listed(cells: tuple[str, ...]) -> str:
-    more = len(cells) - PLACES_MAX
-    return ", ".join(cells[:PLACES_MAX]) + (f" and {more:,} more" if more > 0 else "")
+    return some(cells, most=PLACES_MAX)
 
 
 def _shown(value: float | str | bool | None) -> Text:

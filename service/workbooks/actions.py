@@ -9,6 +9,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from core.grid.address import parse_cell
+from core.words import first_of
 from service.mappings.shared import DEFAULT_MAPPING, check_mapping, get_mapping
 from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.route.api import Raw, Streamed
@@ -106,9 +107,8 @@ async def file(ctx: Context, workbook_id: UUID, query: schema.FileQuery) -> Stre
     row = await store.workbooks.get(ctx, workbook_id)
     files = await store.files(ctx, row)
     if query.number is None and len(files) > 1:
-        names = ", ".join(f"{at} {source.file_name!r}" for at, source in enumerate(files[:FILES_TOLD], 1))
-        more = f" and {len(files) - FILES_TOLD} more" if len(files) > FILES_TOLD else ""
-        raise schema.SeveralFiles.at(["query", "number"], f"say which one: {names}{more}")
+        names = first_of([f"{at} {source.file_name!r}" for at, source in enumerate(files, 1)], FILES_TOLD)
+        raise schema.SeveralFiles.at(["query", "number"], f"say which one: {names}")
     number = query.number or 1
     if number > len(files):
         raise schema.FileNotFound.at(["query", "number"], f"the workbook's files are 1 to {len(files)}")

@@ -21,6 +21,7 @@ from core.portfolio.model.facts import AGENCY_NAMES
 from core.portfolio.model.interpretation import Choice, Interpretation
 from core.portfolio.model.portfolio import Deal
 from core.values import day_of
+from core.words import first_of
 
 _DAYS: Final = ("closing_date", "reinvestment_end", "stated_maturity")
 
@@ -152,9 +153,7 @@ PLACES_SHOWN: Final = 3
 
 
 def _places(choice: Choice) -> str:
-    places = list(dict.fromkeys(tie.place for tie in choice.reading.ties))
-    more = f" and {len(places) - PLACES_SHOWN} more" if len(places) > PLACES_SHOWN else ""
-    return ", ".join(places[:PLACES_SHOWN]) + more
+    return first_of(list(dict.fromkeys(tie.place for tie in choice.reading.ties)), PLACES_SHOWN)
 
 
 def _settings(option: Option | None) -> list[Setting]:

@@ -38,7 +38,7 @@ _DEFERS: Final = (
     "deferring", "deferring interest", "deferring obligation", "deferrable", "currently deferring", "deferred",
     "deferred interest", "interest deferral", "pik", "piking", "pik ing", "partial pik", "partially pik",
     "partially piking", "accruing pik", "pik accruing", "pik accrual", "capitalizing", "capitalising",
-    "capitalizing interest", "capitalising interest", "capitalized interest", "capitalised interest",
+    "capitalizing interest", "capitalising interest", "capitalize interest", "capitalised interest",
     "paying in kind", "paid in kind", "payment in kind", "pay in kind",
     "cash pik", "cash and pik", "pik obligation", "pik security",
 )  # fmt: skip

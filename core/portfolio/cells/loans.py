@@ -64,9 +64,6 @@ class Loans:
     """Columns as they were typed, of fields that a mapping's rules or defaults are about."""
 
 
-FIRST_DAY: Final = 7_305
-"""1990-01-01 in days since 1970: nothing that a report is of lies before it."""
-
 _TEXTS: Final = frozenset(
     (*KEYS, "borrower_name", "issuer_id", "facility_name", "industry", "country", "currency",
      "payment_frequency")

@@ -200,7 +200,7 @@ def _says_less(rival: RoleEvidence, heading: str, better: str) -> bool:
     return rival.role == "spread" and bool(LESSER & tokens_of(heading)) and LESSER.isdisjoint(tokens_of(better))
 
 
-PARTS: Final = frozenset(("pik", "cash", "capitalized", "capitalised"))
+PARTS: Final = frozenset(("pik", "cash", "capitalize", "capitalised"))
 """Words of a heading that say which part of an amount or a rate its column has, or has not."""
 
 OF_PARTS: Final = ("par_value", "spread", "all_in_rate")

@@ -12,6 +12,7 @@ from core.frames.brief import brief, shortened
 from core.grid.codec import WorkbookRecord
 from core.grid.sheet import ReadingRemark, Workbook
 from core.grid.sheet_name import in_quotes
+from core.words import capitalize, first_of
 
 WARNING_CODES: Final = {
     "loan_data": "a key of a trade's loan_data does nothing",
@@ -180,7 +181,7 @@ def warn_of_formulas(book: Workbook | WorkbookRecord) -> list[DataWarning]:
     """Warn of formulas that came without values, and of values to doubt."""
     filled = book.filled
     warnings = [] if filled is None else [DataWarning("formulas_without_values", filled.message, filled.cells)]
-    return warnings + [DataWarning(doubt.code, f"{_capital(doubt.message)}.", doubt.cells) for doubt in book.doubts]
+    return warnings + [DataWarning(doubt.code, f"{capitalize(doubt.message)}.", doubt.cells) for doubt in book.doubts]
 
 
 def warn_of_reading(book: Workbook) -> list[DataWarning]:
@@ -192,10 +193,9 @@ def _with_rows(remark: ReadingRemark) -> str:
     """Return the message of a remark, with the rows of the sheet that it is about."""
     if not remark.rows:
         return remark.message
-    shown = ", ".join(str(row + 1) for row in remark.rows[:ROWS_TOLD])
-    more = f" and {len(remark.rows) - ROWS_TOLD:,} more" if len(remark.rows) > ROWS_TOLD else ""
+    shown = first_of(remark.rows, ROWS_TOLD, lambda row: str(row + 1))
     noun = "row" if len(remark.rows) == 1 else "rows"
-    return f"{remark.message.rstrip('.')} ({in_quotes(remark.sheet)}, {noun} {shown}{more})."
+    return f"{remark.message.rstrip('.')} ({in_quotes(remark.sheet)}, {noun} {shown})."
 
 
 READING_CODES: Final = frozenset(("page_not_read", "total_differs", "layout_guessed"))
@@ -203,10 +203,6 @@ READING_CODES: Final = frozenset(("page_not_read", "total_differs", "layout_gues
 
 ROWS_TOLD: Final = 20
 """Rows of a remark that its warning names."""
-
-
-def _capital(message: str) -> str:
-    return message[:1].upper() + message[1:]
 
 
 WARNING_LENGTH_MAX: Final = 20_000
@@ -295,7 +291,7 @@ class PageNote:
     @property
     def heading(self) -> str:
         """Return the same at the beginning of a sentence."""
-        return self.place[:1].upper() + self.place[1:]
+        return capitalize(self.place)
 
 
 @dataclass(frozen=True, slots=True)

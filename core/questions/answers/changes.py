@@ -33,7 +33,6 @@ from core.questions.answers.statement import (
     Basis,
     Rows,
     Statement,
-    capital,
     loans_of,
     previous_of,
     unit_apart,
@@ -43,7 +42,7 @@ from core.questions.query import Query
 from core.questions.vocabulary import QUANTITIES, RATING_AGENCIES
 from core.questions.wording import FIELD_WORDS, MOVES, NOUNS, conditions_words, shown
 from core.reconciliation import reconcile
-from core.words import plural
+from core.words import capitalize, plural
 
 LEAST: Final = 1e-9
 """What counts as a move."""
@@ -87,7 +86,9 @@ def _quantity_changes(
         raise Unavailable(f"one of the months has no {word} of {whose}")
     if query.is_yes_no and query.direction in ("up", "down") and is_first:
         statement.add(yes_no(now > then if query.direction == "up" else now < then))
-    statement.add(f"{capital(word)} of {whose} moved by {_state_move(statement, books, rows, (name, how, then, now))}.")
+    statement.add(
+        f"{capitalize(word)} of {whose} moved by {_state_move(statement, books, rows, (name, how, then, now))}."
+    )
     if name != "par":
         return
     all_par = [float(book.par[own].sum()) for book, own in zip(books, rows, strict=True)]

@@ -24,13 +24,13 @@ from core.questions.answers.quantities import (
     unit_of,
     words_of,
 )
-from core.questions.answers.statement import SUM_OF_PAR, Basis, Rows, Statement, capital, loans_of, unit_apart, yes_no
+from core.questions.answers.statement import SUM_OF_PAR, Basis, Rows, Statement, loans_of, unit_apart, yes_no
 from core.questions.answers.tests import add_limit
 from core.questions.query import Query
 from core.questions.vocabulary import QUANTITIES
 from core.questions.wording import FIELD_WORDS, NOUNS, condition_words, conditions_words
 from core.values import day_of
-from core.words import counted, plural
+from core.words import capitalize, counted, plural
 
 TESTED_GROUPS_MAX: Final = 2_000
 """Groups whose measure of a test is worked out, each over its own loans."""
@@ -220,7 +220,7 @@ def _state_over(table: _Table) -> None:
     text = table.statement.figure(label, value, "amount", Basis(operation, book, table.rows))
     where = f" with loans {conditions_words(query.where)}" if query.where else ""
     table.statement.add(
-        f"{capital(query.aggregate or 'average')} par of the {counted(len(groups), table.noun)}{where}: {text}."
+        f"{capitalize(query.aggregate or 'average')} par of the {counted(len(groups), table.noun)}{where}: {text}."
     )
 
 
@@ -261,13 +261,13 @@ def state_each(query: Query, statement: Statement, book: LoanSet) -> None:
             texts.append(f"{words_of(name, how)} {text}")
             values[name].append(np.nan if value is None else value)
         statement.name(label)
-        statement.add(f"{capital(label)}: {', '.join(texts)}.")
+        statement.add(f"{capitalize(label)}: {', '.join(texts)}.")
     if len(labels) == 2:
         _state_gaps(query, statement, labels, values)
     if query.order is not None:
         sign = 1.0 if query.order == "most" else -1.0
         keys = [sign * value if np.isfinite(value) else -np.inf for value in values[names[0]]]
-        statement.sentences.insert(0, f"{capital(labels[keys.index(max(keys))])}.")
+        statement.sentences.insert(0, f"{capitalize(labels[keys.index(max(keys))])}.")
 
 
 def _state_gaps(query: Query, statement: Statement, labels: list[str], values: dict[str, list[float]]) -> None:
@@ -276,7 +276,7 @@ def _state_gaps(query: Query, statement: Statement, labels: list[str], values: d
             word = words_of(name, how_of(name, query.aggregate))
             unit: Any = unit_apart(unit_of(name))
             text = statement.figure(f"difference in {word}", first - last, unit, "the first less the second", sign=True)
-            statement.add(f"{capital(labels[0])} less {labels[1]} in {word}: {text}.")
+            statement.add(f"{capitalize(labels[0])} less {labels[1]} in {word}: {text}.")
 
 
 def state_part(query: Query, statement: Statement, book: LoanSet) -> None:

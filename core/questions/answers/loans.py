@@ -29,13 +29,13 @@ from core.questions.answers.quantities import (
     unit_of,
     words_of,
 )
-from core.questions.answers.statement import COUNT_OF_LOANS, Basis, Rows, Statement, book_of, capital, loans_of, yes_no
+from core.questions.answers.statement import COUNT_OF_LOANS, Basis, Rows, Statement, book_of, loans_of, yes_no
 from core.questions.query import Condition, Query
 from core.questions.tokens import names
 from core.questions.vocabulary import QUANTITIES
 from core.questions.wording import FIELD_WORDS, condition_words, conditions_words
 from core.values import day_of
-from core.words import counted
+from core.words import capitalize, counted
 
 _LOOKED_UP: Final = names("par price spread moodys_rating sp_rating fitch_rating maturity lien industry country")
 _COLUMNS: Final = frozenset(
@@ -148,7 +148,7 @@ def _state_value(query: Query, statement: Statement, book: LoanSet, rows: Rows, 
     if value is None:
         raise Unavailable(f"no loan of {whose} has a {FIELD_WORDS.get(name, name)}")
     of = " of the collateral principal amount" if name == "share" else ""
-    statement.add(f"{capital(words_of(name, how))} of {whose}: {text}{of}.")
+    statement.add(f"{capitalize(words_of(name, how))} of {whose}: {text}{of}.")
     if name == "share" and book.pool.par > 0 and abs(book.pool.par - book.denominator) > 0.005:
         share = (book.measure("par", rows) or 0.0) / book.pool.par * 100
         operation = "sum of par_value of performing loans / sum of par_value of all performing loans x 100"

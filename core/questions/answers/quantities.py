@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from core.questions.answer import Unit
 from core.questions.answers.book import COMPARE, LoanSet, Unavailable
-from core.questions.answers.statement import AS_FILED, COUNT_OF_LOANS, SUM_OF_PAR, Basis, Rows, Statement, capital
+from core.questions.answers.statement import AS_FILED, COUNT_OF_LOANS, SUM_OF_PAR, Basis, Rows, Statement
 from core.questions.query import Condition, Having
 from core.questions.vocabulary import QUANTITIES, RATING_AGENCIES, RATINGS
 from core.questions.wording import FIELD_UNITS, FIELD_WORDS
 from core.values import day_of
-from core.words import counted
+from core.words import capitalize, counted
 
 Mask = NDArray[np.bool_]
 TEXTS: Final = RATINGS | {"lien", "industry", "country", "cusip", "loanx", "isin", "index", "currency"}
@@ -117,7 +117,7 @@ def tell_defaulted(statement: Statement, book: LoanSet, rows: Rows, names: Seque
     label, basis = "par of defaulted loans, not counted above", Basis(f"{SUM_OF_PAR} of defaulted loans", book, left)
     par = statement.figure(label, float(book.par[left].sum()), "amount", basis)
     is_are = "is" if len(left) == 1 else "are"
-    loans = capital(counted(len(left), "defaulted loan"))
+    loans = capitalize(counted(len(left), "defaulted loan"))
     statement.add(f"{loans} of {par} par {is_are} left out of amounts, shares and averages.")
     if "par" in names:
         total = float(book.par[rows].sum())

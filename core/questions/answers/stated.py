@@ -20,7 +20,6 @@ from core.questions.answers.statement import (
     Basis,
     Statement,
     book_of,
-    capital,
     loans_of,
     previous_of,
     unit_apart,
@@ -29,7 +28,7 @@ from core.questions.query import Condition, Query
 from core.questions.vocabulary import QUANTITIES
 from core.questions.wording import FIELD_WORDS
 from core.values import day_of
-from core.words import counted
+from core.words import capitalize, counted
 
 _OF_BOOK: Final = {
     "collateral_principal_amount": ("collateral_principal_amount", "performing par and principal cash"),
@@ -70,7 +69,7 @@ def answer_fact(query: Query, subject: Subject) -> Statement:
     value, unit, operation = _fact(name, book_of(subject, query.period) if name in _OF_BOOK else None, side)
     word = fact_words(name)
     text = statement.figure(word, value, unit, operation)
-    statement.add(f"{capital(word)}{' in the month before' if is_previous else ''}: {text}.")
+    statement.add(f"{capitalize(word)}{' in the month before' if is_previous else ''}: {text}.")
     if query.period == "change":
         before = previous_of(subject)
         book = LoanSet(subject, before.portfolio) if name in _OF_BOOK else None

@@ -145,10 +145,6 @@ def unit_apart(unit: Unit) -> Unit:
     return "points" if unit in ("percent", "price") else unit
 
 
-def capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def yes_no(is_so: bool) -> str:
     return "Yes." if is_so else "No."
 

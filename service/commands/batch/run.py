@@ -23,7 +23,7 @@ from core.batch.order import BatchOptions, ExportFormat, ReportFormat, SuiteName
 from core.batch.summary import BatchSummary
 from core.batch.table import Step
 from core.batch.write import Format
-from core.words import counted
+from core.words import counted, first_of
 from service.commands.batch.child import close_readers, stop_readers
 from service.commands.batch.collect import RECORD, Collector, read_record, write_record, write_results
 from service.commands.batch.engines import Engine, open_engine
@@ -242,14 +242,12 @@ def _notes(request: BatchArguments, grouping: Grouping, plan: BatchPlan) -> list
     """Return what was left out before any file was opened."""
     notes = []
     if plan.unmatched:
-        rows = ", ".join(f"{row.pattern} (line {row.line})" for row in plan.unmatched[:NAMES_MAX])
-        more = f" and {len(plan.unmatched) - NAMES_MAX:,} more" if len(plan.unmatched) > NAMES_MAX else ""
+        rows = first_of(plan.unmatched, NAMES_MAX, lambda row: f"{row.pattern} (line {row.line})")
         name = request.deals.name if request.deals is not None else ""
-        notes.append(f"{counted(len(plan.unmatched), 'row')} of {name} matched no source: {rows}{more}")
+        notes.append(f"{counted(len(plan.unmatched), 'row')} of {name} matched no source: {rows}")
     if grouping.left_out:
-        names = ", ".join(grouping.left_out[:NAMES_MAX])
-        more = f" and {len(grouping.left_out) - NAMES_MAX:,} more" if len(grouping.left_out) > NAMES_MAX else ""
-        notes.append(f"{counted(len(grouping.left_out), 'file')} left out: {names}{more}")
+        names = first_of(grouping.left_out, NAMES_MAX)
+        notes.append(f"{counted(len(grouping.left_out), 'file')} left out: {names}")
     return notes
 
 

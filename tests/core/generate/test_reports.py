@@ -21,7 +21,6 @@ NUMBERS = (
 )  # fmt: skip
 RANKS = ("rating_agency_a", "rating_agency_b", "rating_agency_c")
 FLAGS = ("is_defaulted", "cov_lite", "is_dip", "is_current_pay")
-PUBLISHED_ATOL = 0.005
 
 
 def small(seed: int) -> GeneratedDeal:

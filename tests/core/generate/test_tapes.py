@@ -163,7 +163,7 @@ def promised(tape: GeneratedTape) -> Counter[Found]:
 @pytest.mark.parametrize(("loans", "seed", "edits"), [(200, 1, None), (200, 2, 3), (250, 3, 0), (1_500, 4, 20)])
 def test_tape_and_book_differ_in_what_the_answers_say(trustee: str, loans: int, seed: int, edits: int | None) -> None:
     tape = generate_tape(generate(loans, seed), trustee, seed, edits)
-    assert naive(tape.portfolio_columns(), tape.book_columns()) == promised(tape)
+    assert naive(tape.portfolio_columns(), tape.deal.portfolio_columns()) == promised(tape)
     assert bool(promised(tape)) == (edits != 0)
 
 
@@ -195,7 +195,7 @@ def test_the_trustee_plays_no_part_in_which_loans_are_edited() -> None:
     first, *others = ([(answer.edit, answer.severity) for answer in tape.answers if answer.severity != "none"
                        and answer.edit != "cusips_swapped"] for tape in tapes)  # fmt: skip
     assert all(second == first for second in others)
-    assert len({tape.book_columns()["par_value"].tobytes() for tape in tapes}) == 1  # type: ignore[union-attr]
+    assert len({tape.deal.portfolio_columns()["par_value"].tobytes() for tape in tapes}) == 1  # type: ignore[union-attr]
 
 
 def test_the_same_arguments_give_the_same_tape_and_others_another() -> None:
@@ -246,7 +246,7 @@ def test_loans_that_only_their_name_tells_have_different_maturities() -> None:
 
 def test_unknown_loans_have_identifiers_that_no_book_has() -> None:
     tape = generate_tape(generate(200_000, 2), "trustee_b", 2, edits=EDITS_MAX)
-    known = tape.book_columns()
+    known = tape.deal.portfolio_columns()
     unknown = {answer.identifier for answer in tape.answers if answer.edit == "unknown_loan"}
     assert len(unknown) == EDITS_MAX
     assert all(stdnum.cusip.is_valid(cusip) for cusip in unknown)

@@ -36,7 +36,7 @@ def assert_found(result: Reconciliation, tape: GeneratedTape) -> None:
 
 
 def from_columns(tape: GeneratedTape) -> tuple[Portfolio, Portfolio]:
-    return Portfolio.from_columns(tape.portfolio_columns()), Portfolio.from_columns(tape.book_columns())
+    return Portfolio.from_columns(tape.portfolio_columns()), Portfolio.from_columns(tape.deal.portfolio_columns())
 
 
 def written(deal: GeneratedDeal | GeneratedTape, path: Path) -> Path:
@@ -107,7 +107,7 @@ def test_a_written_tape_against_itself_gives_no_issue(tmp_path: Path, trustee: s
 @pytest.mark.parametrize("trustee", TRUSTEE_TAPES)
 def test_the_order_of_the_rows_changes_nothing(trustee: str) -> None:
     tape = generate_tape(generate(400, 8), trustee, 8, edits=5)
-    theirs, ours = tape.portfolio_columns(), tape.book_columns()
+    theirs, ours = tape.portfolio_columns(), tape.deal.portfolio_columns()
     expected = list(reconcile(Portfolio.from_columns(theirs), Portfolio.from_columns(ours)).issues)
     assert expected
     chance = np.random.default_rng(8)

@@ -209,7 +209,6 @@ def test_a_chain_of_diamonds_is_a_formula_of_its_length() -> None:
 
 
 LONG = "+".join(["a"] * 4_000)
-DEEP = "(" * 60 + "a" + ")" * 60
 HOSTILE: list[tuple[str, Graph]] = [
     ("nodes", graph({f"n{at}": "A" for at in range(201)})),
     ("edges", graph({"a": "A", "x": ADD}, *(f"a > x.p{at}" for at in range(1_001)))),
