@@ -36,57 +36,53 @@ _OWNED: Final = _words("lp llc llp membership member members partnership partner
 """Words of whom an interest makes a share."""
 
 _ABOUT: Final = _words(
-    "a b c d e f g h i ii iii iv 1 2 3 4 5 6 7 8 9 first second third 1st 2nd 3rd term senior snr sr secured unsecured"
-    " junior jr out last in of the and for to delayed draw drawn undrawn funded unfunded incremental initial tranche"
-    " credit line letter letters swingline acquisition capex bridge pik toggle eur euro euros usd dollar dollars gbp"
-    " sterling chf sek nok dkk aud cad us add on new replacement refinancing refi extended extension amended amendment"
-    " restated repriced repricing dollar multicurrency multi currency floating fixed rate due holdco opco super"
-    " priority exit dip debtor possession b1 b2 b3 b4 b5 b6 b7 b8 b9 b10 c1 c2 a1 a2 d1 d2 additional original other"
-    " investment investments cash interest interests class series participating convertible non voting llc lp limited"
-    " member members partner profits llp llc's redeemable cumulative option options right rights escrow collateral"
-    " purchase institutional covenant lite cov libor sofr euribor sonia prime plus commitment commitments portion part"
-    " no security securities obligation obligations stub takeback tack mirror side car local closing date"
+    "a b c d e f g h i ii iii iv first second third term senior snr sr secured unsecured junior jr out last in of the"
+    " and for to delayed draw drawn undrawn funded unfunded incremental initial tranche credit line letter letters"
+    " swingline acquisition capex bridge pik toggle eur euro euros usd dollar dollars gbp sterling chf sek nok dkk"
+    " aud cad us add on new replacement refinancing refi extended extension amended amendment restated repriced"
+    " repricing multicurrency multi currency floating fixed rate due holdco opco super priority exit dip debtor"
+    " possession additional original other investment investments cash interest interests class series participating"
+    " convertible non voting llc lp limited member members profits llp llc's redeemable cumulative option options"
+    " right rights escrow collateral purchase institutional covenant lite cov libor sofr euribor sonia prime plus"
+    " commitment commitments portion part no security securities obligation obligations stub takeback tack mirror"
+    " side car local closing date"
 )
 """Words beside them that name no company."""
 
-_YEAR: Final = re.compile(r"(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th)?|[a-z]\d{1,2}|tl[a-z]?\d{0,2}")
+_NUMBER: Final = re.compile(r"(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th)?|[a-z]\d{1,2}|tl[a-z]?\d{0,2}")
+"""A year, a number, and the number of a class or a tranche beside them."""
 
 _INDUSTRY: Final = _words(
-    "aerospace defense defence automotive automobiles automobile components banking banks finance financial financials"
-    " insurance real estate beverage beverages food tobacco capital equipment goods chemicals plastics rubber"
-    " construction building consumer durable durables nondurable containers packaging glass energy electricity oil"
-    " gas"
-    " environmental industries forest products paper healthcare health care pharmaceuticals pharmaceutical"
-    " biotechnology"
-    " life sciences high tech technology hotel hotels gaming leisure lodging restaurants casinos media advertising"
-    " printing publishing broadcasting subscription diversified production metals mining retail retailing retailers"
-    " services business sovereign public telecommunications telecommunication telecom transportation cargo utilities"
-    " utility electric water wholesale software hardware semiconductors semiconductor information communications"
-    " communication entertainment providers supplies commercial professional household personal apparel textiles luxury"
-    " machinery industrial industrials materials distributors distribution trading companies conglomerates airlines air"
-    " freight logistics marine road rail infrastructure internet computers electronics electronic instruments"
-    " engineering education cable satellite drugs cosmetics toiletries staples discretionary internet it interactive"
-    " wireless independent power renewable renewables fuels consumable specialty specialized markets management"
-    " development reits reit trusts mortgage thrifts farming agriculture agricultural ecological sports"
-    " manufacturing manufacturers surface transport shipping grocery drug gas fuel lodging broadcasting facilities"
-    " tools multiline homebuilding home furnishings products product industry sector buildings leasing staffing waste"
-    " travel"
+    "aerospace defense defence automotive automobiles automobile components banking banks finance financial"
+    " financials insurance real estate beverage beverages food tobacco capital equipment goods chemicals plastics"
+    " rubber construction building consumer durable durables nondurable containers packaging glass energy electricity"
+    " oil gas environmental industries forest products paper healthcare health care pharmaceuticals pharmaceutical"
+    " biotechnology life sciences high tech technology hotel hotels gaming leisure lodging restaurants casinos media"
+    " advertising printing publishing broadcasting subscription diversified production metals mining retail retailing"
+    " retailers services business sovereign public telecommunications telecommunication telecom transportation cargo"
+    " utilities utility electric water wholesale software hardware semiconductors semiconductor information"
+    " communications communication entertainment providers supplies commercial professional household personal"
+    " apparel textiles luxury machinery industrial industrials materials distributors distribution trading companies"
+    " conglomerates airlines air freight logistics marine road rail infrastructure internet computers electronics"
+    " electronic instruments engineering education cable satellite drugs cosmetics toiletries staples discretionary"
+    " it interactive wireless independent power renewable renewables fuels consumable specialty specialized markets"
+    " management development reits reit trusts mortgage thrifts farming agriculture agricultural ecological sports"
+    " manufacturing manufacturers surface transport shipping grocery drug fuel facilities tools multiline"
+    " homebuilding home furnishings product industry sector buildings leasing staffing waste travel"
 )
 _JOINING: Final = _words("and of the other non general misc miscellaneous except excluding etc corp or")
 
-
 _OF_POOLS: Final = _words(
     "total totals sum subtotal grand overall aggregate all portfolio portfolios pool pools par face amount amounts"
-    " balance balances principal value market notional holding holdings group groups company companies issuer"
-    " issuers obligor obligors borrower borrowers position positions asset assets collateral deal fund clo cdo page"
-    " report count average avg weighted wtd note notes source bloomberg markit moodys moody s p sp fitch rated"
-    " rating unrated nr wr ccc caa caa1 caa2 caa3 b1 b2 b3 ba1 ba2 ba3 bb bbb spread coupon price maturity life wal"
-    " warf was outstanding current performing non defaulted default excess adjusted eligible ineligible number per"
-    " by from with at as on lines sub europe european north america american asia world rest uk euro area region"
-    " country countries state sector sectors industry investments investment level net gross liabilities exposure"
+    " balance balances principal value market notional holding holdings group groups company issuer issuers obligor"
+    " obligors borrower borrowers position positions asset assets deal fund clo cdo page report count average avg"
+    " weighted wtd source bloomberg markit moodys moody s p sp fitch rated rating unrated nr wr ccc caa caa1 caa2"
+    " caa3 ba1 ba2 ba3 bb bbb spread coupon price maturity wal warf was outstanding current performing defaulted"
+    " default excess adjusted eligible ineligible number per by from with at as lines europe european north america"
+    " american asia world rest uk area region country countries state sectors level net gross liabilities exposure"
     " exposures concentration"
 )
-"""Words of what a total is of."""
+"""Words of what a total is of, besides those above."""
 
 
 def is_of_pools(line: str) -> bool:
@@ -94,7 +90,7 @@ def is_of_pools(line: str) -> bool:
     words = line.split()
     known = (DEBT, EQUITY, _ABOUT, _INDUSTRY, _JOINING, _OF_POOLS)
     return len(line) > LENGTH_MAX or all(
-        any(word in names for names in known) or _YEAR.fullmatch(word) is not None or word.isdigit() for word in words
+        any(word in names for names in known) or _NUMBER.fullmatch(word) is not None or word.isdigit() for word in words
     )
 
 
@@ -107,7 +103,7 @@ def only_instrument(line: str) -> bool:
         or (DEBT.isdisjoint(words) and EQUITY.isdisjoint(words) and "term" not in words)
     ):
         return False
-    return all(word in DEBT or word in EQUITY or word in _ABOUT or _YEAR.fullmatch(word) for word in words)
+    return all(word in DEBT or word in EQUITY or word in _ABOUT or _NUMBER.fullmatch(word) for word in words)
 
 
 def has_instrument(line: str) -> bool:
@@ -130,7 +126,7 @@ def is_equity(line: str) -> bool:
     is_interest = not _INTEREST.isdisjoint(words) and not _OWNED.isdisjoint(words)
     if _EQUITY_ALONE.isdisjoint(words) and not is_interest:
         return False
-    return all(word in EQUITY or word in _ABOUT or _YEAR.fullmatch(word) is not None for word in words)
+    return all(word in EQUITY or word in _ABOUT or _NUMBER.fullmatch(word) is not None for word in words)
 
 
 _CONTRACT: Final = re.compile(
