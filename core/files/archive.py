@@ -18,14 +18,14 @@ from core.files.limits import ENTRIES_MAX, INFLATED_BYTES_MAX, PART_BYTES_MAX, R
 from core.files.source import Content, opened
 
 # Layouts of APPNOTE.TXT (PKWARE's description of the format), sections 4.3.7, 4.3.12, 4.3.14 to 4.3.16.
-_LOCAL: Final = struct.Struct("<4s5H3I2H")
-_CENTRAL: Final = struct.Struct("<4s6H3I5H2I")
-_END: Final = struct.Struct("<4s4H2IH")
+LOCAL_HEADER: Final = struct.Struct("<4s5H3I2H")
+CENTRAL_RECORD: Final = struct.Struct("<4s6H3I5H2I")
+END_RECORD: Final = struct.Struct("<4s4H2IH")
 _END_64: Final = struct.Struct("<4sQ2H2I4Q")
 _LOCATOR_64: Final = struct.Struct("<4sIQI")
 
 _STORED: Final = 0
-_DEFLATED: Final = 8
+DEFLATED: Final = 8
 _DIRECTORY_BYTES_MAX: Final = ENTRIES_MAX * 512
 _CHUNK_BYTES: Final = 1024 * 1024
 
@@ -130,11 +130,11 @@ class Archive:
 
 def _packed_chunks(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
     file.seek(entry.offset)
-    header = file.read(_LOCAL.size)
-    if len(header) < _LOCAL.size or header[:4] != b"PK\x03\x04":
+    header = file.read(LOCAL_HEADER.size)
+    if len(header) < LOCAL_HEADER.size or header[:4] != b"PK\x03\x04":
         raise ParseFailed(_BROKEN)
-    fields = _LOCAL.unpack(header)
-    position = entry.offset + _LOCAL.size + fields[9] + fields[10]
+    fields = LOCAL_HEADER.unpack(header)
+    position = entry.offset + LOCAL_HEADER.size + fields[9] + fields[10]
     left = entry.packed_bytes
     while left:
         file.seek(position)
@@ -147,7 +147,7 @@ def _packed_chunks(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
 
 
 def _unpacked_chunks(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
-    inflate = isal_zlib.decompressobj(-isal_zlib.MAX_WBITS) if entry.method == _DEFLATED else None
+    inflate = isal_zlib.decompressobj(-isal_zlib.MAX_WBITS) if entry.method == DEFLATED else None
     for packed in _packed_chunks(file, entry):
         if inflate is None:
             yield packed
@@ -175,7 +175,7 @@ def _directory(file: BinaryIO) -> tuple[list[ArchiveEntry], int]:
     data = file.read(size)
     entries: list[ArchiveEntry] = []
     at = 0
-    while at + _CENTRAL.size <= len(data) and len(entries) < count:
+    while at + CENTRAL_RECORD.size <= len(data) and len(entries) < count:
         entry, at = _central_entry(data, at)
         entries.append(entry)
     if len(entries) != count or at != len(data):
@@ -187,13 +187,13 @@ def _directory(file: BinaryIO) -> tuple[list[ArchiveEntry], int]:
 def _end_record(file: BinaryIO) -> tuple[int, int, int]:
     """Return where the directory starts, its bytes, its entries."""
     length = file.seek(0, 2)
-    tail_start = max(0, length - _END.size - 65_535)
+    tail_start = max(0, length - END_RECORD.size - 65_535)
     file.seek(tail_start)
     tail = file.read()
     at = tail.rfind(b"PK\x05\x06")
-    if at < 0 or at + _END.size > len(tail):
+    if at < 0 or at + END_RECORD.size > len(tail):
         raise ParseFailed("The file is cut off: the end of its archive is missing.")
-    _, disk, first_disk, here, count, size, start, _ = _END.unpack_from(tail, at)
+    _, disk, first_disk, here, count, size, start, _ = END_RECORD.unpack_from(tail, at)
     if disk or first_disk or here != count:
         raise ParseFailed("The file is one part of an archive that is spread over several files.")
     end = tail_start + at
@@ -219,16 +219,16 @@ def _end_record_64(file: BinaryIO, end: int) -> tuple[int, int, int, int]:
 
 
 def _central_entry(data: bytes, at: int) -> tuple[ArchiveEntry, int]:
-    fields = _CENTRAL.unpack_from(data, at)
+    fields = CENTRAL_RECORD.unpack_from(data, at)
     mark, _, _, flags, method, _, _, crc, packed, unpacked, name_size, extra_size, note_size, *_, offset = fields
-    begin = at + _CENTRAL.size
+    begin = at + CENTRAL_RECORD.size
     stop = begin + name_size + extra_size + note_size
     if mark != b"PK\x01\x02" or stop > len(data):
         raise ParseFailed(_BROKEN)
     name = data[begin : begin + name_size].decode("utf-8" if flags & 0x800 else "cp437", "replace")
     if flags & 0x2041:
         raise ParseFailed("The file is password-protected: its archive is encrypted.")
-    if method not in (_STORED, _DEFLATED):
+    if method not in (_STORED, DEFLATED):
         raise ParseFailed(f"The part {name!r} is packed in a way that spreadsheets do not use.")
     extra = data[begin + name_size : begin + name_size + extra_size]
     unpacked, packed, offset = _wide_sizes(extra, [unpacked, packed, offset])
@@ -268,7 +268,7 @@ def _check(entries: list[ArchiveEntry], directory_start: int) -> None:
     for entry in sorted(entries, key=lambda entry: entry.offset):
         if entry.offset < free:
             raise ParseFailed.ambiguous("The archive's entries overlap.")
-        free = entry.offset + _LOCAL.size + entry.packed_bytes
+        free = entry.offset + LOCAL_HEADER.size + entry.packed_bytes
         _check_ratio(entry)
     if free > directory_start:
         raise ParseFailed(_BROKEN)
@@ -299,9 +299,9 @@ def _layout_fault(file: BinaryIO, entries: list[ArchiveEntry], directory_start: 
     for entry in entries:
         fields, name, extra = _local_header(file, entry)
         flags, method, crc, packed, unpacked = fields[2], fields[3], fields[6], fields[7], fields[8]
-        directory = _CENTRAL.unpack_from(entry.record)
+        directory = CENTRAL_RECORD.unpack_from(entry.record)
         size = directory[10]
-        own_name = entry.record[_CENTRAL.size : _CENTRAL.size + size]
+        own_name = entry.record[CENTRAL_RECORD.size : CENTRAL_RECORD.size + size]
         gap = entry.offset - free
         if gap and not (free and gap in _DESCRIPTOR_BYTES and streamed):
             return entry.name, "bytes stand before it that belong to no entry"
@@ -312,27 +312,27 @@ def _layout_fault(file: BinaryIO, entries: list[ArchiveEntry], directory_start: 
             return entry.name, "its own header says otherwise than the directory"
         if not _NAME.fullmatch(name) or b"/./" in b"/" + name + b"/":
             return entry.name, "its name is not one that spreadsheet programs write"
-        own_extra = entry.record[_CENTRAL.size + size : _CENTRAL.size + size + directory[11]]
+        own_extra = entry.record[CENTRAL_RECORD.size + size : CENTRAL_RECORD.size + size + directory[11]]
         if not _OTHER_NAMES.isdisjoint((*_extra_kinds(extra), *_extra_kinds(own_extra))):
             return entry.name, "an extra field gives it another name"
         if 0xFFFFFFFF in (packed, unpacked, directory[8], directory[9], directory[16]):
             return entry.name, "its sizes stand in an extension for larger files"
-        free = entry.offset + _LOCAL.size + fields[9] + fields[10] + entry.packed_bytes
+        free = entry.offset + LOCAL_HEADER.size + fields[9] + fields[10] + entry.packed_bytes
     gap = directory_start - free
     if gap and not (gap in _DESCRIPTOR_BYTES and streamed):
         return "", "bytes stand before the archive's directory that belong to no entry"
     length = file.seek(0, 2)
-    if directory_start + sum(len(entry.record) for entry in entries) + _END.size != length:
+    if directory_start + sum(len(entry.record) for entry in entries) + END_RECORD.size != length:
         return "", "bytes stand behind the archive's directory"
     return None
 
 
 def _local_header(file: BinaryIO, entry: ArchiveEntry) -> tuple[tuple[int, ...], bytes, bytes]:
     file.seek(entry.offset)
-    header = file.read(_LOCAL.size)
-    if len(header) < _LOCAL.size or header[:4] != b"PK\x03\x04":
+    header = file.read(LOCAL_HEADER.size)
+    if len(header) < LOCAL_HEADER.size or header[:4] != b"PK\x03\x04":
         raise ParseFailed(_BROKEN)
-    fields = _LOCAL.unpack(header)
+    fields = LOCAL_HEADER.unpack(header)
     return fields, file.read(fields[9]), file.read(fields[10])
 
 

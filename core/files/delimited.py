@@ -12,6 +12,7 @@ from collections import Counter
 from typing import Final
 
 from core.files._cells import delimited
+from core.files.encodings import BYTE_ORDER_MARKS
 from core.files.errors import InvalidFormat, NoTable, ParseFailed
 from core.files.limits import SLOTS_MAX, TEXT_BYTES_MAX
 from core.grid.column import Text, column_of, frozen
@@ -32,11 +33,6 @@ _EVEN_SHARE: Final = 0.9
 """Of the lines that the comma parts evenly, how many another delimiter must part so to be preferred."""
 
 _COMMA_SEEN, _POINT_SEEN = 1, 2
-_MARKS: Final = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 _HINT: Final = re.compile(rb"\A\"?sep=([\t;,|:^~])\"?\r?\n", re.I)
 """A first line that tells Excel the delimiter."""
 
@@ -83,7 +79,7 @@ def utf8_text(data: bytes, label: str) -> bytes:
     if len(data) > TEXT_BYTES_MAX:
         raise ParseFailed(f"{label} holds more text than the limit of {TEXT_BYTES_MAX:,} bytes.")
     mark, encoding = next(
-        ((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", _encoding_without_mark(data))
+        ((mark, name) for mark, name in BYTE_ORDER_MARKS if data.startswith(mark)), (b"", _encoding_without_mark(data))
     )
     data = data[len(mark) :].rstrip(b"\x1a") if encoding == "utf-8" else data[len(mark) :]
     if encoding == "utf-8":

@@ -8,7 +8,7 @@ from typing import Final
 
 from core.files.errors import ParseFailed
 
-_MARKS: Final = (
+BYTE_ORDER_MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
@@ -33,7 +33,7 @@ def decode(data: bytes, label: str) -> str:
     Raises:
         ParseFailed: it declares an encoding that is not known, or is not text in the one that it declares.
     """
-    for mark, name in _MARKS:
+    for mark, name in BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return _decode(data[len(mark) :], name, label)
     head = data[:_HEAD_BYTES]

@@ -25,7 +25,7 @@ from core.files.write import Writable, write_workbook_rows
 from core.files.write.deflated import zip_writer
 from core.generate.deal import GeneratedDeal, GenerateError, check_words
 from core.generate.draws import Chance
-from core.generate.sheets import deal_name
+from core.generate.sheets import deal_name, with_dots, with_month_name
 from core.generate.tables import AS_OF, BASE_RATE_PERCENT, CURRENCY, INDEX_NAME, TRANCHES
 
 REPORTS: Final = {"pages": "xlsx", "flat": "zip", "sheet": "xlsx", "months": "xlsx"}
@@ -42,7 +42,6 @@ MASKED_SHARE: Final = 6.0
 DISCOUNTED: Final = 80.0
 """Loans bought below this price stand on the page of discounted loans."""
 
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 Row = Sequence[Writable]
 
@@ -317,7 +316,7 @@ class _Style:
         written: list[tuple[Callable[[date], Writable], str | None]] = [
             (lambda day: day, "dd/mm/yyyy"),
             (_short, None),
-            (_name, None),
+            (with_month_name, None),
         ]
         if any(day.day > 12 for day in days):  # else nobody can tell the day from the month
             written.append((_with_slashes, None))
@@ -355,20 +354,13 @@ def _day(days: float) -> date:
     return day
 
 
-def _name(day: date) -> str:
-    return f"{day.day:02}-{_MONTHS[day.month - 1]}-{day.year}"
-
-
 def _short(day: date) -> str:
-    return f"{day.day:02}-{_MONTHS[day.month - 1]}-{day.year % 100:02}"
+    text = with_month_name(day)
+    return text[:-4] + text[-2:]
 
 
 def _with_slashes(day: date) -> str:
     return f"{day.day:02}/{day.month:02}/{day.year}"
-
-
-def _with_dots(day: date) -> str:
-    return f"{day.day:02}.{day.month:02}.{day.year}"
 
 
 # ---- pages ---------------------------------------------------------------------------------------------------------
@@ -581,7 +573,7 @@ class _Sheet(_Pages):
     def all(self) -> list[GeneratedPage]:
         """Return the sheet."""
         loans = sorted(self.loans, key=lambda loan: loan.industry)
-        rows: list[Row] = [(self.figures["name"],), (f"As of {_name(date.fromisoformat(AS_OF))}",), ()]
+        rows: list[Row] = [(self.figures["name"],), (f"As of {with_month_name(date.fromisoformat(AS_OF))}",), ()]
         for part in (self.notes(), self.accounts(), self.tests()):
             rows += [(part.name,), *(row for row in part.rows if len(row) > 1), ()]
         return [GeneratedPage("Report", [*rows, ("Collateral Obligations",), *self.listing(loans)])]
@@ -653,7 +645,7 @@ class _Sheet(_Pages):
             loan.floor,
             loan.all_in_rate,
             None if loan.spread is None else INDEX_NAME,
-            _name(_day(loan.maturity_date)),
+            with_month_name(_day(loan.maturity_date)),
             loan.rating_agency_a or None,
             loan.rating_agency_b or "NR",
             loan.rating_agency_c or None,
@@ -758,7 +750,7 @@ class _Flat:
         return text.replace(".", ",") if self.style.decimal_comma else text
 
     def file(self, name: str, headers: str, rows: Sequence[Row]) -> GeneratedPage:
-        common = (self.figures["name"], _name(date.fromisoformat(AS_OF)))
+        common = (self.figures["name"], with_month_name(date.fromisoformat(AS_OF)))
         return GeneratedPage(
             name, [("Deal_Name", "As_Of_Date", *headers.split(",")), *((*common, *row) for row in rows)]
         )
@@ -786,7 +778,7 @@ class _Flat:
                     loan.rating_agency_a,
                     loan.rating_agency_b,
                     loan.rating_agency_c,
-                    _with_dots(_day(loan.maturity_date)),
+                    with_dots(_day(loan.maturity_date)),
                     loan.identifier,
                     number(loan.price),
                 )

@@ -430,3 +430,16 @@ def _totals(
     row[position["Par Amount"]] = Formula(f"SUM(J{first_row + 1}:J{last})", float(lines.par[~is_text].sum()))
     row[position["Market Value (USD)"]] = Formula(f"SUM(L{first_row + 1}:L{last})", float(market_value.sum()))
     return row
+
+
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def with_month_name(day: date) -> str:
+    """31-Mar-2025."""
+    return f"{day.day:02}-{_MONTHS[day.month - 1]}-{day.year}"
+
+
+def with_dots(day: date) -> str:
+    """31.03.2025."""
+    return f"{day.day:02}.{day.month:02}.{day.year}"

@@ -18,6 +18,7 @@ from core.files.write import Writable
 from core.generate.deal import SHEET_ROWS_MAX
 from core.generate.draft import Columns, TapeDraft
 from core.generate.draws import Chance
+from core.generate.sheets import with_dots, with_month_name
 from core.generate.tables import AS_OF, CURRENCY, INDEX_NAME
 from core.portfolio.model.ratings import SCALE_A
 
@@ -26,8 +27,6 @@ PAGE_LINES: Final = 60
 
 _CHUNK: Final = 10_000
 """Lines that are turned into Python values at a time."""
-
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,14 +175,6 @@ def _dates(write: Callable[[date], str]) -> Cells:
     return cells
 
 
-def _named_month(day: date) -> str:
-    return f"{day.day:02}-{_MONTHS[day.month - 1]}-{day.year}"
-
-
-def _with_dots(day: date) -> str:
-    return f"{day.day:02}.{day.month:02}.{day.year}"
-
-
 def _with_slashes(day: date) -> str:
     return f"{day.month:02}/{day.day:02}/{day.year}"
 
@@ -253,7 +244,7 @@ _REPORT: Final = (
     PrintedColumn(("Current", "Spread"), _numbers("spread", 0.01, "-"), "0.00###"),
     PrintedColumn(("Index", "Floor Rate"), _numbers("floor", blank="-"), "0.00###"),
     PrintedColumn(("All In", "Rate"), _numbers("all_in_rate"), "0.00###"),
-    PrintedColumn(("Maturity", "Date"), _dates(_named_month)),
+    PrintedColumn(("Maturity", "Date"), _dates(with_month_name)),
     PrintedColumn(
         ("Moody's", "Rating WARF"), _in_some(_WATCH_SHARE, "on watch", _texts("rating_agency_a"), _on_watch)
     ),
@@ -276,12 +267,12 @@ def _report(columns: Columns, chance: Chance) -> TrusteeSheet:
     titles: list[Sequence[Writable]] = [
         ("Sample CLO",),
         ("Monthly Report: Asset Detail",),
-        (f"As of {_named_month(as_of)}", None, None, f"All amounts in {CURRENCY}, traded basis"),
+        (f"As of {with_month_name(as_of)}", None, None, f"All amounts in {CURRENCY}, traded basis"),
         (),
     ]
     total: list[Writable] = [None] * len(_REPORT)
     total[0], total[3] = "Total Balance", float(par.sum())
-    footer = f"© Trustee A, {_named_month(as_of)}"
+    footer = f"© Trustee A, {with_month_name(as_of)}"
     lines = TapeLines(np.arange(len(par)), par, 0)
     return TrusteeSheet("Asset Detail", columns, _REPORT, lines, titles, [total, (footer,)], chance, footer)
 
@@ -320,7 +311,7 @@ def _figi(_: Columns, lines: TapeLines, __: Chance) -> list[Writable]:
 
 _FLAT: Final = (
     PrintedColumn(("Deal_Name",), _constant("Sample CLO")),
-    PrintedColumn(("As_Of_Date",), _constant(_named_month(date.fromisoformat(AS_OF)))),
+    PrintedColumn(("As_Of_Date",), _constant(with_month_name(date.fromisoformat(AS_OF)))),
     PrintedColumn(("Deal_Base_Currency",), _constant(CURRENCY)),
     PrintedColumn(("LoanX_ID",), _texts("loanx_id", _pad)),
     PrintedColumn(("CUSIP",), _texts("cusip")),
@@ -336,7 +327,7 @@ _FLAT: Final = (
     PrintedColumn(("Index_Floor_Rate",), _numbers("floor")),
     PrintedColumn(("Current_Spread",), _numbers("spread", 0.01)),
     PrintedColumn(("All_In_Rate",), _numbers("all_in_rate")),
-    PrintedColumn(("Maturity_Date",), _dates(_with_dots)),
+    PrintedColumn(("Maturity_Date",), _dates(with_dots)),
     PrintedColumn(("Moodys_Rating_Final",), _texts("rating_agency_a", _pad)),
     PrintedColumn(("Moodys_Rating_Unadjusted",), _texts("rating_agency_a", _pad)),
     PrintedColumn(("SP_Rating_Final",), _texts("rating_agency_b", _pad)),

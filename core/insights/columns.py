@@ -16,12 +16,11 @@ from core.compliance.measures import Pool
 from core.insights.insight import LOANS_SHOWN, FigureCondition, FigureRecipe
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.portfolio import Names, codes_among
-from core.portfolio.model.ratings import DEFAULTED
+from core.portfolio.model.ratings import DEFAULTED, RATING_FIELDS
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-RATINGS: Final = ("rating_agency_a", "rating_agency_b", "rating_agency_c", "rating")
 IDENTIFIERS: Final = ("cusip", "loanx_id", "isin")
 _DAYS_MAX: Final = 400_000.0
 
@@ -109,7 +108,7 @@ class Columns:
         if name == "country":
             return self.portfolio.names.get(name)  # a definition's home countries are one in its view
         if name == "worst_rating":
-            ratings = [column for rating in RATINGS if isinstance(column := self.column(rating), np.ndarray)]
+            ratings = [column for rating in RATING_FIELDS if isinstance(column := self.column(rating), np.ndarray)]
             return np.fmax.reduce(ratings) if ratings else None
         if name == "year":
             return None if (maturity := view.numbers.get("maturity_date")) is None else _years(maturity)

@@ -11,14 +11,14 @@ import numpy as np
 
 from core.compliance.result import TestResult
 from core.deals.movements import Movement, PartName, movements
-from core.insights.columns import RATINGS, lowest_rows
+from core.insights.columns import lowest_rows
 from core.insights.insight import FigureCondition, FigureRecipe
 from core.insights.limits import NAMED, doubted
 from core.insights.study import FindingDraft, Study, StudyFinding, Urgency
 from core.insights.subject import POINTS_MAX, HistoryPoint
 from core.insights.words import plain
 from core.labels import LABELS
-from core.portfolio.model.ratings import CCC
+from core.portfolio.model.ratings import CCC, RATING_FIELDS
 
 MOVED_SHOWN: Final = 4
 """Tests whose move is explained: those whose cushion moved most of their limit."""
@@ -231,7 +231,7 @@ def migration(study: Study) -> Iterator[StudyFinding]:
     earlier = study.earlier
     if earlier is None:
         return
-    rating = next((name for name in RATINGS if study.columns.has(name) and earlier.has(name)), None)
+    rating = next((name for name in RATING_FIELDS if study.columns.has(name) and earlier.has(name)), None)
     if rating is None:
         return
     draft = study.draft("migration")

@@ -14,7 +14,7 @@ from core.words import counted
 NAME_CHARACTERS: Final = 80
 """Of a name out of the file; a cell may hold 32,767."""
 
-_SUFFIX: Final[dict[Unit, str]] = {
+UNIT_SUFFIXES: Final[dict[Unit, str]] = {
     "percent": " %", "points": " points", "price": " % of par", "years": " years", "bps": " bps", "days": " days",
 }  # fmt: skip
 
@@ -62,7 +62,7 @@ def printed(
         return counted(value, noun).rstrip()
     if decimals is None:
         decimals = unit_decimals(unit, value)
-    return shown(value, decimals) + _SUFFIX.get(unit, "")
+    return shown(value, decimals) + UNIT_SUFFIXES.get(unit, "")
 
 
 def decimals_between(value: float, second_value: float, unit: Unit) -> int:

@@ -27,6 +27,7 @@ from core.parts.catalogue import BUILDERS, SUITES, by_share, tolerance_of
 from core.parts.content import COLUMNS, PARTS_SHOWN, FigurePart, FigureParts, Room
 from core.portfolio import Portfolio
 from core.portfolio.model.framed import column_of
+from core.portfolio.model.ratings import RATING_FIELDS
 
 NO_SUM: Final = "the figure is of the pool as a whole, and no sum over its loans"
 NO_FORMULA: Final = "the figure is a formula over other figures: {formula}"
@@ -259,7 +260,7 @@ class _Page:
         agency = self._breakup.agency
         fields = {
             **_FIELDS,
-            "rating": ((f"rating_agency_{agency}",) if agency else ()) + _RATINGS,
+            "rating": ((f"rating_agency_{agency}",) if agency else ()) + RATING_FIELDS,
         }
         present = set(self._portfolio.columns)
         known = {}
@@ -286,7 +287,6 @@ class _Page:
 
 
 _NAMES: Final = ("borrower", "facility", "identifier")
-_RATINGS: Final = ("rating_agency_a", "rating_agency_b", "rating_agency_c", "rating")
 _FIELDS: Final = {
     "borrower": ("borrower_name", "obligor"),
     "facility": ("facility_name",),

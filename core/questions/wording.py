@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from core.compliance.home import FOREIGN, OUTSIDE
 from core.compliance.suites import TESTS
-from core.insights.words import listed, plain
+from core.insights.words import UNIT_SUFFIXES, listed, plain
 from core.portfolio.model.ratings import SCALE_A, SCALE_B
 from core.questions.answer import Unit
 from core.questions.query import Action, Condition, Having, Query
@@ -21,9 +21,6 @@ RANK_LOWEST: Final = 21
 """The lowest rating; a loan of the rank behind it is in default."""
 
 DECIMALS: Final[dict[str, int]] = {"count": 0, "days": 0, "factor": 0, "bps": 0, "amount": 0}
-SUFFIX: Final[dict[str, str]] = {
-    "percent": " %", "points": " points", "price": " % of par", "years": " years", "bps": " bps", "days": " days",
-}  # fmt: skip
 
 
 def shown(value: Any, unit: Unit, *, currency: str | None = None, sign: bool = False) -> str:
@@ -40,7 +37,7 @@ def shown(value: Any, unit: Unit, *, currency: str | None = None, sign: bool = F
     text = (with_sign if sign else figure)(float(value), decimals)
     if unit == "amount":
         return f"{plain(currency, 10)} {text}" if currency else text
-    return text + SUFFIX.get(unit, "")
+    return text + UNIT_SUFFIXES.get(unit, "")
 
 
 NOUNS: Final = labels_of("group")

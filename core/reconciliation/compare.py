@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.cells import parsing
-from core.portfolio.model.ratings import DEFAULTED
+from core.portfolio.model.ratings import DEFAULTED, RATING_FIELDS
 from core.reconciliation import _compare, _match, _prints
 from core.reconciliation.match import Keys, LoanPairs, Rows
 from core.reconciliation.rules import (
     ALWAYS,
     FIELD_CODE,
     ISSUE_TYPES,
-    RATING_FIELDS,
     ROUNDING_DECIMALS,
     RULES,
     SEVERITIES,

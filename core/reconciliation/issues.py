@@ -16,14 +16,13 @@ from core.frames.brief import brief
 from core.frames.frame import Frame, Framed, TextRows
 from core.frames.notebook import Markup, card, left_out, places, table
 from core.labels import label
-from core.portfolio.model.ratings import SCALE_A, SCALE_B
+from core.portfolio.model.ratings import RATING_FIELDS, SCALE_A, SCALE_B
 from core.reconciliation.compare import Discrepancies
 from core.reconciliation.loans import ComparedLoans
 from core.reconciliation.match import LoanPairs, Rows
 from core.reconciliation.rules import (
     FIELDS,
     ISSUE_TYPES,
-    RATING_FIELDS,
     SEVERITIES,
     Category,
     IdentifierType,

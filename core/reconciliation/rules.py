@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from core.portfolio.model.ratings import RATING_FIELDS
+
 Severity = Literal["critical", "error", "warning", "info"]
 Category = Literal["calculation", "rating", "identity", "date", "classification", "missing", "duplicate"]
 IssueType = Literal["value_mismatch", "missing_in_internal", "missing_in_trustee", "duplicate_position"]
@@ -70,9 +72,6 @@ class Rule:
     lesser: Severity | None = None
     """Of a difference that is one of form: a rating withdrawn against one never given, a spelling, a tenor unknown."""
 
-
-RATING_FIELDS: Final = ("rating_agency_a", "rating_agency_b", "rating_agency_c", "rating")
-"""The last one is the deal's own, compared where no agency's rating is."""
 
 RULES: Final[dict[str, Rule]] = {
     rule.name: rule

@@ -15,6 +15,7 @@ from core.portfolio import Portfolio
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import TextColumn
 from core.portfolio.model import ratings
+from core.portfolio.model.facts import Agency
 from core.portfolio.model.portfolio import Names, Strings
 from core.reconciliation.rules import ReconcileError
 
@@ -130,7 +131,7 @@ def _text_column(names: Names) -> TextColumn:
     return TextColumn(parsing.spread_out(written, -1, codes), text)
 
 
-def _state(symbol: str, agency: ratings.Agency | None) -> int:
+def _state(symbol: str, agency: Agency | None) -> int:
     """Return the state of a symbol that has no rank in its column.
 
     0 for one that has, and for what says that there is none.

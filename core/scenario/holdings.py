@@ -17,6 +17,7 @@ from core.portfolio.cells.identifiers import IdentifierIndex, agrees, may_be_one
 from core.portfolio.cells.parsing import letters_and_digits
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import Amortization, Names, Strings
+from core.portfolio.model.ratings import RATING_FIELDS
 from core.portfolio.pages.identify import SUMMED
 from core.scenario.trades import (
     IDENTITY,
@@ -386,7 +387,7 @@ class _Run:
 
         Under a definition those of each agency of the file, since each has tests.
         """
-        known = [field for field in _RATINGS if field in self.portfolio.ranks]
+        known = [field for field in RATING_FIELDS if field in self.portfolio.ranks]
         if self.holdings.definition is not None:
             text = "as the definition has loans that the agency does not rate"
             asked = known if known == ["rating"] else [field for field in known if field != "rating"]
@@ -434,7 +435,6 @@ def _name(loan: TradeLoan) -> str:
 _OF_BORROWER: Final = ("obligor", "issuer_id", "industry", "industry_a", "industry_b", "industry_c", "country")
 """What all loans of a borrower share."""
 
-_RATINGS: Final = ("rating_agency_a", "rating_agency_b", "rating_agency_c", "rating")
 
 _ABSENT: Final = {
     "maturity_date": "no life", "spread": "no interest", "industry": "unclassified", "country": "as home",

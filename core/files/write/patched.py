@@ -20,17 +20,12 @@ from isal import isal_zlib
 from numpy.typing import NDArray
 
 from core.files._cells import SheetPatcher
-from core.files.archive import Archive, ArchiveEntry
+from core.files.archive import CENTRAL_RECORD, DEFLATED, END_RECORD, LOCAL_HEADER, Archive, ArchiveEntry
 from core.files.errors import ParseFailed
 from core.files.limits import WRITTEN_PART_BYTES_MAX
 from core.files.parts import utf8_chunks
 from core.files.source import Content
 from core.files.xlsx import calculation_chain, worksheet_parts
-
-# As in core.files.archive, from APPNOTE.TXT, sections 4.3.7, 4.3.12 and 4.3.16.
-_LOCAL: Final = struct.Struct("<4s5H3I2H")
-_CENTRAL: Final = struct.Struct("<4s6H3I5H2I")
-_END: Final = struct.Struct("<4s4H2IH")
 
 _LEVEL: Final = 3
 """Of igzip's four, as for files that are written anew."""
@@ -38,7 +33,6 @@ _SIZES_BEHIND: Final = 0x8
 """The flag of an entry whose sizes stand behind its bytes."""
 _WIDE: Final = 1
 """The extra field for sizes that do not fit 32 bits."""
-_DEFLATED: Final = 8
 
 _DECLARED: Final = re.compile(rb"""(<\?xml[^>]{0,200}?encoding\s*=\s*)(["'])[A-Za-z0-9._-]{1,40}\2""")
 _UNWRITTEN: Final = re.compile("[&<>\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
@@ -118,7 +112,7 @@ def write_patched(
         begin = out.tell()
         out.write(b"".join(records))
         size = out.tell() - begin
-        out.write(_END.pack(b"PK\x05\x06", 0, 0, len(records), len(records), size, begin, 0))
+        out.write(END_RECORD.pack(b"PK\x05\x06", 0, 0, len(records), len(records), size, begin, 0))
 
 
 def _patched_chunks(archive: Archive, entry: ArchiveEntry, label: str, cell_changes: CellChanges) -> Iterator[bytes]:
@@ -156,7 +150,7 @@ def _copy_part(out: IO[bytes], archive: Archive, entry: ArchiveEntry) -> bytes:
 def _packed_again(out: IO[bytes], entry: ArchiveEntry, chunks: Iterable[bytes]) -> bytes:
     """Write an entry's new content; its record for the directory."""
     at = out.tell()
-    out.write(_local(entry, 0, 0, 0, _DEFLATED))
+    out.write(_local(entry, 0, 0, 0, DEFLATED))
     begin, size, crc = out.tell(), 0, 0
     deflate = isal_zlib.compressobj(_LEVEL, isal_zlib.DEFLATED, -isal_zlib.MAX_WBITS)
     for chunk in chunks:
@@ -170,30 +164,30 @@ def _packed_again(out: IO[bytes], entry: ArchiveEntry, chunks: Iterable[bytes]) 
     out.write(deflate.flush())
     stop = out.tell()
     out.seek(at)
-    out.write(_local(entry, crc, stop - begin, size, _DEFLATED))
+    out.write(_local(entry, crc, stop - begin, size, DEFLATED))
     out.seek(stop)
-    return _central(entry, at, crc, stop - begin, size, _DEFLATED)
+    return _central(entry, at, crc, stop - begin, size, DEFLATED)
 
 
 def _local(entry: ArchiveEntry, crc: int, packed: int, unpacked: int, method: int) -> bytes:
-    _, _, needed, flags, _, time, day, _, _, _, name_size, *_ = _CENTRAL.unpack_from(entry.record)
-    name = entry.record[_CENTRAL.size : _CENTRAL.size + name_size]
+    _, _, needed, flags, _, time, day, _, _, _, name_size, *_ = CENTRAL_RECORD.unpack_from(entry.record)
+    name = entry.record[CENTRAL_RECORD.size : CENTRAL_RECORD.size + name_size]
     fields = needed, flags & ~_SIZES_BEHIND, method, time, day, crc, packed, unpacked, name_size, 0
-    return _LOCAL.pack(b"PK\x03\x04", *fields) + name
+    return LOCAL_HEADER.pack(b"PK\x03\x04", *fields) + name
 
 
 def _central(entry: ArchiveEntry, at: int, crc: int, packed: int, unpacked: int, method: int) -> bytes:
     """Return an entry's record with other sizes and another place."""
-    fields = list(_CENTRAL.unpack_from(entry.record))
+    fields = list(CENTRAL_RECORD.unpack_from(entry.record))
     name_size, extra_size, note_size = fields[10:13]
-    name_stop = _CENTRAL.size + name_size
+    name_stop = CENTRAL_RECORD.size + name_size
     extra = _without_wide(entry.record[name_stop : name_stop + extra_size])
     fields[3] &= ~_SIZES_BEHIND
     fields[4] = method
     fields[7:10] = crc, packed, unpacked
     fields[11], fields[16] = len(extra), at
     rest = entry.record[name_stop + extra_size : name_stop + extra_size + note_size]
-    return _CENTRAL.pack(*fields) + entry.record[_CENTRAL.size : name_stop] + extra + rest
+    return CENTRAL_RECORD.pack(*fields) + entry.record[CENTRAL_RECORD.size : name_stop] + extra + rest
 
 
 def _without_wide(extra: bytes) -> bytes:

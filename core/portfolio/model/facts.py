@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from core.frames.brief import brief
 from core.labels import LABELS
 
 Agency = Literal["a", "b", "c"]
 """Moody's, S&P and Fitch."""
+
+AGENCIES: Final[tuple[Agency, ...]] = get_args(Agency)
 
 AGENCY_NAMES: Final[dict[str, str]] = {letter: LABELS[f"rating_agency_{letter}"] for letter in "abc"}
 

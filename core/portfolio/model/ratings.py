@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final, Literal, get_args
+from typing import Final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.portfolio.model.facts import Agency
 from core.portfolio.model.fields import Lien
 from core.remembered import remembered
 
-Agency = Literal["a", "b", "c"]
+RATING_FIELDS: Final = ("rating_agency_a", "rating_agency_b", "rating_agency_c", "rating")
+"""Those of the agencies; the last one is the deal's own, which counts where no agency's rating is."""
 
 SCALE_A: Final = (
     "Aaa", "Aa1", "Aa2", "Aa3", "A1", "A2", "A3", "Baa1", "Baa2", "Baa3", "Ba1", "Ba2", "Ba3", "B1", "B2", "B3",

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from core.portfolio.model import ratings
-from core.portfolio.model.facts import Agency, Facts, Identity
+from core.portfolio.model.facts import AGENCIES, Agency, Facts, Identity
 from core.portfolio.model.portfolio import AnyPortfolio, ByRank, PortfolioData
 from core.portfolio.pages.families import with_families
 from core.portfolio.pages.rating_columns import with_rating_columns
@@ -17,8 +17,6 @@ from core.portfolio.pages.report.strata import ccc_share, rating_tables
 
 TOLERANCE_MAX: Final = 5.0
 """Currency units by which the loans' par may differ from a printed one, whatever their number: rounding of rows."""
-
-AGENCIES: Final[tuple[Agency, ...]] = ("a", "b", "c")
 
 
 def beside_loans(portfolio: AnyPortfolio) -> AnyPortfolio:

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.model.facts import Agency, Fact, Facts
+from core.portfolio.model.facts import AGENCIES, Agency, Fact, Facts
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import AnyPortfolio, FactorRatings, PortfolioData
 from core.portfolio.model.ratings import CCC, DEFAULTED, FACTORS
@@ -18,7 +18,6 @@ CENT: Final = 0.005 + 1e-6
 """Currency units by which a sum of par may differ from a printed one that is the same."""
 
 _KINDS: Final[tuple[FactorRatings, ...]] = get_args(FactorRatings)
-_AGENCIES: Final[tuple[Agency, ...]] = get_args(Agency)
 
 Par = NDArray[np.float64]
 Ranks = NDArray[np.uint8]
@@ -32,7 +31,7 @@ def with_rating_columns(portfolio: AnyPortfolio, par: Par) -> AnyPortfolio:
     Args:
         par: of the performing loans, 0 for the others.
     """
-    for agency in _AGENCIES:
+    for agency in AGENCIES:
         portfolio = _by_ccc(portfolio, agency, par)
     return _by_factor(portfolio, par)
 
@@ -43,7 +42,7 @@ def with_agency_ratings(portfolio: AnyPortfolio) -> AnyPortfolio:
     Without it a Moody's facility rating would be left out of the rating factor and the CCC bucket, and another agency's
     letters would make both.
     """
-    for agency in _AGENCIES:
+    for agency in AGENCIES:
         field = f"rating_agency_{agency}"
         if field in portfolio.ranks:
             continue

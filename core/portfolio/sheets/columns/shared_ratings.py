@@ -6,19 +6,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, get_args
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.cells.parsing import TextColumn, pool_of, spread_out
-from core.portfolio.model.facts import Agency
+from core.portfolio.model.facts import AGENCIES, Agency
 from core.portfolio.model.ratings import is_not_rated, rank
 
 SHARE_MIN: Final = 0.8
 """Share of a column's rows with something in them whose cells have a rating of each agency."""
 
-AGENCIES: Final[tuple[Agency, ...]] = get_args(Agency)
 
 TEXTS_MAX: Final = 5_000
 """Distinct texts of a column of ratings; one of more of them is none."""

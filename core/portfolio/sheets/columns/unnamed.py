@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from core.portfolio.model.facts import AGENCIES
 from core.portfolio.sheets.columns import content
 from core.portfolio.sheets.columns.content import Features
 from core.portfolio.sheets.columns.evidence import RoleEvidence
@@ -55,8 +56,6 @@ COPY_SHARE: Final = 0.97
 OF_RATING: Final = 5.0
 OF_KIND: Final = 0.6
 """What a kind of rating gains over the next one."""
-
-AGENCIES: Final = ("a", "b", "c")
 
 Look = Callable[[int], Features]
 Scores = MutableMapping[int, dict[str, RoleEvidence]]

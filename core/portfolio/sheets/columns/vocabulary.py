@@ -9,6 +9,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from core.portfolio.model.facts import AGENCIES
+
 HEADING_LENGTH_MAX: Final = 160
 """Characters of a heading that are looked at."""
 
@@ -60,7 +62,6 @@ OTHER_LANGUAGES: Final = "languages"
 WORD_LENGTH_MIN: Final = 3
 """Letters of an unknown word that may be a known one with letters left out."""
 
-AGENCIES: Final = ("a", "b", "c")
 ROLES_BESIDE: Final = frozenset(("rating_@", "industry_@", "recovery_@"))
 
 _SOURCE: Final = Path(__file__).with_name("words.tsv")
