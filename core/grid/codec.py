@@ -13,8 +13,8 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, cast
 
@@ -26,8 +26,8 @@ from core.grid.address import COLUMNS_MAX, ROWS_MAX, parse_range, range_name
 from core.grid.calculation import DEFAULT as CALCULATION
 from core.grid.calculation import ITERATIONS_MAX, Calculation, CalculationDoubt
 from core.grid.column import Column, GappedColumn, Text
-from core.grid.pivot import Pivot, pivot_of
-from core.grid.sheet import BlankFormulas, Formulas, ReadingRemark, Sheet, Table, Workbook
+from core.grid.pivot import pivot_of
+from core.grid.sheet import BlankFormulas, BookFacts, Formulas, ReadingRemark, Sheet, Table, Workbook
 from core.values import ERRORS, Kind
 
 VERSION: Final = "3"
@@ -94,22 +94,10 @@ class SheetRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkbookRecord:
+class WorkbookRecord(BookFacts):
     """What belongs to a workbook and to none of its sheets alone."""
 
     sheets: tuple[SheetRecord, ...]
-    date_1904: bool = False
-    number_formats: tuple[str, ...] = ("General",)
-    defined_names: Mapping[str, str] = field(default_factory=dict)
-    local_names: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    tables: tuple[Table, ...] = ()
-    pivots: tuple[Pivot, ...] | None = ()
-    left_out: tuple[str, ...] = ()
-    language: str | None = None
-    filled: BlankFormulas | None = None
-    calculation: Calculation = CALCULATION
-    doubts: tuple[CalculationDoubt, ...] = ()
-    remarks: tuple[ReadingRemark, ...] = ()
 
     def to_json(self) -> str:
         """Return the manifest as JSON text.
@@ -230,21 +218,7 @@ def write_workbook(book: Workbook, folder: Path) -> WorkbookRecord:
         file = f"sheet-{sheet.index}.safetensors"
         write_sheet(sheet, folder / file)
         records.append(SheetRecord(file, sheet.name, sheet.index, sheet.state, sheet.row_count, sheet.column_count))
-    return WorkbookRecord(
-        tuple(records),
-        book.date_1904,
-        book.number_formats,
-        book.defined_names,
-        book.local_names,
-        book.tables,
-        book.pivots,
-        book.left_out,
-        book.language,
-        book.filled,
-        book.calculation,
-        book.doubts,
-        book.remarks,
-    )
+    return WorkbookRecord(tuple(records), **_facts_of(book))
 
 
 def open_workbook(manifest: WorkbookRecord, paths: Sequence[Path] | Path) -> Workbook:
@@ -262,21 +236,12 @@ def open_workbook(manifest: WorkbookRecord, paths: Sequence[Path] | Path) -> Wor
     formats = max((int(c.dense.formats.max(initial=0)) for s in sheets for c in s.columns if c is not None), default=0)
     if stored != declared or formats >= len(manifest.number_formats):
         raise CodecError("the stored sheets are not those of the manifest")
-    return Workbook(
-        sheets,
-        manifest.date_1904,
-        manifest.number_formats,
-        dict(manifest.defined_names),
-        dict(manifest.local_names),
-        manifest.tables,
-        manifest.pivots,
-        manifest.left_out,
-        manifest.language,
-        manifest.filled,
-        manifest.calculation,
-        manifest.doubts,
-        manifest.remarks,
-    )
+    names = {"defined_names": dict(manifest.defined_names), "local_names": dict(manifest.local_names)}
+    return Workbook(sheets, **_facts_of(manifest) | names)
+
+
+def _facts_of(book: BookFacts) -> dict[str, Any]:
+    return {fact.name: getattr(book, fact.name) for fact in fields(BookFacts) if fact.name != "sheets"}
 
 
 def write_sheet(sheet: Sheet, path: Path) -> None:

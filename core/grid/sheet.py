@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -221,10 +221,10 @@ class ReadingRemark:
 
 
 @dataclass(frozen=True, slots=True)
-class Workbook:
-    """A parsed spreadsheet file."""
+class BookFacts:
+    """What a workbook and its record say of the whole book; their sheets come first."""
 
-    sheets: tuple[Sheet, ...]
+    sheets: tuple[Any, ...]
     date_1904: bool = False
     number_formats: tuple[str, ...] = ("General",)
     """Format codes by the index that `Column.formats` uses; index 0 is General."""
@@ -246,6 +246,13 @@ class Workbook:
     """What to doubt of the values since their last calculation here; none of those that a file came with."""
     remarks: tuple[ReadingRemark, ...] = ()
     """What the reader has to say of a document whose tables had to be found (PDF)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workbook(BookFacts):
+    """A parsed spreadsheet file."""
+
+    sheets: tuple[Sheet, ...]
 
     def __post_init__(self) -> None:
         if self.date_1904 and not all(sheet.date_1904 for sheet in self.sheets):

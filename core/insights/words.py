@@ -14,7 +14,7 @@ from core.words import counted
 NAME_CHARACTERS: Final = 80
 """Of a name out of the file; a cell may hold 32,767."""
 
-UNIT_SUFFIXES: Final[dict[Unit, str]] = {
+UNIT_SUFFIXES: Final[dict[str, str]] = {
     "percent": " %", "points": " points", "price": " % of par", "years": " years", "bps": " bps", "days": " days",
 }  # fmt: skip
 

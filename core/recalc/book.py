@@ -313,13 +313,7 @@ class Book(Workbook):
         Raises:
             UnknownSheet, BadReference: as their names say.
         """
-        index = self._sheet(sheet)
-        try:
-            row, column = parse_cell(ref)
-        except TypeError:
-            raise TypeError(f"ref is a cell such as B3, not {type(ref).__name__}") from None
-        except ValueError as error:
-            raise BadReference(str(error)) from None
+        index, row, column = self._place(sheet, ref)
         engine = self._engine
         return self._original.sheets[index].value(row, column) if engine is None else engine.plain(index, row, column)
 
@@ -331,15 +325,18 @@ class Book(Workbook):
         Raises:
             UnknownSheet, BadReference: as their names say.
         """
+        index, row, column = self._place(sheet, ref)
+        region = (self._engine or self._started()).owner(index, row, column)
+        return None if region is None else region.formula(row, column)
+
+    def _place(self, sheet: str, ref: str) -> tuple[int, int, int]:
         index = self._sheet(sheet)
         try:
-            row, column = parse_cell(ref)
+            return index, *parse_cell(ref)
         except TypeError:
             raise TypeError(f"ref is a cell such as B3, not {type(ref).__name__}") from None
         except ValueError as error:
             raise BadReference(str(error)) from None
-        region = (self._engine or self._started()).owner(index, row, column)
-        return None if region is None else region.formula(row, column)
 
     @checked
     def recalculate(

@@ -18,6 +18,7 @@ from core.portfolio.mapping.funded import basis_place, funded_place, is_whole, p
 from core.portfolio.mapping.names import NAMES
 from core.portfolio.mapping.pipeline import FieldColumn, FieldWork, InUnit
 from core.portfolio.mapping.rates import spread_place
+from core.portfolio.model.facts import AGENCIES
 from core.portfolio.model.fields import (
     IDENTIFIERS,
     KEYS,
@@ -31,7 +32,7 @@ from core.portfolio.sheets import table
 from core.portfolio.sheets.below import RowsBelow
 from core.portfolio.sheets.columns.aliases import DENIED
 from core.portfolio.sheets.columns.evidence import RoleEvidence
-from core.portfolio.sheets.columns.shared_ratings import AGENCIES, RatingParts, agencies_of, rating_parts
+from core.portfolio.sheets.columns.shared_ratings import RatingParts, agencies_of, rating_parts
 from core.portfolio.sheets.columns.vocabulary import heading
 from core.portfolio.sheets.days import is_before, of_earlier_days
 from core.portfolio.sheets.located import LocatedTable

@@ -82,7 +82,7 @@ def coupon_day(anchor: int, months: int, month_end: bool) -> int:
     return days.add_months(anchor, months, month_end=month_end)
 
 
-def _schedule(environment: Environment, settlement: Any, maturity: Any, frequency: Any, basis: Any) -> Schedule:
+def _schedule(environment: Environment, settlement: Any, maturity: Any, frequency: Any, basis: Any = 0.0) -> Schedule:
     start, end = day(environment, settlement), day(environment, maturity)
     return Schedule(start, end, frequency_of(frequency), basis_of(basis))
 
@@ -144,18 +144,9 @@ def _price(schedule: Schedule, rate: float, yld: float, redemption: float) -> fl
     environment=True,
     examples=(("=ROUND(PRICE(DATE(2008,2,15),DATE(2017,11,15),0.0575,0.065,100,2,0),5)", 94.63436),),
 )  # fmt: skip
-def price(
-    environment: Environment,
-    settlement: Any,
-    maturity: Any,
-    rate: Any,
-    yld: Any,
-    redemption: Any,
-    frequency: Any,
-    basis: Any = 0.0,
-) -> float:
-    rate, yld, redemption = numbers(rate, yld, redemption)
-    schedule = _schedule(environment, settlement, maturity, frequency, basis)
+def price(environment: Environment, settlement: Any, maturity: Any, *arguments: Any) -> float:
+    rate, yld, redemption = numbers(*arguments[:3])
+    schedule = _schedule(environment, settlement, maturity, *arguments[3:])
     need(rate >= 0, yld >= 0, redemption > 0)
     return _price(schedule, rate, yld, redemption)
 
@@ -166,18 +157,9 @@ def price(
     environment=True,
     examples=(("=ROUND(YIELD(DATE(2008,2,15),DATE(2016,11,15),0.0575,95.04287,100,2,0),6)", 0.065),),
 )  # fmt: skip
-def yield_(
-    environment: Environment,
-    settlement: Any,
-    maturity: Any,
-    rate: Any,
-    pr: Any,
-    redemption: Any,
-    frequency: Any,
-    basis: Any = 0.0,
-) -> float:
-    rate, pr, redemption = numbers(rate, pr, redemption)
-    schedule = _schedule(environment, settlement, maturity, frequency, basis)
+def yield_(environment: Environment, settlement: Any, maturity: Any, *arguments: Any) -> float:
+    rate, pr, redemption = numbers(*arguments[:3])
+    schedule = _schedule(environment, settlement, maturity, *arguments[3:])
     need(rate >= 0, pr > 0, redemption > 0)
     if schedule.count > 1:
         return root(lambda yld: _price(schedule, rate, yld, redemption) - pr, 0.05, float(-schedule.frequency))
@@ -240,11 +222,9 @@ def _duration(schedule: Schedule, coupon: float, yld: float) -> float:
     environment=True,
     examples=(("=ROUND(DURATION(DATE(2018,7,1),DATE(2048,1,1),0.08,0.09,2,1),7)", 10.9191453),),
 )  # fmt: skip
-def duration(
-    environment: Environment, settlement: Any, maturity: Any, coupon: Any, yld: Any, frequency: Any, basis: Any = 0.0
-) -> float:
-    coupon, yld = numbers(coupon, yld)
-    schedule = _schedule(environment, settlement, maturity, frequency, basis)
+def duration(environment: Environment, settlement: Any, maturity: Any, *arguments: Any) -> float:
+    coupon, yld = numbers(*arguments[:2])
+    schedule = _schedule(environment, settlement, maturity, *arguments[2:])
     need(coupon >= 0, yld >= 0)
     return _duration(schedule, coupon, yld)
 
@@ -255,11 +235,9 @@ def duration(
     environment=True,
     examples=(("=ROUND(MDURATION(DATE(2008,1,1),DATE(2016,1,1),0.08,0.09,2,1),5)", 5.73567),),
 )  # fmt: skip
-def mduration(
-    environment: Environment, settlement: Any, maturity: Any, coupon: Any, yld: Any, frequency: Any, basis: Any = 0.0
-) -> float:
-    coupon, yld = numbers(coupon, yld)
-    schedule = _schedule(environment, settlement, maturity, frequency, basis)
+def mduration(environment: Environment, settlement: Any, maturity: Any, *arguments: Any) -> float:
+    coupon, yld = numbers(*arguments[:2])
+    schedule = _schedule(environment, settlement, maturity, *arguments[2:])
     need(coupon >= 0, yld >= 0)
     return float(_duration(schedule, coupon, yld) / (1 + yld / schedule.frequency))
 

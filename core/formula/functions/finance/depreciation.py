@@ -156,7 +156,7 @@ class _Asset:
         salvage: Any,
         period: Any,
         rate: Any,
-        basis: Any,
+        basis: Any = 0.0,
     ) -> None:
         self.cost, self.salvage, self.rate = toolpak.numbers(cost, salvage, rate)
         self.purchased, self.first = toolpak.day(environment, purchased), toolpak.day(environment, first)
@@ -186,17 +186,8 @@ class _Asset:
     environment=True,
     examples=(("=AMORLINC(2400,39679,39813,300,1,0.15,1)", 360.0), ("=AMORLINC(2400,39679,39813,300,1,0.15,2)", NUM)),
 )  # fmt: skip
-def amorlinc(
-    environment: Environment,
-    cost: Any,
-    purchased: Any,
-    first: Any,
-    salvage: Any,
-    period: Any,
-    rate: Any,
-    basis: Any = 0.0,
-) -> float:
-    asset = _Asset(environment, cost, purchased, first, salvage, period, rate, basis)
+def amorlinc(environment: Environment, *arguments: Any) -> float:
+    asset = _Asset(environment, *arguments)
     if asset.cost == asset.salvage or asset.period > asset.life:
         return 0.0
     loss, _ = asset.first_loss(asset.rate)
@@ -212,17 +203,8 @@ def amorlinc(
     environment=True,
     examples=(("=AMORDEGRC(2400,39679,39813,300,1,0.15,1)", 776.0), ("=AMORDEGRC(2400,39679,39813,300,1,0.5,1)", NUM)),
 )  # fmt: skip
-def amordegrc(
-    environment: Environment,
-    cost: Any,
-    purchased: Any,
-    first: Any,
-    salvage: Any,
-    period: Any,
-    rate: Any,
-    basis: Any = 0.0,
-) -> float:
-    asset = _Asset(environment, cost, purchased, first, salvage, period, rate, basis)
+def amordegrc(environment: Environment, *arguments: Any) -> float:
+    asset = _Asset(environment, *arguments)
     years = 1 / asset.rate
     toolpak.need(years > 2, not 4 <= years <= 5)  # the help says 3
     if asset.cost == asset.salvage or asset.period > asset.life:

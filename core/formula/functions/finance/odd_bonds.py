@@ -31,18 +31,22 @@ _LAST_INTEREST: Final = required("last_interest", "The last coupon day before se
 
 
 class _OddFirst:
-    """The checked dates of ODDFPRICE and ODDFYIELD."""
+    """The checked arguments of ODDFPRICE and ODDFYIELD, which are asked for one of price and yield by the other."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - Excel's own signature
         self,
         environment: Environment,
         settlement: Any,
         maturity: Any,
         issue: Any,
         first_coupon: Any,
+        rate: Any,
+        asked: Any,
+        redemption: Any,
         frequency: Any,
-        basis: Any,
+        basis: Any = 0.0,
     ) -> None:
+        self.rate, self.asked, self.redemption = numbers(rate, asked, redemption)
         self.settlement, self.maturity = day(environment, settlement), day(environment, maturity)
         self.issue, self.first = day(environment, issue), day(environment, first_coupon)
         self.frequency, self.basis = frequency_of(frequency), basis_of(basis)
@@ -127,22 +131,10 @@ def _discounted(first: float, coupon: float, redemption: float, count: int, wait
         ),
     ),
 )  # fmt: skip
-def oddfprice(  # noqa: PLR0913 - Excel's own signature
-    environment: Environment,
-    settlement: Any,
-    maturity: Any,
-    issue: Any,
-    first_coupon: Any,
-    rate: Any,
-    yld: Any,
-    redemption: Any,
-    frequency: Any,
-    basis: Any = 0.0,
-) -> float:
-    rate, yld, redemption = numbers(rate, yld, redemption)
-    odd = _OddFirst(environment, settlement, maturity, issue, first_coupon, frequency, basis)
-    need(rate >= 0, yld >= 0, redemption > 0, odd.on_schedule())
-    return odd.pricing(rate, redemption)(yld)
+def oddfprice(environment: Environment, *arguments: Any) -> float:
+    odd = _OddFirst(environment, *arguments)
+    need(odd.rate >= 0, odd.asked >= 0, odd.redemption > 0, odd.on_schedule())
+    return odd.pricing(odd.rate, odd.redemption)(odd.asked)
 
 
 @function(
@@ -156,37 +148,35 @@ def oddfprice(  # noqa: PLR0913 - Excel's own signature
         ),
     ),
 )  # fmt: skip
-def oddfyield(  # noqa: PLR0913 - Excel's own signature
-    environment: Environment,
-    settlement: Any,
-    maturity: Any,
-    issue: Any,
-    first_coupon: Any,
-    rate: Any,
-    pr: Any,
-    redemption: Any,
-    frequency: Any,
-    basis: Any = 0.0,
-) -> float:
-    rate, pr, redemption = numbers(rate, pr, redemption)
-    odd = _OddFirst(environment, settlement, maturity, issue, first_coupon, frequency, basis)
-    need(rate >= 0, pr > 0, redemption > 0)
-    pricing = odd.pricing(rate, redemption)
-    return root(lambda yld: pricing(yld) - pr, 0.05, float(-odd.frequency))
+def oddfyield(environment: Environment, *arguments: Any) -> float:
+    odd = _OddFirst(environment, *arguments)
+    need(odd.rate >= 0, odd.asked > 0, odd.redemption > 0)
+    pricing = odd.pricing(odd.rate, odd.redemption)
+    return root(lambda yld: pricing(yld) - odd.asked, 0.05, float(-odd.frequency))
 
 
 # Odd last periods
 
 
 class _OddLast:
-    """The periods of ODDLPRICE and ODDLYIELD, in coupons.
+    """The checked arguments of ODDLPRICE and ODDLYIELD, and their periods in coupons.
 
     All, those accrued at settlement, those after it.
     """
 
-    def __init__(
-        self, environment: Environment, settlement: Any, maturity: Any, last_interest: Any, frequency: Any, basis: Any
+    def __init__(  # noqa: PLR0913 - Excel's own signature
+        self,
+        environment: Environment,
+        settlement: Any,
+        maturity: Any,
+        last_interest: Any,
+        rate: Any,
+        asked: Any,
+        redemption: Any,
+        frequency: Any,
+        basis: Any = 0.0,
     ) -> None:
+        self.rate, self.asked, self.redemption = numbers(rate, asked, redemption)
         self.settlement, self.maturity = day(environment, settlement), day(environment, maturity)
         last = day(environment, last_interest)
         self.frequency, self.basis = frequency_of(frequency), basis_of(basis)
@@ -224,22 +214,12 @@ class _OddLast:
         ("=ROUND(ODDLPRICE(DATE(2008,2,7),DATE(2008,6,15),DATE(2007,10,15),0.0375,0.0405,100,2,0),5)", 99.87829),
     ),
 )  # fmt: skip
-def oddlprice(  # noqa: PLR0913 - Excel's own signature
-    environment: Environment,
-    settlement: Any,
-    maturity: Any,
-    last_interest: Any,
-    rate: Any,
-    yld: Any,
-    redemption: Any,
-    frequency: Any,
-    basis: Any = 0.0,
-) -> float:
-    rate, yld, redemption = numbers(rate, yld, redemption)
-    odd = _OddLast(environment, settlement, maturity, last_interest, frequency, basis)
-    need(rate >= 0, yld >= 0, redemption > 0)
-    coupon = 100 * rate / odd.frequency
-    return float((odd.total * coupon + redemption) / (odd.left * yld / odd.frequency + 1) - odd.accrued * coupon)
+def oddlprice(environment: Environment, *arguments: Any) -> float:
+    odd = _OddLast(environment, *arguments)
+    need(odd.rate >= 0, odd.asked >= 0, odd.redemption > 0)
+    coupon = 100 * odd.rate / odd.frequency
+    growth = odd.left * odd.asked / odd.frequency + 1
+    return float((odd.total * coupon + odd.redemption) / growth - odd.accrued * coupon)
 
 
 @function(
@@ -250,20 +230,9 @@ def oddlprice(  # noqa: PLR0913 - Excel's own signature
         ("=ROUND(ODDLYIELD(DATE(2008,4,20),DATE(2008,6,15),DATE(2007,12,24),0.0375,99.875,100,2,0),6)", 0.045192),
     ),
 )  # fmt: skip
-def oddlyield(  # noqa: PLR0913 - Excel's own signature
-    environment: Environment,
-    settlement: Any,
-    maturity: Any,
-    last_interest: Any,
-    rate: Any,
-    pr: Any,
-    redemption: Any,
-    frequency: Any,
-    basis: Any = 0.0,
-) -> float:
-    rate, pr, redemption = numbers(rate, pr, redemption)
-    odd = _OddLast(environment, settlement, maturity, last_interest, frequency, basis)
-    need(rate >= 0, pr > 0, redemption > 0)
-    coupon = 100 * rate / odd.frequency
-    paid = odd.accrued * coupon + pr
-    return float((odd.total * coupon + redemption - paid) / paid * odd.frequency / odd.left)
+def oddlyield(environment: Environment, *arguments: Any) -> float:
+    odd = _OddLast(environment, *arguments)
+    need(odd.rate >= 0, odd.asked > 0, odd.redemption > 0)
+    coupon = 100 * odd.rate / odd.frequency
+    paid = odd.accrued * coupon + odd.asked
+    return float((odd.total * coupon + odd.redemption - paid) / paid * odd.frequency / odd.left)

@@ -367,7 +367,7 @@ def _weigh(tokens: list[tuple[str, float, bool]], table: HeadingWords) -> Headin
                     sums[role] = sums.get(role, 0.0) + counted
     unknown = sum(1 for at, text in enumerate(texts) if at not in known and text not in _IGNORED and not text.isdigit())
     penalty = max(UNKNOWN_MIN, UNKNOWN_WEIGHT * unknown)
-    named = {agency for agency, word in zip(AGENCIES, ("moodys", "sp", "fitch"), strict=True) if word in texts}
+    named = {str(agency) for agency, word in zip(AGENCIES, ("moodys", "sp", "fitch"), strict=True) if word in texts}
     weights: dict[str, float] = {}
     for role, total in sums.items():
         base = total + penalty + (0.0 if is_sink(role) else against)
