@@ -188,6 +188,15 @@ class Stack:
                 self.idle.append(connection)
 
     @contextmanager
+    def without_worker(self) -> Iterator[None]:
+        """Within, the worker stands still: no job is done."""
+        self.worker.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.worker.send_signal(signal.SIGCONT)
+
+    @contextmanager
     def hashing(self) -> Iterator[Stack]:
         """The same with an API that hashes passwords as the product does.
 

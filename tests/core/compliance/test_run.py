@@ -21,7 +21,7 @@ from core.portfolio.model.fields import UnknownMapping
 from core.portfolio.model.notes import DataWarning, Notes
 from core.portfolio.model.portfolio import Deal
 from core.scenario.simulate import Simulator
-from tests.core.compliance.conftest import A, Build, g1_columns, portfolio_of, reasons
+from tests.core.compliance.conftest import Build, g1_columns, portfolio_of, reasons
 
 
 def test_unknown_names_are_refused(g1: Build) -> None:
@@ -152,16 +152,3 @@ def test_a_definition_and_a_mapping_go_by_their_names() -> None:
     assert Portfolio.from_workbook(book, "standard_servicer").row_count == 0
     with pytest.raises(UnknownMapping, match=r"'standard_cl0'; did you mean standard_clo\? There are: standard_clo,"):
         Portfolio.from_workbook(book, "standard_cl0")
-
-
-def test_only_the_recovery_test_needs_rates_of_its_limits_agency() -> None:
-    """S&P's rates are not held to the suites' limit, which is Moody's.
-
-    All else runs as it does without them.
-    """
-    columns = {"par_value": [60.0, 40.0], "cov_lite": [0, 1], "rating_agency_a": [A["B2"], A["B3"]]}
-    ids = ["cov_lite_concentration", "average_rating_factor", "weighted_average_recovery_rate"]
-    plain = run_suite(portfolio_of(columns), "enhanced", test_ids=ids)
-    rated = run_suite(portfolio_of(columns | {"recovery_rate_b": [40.0, 30.0]}), "enhanced", test_ids=ids)
-    assert [result.test_id for result in rated] == [result.test_id for result in plain] == ids[:2]
-    assert [(skipped.test_id, "S&P's and the limit" in skipped.reason) for skipped in rated.skipped] == [(ids[2], True)]

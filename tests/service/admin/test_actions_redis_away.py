@@ -12,15 +12,11 @@ import pytest
 
 from tests.conftest import Member, Stack, member, register
 from tests.redis_server import redis_server
+from tests.service.auth.conftest import refused
 
 ADMIN = "/api/v1/admin"
 TENANT = f"{ADMIN}/tenant"
 AWAY = (503, "Service temporarily unavailable", "SERVICE_UNAVAILABLE")
-
-
-def refused(answer: httpx.Response) -> tuple[int, str, str]:
-    body = answer.json()
-    return answer.status_code, body["detail"], body["error_code"]
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from tests.conftest import Member, Stack, register
+from tests.service.auth.conftest import refused
 
 ADMIN = "/api/v1/admin"
 TENANT = f"{ADMIN}/tenant"
@@ -20,11 +21,6 @@ ME = "/api/v1/auth/me"
 SECRET = "the deployment's own key, forty letters!"
 DENIED = (403, "Insufficient permissions", "PERMISSION_DENIED")
 SUSPENDED = (403, "Tenant is suspended", "PERMISSION_DENIED")
-
-
-def refused(answer: httpx.Response) -> tuple[int, str, str]:
-    body = answer.json()
-    return answer.status_code, body["detail"], body["error_code"]
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ import pytest
 import xlsxwriter
 
 from tests.conftest import PASSWORD, Member, Stack
+from tests.service.auth.conftest import refused
 
 TENANT = "/api/v1/admin/tenant"
 ME = "/api/v1/auth/me"
@@ -44,11 +45,6 @@ CHOICES: dict[str, Any] = {
     "trustee_c_label": "T",
 }
 """Every setting, each with another value than its default."""
-
-
-def refused(answer: httpx.Response) -> tuple[int, str, str]:
-    body = answer.json()
-    return answer.status_code, body["detail"], body["error_code"]
 
 
 def change(member: Member, **settings: Any) -> Any:

@@ -19,6 +19,7 @@ from service.admin.actions import permissions_of
 from service.platform.base.caller import KEY_SCOPES, SCOPES, Role
 from service.platform.config import Settings
 from tests.conftest import PASSWORD, Member, Stack, early_in, register, wait_until
+from tests.service.auth.conftest import refused
 
 USERS = "/api/v1/admin/users"
 
@@ -28,11 +29,6 @@ def stack(stack: Stack) -> Iterator[Stack]:
     """One where a hash takes its time, for what may happen meanwhile."""
     with stack.waiting() as waiting:
         yield waiting
-
-
-def refused(answer: httpx.Response) -> tuple[int, str, str]:
-    body = answer.json()
-    return answer.status_code, body["detail"], body["error_code"]
 
 
 def change(by: Member, whom: Member, **fields: Any) -> httpx.Response:

@@ -14,16 +14,12 @@ import pytest
 
 from service.platform.base.caller import KEY_SCOPES
 from tests.conftest import Member, Stack, wait_until
+from tests.service.auth.conftest import refused
 
 KEYS = "/api/v1/admin/api-keys"
 ME = "/api/v1/auth/me"
 INVALID = (401, "Invalid API key", "AUTHENTICATION_FAILED")
 DENIED = (403, "Insufficient permissions", "PERMISSION_DENIED")
-
-
-def refused(answer: httpx.Response) -> tuple[int, str, str]:
-    body = answer.json()
-    return answer.status_code, body["detail"], body["error_code"]
 
 
 def make(by: Member, *scopes: str, **more: Any) -> httpx.Response:

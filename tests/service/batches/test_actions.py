@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,16 +20,6 @@ BOOK, DEAL = "BOOK", "DEAL"
 """Stand for identifiers that are there."""
 
 
-@contextmanager
-def without_worker(stack: Stack) -> Iterator[None]:
-    """While nothing of a batch is done."""
-    stack.worker.send_signal(signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        stack.worker.send_signal(signal.SIGCONT)
-
-
 @pytest.fixture(scope="module")
 def shared_book(shared_owner: Member, g1_file: Path) -> str:
     return str(shared_owner.uploaded(g1_file)["id"])
@@ -40,7 +27,7 @@ def shared_book(shared_owner: Member, g1_file: Path) -> str:
 
 def test_a_batch_is_pending_then_completed(stack: Stack, owner: Member, book_ids: list[str]) -> None:
     before = datetime.now(UTC)
-    with without_worker(stack):
+    with stack.without_worker():
         answer = asked(owner, workbook_ids=book_ids)
         assert answer.status_code == 201, answer.text
         batch = answer.json()
@@ -186,7 +173,7 @@ def test_the_same_request_twice_makes_one_batch(owner: Member, book_ids: list[st
 
 
 def test_only_so_many_are_in_work(stack: Stack, owner: Member, book_ids: list[str]) -> None:
-    with without_worker(stack), stack.another_api(CUSHION_MAX_BATCHES="1") as url:
+    with stack.without_worker(), stack.another_api(CUSHION_MAX_BATCHES="1") as url:
         owner.http.base_url = url  # type: ignore[assignment]
         first = asked(owner, workbook_ids=book_ids)
         assert first.status_code == 201
@@ -198,7 +185,7 @@ def test_only_so_many_are_in_work(stack: Stack, owner: Member, book_ids: list[st
 
 
 def test_a_cancelled_batch_runs_nothing_more(stack: Stack, owner: Member, book_ids: list[str]) -> None:
-    with without_worker(stack):
+    with stack.without_worker():
         batch = asked(owner, workbook_ids=book_ids).json()
         assert owner.delete(f"{URL}/{batch['id']}").status_code == 204
         again = owner.delete(f"{URL}/{batch['id']}")

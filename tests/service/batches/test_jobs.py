@@ -27,7 +27,6 @@ from tests.conftest import Member, Stack, wait_until
 from tests.forks import cushion
 from tests.rows import every
 from tests.service.batches.conftest import G1_NOTES, RUN, URL, WriteBook, asked, batched, ended, history, rows_of
-from tests.service.batches.test_actions import without_worker
 from tests.service.webhooks.conftest import Receiver, hooked, log_of, receiver  # noqa: F401 - a fixture
 
 HISTORY = "SELECT count(*) FROM compliance_runs WHERE tenant_id = %s"
@@ -183,7 +182,7 @@ def test_a_workbook_that_cannot_be_run_is_a_row_and_no_end(
     sql = "UPDATE workbooks SET status = 'error', book_key = NULL, error_message = 'It is no workbook.' WHERE id = %s"
     broken = owner.uploaded(g1_file)["id"]
     stack.sql(sql, [broken])
-    with without_worker(stack):
+    with stack.without_worker():
         batch = asked(owner, workbook_ids=[*book_ids, no_loans, broken]).json()
         of_deals = asked(owner, deal_ids=[deal_id]).json()
         stack.sql("UPDATE batches SET started_at = now() - interval '10 minutes' WHERE id = %s", [batch["id"]])
@@ -223,7 +222,7 @@ def test_damaged_bytes_are_a_row_and_are_reported(stack: Stack, owner: Member, w
 
 def test_a_job_that_is_done_again_runs_no_workbook_twice(stack: Stack, owner: Member, book_ids: list[str]) -> None:
     """As after the death of a worker behind its last commit; at last both lanes order one result file."""
-    with without_worker(stack):
+    with stack.without_worker():
         batch = asked(owner, workbook_ids=book_ids).json()
         for lane in (0, 0, *range(LANES), 0):
             within(stack, owner, lambda unit, lane=lane: jobs.run(unit, laned(batch, lane)))  # type: ignore[misc]
@@ -240,7 +239,7 @@ def test_a_job_gives_its_place_away(
     stack: Stack, owner: Member, book_ids: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in (("WORKBOOKS_A_JOB", 1), ("SECONDS_A_JOB", 0.0)):
-        with without_worker(stack), monkeypatch.context() as patch:
+        with stack.without_worker(), monkeypatch.context() as patch:
             patch.setattr(jobs, name, value)
             batch = asked(owner, workbook_ids=book_ids).json()
             within(stack, owner, lambda unit: jobs.run(unit, laned(batch)))  # noqa: B023 - called at once
@@ -251,7 +250,7 @@ def test_a_job_gives_its_place_away(
 
 
 def test_a_workbook_that_ends_its_worker_is_passed_over(stack: Stack, owner: Member, book_ids: list[str]) -> None:
-    with without_worker(stack):
+    with stack.without_worker():
         batch = asked(owner, workbook_ids=book_ids).json()
         within(stack, owner, lambda unit: jobs.run(unit, laned(batch, 1)))  # which sets it running
         waiting = "SELECT count(*) FROM jobs WHERE tenant_id = %s AND name = 'batches.run' AND status = 'pending'"
@@ -273,7 +272,7 @@ def test_somebody_elses_run_is_waited_for(
 ) -> None:
     lock = lock_of(UUID(owner.tenant_id), UUID(book_ids[0]))
     monkeypatch.setattr(jobs, "BUSY_SECONDS", 1.0)
-    with without_worker(stack):
+    with stack.without_worker():
         batch = asked(owner, workbook_ids=book_ids[:1]).json()
         with psycopg.connect(stack.database_url) as runner:
             runner.execute("SELECT pg_advisory_xact_lock(%s::bigint)", [lock])
@@ -293,7 +292,7 @@ def test_a_cancellation_stops_a_batch_within_a_workbook(
         await asyncio.to_thread(lambda: owner.delete(f"{URL}/{batch['id']}").raise_for_status())
         return kept
 
-    with without_worker(stack):
+    with stack.without_worker():
         batch = asked(owner, workbook_ids=book_ids).json()
         monkeypatch.setattr(jobs.compliance, "run_and_keep", cancelled_meanwhile)
         within(stack, owner, lambda unit: jobs.run(unit, laned(batch)))
@@ -313,7 +312,7 @@ def test_a_file_without_room_fails_the_batch_and_keeps_its_runs(
     stack: Stack, shared_owner: Member, g1_file: Path, settings: dict[str, str], reason: str
 ) -> None:
     book_id = shared_owner.uploaded(g1_file)["id"]
-    with without_worker(stack):
+    with stack.without_worker():
         batch = asked(shared_owner, workbook_ids=[book_id]).json()
         within(stack, shared_owner, lambda unit: jobs.run(unit, laned(batch)))
         within(stack, shared_owner, lambda unit: jobs.write(unit, {"batch_id": batch["id"]}), **settings)
@@ -327,7 +326,7 @@ def test_a_file_without_room_fails_the_batch_and_keeps_its_runs(
 
 
 def test_a_file_that_is_never_written_fails_the_batch(stack: Stack, owner: Member, book_ids: list[str]) -> None:
-    with without_worker(stack):
+    with stack.without_worker():
         batch = asked(owner, workbook_ids=book_ids).json()
         within(stack, owner, lambda unit: jobs.mark_failed(unit, {"batch_id": batch["id"]}, "OSError"))
     failed = ended(owner, batch["id"])
@@ -356,7 +355,7 @@ def test_alerts_fire_once_at_the_end(stack: Stack, owner: Member, deal_id: str, 
     answer = owner.post("/api/v1/alerts/configure", json=alert)
     assert answer.status_code == 201, answer.text
     triggers = "SELECT workbook_id::text FROM alert_history WHERE tenant_id = %s ORDER BY triggered_at"
-    with without_worker(stack):
+    with stack.without_worker():
         batch = asked(owner, workbook_ids=[*months, alone]).json()
         for lane in range(LANES):
             within(stack, owner, lambda unit, lane=lane: jobs.run(unit, laned(batch, lane)))  # type: ignore[misc]
@@ -383,7 +382,7 @@ def test_many_looks_are_ordered_some_at_a_time(
     }
     assert owner.post("/api/v1/alerts/configure", json=alert).status_code == 201
     monkeypatch.setattr(evaluation_actions, "BATCH_RUNS_AT_A_TIME", 2)
-    with without_worker(stack):
+    with stack.without_worker():
         within(stack, owner, lambda unit: evaluation_actions.after_batch(unit, UUID(batch["id"]), -1))
         sql = "SELECT name, arguments ->> 'after' FROM jobs WHERE tenant_id = %s AND name LIKE 'alerts.%%' ORDER BY 1"
         assert stack.sql(sql, [owner.tenant_id]) == [
@@ -462,7 +461,7 @@ def verified(stack: Stack, owner: Member) -> tuple[int, list[dict[str, Any]]]:
 def test_a_replay_proves_each_run_and_finds_each_tampering(stack: Stack, owner: Member, book_ids: list[str]) -> None:
     """Of a batch that was completed, one that was cancelled, and one that still runs."""
     batched(owner, workbook_ids=book_ids)
-    with without_worker(stack):
+    with stack.without_worker():
         halves = [asked(owner, workbook_ids=book_ids).json() for _ in range(2)]
         for half in halves:
             within(stack, owner, lambda unit, half=half: jobs.run(unit, laned(half)))  # type: ignore[misc]

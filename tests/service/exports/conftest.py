@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -96,13 +93,3 @@ def made_here(stack: Stack, member: Member, export_id: str, **settings: str) -> 
             await unit.commit()
 
     asyncio.run(make())
-
-
-@contextmanager
-def stopped(stack: Stack) -> Iterator[None]:
-    """Within, the service's own worker stands still."""
-    stack.worker.send_signal(signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        stack.worker.send_signal(signal.SIGCONT)

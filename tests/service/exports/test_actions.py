@@ -32,8 +32,7 @@ def test_the_options_are_those_of_the_engine() -> None:
 
 
 def test_an_export_is_queued_then_made_and_given_out(stack: Stack, owner: Member, book_id: str) -> None:
-    stack.worker.send_signal(19)  # SIGSTOP
-    try:
+    with stack.without_worker():
         answer = asked(owner, book_id)
         assert answer.status_code == 201, answer.text
         export = answer.json()
@@ -45,8 +44,6 @@ def test_an_export_is_queued_then_made_and_given_out(stack: Stack, owner: Member
         assert [export[name] for name in (*empty, "completed_at")] == [None] * 7
         early = downloaded(owner, export)
         assert (early.status_code, early.json()["detail"]) == (409, "Export is not ready")
-    finally:
-        stack.worker.send_signal(18)
     done = ended(owner, export["id"])
     assert (done["status"], done["is_downloadable"], done["progress"]["percent"]) == ("completed", True, 100), done
     assert done["created_at"] <= done["started_at"] <= done["completed_at"] < done["expires_at"]
@@ -198,16 +195,13 @@ def test_an_expired_export_stays_completed_and_frees_its_bytes(stack: Stack, own
 def test_only_so_many_are_in_work(stack: Stack, owner: Member, book_id: str) -> None:
     with stack.another_api(CUSHION_MAX_EXPORTS="1") as url:
         owner.http.base_url = url  # type: ignore[assignment]
-        stack.worker.send_signal(19)
-        try:
+        with stack.without_worker():
             first = asked(owner, book_id)
             assert first.status_code == 201
             answer = asked(owner, book_id)
             assert (answer.status_code, answer.json()["detail"]) == (403, "Export limit exceeded")
             assert owner.delete(f"{URL}/{first.json()['id']}").status_code == 204
             assert asked(owner, book_id).status_code == 201
-        finally:
-            stack.worker.send_signal(18)
 
 
 def test_without_a_certificate_nothing_is_sealed(stack: Stack, owner: Member, book_id: str) -> None:

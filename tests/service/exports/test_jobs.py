@@ -19,7 +19,7 @@ import xlsxwriter
 from service.exports import jobs
 from service.platform.work.cleanup import Cleanup
 from tests.conftest import Member, Stack, wait_until
-from tests.service.exports.conftest import URL, asked, downloaded, ended, made_here, stopped
+from tests.service.exports.conftest import URL, asked, downloaded, ended, made_here
 from tests.simulation.test_children_that_die import running
 
 
@@ -53,7 +53,7 @@ def test_of_a_cancellation_and_the_completion_one_wins(
     monkeypatch.setattr(jobs, "LOOK_SECONDS", 60)  # it is not looked at on the way
     before = owner.get("/api/v1/admin/tenant").json()["usage"]["storage_used_mb"]
 
-    with stopped(stack), ThreadPoolExecutor(2) as threads, psycopg.connect(stack.database_url) as holding:
+    with stack.without_worker(), ThreadPoolExecutor(2) as threads, psycopg.connect(stack.database_url) as holding:
         export_id = asked(owner, book_id).json()["id"]
         path = f"{URL}/{export_id}"
         making = threads.submit(made_here, stack, owner, export_id)
@@ -88,7 +88,7 @@ def test_what_is_done_to_the_workbook_meanwhile_changes_nothing(stack: Stack, ow
 
     What the export reads stays until it has ended, and then goes.
     """
-    with stopped(stack):
+    with stack.without_worker():
         export = asked(owner, book_id, "json").json()
         assert owner.delete(f"/api/v1/workbooks/{book_id}").status_code == 204
 
@@ -114,12 +114,12 @@ def test_an_export_that_is_too_much_says_so(stack: Stack, owner: Member, tmp_pat
         for row in range(30_000):
             sheet.write_string(row, 0, uuid4().hex + "x")
     book_id = str(owner.uploaded(path)["id"])
-    with stopped(stack):
+    with stack.without_worker():
         export_id = asked(owner, book_id, "csv").json()["id"]
         made_here(stack, owner, export_id, CUSHION_MAX_EXPORT_MB="1")
         large = owner.get(f"{URL}/{export_id}").json()
     assert (large["status"], large["error_details"]) == ("failed", "The export takes more than the limit of 1 MB.")
-    with stopped(stack):
+    with stack.without_worker():
         export_id = asked(owner, book_id, "csv").json()["id"]
         stack.sql("UPDATE tenants SET subscription_tier = 'free' WHERE id = %s", [owner.tenant_id])
         stack.sql("UPDATE blobs SET size_bytes = %s WHERE tenant_id = %s", [2**30, owner.tenant_id])

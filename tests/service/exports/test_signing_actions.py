@@ -23,7 +23,7 @@ from service.exports.signing_actions import ANSWER_BYTES_MAX, SigningFailed, sig
 from service.platform.config import Settings
 from tests.conftest import Member, Stack
 from tests.rows import every
-from tests.service.exports.conftest import URL, asked, downloaded, ended, made_here, stopped
+from tests.service.exports.conftest import URL, asked, downloaded, ended, made_here
 
 SIGNED = {"signature": "c2lnbmVk", "certificate": "none", "at": "2026-03-31T00:00:00Z"}
 
@@ -131,7 +131,7 @@ def test_nobody_there_is_told_without_the_address(signer: Service, monkeypatch: 
 def test_an_export_carries_its_signature_or_fails(stack: Stack, owner: Member, book_id: str, signer: Service) -> None:
     for path, status in (("/", "completed"), ("/elsewhere", "failed")):
         settings = {"CUSHION_SIGNING_URL": signer.url(path)}
-        with stopped(stack), stack.another_api(**settings) as url:
+        with stack.without_worker(), stack.another_api(**settings) as url:
             owner.http.base_url = url  # type: ignore[assignment]
             answer = asked(owner, book_id, xlsx_signing=True)
             assert answer.status_code == 201, answer.text

@@ -122,8 +122,7 @@ def test_a_circle_is_refused_by_the_run(owner: Member, book_id: str) -> None:
 def test_meanwhile_the_old_sheet_is_read_and_nobody_else_writes(stack: Stack, owner: Member, book_id: str) -> None:
     formula = create_config(owner, status="active")
     path = f"{BOOKS}/{book_id}"
-    stack.worker.send_signal(19)  # SIGSTOP
-    try:
+    with stack.without_worker():
         run = started(owner, formula, book_id).json()
         assert "Value" not in owner.get(f"{path}/sheets/Loans/data").json()["rows"][0]
         assert owner.get(path).json()["status"] == "ready"
@@ -136,8 +135,6 @@ def test_meanwhile_the_old_sheet_is_read_and_nobody_else_writes(stack: Stack, ow
         answer = owner.delete(path)
         assert (answer.status_code, answer.json()["detail"]) == (409, "Workbook in use")
         assert owner.patch(path, json={"name": "Renamed"}).status_code == 200
-    finally:
-        stack.worker.send_signal(18)
     assert ended(owner, run)["status"] == "completed"
     assert owner.get(path).json()["name"] == "Renamed"
     assert owner.post(f"{path}/recalculate").status_code == 200
@@ -182,12 +179,8 @@ def test_of_many_at_once_none_is_lost_or_mixed(owner: Member, book_id: str) -> N
 def test_a_run_that_takes_too_long_leaves_the_workbook_as_it_was(stack: Stack, owner: Member, book_id: str) -> None:
     heavy = expression("=SUM(SORT(RANDARRAY(1000000)))+a", a="Par")
     formula = create_config(owner, graph=heavy, status="active")
-    stack.worker.send_signal(19)
-    try:
-        with stack.another_worker(CUSHION_RECALCULATION_SECONDS="1"):
-            done = applied(owner, formula, book_id)
-    finally:
-        stack.worker.send_signal(18)
+    with stack.without_worker(), stack.another_worker(CUSHION_RECALCULATION_SECONDS="1"):
+        done = applied(owner, formula, book_id)
     assert (done["status"], done["rows_affected"]) == ("failed", 0)
     assert done["error_details"] == "Applying the formula takes longer than the limit of 1 seconds."
     assert owner.get(f"{BOOKS}/{book_id}").json()["status"] == "ready"
@@ -197,8 +190,7 @@ def test_a_run_that_takes_too_long_leaves_the_workbook_as_it_was(stack: Stack, o
 def test_a_worker_that_is_killed_meanwhile_is_made_good(stack: Stack, owner: Member, book_id: str) -> None:
     """The lease runs out, another worker takes the run, and the column is there once."""
     slow = create_config(owner, graph=expression("=a+0*SUM(SORT(RANDARRAY(100000)))", a="Par"), status="active")
-    stack.worker.send_signal(19)
-    try:
+    with stack.without_worker():
         with stack.another_worker() as doomed:
             run = started(owner, slow, book_id).json()
             running = "SELECT 1 FROM formula_runs WHERE id = %s AND status = 'running'"
@@ -206,8 +198,6 @@ def test_a_worker_that_is_killed_meanwhile_is_made_good(stack: Stack, owner: Mem
             doomed.kill()
             doomed.wait()
         assert "Value" not in owner.get(f"{BOOKS}/{book_id}/sheets/Loans/data").json()["rows"][0]
-    finally:
-        stack.worker.send_signal(18)
     assert ended(owner, run)["status"] == "completed"
     assert owner.get(f"{BOOKS}/{book_id}").json()["sheets"][0]["headers"][4:] == ["Value"]
     assert column_of(owner, book_id, "Value") == [100, 200, 0, 400]

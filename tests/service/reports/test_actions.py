@@ -14,7 +14,6 @@ from core.labels import labelled
 from tests.conftest import Member, Stack
 from tests.rows import every
 from tests.service.deals import conftest as deals
-from tests.service.exports.conftest import stopped
 from tests.service.reconciliation.conftest import FOUND, Pair
 from tests.service.reports.conftest import URL, bytes_of, create_report, ended, ordered, run_of, sheets_of
 
@@ -214,7 +213,7 @@ def test_what_cannot_be_reported_is_refused(
 
 def test_so_many_are_in_work_at_a_time(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:
     run_of(owner, own_g1)
-    with stopped(stack), stack.another_api(CUSHION_MAX_EXPORTS="1") as url:
+    with stack.without_worker(), stack.another_api(CUSHION_MAX_EXPORTS="1") as url:
         owner.http.base_url = url  # type: ignore[assignment]
         ordered(owner, "compliance", workbook_id=own_g1["id"])
         answer = owner.post(f"{URL}/compliance", json={"workbook_id": own_g1["id"]})

@@ -22,6 +22,7 @@ from core.formula.ranges.environment import Environment
 from core.formula.values import days
 from core.formula.values.value import ALL_ERRORS, DIV0, NA, NUM, Array, Date, Error, Reference, Span, TextPool
 from core.values import Kind
+from tests.core.formula.areas import span_of, values_of
 
 COLUMNS = 4
 OWN = 4
@@ -50,22 +51,7 @@ class Sheet(Environment):
         return Array(rows, columns, reference=reference, spans=spans, pool=self.pool)
 
     def span(self, sheet: str | None, column: int, first_row: int, rows: int) -> Span:
-        kinds, numbers, codes = np.zeros(rows, np.uint8), np.zeros(rows), np.full(rows, -1, np.int32)
-        for at in range(rows):
-            value = self.cell(sheet, first_row + at, column)
-            if isinstance(value, str):
-                kinds[at], codes[at] = Kind.TEXT, self.pool.intern(value)
-            elif isinstance(value, bool):
-                kinds[at], numbers[at] = Kind.BOOLEAN, value
-            elif isinstance(value, float):
-                kinds[at], numbers[at] = Kind.DATE if isinstance(value, Date) else Kind.NUMBER, value
-            elif isinstance(value, Error):
-                kinds[at], numbers[at] = Kind.ERROR, value.code
-        return Span(kinds, numbers, codes)
-
-
-def listed(span: Span, pool: TextPool) -> list[Any]:
-    return Array(len(span.kinds), 1, spans=(span,), pool=pool).cells()
+        return span_of([self.cell(sheet, first_row + at, column) for at in range(rows)], self.pool)
 
 
 def one_by_one(formula: str, sheet: Sheet, row: int, rows: int, column: int = OWN) -> list[Any]:
@@ -87,7 +73,7 @@ def by_plan(formula: str, sheet: Sheet, row: int, rows: int, column: int = OWN) 
     span = plan.run(sheet, row, column, rows)
     assert span is not None, formula
     assert [len(part) for part in (span.kinds, span.numbers, span.codes)] == [rows] * 3
-    return listed(span, sheet.pool)
+    return values_of(span, sheet.pool)
 
 
 def alike(a: Any, b: Any) -> bool:
