@@ -125,10 +125,7 @@ def parquet() -> Any:
 
 
 def limit_threads(count: int) -> None:
-    """Let Arrow have so many threads in this process.
-
-    Each takes address space.
-    """
+    """Let Arrow have so many threads in this process. Each takes address space."""
     parquet()
     import pyarrow
 

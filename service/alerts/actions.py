@@ -93,10 +93,7 @@ async def delete(ctx: Context, alert_id: UUID) -> None:
 
 
 async def test(ctx: Context, alert_id: UUID) -> schema.AlertTest:
-    """Send a test message through each channel now.
-
-    It is no trigger.
-    """
+    """Send a test message through each channel now. It is no trigger."""
     row = await store.alerts.get(ctx, alert_id)
     ctx.set_subject("alert", alert_id, row.name)
     await ctx.email()  # of the event: the transaction in which it is known ends while messages are sent

@@ -33,10 +33,7 @@ LOOKS_MAX: Final = 80
 
 
 async def hand_over(unit: Unit, alert_id: UUID) -> None:
-    """Serve a due schedule once.
-
-    Missed times are not made up for.
-    """
+    """Serve a due schedule once. Missed times are not made up for."""
     schedule = await store.take_due(unit, alert_id)
     if schedule is None:
         return

@@ -391,10 +391,7 @@ async def disable_two_factor(ctx: Context, user_id: UUID) -> None:
 
 
 async def note_step(ctx: Context, user_id: UUID, step: int) -> None:
-    """Use up the codes up to this time step.
-
-    The user's row is locked.
-    """
+    """Use up the codes up to this time step. The user's row is locked."""
     await ctx.execute("UPDATE users SET two_factor_step = %s WHERE id = %s", [step, user_id])
 
 

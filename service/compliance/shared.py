@@ -532,10 +532,7 @@ def with_recorded_days(portfolio: Portfolio, definition: str | None, options: di
 
 
 def limits_of(thresholds: str) -> dict[str, dict[str, engine.Threshold]]:
-    """Return a stored run's limits by who set them.
-
-    Request, workbook, deal, tenant.
-    """
+    """Return a stored run's limits by who set them. Request, workbook, deal, tenant."""
     return msgspec.json.decode(thresholds, type=dict[str, dict[str, engine.Threshold]])
 
 
