@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance.masks import OPERATIONS, Program
-from core.definition.formulas import Atom, Logic, NumberComparison, column_of, fields_of, share_of
+from core.definition.formulas import Atom, Logic, NumberComparison, fields_of, share_of
 from core.definition.terms import LOAN_FLAGS
 from core.formula.columns import map_columns
 from core.formula.ranges import Environment
+from core.grid.address import column_name
 from core.portfolio.cells.checkpoint import checkpoint
 
 Bools = NDArray[np.bool_]
@@ -423,7 +424,7 @@ def truth_of_columns(
     for start in range(0, count, PIECE_ROWS):
         checkpoint()
         piece = slice(start, start + PIECE_ROWS)
-        part = {column_of(at): column[piece] for at, (column, _) in enumerate(columns)}
+        part = {column_name(at): column[piece] for at, (column, _) in enumerate(columns)}
         true[piece], faulty = _truths(map_columns(atom.plan, part, atom.program))
         if faulty is not None:
             unknown = np.zeros(count, np.bool_) if unknown is None else unknown

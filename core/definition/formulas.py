@@ -33,6 +33,7 @@ from core.formula.language import (
     Literal as Constant,
 )
 from core.formula.machine import CompiledTree, compile  # noqa: A004 - it compiles
+from core.grid.address import column_name
 from core.remembered import remembered
 
 ATOMS_MAX: Final = 200
@@ -201,7 +202,7 @@ def _atom(node: Node, text: str) -> Atom:
     category = only if only in CATEGORIES else None
     written, at = "=", node.start
     for start, end, field in sorted(places):
-        written += text[at:start] + f"${column_of(fields.index(field))}1"
+        written += text[at:start] + f"${column_name(fields.index(field))}1"
         at = end
     written += text[at : node.end]
     tree = parse(written)
@@ -273,16 +274,6 @@ def fields_of(part: Logic | Atom) -> frozenset[str]:
 def atoms_of(part: Logic | Atom) -> frozenset[str]:
     """Return the texts of the parts of a share's formula."""
     return frozenset((part.text,)) if isinstance(part, Atom) else frozenset().union(*map(atoms_of, part.parts))
-
-
-def column_of(index: int) -> str:
-    """Return the letters of a column: A, B, ... Z, AA."""
-    letters = ""
-    index += 1
-    while index:
-        index, rest = divmod(index - 1, 26)
-        letters = chr(65 + rest) + letters
-    return letters
 
 
 def _parse(text: str, names: frozenset[str] | None) -> Node:

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from core.words import first_of
-
 if TYPE_CHECKING:
     from typst import Fonts
 
@@ -79,8 +77,9 @@ class Typeset:
         """What a reader is to know of them."""
         if not self.replaced:
             return None
-        codes = first_of(self.replaced, UNSHOWN_LISTED, lambda text: " ".join(f"U+{ord(each):04X}" for each in text))
-        return f"Letters that this document's fonts lack are shown as a mark: {codes}."
+        codes = ", ".join(" ".join(f"U+{ord(each):04X}" for each in text) for text in self.replaced[:UNSHOWN_LISTED])
+        more = "" if len(self.replaced) <= UNSHOWN_LISTED else f" and {len(self.replaced) - UNSHOWN_LISTED} more"
+        return f"Letters that this document's fonts lack are shown as a mark: {codes}{more}."
 
 
 def typeset(

@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Struct
 
-from core.reconciliation.rules import SEVERITIES
+from core.reconciliation.rules import SEVERITIES, IssueType, Severity
 from service.platform.data.database import Transaction
 from service.platform.route.api import Page, page_of
 from service.platform.unit.context import Context, Unit
@@ -104,7 +104,7 @@ async def issues_of(
 
 
 class _Count(Struct, frozen=True):
-    severity: schema.Severity
+    severity: Severity
     status: str
     issues: int
 
@@ -139,7 +139,7 @@ class IssuePlace(Struct, frozen=True, kw_only=True):
     id: str
     tape_id: str
     workbook_id: UUID
-    issue_type: schema.IssueType
+    issue_type: IssueType
     trustee_row: int | None
     """The row of the tape's sheet, from 1. None: the tape lacks the loan, or the row was not kept."""
     internal_row: int | None

@@ -10,13 +10,14 @@ from typing import Final
 from msgspec import structs
 
 from core.portfolio.assemble.source_row import SourceRow
+from core.reconciliation.rules import IssueType
 from service.mappings.schema import MappingNotFound
 from service.mappings.shared import DEFAULT_MAPPING, get_mapping
 from service.platform.unit.context import Context
 from service.processes.shared import run_limited_in_child
 from service.reconciliation import issue_store, row_child, store
 from service.reconciliation.issue_store import IssuePlace
-from service.reconciliation.schema import IssueRows, IssueTapeRow, IssueType, IssueWorkbookRow
+from service.reconciliation.schema import IssueRows, IssueTapeRow, IssueWorkbookRow
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import WorkbookNotFound
 

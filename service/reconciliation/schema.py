@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from core.portfolio.assemble.source_row import SourceCell
 from core.portfolio.model.notes import DataWarning
+from core.reconciliation.rules import Category, IdentifierType, IssueType, Severity
 from service.platform.base.problem import Problem
 from service.platform.route.api import PageNumber, PageQuery, Upload
 from service.platform.route.patch import Patch
@@ -18,11 +19,7 @@ from service.workbooks.schema import AsOf
 Trustee = Literal["trustee_a", "trustee_b", "trustee_c"]
 TapeStatus = Literal["processing", "completed", "failed"]
 JobStatus = Literal["processing", "completed", "failed"]
-Severity = Literal["critical", "error", "warning", "info"]
 IssueStatus = Literal["open", "acknowledged", "resolved", "false_positive"]
-IssueType = Literal["value_mismatch", "missing_in_internal", "missing_in_trustee", "duplicate_position"]
-Category = Literal["calculation", "rating", "identity", "date", "classification", "missing", "duplicate"]
-IdentifierType = Literal["cusip", "loanx_id", "isin", "borrower_maturity", "borrower_name"]
 
 RULES_MAX = 100
 NOTES_CHARACTERS = 4_000

@@ -99,6 +99,10 @@ class PrintedRow:
     is_foreign: bool = False
     """It does not keep the columns."""
 
+    def has_values(self) -> bool:
+        """Return whether a cell of it is a value."""
+        return any(is_value(cell.text) for cell in self.cells.values())
+
 
 def grid_of(block: LineBlock, ruler: Ruler, *, any_figure: bool = False) -> Grid:
     """Return the columns of a block.
@@ -267,7 +271,7 @@ def merged_grid(grid: Grid, rows: list[PrintedRow]) -> Grid:
     no heading, its neighbour has one, and no row has both.
     """
     filled = max(2, min(grid.count // 3, max((len(row.cells) for row in rows), default=0)))
-    start = next((at for at, row in enumerate(rows) if _has_values(row) and len(row.cells) >= filled), 0)
+    start = next((at for at, row in enumerate(rows) if row.has_values() and len(row.cells) >= filled), 0)
     headings = {column for row in rows[:start] for column, cell in row.cells.items() if cell.last_column == column}
     both = {column for row in rows for column in row.cells if column + 1 in row.cells}
     dropped: set[int] = set()
@@ -282,10 +286,6 @@ def merged_grid(grid: Grid, rows: list[PrintedRow]) -> Grid:
         return grid
     kept = [at for at in range(grid.count - 1) if at not in dropped]
     return Grid.of((grid.starts[at], grid.stops[at]) for at in kept)
-
-
-def _has_values(row: PrintedRow) -> bool:
-    return any(is_value(cell.text) for cell in row.cells.values())
 
 
 def _has_figures(rows: list[PrintedRow], column: int) -> bool:

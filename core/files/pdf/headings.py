@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Final
 
 from core.files.pdf.columns import PrintedRow
-from core.files.pdf.phrases import is_value
 
 LEADING_MAX: Final = 1.3
 """Of the font's size: lines of a heading stand closer."""
@@ -27,7 +26,7 @@ def with_whole_headings(rows: list[PrintedRow]) -> list[PrintedRow]:
     whole: list[PrintedRow] = []
     for row in reversed(rows):  # from below, as a heading has any number of lines
         below = whole[-1] if whole else None
-        if below is None or _has_values(below) or not _is_first_word(row, below):
+        if below is None or below.has_values() or not _is_first_word(row, below):
             whole.append(row)
             continue
         ((column, first),) = row.cells.items()
@@ -41,7 +40,7 @@ def with_whole_headings(rows: list[PrintedRow]) -> list[PrintedRow]:
 def _start(rows: list[PrintedRow]) -> int:
     """Return the first row that has figures, and as many cells as a row of the table."""
     filled = max(2, max((len(row.cells) for row in rows), default=0) // 3)
-    return next((at for at, row in enumerate(rows) if _has_values(row) and len(row.cells) >= filled), 0)
+    return next((at for at, row in enumerate(rows) if row.has_values() and len(row.cells) >= filled), 0)
 
 
 def _is_first_word(row: PrintedRow, below: PrintedRow) -> bool:
@@ -64,10 +63,6 @@ def set_right(rows: list[PrintedRow]) -> None:
         if not any(last in row.cells for row in rows):
             for row in rows:
                 row.cells = {column - (column > last): cell for column, cell in row.cells.items()}
-
-
-def _has_values(row: PrintedRow) -> bool:
-    return any(is_value(cell.text) for cell in row.cells.values())
 
 
 def _run(heads: list[PrintedRow], body: list[PrintedRow]) -> tuple[int, int] | None:

@@ -57,7 +57,7 @@ def joined_rows(rows: list[PrintedRow]) -> list[PrintedRow]:
     The first rows without a figure are headings and stay.
     """
     rows = list(_on_one_height(rows))
-    start = next((at for at, row in enumerate(rows) if _has_values(row)), len(rows))
+    start = next((at for at, row in enumerate(rows) if row.has_values()), len(rows))
     body = rows[start:]
     wraps = _wraps(body)
     joined: list[PrintedRow] = []
@@ -117,10 +117,6 @@ def _joined_records(rows: list[PrintedRow]) -> list[PrintedRow]:
     return joined
 
 
-def _has_values(row: PrintedRow) -> bool:
-    return any(is_value(cell.text) for cell in row.cells.values())
-
-
 def _on_one_height(rows: list[PrintedRow]) -> Iterator[PrintedRow]:
     """Yield the rows, those joined whose lines stand closer than print does.
 
@@ -161,7 +157,7 @@ def _wraps(rows: list[PrintedRow]) -> _Wraps:
             if cell.last_column == column:
                 rights[column] = max(rights.get(column, cell.right), cell.right)
     pairs = [(above, row) for above, row in itertools.pairwise(rows) if above.page == row.page]
-    pitches = [above.last_baseline - row.baseline for above, row in pairs if _has_values(above) and _has_values(row)]
+    pitches = [above.last_baseline - row.baseline for above, row in pairs if above.has_values() and row.has_values()]
     wraps = _Wraps(rights, median(pitches) if pitches else 0.0, are_sure=False)
     tries = [_had_no_room(above, row, wraps) for above, row in pairs if _could_go_on(above, row)]
     wraps.are_sure = len(tries) > 1 and sum(tries) >= SHARE_OF_WRAPS * len(tries)
@@ -252,7 +248,7 @@ def _ends_with_link(text: str) -> bool:
 
 def _could_lead(above: PrintedRow, row: PrintedRow) -> bool:
     """Return whether the line above only begins some of a full row's texts."""
-    if row.page != above.page or row.is_foreign or above.is_foreign or not _has_values(row) or _has_values(above):
+    if row.page != above.page or row.is_foreign or above.is_foreign or not row.has_values() or above.has_values():
         return False
     if not 0 < above.last_baseline - row.baseline <= LEADING_MAX * row.size or len(above.cells) >= len(row.cells):
         return False

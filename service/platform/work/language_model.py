@@ -9,7 +9,6 @@ import asyncio
 import re
 import ssl
 from collections.abc import AsyncIterator, Hashable, Sequence
-from functools import cache
 from typing import Any, Final, Literal
 
 import httpx
@@ -22,6 +21,7 @@ from service.platform.base.fair import FairSemaphore
 from service.platform.base.problem import Unavailable
 from service.platform.config import Settings
 from service.platform.unit.context import Resources
+from service.platform.work.outgoing import trusted_authorities
 
 REPLY_CHARACTERS_MAX: Final = 8_000
 ANSWER_BYTES_MAX: Final = 1 << 20
@@ -148,7 +148,9 @@ class LanguageModel:
             headers["authorization"] = f"Bearer {self._settings.llm_api_key}"
         async with (
             httpx.AsyncClient(
-                timeout=httpx.Timeout(None, connect=CONNECT_SECONDS), verify=_authorities(), follow_redirects=False
+                timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
+                verify=trusted_authorities(),
+                follow_redirects=False,
             ) as client,
             client.stream("POST", self._url, content=msgspec.json.encode(body), headers=headers) as answer,
         ):
@@ -238,8 +240,3 @@ def language_model(resources: Resources) -> LanguageModel | None:
     if resources.settings.llm_url is None:
         return None
     return LanguageModel(resources.settings, resources.breakers["language_model"])
-
-
-@cache
-def _authorities() -> ssl.SSLContext:
-    return httpx.create_ssl_context()

@@ -241,7 +241,7 @@ async def _request(
 ) -> Answer:
     """Return the answer of one address, whatever its status."""
     transport = httpx.AsyncHTTPTransport(
-        verify=authorities or _authorities(), trust_env=False, http2=False, retries=0
+        verify=authorities or trusted_authorities(), trust_env=False, http2=False, retries=0
     )  # without a client there are no redirections, cookies, proxies and decoders
     request = httpx.Request(
         method,
@@ -314,5 +314,6 @@ def _threads() -> ThreadPoolExecutor:
 
 
 @cache
-def _authorities() -> ssl.SSLContext:
+def trusted_authorities() -> ssl.SSLContext:
+    """Return the authorities whose certificates this process trusts, read once."""
     return httpx.create_ssl_context()

@@ -15,17 +15,12 @@ from core.formula.functions import toolpak
 from core.formula.functions.catalogue import OMITTED, Argument, Body, function
 from core.formula.functions.describe import logical, number
 from core.formula.functions.statistics import density, special
+from core.formula.functions.toolpak import need
 from core.formula.values.value import DIV0, NUM, Failure
 
 _NORMAL = NormalDist()
 _FREEDOM_MAX = 1e10
 """Degrees of freedom above this are #NUM!."""
-
-
-def require(*conditions: bool) -> None:
-    """Failure(NUM) unless all hold."""
-    if not all(conditions):
-        raise Failure(NUM)
 
 
 _X = number("x", "Where to look.")
@@ -67,7 +62,7 @@ def _normal_density(z: float) -> float:
 @_enter("NORM.DIST NORMDIST", "The normal distribution.", _X, _MEAN, _DEVIATION, _CUMULATIVE,
         example=("=ROUND(NAME(42,40,1.5,TRUE),6)", 0.908789))  # fmt: skip
 def norm_dist(x: float, mean: float, deviation: float, cumulative: bool) -> float:
-    require(deviation > 0)
+    need(deviation > 0)
     z = (x - mean) / deviation
     return normal_below(z) if cumulative else _normal_density(z) / deviation
 
@@ -93,21 +88,21 @@ def gauss(z: float) -> float:
 @_enter("NORM.INV NORMINV", "The number below which a share of a normal distribution lies.", _P, _MEAN, _DEVIATION,
         example=("=ROUND(NAME(0.908789,40,1.5),4)", 42.0))  # fmt: skip
 def norm_inv(p: float, mean: float, deviation: float) -> float:
-    require(0 < p < 1, deviation > 0)
+    need(0 < p < 1, deviation > 0)
     return mean + deviation * _NORMAL.inv_cdf(p)
 
 
 @_enter("NORM.S.INV NORMSINV", "The number below which a share of the standard normal distribution lies.", _P,
         example=("=NAME(0.5)", 0.0))  # fmt: skip
 def norm_s_inv(p: float) -> float:
-    require(0 < p < 1)
+    need(0 < p < 1)
     return _NORMAL.inv_cdf(p)
 
 
 @_enter("LOGNORM.DIST", "The distribution of what has a normal logarithm.", _X, _MEAN, _DEVIATION, _CUMULATIVE,
         example=("=ROUND(NAME(4,3.5,1.2,TRUE),6)", 0.039084))  # fmt: skip
 def lognorm_dist(x: float, mean: float, deviation: float, cumulative: bool) -> float:
-    require(x > 0, deviation > 0)
+    need(x > 0, deviation > 0)
     z = (math.log(x) - mean) / deviation
     return normal_below(z) if cumulative else _normal_density(z) / (deviation * x)
 
@@ -122,7 +117,7 @@ def lognorm_below(x: float, mean: float, deviation: float) -> float:
         example=("=ROUND(NAME(0.039084,3.5,1.2),4)", 4.0))  # fmt: skip
 def lognorm_inv(p: float, mean: float, deviation: float) -> float:
     exponent = norm_inv(p, mean, deviation)
-    require(exponent < 709.78)
+    need(exponent < 709.78)
     return math.exp(exponent)
 
 
@@ -148,47 +143,47 @@ def _t_beyond(p: float, freedom: float) -> float:
 def t_dist(x: float, freedom: float, cumulative: bool) -> float:
     if 0 <= freedom < 1 and not cumulative:
         raise Failure(DIV0)
-    require(freedom >= 1)
+    need(freedom >= 1)
     return t_above(-x, int(freedom)) if cumulative else density.student(x, int(freedom))
 
 
 @_enter("T.DIST.RT", "Student's t beyond x.", _X, _FREEDOM, example=("=ROUND(NAME(1.959999998,60),6)", 0.027322))
 def t_dist_above(x: float, freedom: float) -> float:
-    require(freedom >= 1)
+    need(freedom >= 1)
     return t_above(x, int(freedom))
 
 
 @_enter("T.DIST.2T", "Student's t beyond x on both sides.", _X, _FREEDOM,
         example=("=ROUND(NAME(1.959999998,60),6)", 0.054645))  # fmt: skip
 def t_dist_both(x: float, freedom: float) -> float:
-    require(x >= 0, freedom >= 1)
+    need(x >= 0, freedom >= 1)
     return 2 * t_above(x, int(freedom))
 
 
 @_enter("TDIST", "Student's t beyond x.", _X, _FREEDOM, number("tails", "1 or 2."),
         example=("=ROUND(NAME(1.959999998,60,2),6)", 0.054645))  # fmt: skip
 def t_dist_tails(x: float, freedom: float, tails: float) -> float:
-    require(x >= 0, freedom >= 1, int(tails) in (1, 2))
+    need(x >= 0, freedom >= 1, int(tails) in (1, 2))
     return int(tails) * t_above(x, int(freedom))
 
 
 @_enter("T.INV", "The t below which a share lies.", _P, _FREEDOM, example=("=ROUND(NAME(0.75,2),6)", 0.816497))
 def t_inv(p: float, freedom: float) -> float:
-    require(0 < p < 1, freedom >= 1)
+    need(0 < p < 1, freedom >= 1)
     return -_t_beyond(p, int(freedom))
 
 
 @_enter("T.INV.2T", "The t beyond which a share lies on both sides.", _P, _FREEDOM,
         example=("=ROUND(NAME(0.546449,60),6)", 0.606533))  # fmt: skip
 def t_inv_both(p: float, freedom: float) -> float:
-    require(0 < p < 2, freedom >= 1)  # up to 2: Excel goes on past 1, T.INV.2T(1.5,10) is -0.6998
+    need(0 < p < 2, freedom >= 1)  # up to 2: Excel goes on past 1, T.INV.2T(1.5,10) is -0.6998
     return _t_beyond(p / 2, int(freedom))
 
 
 @_enter("TINV", "The t beyond which a share lies on both sides.", _P, _FREEDOM,
         example=("=ROUND(NAME(0.054645,60),4)", 1.96))  # fmt: skip
 def t_inv_both_old(p: float, freedom: float) -> float:
-    require(p <= 1)
+    need(p <= 1)
     return t_inv_both(p, freedom)
 
 
@@ -204,7 +199,7 @@ def f_above(x: float, first: float, second: float) -> float:
 
 
 def _f_freedom(first: float, second: float) -> tuple[int, int]:
-    require(1 <= first < _FREEDOM_MAX, 1 <= second < _FREEDOM_MAX)
+    need(1 <= first < _FREEDOM_MAX, 1 <= second < _FREEDOM_MAX)
     return int(first), int(second)
 
 
@@ -219,11 +214,11 @@ def _f_freedom(first: float, second: float) -> tuple[int, int]:
 )
 def f_dist(x: float, first: float, second: float, cumulative: bool) -> float:
     first, second = _f_freedom(first, second)
-    require(x >= 0)
+    need(x >= 0)
     if cumulative:
         return special.beta_below(first / 2, second / 2, first * x / (second + first * x))
     if x == 0:
-        require(first >= 2)
+        need(first >= 2)
         return 1.0 if first == 2 else 0.0
     return density.fisher(x, first, second)
 
@@ -238,7 +233,7 @@ def f_dist(x: float, first: float, second: float, cumulative: bool) -> float:
 )
 def f_dist_above(x: float, first: float, second: float) -> float:
     first, second = _f_freedom(first, second)
-    require(x >= 0)
+    need(x >= 0)
     return f_above(x, first, second)
 
 
@@ -247,7 +242,7 @@ def f_dist_above(x: float, first: float, second: float) -> float:
 )
 def f_inv(p: float, first: float, second: float) -> float:
     first, second = _f_freedom(first, second)
-    require(0 <= p < 1)
+    need(0 <= p < 1)
     share = special.beta_inverse(first / 2, second / 2, p)
     return second * share / (first * (1 - share))
 
@@ -262,7 +257,7 @@ def f_inv(p: float, first: float, second: float) -> float:
 )
 def f_inv_above(p: float, first: float, second: float) -> float:
     first, second = _f_freedom(first, second)
-    require(0 < p <= 1)
+    need(0 < p <= 1)
     share = special.beta_inverse(second / 2, first / 2, p)  # of the mirrored distribution: exact for small p
     return second * (1 - share) / (first * share)
 
@@ -276,7 +271,7 @@ def chi_above(x: float, freedom: float) -> float:
 
 
 def _chi_freedom(freedom: float) -> int:
-    require(1 <= freedom <= _FREEDOM_MAX)
+    need(1 <= freedom <= _FREEDOM_MAX)
     return int(freedom)
 
 
@@ -290,11 +285,11 @@ def _chi_freedom(freedom: float) -> int:
 )
 def chi_dist(x: float, freedom: float, cumulative: bool) -> float:
     freedom = _chi_freedom(freedom)
-    require(x >= 0)
+    need(x >= 0)
     if cumulative:
         return special.gamma_below(freedom / 2, x / 2)
     if x == 0:
-        require(freedom >= 2)
+        need(freedom >= 2)
         return 0.5 if freedom == 2 else 0.0
     return density.gamma(x / 2, freedom / 2) / 2
 
@@ -308,7 +303,7 @@ def chi_dist(x: float, freedom: float, cumulative: bool) -> float:
 )
 def chi_dist_above(x: float, freedom: float) -> float:
     freedom = _chi_freedom(freedom)
-    require(x >= 0)
+    need(x >= 0)
     return chi_above(x, freedom)
 
 
@@ -321,7 +316,7 @@ def chi_dist_above(x: float, freedom: float) -> float:
 )
 def chi_inv(p: float, freedom: float) -> float:
     freedom = _chi_freedom(freedom)
-    require(0 <= p < 1)
+    need(0 <= p < 1)
     return 2 * special.gamma_inverse(freedom / 2, p)
 
 
@@ -329,7 +324,7 @@ def chi_inv(p: float, freedom: float) -> float:
         example=("=ROUND(NAME(0.050001,10),3)", 18.307))  # fmt: skip
 def chi_inv_above(p: float, freedom: float) -> float:
     freedom = _chi_freedom(freedom)
-    require(0 < p <= 1)
+    need(0 < p <= 1)
     return 2 * special.gamma_inverse_above(freedom / 2, p)
 
 
@@ -343,13 +338,13 @@ _HIGH = number("B", "The upper bound; 1 where not given.", optional=True, empty=
         example=("=ROUND(NAME(2,8,10,TRUE,1,3),6)", 0.685471))  # fmt: skip
 def beta_dist(x: float, a: float, b: float, cumulative: bool, low: float = 0.0, high: Any = 1.0) -> float:
     width: float = (1.0 if high is OMITTED else high) - low
-    require(a > 0, b > 0, 0 <= x - low <= width, width != 0)
+    need(a > 0, b > 0, 0 <= x - low <= width, width != 0)
     share = (x - low) / width
     if cumulative:
         return special.beta_below(a, b, share)
     if share in (0, 1):
         at_edge = a if share == 0 else b
-        require(at_edge >= 1)
+        need(at_edge >= 1)
         return (b if share == 0 else a) / width if at_edge == 1 else 0.0
     return density.beta(share, a, b) / width
 
@@ -372,18 +367,18 @@ def beta_below(x: float, a: float, b: float, low: float = 0.0, high: Any = 1.0) 
         _P, _ALPHA, _BETA, _LOW, _HIGH, example=("=ROUND(NAME(0.685470581,8,10,1,3),6)", 2.0))  # fmt: skip
 def beta_inv(p: float, a: float, b: float, low: float = 0.0, high: Any = 1.0) -> float:
     width: float = (1.0 if high is OMITTED else high) - low
-    require(a > 0, b > 0, 0 < p < 1, width > 0)
+    need(a > 0, b > 0, 0 < p < 1, width > 0)
     return low + width * special.beta_inverse(a, b, p)
 
 
 @_enter("GAMMA.DIST GAMMADIST", "The gamma distribution.", _X, _ALPHA, _BETA, _CUMULATIVE,
         example=("=ROUND(NAME(10.00001131,9,2,TRUE),6)", 0.068094))  # fmt: skip
 def gamma_dist(x: float, shape: float, scale: float, cumulative: bool) -> float:
-    require(x >= 0, shape > 0, scale > 0)
+    need(x >= 0, shape > 0, scale > 0)
     if cumulative:
         return special.gamma_below(shape, x / scale)
     if x == 0:
-        require(shape > 1)  # Excel's #NUM! for a shape of 1, where the density is 1 / scale
+        need(shape > 1)  # Excel's #NUM! for a shape of 1, where the density is 1 / scale
         return 0.0
     return density.gamma(x / scale, shape) / scale
 
@@ -391,7 +386,7 @@ def gamma_dist(x: float, shape: float, scale: float, cumulative: bool) -> float:
 @_enter("GAMMA.INV GAMMAINV", "The number below which a share of the gamma distribution lies.", _P, _ALPHA, _BETA,
         example=("=ROUND(NAME(0.068094,9,2),4)", 10.0))  # fmt: skip
 def gamma_inv(p: float, shape: float, scale: float) -> float:
-    require(0 <= p < 1, shape > 0, scale > 0)
+    need(0 <= p < 1, shape > 0, scale > 0)
     return scale * special.gamma_inverse(shape, p)
 
 
@@ -408,21 +403,21 @@ def gamma(x: float) -> float:
 @_enter("GAMMALN GAMMALN.PRECISE", "The logarithm of the gamma function.", number("x", "Above 0."),
         example=("=ROUND(NAME(4),6)", 1.791759))  # fmt: skip
 def log_gamma(x: float) -> float:
-    require(x > 0)
+    need(x > 0)
     return math.lgamma(x)
 
 
 @_enter("EXPON.DIST EXPONDIST", "The exponential distribution.", _X, number("lambda", "Above 0."), _CUMULATIVE,
         example=("=ROUND(NAME(0.2,10,TRUE),6)", 0.864665))  # fmt: skip
 def expon_dist(x: float, rate: float, cumulative: bool) -> float:
-    require(x >= 0, rate > 0)
+    need(x >= 0, rate > 0)
     return -math.expm1(-rate * x) if cumulative else rate * math.exp(-rate * x)
 
 
 @_enter("WEIBULL.DIST WEIBULL", "The Weibull distribution.", _X, _ALPHA, _BETA, _CUMULATIVE,
         example=("=ROUND(NAME(105,20,100,TRUE),6)", 0.929581))  # fmt: skip
 def weibull_dist(x: float, shape: float, scale: float, cumulative: bool) -> float:
-    require(x >= 0, shape > 0, scale > 0)
+    need(x >= 0, shape > 0, scale > 0)
     try:
         power = math.pow(x / scale, shape)
         if cumulative:
@@ -442,9 +437,9 @@ _CHANCE = number("probability_s", "The chance of success, 0 to 1.")
 @_enter("BINOM.DIST BINOMDIST", "The chance of so many successes in a number of trials.",
         _SUCCESSES, _TRIALS, _CHANCE, _CUMULATIVE, example=("=ROUND(NAME(6,10,0.5,FALSE),6)", 0.205078))  # fmt: skip
 def binom_dist(successes: float, trials: float, p: float, cumulative: bool) -> float:
-    require(successes >= 0, 0 <= p <= 1)
+    need(successes >= 0, 0 <= p <= 1)
     successes, trials = int(successes), int(trials)
-    require(successes <= trials < _TRIALS_MAX)
+    need(successes <= trials < _TRIALS_MAX)
     return _binomial_below(successes, trials, p) if cumulative else density.binomial(successes, trials, p, 1 - p)
 
 
@@ -462,10 +457,10 @@ def _binomial_below(successes: int, trials: int, p: float) -> float:
         number("number_s2", "The upper bound; only number_s where not given.", optional=True, empty=OMITTED),
         example=("=ROUND(NAME(60,0.75,45,50),6)", 0.523630))  # fmt: skip
 def binom_range(trials: float, p: float, low: float, high: Any = OMITTED) -> float:
-    require(trials >= 0, 0 <= p <= 1, low >= 0)
+    need(trials >= 0, 0 <= p <= 1, low >= 0)
     trials, low = int(trials), int(low)
     high = low if high is OMITTED else int(high)
-    require(low <= high <= trials)
+    need(low <= high <= trials)
     if high - low > 1000:  # more would be slow one by one; the difference is accurate to 1e-15 of the whole
         return _binomial_below(high, trials, p) - (_binomial_below(low - 1, trials, p) if low else 0.0)
     return math.fsum(density.binomial(count, trials, p, 1 - p) for count in range(low, high + 1))
@@ -474,7 +469,7 @@ def binom_range(trials: float, p: float, low: float, high: Any = OMITTED) -> flo
 @_enter("BINOM.INV CRITBINOM", "The least number of successes that reaches a share.",
         _TRIALS, _CHANCE, number("alpha", "Between 0 and 1."), example=("=NAME(6,0.5,0.75)", 4.0))  # fmt: skip
 def binom_inv(trials: float, p: float, alpha: float) -> float:
-    require(trials >= 0, 0 < p < 1, 0 < alpha < 1)
+    need(trials >= 0, 0 < p < 1, 0 < alpha < 1)
     low, high = 0, int(trials)
     while low < high:
         middle = (low + high) // 2
@@ -486,7 +481,7 @@ def binom_inv(trials: float, p: float, alpha: float) -> float:
 
 
 def _negative_binomial(failures: float, successes: float, p: float) -> tuple[int, int]:
-    require(failures >= 0, successes >= 1, 0 < p < 1)
+    need(failures >= 0, successes >= 1, 0 < p < 1)
     return int(failures), int(successes)
 
 
@@ -513,7 +508,7 @@ def negbinom_exactly(failures: float, successes: float, p: float) -> float:
         number("x", "Events."), number("mean", "How many to expect."), _CUMULATIVE,
         example=("=ROUND(NAME(2,5,TRUE),6)", 0.124652))  # fmt: skip
 def poisson_dist(x: float, mean: float, cumulative: bool) -> float:
-    require(x >= 0, mean >= 0)
+    need(x >= 0, mean >= 0)
     return special.gamma_above(int(x) + 1, mean) if cumulative else density.poisson(int(x), mean)
 
 
@@ -530,14 +525,14 @@ _TERMS_MAX = 1_000_000
 @_enter("HYPGEOM.DIST", "The chance of so many successes in a sample drawn without putting back.", *_DRAWN, _CUMULATIVE,
         example=("=ROUND(NAME(1,4,8,20,FALSE),6)", 0.363261))  # fmt: skip
 def hypgeom_dist(x: float, sample: float, successes: float, population: float, cumulative: bool) -> float:
-    require(x >= 0, sample >= 0, successes >= 0, population > 0)
+    need(x >= 0, sample >= 0, successes >= 0, population > 0)
     x, sample, successes, population = int(x), int(sample), int(successes), int(population)
     least = max(0, sample - population + successes)
-    require(sample <= population, successes <= population)
+    need(sample <= population, successes <= population)
     if not least <= x <= min(sample, successes):
         return float(cumulative and x >= least)  # not NUM, whatever the help says
     result = term = density.hypergeometric(x, sample, successes, population)
-    require(not cumulative or x - least <= _TERMS_MAX)
+    need(not cumulative or x - least <= _TERMS_MAX)
     while cumulative and x > least and term > result * 1e-18:
         term *= x * (population - successes - sample + x) / ((successes - x + 1) * (sample - x + 1))
         result += term
@@ -558,7 +553,7 @@ def hypgeom_exactly(x: float, sample: float, successes: float, population: float
     "FISHER", "Fisher's transformation.", number("x", "Between -1 and 1."), example=("=ROUND(NAME(0.75),6)", 0.972955)
 )
 def fisher(x: float) -> float:
-    require(-1 < x < 1)
+    need(-1 < x < 1)
     return math.atanh(x)
 
 

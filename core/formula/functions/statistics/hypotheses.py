@@ -15,10 +15,10 @@ from core.formula.functions.statistics.distributions import (
     f_above,
     norm_s_inv,
     normal_below,
-    require,
     t_above,
     t_inv,
 )
+from core.formula.functions.toolpak import need
 from core.formula.ranges.reduce import numbers, spread
 from core.formula.values.value import DIV0, NA, NUM, Array, Failure
 
@@ -35,7 +35,7 @@ def _variance(values: list[float]) -> tuple[float, float]:
 
 def t_test(first: Array, second: Array, tails: float, kind: float) -> float:
     tails, kind = int(tails), int(kind)
-    require(tails in (1, 2), kind in (1, 2, 3))
+    need(tails in (1, 2), kind in (1, 2, 3))
     if kind == 1:
         x, y = paired(first, second)
         mean, variance = _variance((x - y).tolist())
@@ -75,7 +75,7 @@ def z_test(values: Array, x: float, sigma: Any = OMITTED) -> float:
         sigma = math.sqrt(_variance(sample)[1])
         if sigma == 0:
             raise Failure(DIV0)
-    require(sigma > 0)
+    need(sigma > 0)
     return normal_below((x - spread(sample)[0]) / (sigma / math.sqrt(len(sample))))
 
 
@@ -87,7 +87,7 @@ def chi_test(actual: Array, expected: Array) -> float:
     if not np.all(y):
         raise Failure(DIV0)
     total = float(np.sum((x - y) ** 2 / y))
-    require(total >= 0)
+    need(total >= 0)
     return chi_above(total, (rows - 1) * (columns - 1) if rows > 1 < columns else rows * columns - 1)
 
 
@@ -138,7 +138,7 @@ _CONFIDENCE = (
 
 
 def confidence_norm(alpha: float, deviation: float, size: float) -> float:
-    require(0 < alpha < 1, deviation > 0, size >= 1)
+    need(0 < alpha < 1, deviation > 0, size >= 1)
     return -norm_s_inv(alpha / 2) * deviation / math.sqrt(int(size))
 
 
@@ -154,7 +154,7 @@ for _name in ("CONFIDENCE", "CONFIDENCE.NORM"):
     examples=(("=ROUND(CONFIDENCE.T(0.05,1,50),6)", 0.284197),),
 )  # fmt: skip
 def confidence_t(alpha: float, deviation: float, size: float) -> float:
-    require(0 < alpha < 1, deviation > 0, size >= 1)
+    need(0 < alpha < 1, deviation > 0, size >= 1)
     if size < 2:
         raise Failure(DIV0)
     return -t_inv(alpha / 2, int(size) - 1) * deviation / math.sqrt(int(size))
@@ -171,6 +171,6 @@ def prob(values: Array, probabilities: Array, low: float, high: Any = OMITTED) -
     x, p = paired(values, probabilities)
     if not len(x):
         raise Failure(DIV0)
-    require(bool(np.all(p >= 0)), bool(np.all(p <= 1)), abs(float(np.sum(p)) - 1) < 1e-10)
+    need(bool(np.all(p >= 0)), bool(np.all(p <= 1)), abs(float(np.sum(p)) - 1) < 1e-10)
     within = (x == low) if high is OMITTED else (x >= low) & (x <= high)
     return float(np.sum(p[within]))
