@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from uuid import UUID
 
 from service.alerts import actions, schema, store
 from service.alerts.channel_schema import ChannelConfigurationError, InvalidChannelType
-from service.platform.access.caller_status import Window
-from service.platform.config import Settings
-from service.platform.route.api import Area, Page
+from service.platform.route.api import Area, Page, limit_by_user
 from service.platform.unit.context import Context
 from service.workbooks.schema import WorkbookNotFound
 
 area = Area("/api/v1/alerts", tag="alerts", scope="alerts")
 
 UNFIT = (InvalidChannelType, schema.InvalidConditions, ChannelConfigurationError)
-
-
-def _tests(settings: Settings, _: str, user: str) -> Sequence[Window]:
-    return [Window(f"alert-test:{user}", settings.alert_tests_per_minute, 60)]
 
 
 @area.post(
@@ -71,7 +64,12 @@ async def delete_alert(ctx: Context, alert_id: UUID) -> None:
     await actions.delete(ctx, alert_id)
 
 
-@area.post("/{alert_id}/test", errors=(schema.AlertNotFound,), event="alert.tested", windows=_tests)
+@area.post(
+    "/{alert_id}/test",
+    errors=(schema.AlertNotFound,),
+    event="alert.tested",
+    windows=limit_by_user("alert-test", lambda settings: settings.alert_tests_per_minute),
+)
 async def test_alert(ctx: Context, alert_id: UUID) -> schema.AlertTest:
     """Send a test message through each channel, and say what came of it.
 

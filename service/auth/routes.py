@@ -8,40 +8,12 @@ from service.auth import actions, me_actions, password_actions, schema, two_fact
 from service.platform.access.caller_status import Window
 from service.platform.base.problem import AddressNotAllowed, RateLimited, TenantSuspended, UnderMaintenance
 from service.platform.config import Settings
-from service.platform.route.api import Area
+from service.platform.route.api import Area, limit_by_address, limit_by_user
 from service.platform.unit.context import Context
 
 area = Area("/api/v1/auth", tag="auth", essential=True, compressed=False)
 
 FORM_BYTES = 16_384
-
-
-def _registrations(settings: Settings, address: str, _: str) -> Sequence[Window]:
-    return [Window(f"register:{address}", settings.register_per_hour, 3600)]
-
-
-def _logins(settings: Settings, address: str, _: str) -> Sequence[Window]:
-    return [Window(f"login:{address}", settings.login_per_minute, 60)]
-
-
-def _acceptances(settings: Settings, address: str, _: str) -> Sequence[Window]:
-    return [Window(f"accept:{address}", settings.login_per_minute, 60)]
-
-
-def _logouts(settings: Settings, _: str, user: str) -> Sequence[Window]:
-    return [Window(f"logout:{user}", settings.logout_per_minute, 60)]
-
-
-def _forgotten(settings: Settings, address: str, _: str) -> Sequence[Window]:
-    return [Window(f"forgot:{address}", settings.login_per_minute, 60)]
-
-
-def _resets(settings: Settings, address: str, _: str) -> Sequence[Window]:
-    return [Window(f"reset:{address}", settings.login_per_minute, 60)]
-
-
-def _password_changes(settings: Settings, _: str, user: str) -> Sequence[Window]:
-    return [Window(f"password:{user}", settings.password_changes_per_hour, 3600)]
 
 
 def _codes(settings: Settings, _: str, user: str) -> Sequence[Window]:
@@ -54,7 +26,7 @@ def _codes(settings: Settings, _: str, user: str) -> Sequence[Window]:
     status=201,
     errors=(schema.EmailTaken, schema.RegistrationClosed),
     event="user.registered",
-    windows=_registrations,
+    windows=limit_by_address("register", lambda settings: settings.register_per_hour, 3600),
     flag="registration",
     heavy=True,
     browser=True,
@@ -78,7 +50,7 @@ async def register(ctx: Context, body: schema.Registration) -> schema.TokenRespo
         UnderMaintenance,
     ),
     event="user.logged_in",
-    windows=_logins,
+    windows=limit_by_address("login", lambda settings: settings.login_per_minute),
     body_bytes=lambda _: FORM_BYTES,
     in_maintenance=True,
     heavy=True,
@@ -131,7 +103,13 @@ async def get_auth_options(ctx: Context) -> schema.AuthOptions:
 
 
 @area.post(
-    "/logout", access="user", event="user.logged_out", windows=_logouts, enrolling=True, browser=True, summary="Log out"
+    "/logout",
+    access="user",
+    event="user.logged_out",
+    windows=limit_by_user("logout", lambda settings: settings.logout_per_minute),
+    enrolling=True,
+    browser=True,
+    summary="Log out",
 )
 async def logout(ctx: Context) -> None:
     """End the session that the access token belongs to."""
@@ -149,7 +127,7 @@ async def revoke_all_tokens(ctx: Context) -> None:
     access="public",
     errors=(schema.InvalidInvitation, TenantSuspended, AddressNotAllowed),
     event="user.joined",
-    windows=_acceptances,
+    windows=limit_by_address("accept", lambda settings: settings.login_per_minute),
     heavy=True,
     browser=True,
 )
@@ -163,7 +141,7 @@ async def accept_invitation(ctx: Context, body: schema.Acceptance) -> schema.Tok
     access="user",
     errors=(schema.IncorrectPassword,),
     event="user.password_changed",
-    windows=_password_changes,
+    windows=limit_by_user("password", lambda settings: settings.password_changes_per_hour, 3600),
     heavy=True,
     browser=True,
 )
@@ -175,7 +153,13 @@ async def change_password(ctx: Context, body: schema.PasswordChange) -> None:
     await password_actions.change(ctx, body)
 
 
-@area.post("/password/forgot", access="public", status=202, windows=_forgotten, summary="Request password reset")
+@area.post(
+    "/password/forgot",
+    access="public",
+    status=202,
+    windows=limit_by_address("forgot", lambda settings: settings.login_per_minute),
+    summary="Request password reset",
+)
 async def forgot_password(ctx: Context, body: schema.PasswordForgotten) -> schema.ResetAccepted:
     """Send a letter with a way to choose a new password.
 
@@ -189,7 +173,7 @@ async def forgot_password(ctx: Context, body: schema.PasswordForgotten) -> schem
     access="public",
     errors=(schema.InvalidResetToken, AddressNotAllowed),
     event="user.password_reset",
-    windows=_resets,
+    windows=limit_by_address("reset", lambda settings: settings.login_per_minute),
     heavy=True,
 )
 async def reset_password(ctx: Context, body: schema.PasswordReset) -> None:

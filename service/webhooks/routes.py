@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from uuid import UUID
 
-from service.platform.access.caller_status import Window
-from service.platform.config import Settings
-from service.platform.route.api import Area, Page, PageQuery
+from service.platform.route.api import Area, Page, PageQuery, limit_by_user
 from service.platform.unit.context import Context
 from service.webhooks import actions, schema, store
 
@@ -15,10 +12,7 @@ area = Area("/api/v1/webhooks", tag="webhooks")
 
 ADMIN = "role:admin"
 REPLAY = "/{webhook_id}/deliveries/{delivery_id}/replay"
-
-
-def _sendings(settings: Settings, _: str, user: str) -> Sequence[Window]:
-    return [Window(f"webhook:{user}", settings.webhook_tests_per_minute, 60)]
+SENDING_LIMIT = limit_by_user("webhook", lambda settings: settings.webhook_tests_per_minute)
 
 
 @area.get(access=ADMIN)
@@ -70,7 +64,7 @@ async def list_deliveries(ctx: Context, webhook_id: UUID, query: schema.Delivery
 
 
 @area.post(
-    "/{webhook_id}/test", access=ADMIN, errors=(schema.WebhookNotFound,), event="webhook.tested", windows=_sendings
+    "/{webhook_id}/test", access=ADMIN, errors=(schema.WebhookNotFound,), event="webhook.tested", windows=SENDING_LIMIT
 )
 async def test_webhook(ctx: Context, webhook_id: UUID) -> schema.Delivery:
     """Send a test event (`webhook.test`) once, even to a disabled webhook.
@@ -94,7 +88,7 @@ async def rotate_webhook_secret(ctx: Context, webhook_id: UUID, body: schema.Sec
     access=ADMIN,
     errors=(schema.WebhookNotFound, schema.DeliveryNotFound, schema.WebhookDisabled),
     event="webhook.replayed",
-    windows=_sendings,
+    windows=SENDING_LIMIT,
 )
 async def replay_delivery(ctx: Context, webhook_id: UUID, delivery_id: UUID) -> schema.Delivery:
     """Send a message again, behind what waits.

@@ -181,6 +181,16 @@ Metered = tuple[Callable[[Settings], Meter], type[RateLimited]]
 """What a call uses of the tenant's month, from the settings, and the refusal once that is used up."""
 
 
+def limit_by_address(kind: str, most: Callable[[Settings], int], seconds: int = 60) -> Windows:
+    """Return a limit of the calls from one address."""
+    return lambda settings, address, _: [Window(f"{kind}:{address}", most(settings), seconds)]
+
+
+def limit_by_user(kind: str, most: Callable[[Settings], int], seconds: int = 60) -> Windows:
+    """Return a limit of the calls of one user."""
+    return lambda settings, _, user: [Window(f"{kind}:{user}", most(settings), seconds)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
     """One endpoint: its row and its handler's signature."""

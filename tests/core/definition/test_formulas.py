@@ -13,7 +13,6 @@ from core.definition.formulas import (
     FormulaFault,
     Logic,
     atoms_of,
-    column_of,
     fields_of,
     names_of,
     share_of,
@@ -113,10 +112,6 @@ def test_a_stranger_is_neither_a_loans_field_nor_a_mappings_own() -> None:
     share = share_of('=AND(prize<80,Desk_Rating="A",price>1,x1>2)')
     assert strangers_of(share, ["DESK_RATING"]) == ["prize", "x1"]
     assert strangers_of(share, ["desk_rating", "X1", "prize"]) == []
-
-
-def test_columns_have_letters() -> None:
-    assert [column_of(at) for at in (0, 25, 26, 51, 52, 701, 702)] == ["A", "Z", "AA", "AZ", "BA", "ZZ", "AAA"]
 
 
 def test_what_a_measure_looks_among_is_a_word_or_a_formula() -> None:
