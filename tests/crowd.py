@@ -49,10 +49,7 @@ class Order:
 
 @contextmanager
 def crowd(url: str, headers: dict[str, str], threads: int, requests: Sequence[Request]) -> Iterator[Counter[str]]:
-    """Requests go on within.
-
-    Afterwards there is how many answers of each status came.
-    """
+    """Requests go on within. Afterwards there is how many answers of each status came."""
     order = Order(int(url.rpartition(":")[2]), headers, threads, list(requests))
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.crowd"],

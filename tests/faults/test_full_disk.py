@@ -130,10 +130,7 @@ def test_files_find_no_room(service: Service, owner: Member, ballast: Ballast) -
 
 
 def full(service: Service) -> set[str]:
-    """What has no room, as `/health/ready` names it.
-
-    503 then, and nothing of folders.
-    """
+    """What has no room, as `/health/ready` names it. 503 then, and nothing of folders."""
     answer = httpx.get(service.url + "/health/ready", timeout=10)
     check = answer.json()["checks"]["storage"]
     assert (answer.status_code == 503) == (answer.json()["status"] == "not_ready") == (check["status"] == "error")

@@ -90,10 +90,7 @@ def _stacked(blocks: list[Block], gap: int) -> Block:
 
 
 def _component_pages(rng: Random, style: Style, deal: Deal, words: dict[str, str]) -> list[tuple[str, Block]]:
-    """The parts of both numerators.
-
-    On a page each, below each other, or side by side.
-    """
+    """The parts of both numerators. On a page each, below each other, or side by side."""
     par, interest = par_page(rng, style, deal, words), interest_page(rng, style, deal)
     match rng.randrange(3):
         case 0:

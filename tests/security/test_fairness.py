@@ -132,10 +132,7 @@ def seconds(ask: Callable[[], httpx.Response], times: int) -> float:
 
 @contextmanager
 def attack(member: Member, times: int, path: str, **request: object) -> Iterator[list[Future[int]]]:
-    """So many of a tenant's requests at once.
-
-    The other's begin when these have begun.
-    """
+    """So many of a tenant's requests at once. The other's begin when these have begun."""
 
     def send() -> int:
         with httpx.Client(base_url=member.http.base_url, headers=member.http.headers, timeout=120) as client:

@@ -1,7 +1,4 @@
-"""The catalogue, written out a second time.
-
-Ids, order, types, limits, categories.
-"""
+"""The catalogue, written out a second time. Ids, order, types, limits, categories."""
 
 from __future__ import annotations
 

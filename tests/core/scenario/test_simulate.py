@@ -1,7 +1,4 @@
-"""Tests before and after trades.
-
-The worked example, what counts and what is told.
-"""
+"""Tests before and after trades. The worked example, what counts and what is told."""
 
 from __future__ import annotations
 

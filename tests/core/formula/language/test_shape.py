@@ -24,10 +24,7 @@ def codes_of(*cells: tuple[str, int, int]) -> list[int]:
 
 
 def reading(text: str, row: int, column: int) -> str:
-    """The tree of a text, or its own words where it is no formula.
-
-    Names without case.
-    """
+    """The tree of a text, or its own words where it is no formula. Names without case."""
     try:
         return text_of(parse(text, row, column)).upper()
     except SyntaxFault:

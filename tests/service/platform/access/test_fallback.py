@@ -1,7 +1,4 @@
-"""The gate without Redis.
-
-It serves, limits, and trusts nothing that it remembers.
-"""
+"""The gate without Redis. It serves, limits, and trusts nothing that it remembers."""
 
 from __future__ import annotations
 
