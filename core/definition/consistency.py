@@ -10,21 +10,9 @@ from typing import Final
 
 from core.definition.checks import check_amounts, check_excess, check_fees, limits_read
 from core.definition.definition import DealTest, Definition, Matrix
-from core.definition.formulas import (
-    ATOMS_OF_DEFINITION_MAX,
-    FormulaFault,
-    atoms_of,
-    names_of,
-    share_of,
-)
+from core.definition.formulas import ATOMS_OF_DEFINITION_MAX, FormulaFault, atoms_of, names_of, share_of
 from core.definition.keys import Faults
-from core.definition.terms import (
-    AMONG,
-    MEASURES,
-    PARAMETERS,
-    SUITE_TESTS,
-    TOTALS,
-)
+from core.definition.terms import AMONG, MEASURES, PARAMETERS, SUITE_TESTS, TOTALS
 
 CIRCLE_SHOWN: Final = 10
 """Tests of a circle that a fault names."""

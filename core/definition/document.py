@@ -16,17 +16,9 @@ from typing import Any, Final
 
 from core.definition.consistency import cross_faults, loan_formulas
 from core.definition.definition import Definition
-from core.definition.formulas import (
-    FormulaFault,
-    share_of,
-    strangers_of,
-    unknown_names,
-)
+from core.definition.formulas import FormulaFault, share_of, strangers_of, unknown_names
 from core.definition.keys import FAULTS_MAX, ChoiceKey, Faults, read_table, write_table
-from core.definition.terms import (
-    LOAN_FIELDS,
-    READY_NAMES,
-)
+from core.definition.terms import LOAN_FIELDS, READY_NAMES
 from core.words import suggestion
 
 TEXT_MAX: Final = 1_000_000

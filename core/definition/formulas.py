@@ -17,21 +17,8 @@ from typing import Any, Final, Literal, NamedTuple
 
 from core.definition.terms import FORMULA_MAX, LOAN_FIELDS, LOAN_FLAGS, LOAN_MADE, LOAN_NUMBERS, LOAN_TEXTS
 from core.formula.columns import Plan, plan
-from core.formula.language import (
-    ArrayLiteral,
-    Binary,
-    Call,
-    Cell,
-    Empty,
-    FormulaError,
-    Name,
-    Node,
-    Unary,
-    parse,
-)
-from core.formula.language import (
-    Literal as Constant,
-)
+from core.formula.language import ArrayLiteral, Binary, Call, Cell, Empty, FormulaError, Name, Node, Unary, parse
+from core.formula.language import Literal as Constant
 from core.formula.machine import CompiledTree, compile  # noqa: A004 - it compiles
 from core.grid.address import column_name
 from core.remembered import remembered

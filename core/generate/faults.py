@@ -9,16 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.generate.book import LoanBook, draw_days_in_default, draw_prices, round_par
-from core.generate.tables import (
-    AS_OF,
-    HOME,
-    INDUSTRIES,
-    RANK_B1,
-    RANK_B3,
-    RANK_CA,
-    RANK_CAA1,
-    RANK_CAA2,
-)
+from core.generate.tables import AS_OF, HOME, INDUSTRIES, RANK_B1, RANK_B3, RANK_CA, RANK_CAA1, RANK_CAA2
 from core.portfolio.model.ratings import DEFAULTED, FACTOR
 
 _OBLIGOR_SHARE: Final = 0.03

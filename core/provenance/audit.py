@@ -22,16 +22,7 @@ from core.files.parts import BUILT_IN_FORMATS, is_date_format, parse_rich_errors
 from core.grid.address import cell_name, column_name, parse_range
 from core.provenance._strict import CALCULATED, FAULTS, Cells, Strings
 from core.provenance.finding import Change, Findings
-from core.provenance.grammar import (
-    DY_DESCENT,
-    METADATA,
-    SHEET,
-    STRINGS_ROOT,
-    STYLES,
-    TABLE,
-    check_part,
-    is_true,
-)
+from core.provenance.grammar import DY_DESCENT, METADATA, SHEET, STRINGS_ROOT, STYLES, TABLE, check_part, is_true
 from core.provenance.package import Package, SheetPart, check_package
 from core.provenance.shown import display_form
 

@@ -20,15 +20,7 @@ from core.portfolio.model.ratings import RATING_FIELDS, SCALE_A, SCALE_B
 from core.reconciliation.compare import Discrepancies
 from core.reconciliation.loans import ComparedLoans
 from core.reconciliation.match import LoanPairs, Rows
-from core.reconciliation.rules import (
-    FIELDS,
-    ISSUE_TYPES,
-    SEVERITIES,
-    Category,
-    IdentifierType,
-    IssueType,
-    Severity,
-)
+from core.reconciliation.rules import FIELDS, ISSUE_TYPES, SEVERITIES, Category, IdentifierType, IssueType, Severity
 from core.reconciliation.side import Side
 from core.reconciliation.written import date_text, number_text
 from core.words import counted

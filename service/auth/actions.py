@@ -10,14 +10,7 @@ from msgspec.structs import replace
 
 from service.auth import schema, store, two_factor_actions
 from service.auth.shared import create_tenant_with_slug
-from service.auth.token_actions import (
-    clear_cookie,
-    grant_of,
-    is_repeated,
-    set_cookie,
-    token_of,
-    token_response,
-)
+from service.auth.token_actions import clear_cookie, grant_of, is_repeated, set_cookie, token_of, token_response
 from service.platform.access.caller_status import TenantRecord, Window
 from service.platform.access.cookies import wants_cookie
 from service.platform.access.switches import may_operate

@@ -18,16 +18,7 @@ from core.files.errors import FileRefused, ParseFailed
 from core.files.isolate import parse_isolated, read_isolated
 from core.files.pdf.limits import PAGE_CHARACTERS_MAX, PAGES_MAX
 from tests.forked_child import BAD, pool, read_in_fork
-from tests.hostile_pdfs import (
-    EITHER,
-    FILES,
-    READ,
-    forms,
-    full_page,
-    has_table,
-    one_page_often,
-    pages_doubled,
-)
+from tests.hostile_pdfs import EITHER, FILES, READ, forms, full_page, has_table, one_page_often, pages_doubled
 from tests.raw_pdf import TABLE, document
 
 MEMORY_BYTES = 1536 * 1024**2

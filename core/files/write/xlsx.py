@@ -19,12 +19,7 @@ from zipfile import ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from core.files.limits import (
-    CELL_CHARACTERS_MAX,
-    FORMAT_CHARACTERS_MAX,
-    MARKED_CELLS_MAX,
-    RANGES_MAX,
-)
+from core.files.limits import CELL_CHARACTERS_MAX, FORMAT_CHARACTERS_MAX, MARKED_CELLS_MAX, RANGES_MAX
 from core.files.parts import is_date_format
 from core.files.write import _xlsx as kernel
 from core.files.write.deflated import part, zip_writer

@@ -11,15 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-from core.formula.values.formats import (
-    BadFormat,
-    Section,
-    choose_section,
-    fraction_of,
-    layout_of,
-    mantissa_of,
-    parse,
-)
+from core.formula.values.formats import BadFormat, Section, choose_section, fraction_of, layout_of, mantissa_of, parse
 from core.formula.values.formats import fixed as fixed_digits
 
 

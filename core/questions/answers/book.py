@@ -22,16 +22,7 @@ from core.portfolio import Portfolio
 from core.portfolio.model.facts import AGENCY_NAMES
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.portfolio import Amortization, Names, without_figures_of_loans
-from core.portfolio.model.ratings import (
-    AGENCY_OF,
-    CCC,
-    DEFAULTED,
-    MASKED,
-    SCALE_A,
-    SCALE_B,
-    UNBUCKETED,
-    watch,
-)
+from core.portfolio.model.ratings import AGENCY_OF, CCC, DEFAULTED, MASKED, SCALE_A, SCALE_B, UNBUCKETED, watch
 from core.questions.query import Condition
 from core.questions.vocabulary import NAME_COLUMNS, QUANTITIES, RATING_AGENCIES, RATINGS
 

@@ -17,14 +17,7 @@ from core.questions.answer import ROWS_SHOWN
 from core.questions.answers.book import RATING_COLUMNS, LoanSet, Unavailable
 from core.questions.answers.quantities import flat
 from core.questions.answers.statement import SUM_OF_PAR, Basis, Rows, Statement, loans_of, unit_apart, yes_no
-from core.questions.answers.tests import (
-    Tests,
-    of_category,
-    relative_cushion,
-    resolve,
-    results_of,
-    unit_of_test,
-)
+from core.questions.answers.tests import Tests, of_category, relative_cushion, resolve, results_of, unit_of_test
 from core.questions.query import Action, Condition, Query
 from core.questions.vocabulary import NAME_COLUMNS
 from core.questions.wording import condition_words, conditions_words, shown

@@ -33,14 +33,7 @@ from service.platform.events.entry import event_entry
 from service.platform.events.stream import event_of, publish
 from service.platform.http.admission import admit, admit_again, expected_caller
 from service.platform.http.binding import Binding
-from service.platform.http.compression import (
-    LEAST_BYTES,
-    VARY,
-    gzip_bytes,
-    gzip_chunks,
-    is_compressible,
-    takes_gzip,
-)
+from service.platform.http.compression import LEAST_BYTES, VARY, gzip_bytes, gzip_chunks, is_compressible, takes_gzip
 from service.platform.http.idempotency import IdempotencyClaim, claim_of
 from service.platform.http.intake import Intake, Receive, Scope, Send
 from service.platform.http.waiting import read_and_wait

@@ -9,18 +9,7 @@ import re
 from xml.etree import ElementTree
 
 from core.frames.figures import figure_shown
-from core.frames.notebook import (
-    FIRST,
-    LAST,
-    FigureText,
-    bar,
-    card,
-    left_out,
-    number_shown,
-    places,
-    table,
-    verdict,
-)
+from core.frames.notebook import FIRST, LAST, FigureText, bar, card, left_out, number_shown, places, table, verdict
 from tests.rows import every
 
 HOSTILE = [

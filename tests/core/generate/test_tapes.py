@@ -15,15 +15,7 @@ import stdnum.cusip
 import stdnum.isin
 
 from core.files.read import read
-from core.generate import (
-    EDITS_MAX,
-    MESSY,
-    TRUSTEE_TAPES,
-    GeneratedTape,
-    GenerateError,
-    generate,
-    generate_tape,
-)
+from core.generate import EDITS_MAX, MESSY, TRUSTEE_TAPES, GeneratedTape, GenerateError, generate, generate_tape
 from core.generate.edits import EDITS
 from core.generate.trustees import PAGE_LINES
 from core.portfolio import Portfolio

@@ -7,15 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.grid.places import (
-    cell_place,
-    column_part,
-    first_place,
-    range_place,
-    row_place,
-    sheet_part,
-    without_pages,
-)
+from core.grid.places import cell_place, column_part, first_place, range_place, row_place, sheet_part, without_pages
 from core.grid.sheet import Sheet
 from tests.core.portfolio.conftest import sheet_from_rows
 

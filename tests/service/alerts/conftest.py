@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.conftest import Member
-from tests.service.compliance.conftest import (  # noqa: F401 - fixtures
-    contradicted_file,
-    g1_file,
-    own_g1,
-    write_book,
-)
+from tests.service.compliance.conftest import contradicted_file, g1_file, own_g1, write_book  # noqa: F401 - fixtures
 from tests.service.platform.conftest import alone, apart, clean  # noqa: F401 - fixtures
 
 URL = "/api/v1/alerts"

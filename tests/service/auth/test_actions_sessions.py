@@ -16,18 +16,7 @@ import pytest
 import redis
 
 from tests.conftest import PASSWORD, Member, Stack, early_in, member, register, wait_until
-from tests.service.auth.conftest import (
-    AUTH,
-    as_user,
-    audited,
-    configure,
-    drained,
-    faults,
-    login,
-    me,
-    refresh,
-    refused,
-)
+from tests.service.auth.conftest import AUTH, as_user, audited, configure, drained, faults, login, me, refresh, refused
 
 
 def registration(**changed: Any) -> dict[str, Any]:

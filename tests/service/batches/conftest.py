@@ -12,15 +12,7 @@ import httpx
 import pytest
 
 from tests.conftest import Member, wait_until
-from tests.service.compliance.conftest import (  # noqa: F401 - fixtures
-    G1_DEAL,
-    G1_LOANS,
-    G1_NOTES,
-    HEADER,
-    WriteBook,
-    g1_file,
-    write_book,
-)
+from tests.service.compliance.conftest import G1_DEAL, G1_LOANS, G1_NOTES, HEADER, WriteBook, g1_file, write_book  # noqa: F401 - fixtures
 
 URL = "/api/v1/batches"
 RUN = "/api/v1/compliance/run"

@@ -7,14 +7,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Member
-from tests.service.compliance.conftest import (  # noqa: F401 - fixtures
-    G1_LOANS,
-    G1_NOTES,
-    HEADER,
-    g1_file,
-    own_g1,
-    write_book,
-)
+from tests.service.compliance.conftest import G1_LOANS, G1_NOTES, HEADER, g1_file, own_g1, write_book  # noqa: F401 - fixtures
 
 URL = "/api/v1/insights"
 

@@ -14,14 +14,7 @@ from tests.conftest import Member, Stack, register
 from tests.model_server import INVENTED, honest, model_server
 from tests.service.deals.conftest import added
 from tests.service.deals.conftest import create_deal as deal_made
-from tests.service.insights.conftest import (
-    G1_LOANS,
-    G1_NOTES,
-    HEADER,
-    asked,
-    generated,
-    nominated,
-)
+from tests.service.insights.conftest import G1_LOANS, G1_NOTES, HEADER, asked, generated, nominated
 from tests.service.reconciliation.conftest import FOUND, Pair
 from tests.service.reconciliation.conftest import files as files
 from tests.service.reconciliation.conftest import pair as pair

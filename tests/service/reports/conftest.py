@@ -8,13 +8,7 @@ from typing import Any
 import openpyxl
 
 from tests.conftest import Member, wait_until
-from tests.service.compliance.conftest import (  # noqa: F401 - fixtures
-    contradicted_file,
-    g1,
-    g1_file,
-    own_g1,
-    write_book,
-)
+from tests.service.compliance.conftest import contradicted_file, g1, g1_file, own_g1, write_book  # noqa: F401 - fixtures
 from tests.service.reconciliation.conftest import files, pair, shared_pair  # noqa: F401 - fixtures
 
 URL = "/api/v1/reports"

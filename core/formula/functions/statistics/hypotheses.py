@@ -10,14 +10,7 @@ import numpy as np
 from core.formula.functions.catalogue import OMITTED, function
 from core.formula.functions.describe import array, cells, number
 from core.formula.functions.mathematics.math import paired, some_pairs
-from core.formula.functions.statistics.distributions import (
-    chi_above,
-    f_above,
-    norm_s_inv,
-    normal_below,
-    t_above,
-    t_inv,
-)
+from core.formula.functions.statistics.distributions import chi_above, f_above, norm_s_inv, normal_below, t_above, t_inv
 from core.formula.functions.toolpak import need
 from core.formula.ranges.reduce import numbers, spread
 from core.formula.values.value import DIV0, NA, NUM, Array, Failure
