@@ -308,7 +308,7 @@ _TAKEN: Final = "the figure that the definition names is taken"
 # ---- what tests and figures are about ------------------------------------------------------------------------------
 
 
-def said_of(test: DealTest) -> dict[str, Any]:
+def terms_of_test(test: DealTest) -> dict[str, Any]:
     """Return what a definition's test measures, in the words of its document."""
     words = ("measure", "share", "value", *PARAMETERS)
     every = {name: getattr(test, "class_" if name == "class" else name) for name in words}
@@ -331,17 +331,17 @@ def _key_of_test(test_id: str, own: Mapping[str, DealTest], terms: Terms) -> _Ke
     if (own_test := own.get(test_id)) is not None:
         # A ready-made definition has the reinvestment test as the ratio of the junior class.
         is_ready_made = test_id == REINVESTMENT and own_test.measure == "oc"
-        return _key_of({"measure": "reinvestment_oc"} if is_ready_made else said_of(own_test))
+        return _key_of({"measure": "reinvestment_oc"} if is_ready_made else terms_of_test(own_test))
     return None if test_id in WITHOUT_TWIN else _key_of_suite(test_id)
 
 
 @lru_cache(maxsize=128)
 def _key_of_suite(test_id: str) -> _Key | None:
-    terms = suite_said(test_id)
+    terms = suite_terms(test_id)
     return None if terms is None else _key_of(terms)
 
 
-def suite_said(test_id: str) -> dict[str, Any] | None:
+def suite_terms(test_id: str) -> dict[str, Any] | None:
     """Return what a test of the suites measures, in the words of a definition's document."""
     if test_id not in SUITE_TESTS:
         return None

@@ -225,7 +225,7 @@ class ResultMaker:
 _Kind = Literal["oc", "ic"]
 
 
-_Held = dict[int, tuple[ResolvedThreshold, int | None]]
+_Limits = dict[int, tuple[ResolvedThreshold, int | None]]
 """Limit and decimals by a class's place among the tested ones."""
 
 
@@ -236,7 +236,7 @@ class _JudgedClasses:
         self._pool = pool
         self._limits = limits
         self._resolved = resolved  # by the test's identity: a definition's test may have the id of one of the suites
-        self._usual: dict[_Kind, tuple[_Held, list[dict[str, Any]]]] = {}
+        self._usual: dict[_Kind, tuple[_Limits, list[dict[str, Any]]]] = {}
 
     def of(self, test: Test, limit: ResolvedThreshold) -> list[dict[str, Any]]:
         """Judged by this test the class that it looks at, by the suites' other tests of the kind theirs, by the file's
@@ -248,7 +248,7 @@ class _JudgedClasses:
         kind: _Kind = "ic" if role.endswith("_ic") else "oc"
         last = len(structure.oc if kind == "oc" else structure.ic) - 1
         if kind not in self._usual:
-            usual: _Held = {}
+            usual: _Limits = {}
             for class_test in _CLASS_TESTS[kind]:
                 with suppress(Unmeasurable):  # taken out of runs, it holds its class to nothing
                     resolved = self._resolved.get(id(class_test)) or resolve(class_test, self._pool, self._limits)
@@ -263,7 +263,7 @@ class _JudgedClasses:
             return rows
         return [*rows[:place], *self._rows(kind, {place: own}, [place]), *rows[place + 1 :]]
 
-    def _rows(self, kind: _Kind, limits: _Held, places: Iterable[int] | None = None) -> list[dict[str, Any]]:
+    def _rows(self, kind: _Kind, limits: _Limits, places: Iterable[int] | None = None) -> list[dict[str, Any]]:
         return self._pool.classes(
             kind,
             {

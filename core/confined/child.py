@@ -32,7 +32,7 @@ _ON_LINUX: Final = sys.platform == "linux"
 _CPU_GRACE_SECONDS: Final = 5
 """Between the two limits of processor time: at the lower one the kernel tells the child by a signal of its own
 (SIGXCPU), at the upper one it kills, which would look as if somebody else had."""
-_STEPS_TOLD: Final = 8
+_STEPS_SHOWN: Final = 8
 """Of the calls that led to a fault."""
 _PR_SET_PDEATHSIG: Final = 1
 """The option of Linux' prctl that asks for a signal at the parent's death, as <linux/prctl.h> numbers it."""
@@ -147,7 +147,7 @@ def place_of(fault: Exception) -> str:
     """
     import traceback  # a crash alone needs it
 
-    steps = traceback.extract_tb(fault.__traceback__)[: -_STEPS_TOLD - 1 : -1]
+    steps = traceback.extract_tb(fault.__traceback__)[: -_STEPS_SHOWN - 1 : -1]
     return " < ".join(
         [type(fault).__name__, *(f"{Path(step.filename).name}:{step.lineno} {step.name}" for step in steps)]
     )

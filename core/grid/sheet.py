@@ -281,9 +281,9 @@ class Workbook(BookFacts):
         return isinstance(name, str) and any(sheet.name.casefold() == name.casefold() for sheet in self.sheets)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({counted(len(self.sheets), 'sheet')}, {self._formulas_told()})"
+        return f"{type(self).__name__}({counted(len(self.sheets), 'sheet')}, {self._formula_counts()})"
 
-    def _formulas_told(self) -> str:
+    def _formula_counts(self) -> str:
         return counted(sum(len(sheet.formulas) for sheet in self.sheets), "formula")
 
     def _repr_html_(self) -> str:

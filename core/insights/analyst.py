@@ -72,10 +72,10 @@ def analyse(
         for at, study in enumerate(studies)
         if study is not None
         for finder in (FINDERS if _has_par(study) else WITHOUT_PAR)
-        for finding in _said_by(finder, study)
+        for finding in _findings_of(finder, study)
     ]
     if len(known) > 1:
-        findings += [(-1, finding) for finding in _said_by(between, known)]
+        findings += [(-1, finding) for finding in _findings_of(between, known)]
     shown = ranked(findings, VIEWS[stakeholder], angle, most)
     insights = [_empty(subject) for subject, study in zip(subjects, studies, strict=True) if study is None]
     for at, finding in shown:
@@ -94,7 +94,7 @@ def _label(insight: Insight, labels: Mapping[str, str]) -> Insight:
 Looked = TypeVar("Looked")
 
 
-def _said_by(finder: Callable[[Looked], Iterable[StudyFinding]], looked_at: Looked) -> Iterator[StudyFinding]:
+def _findings_of(finder: Callable[[Looked], Iterable[StudyFinding]], looked_at: Looked) -> Iterator[StudyFinding]:
     checkpoint()
     with suppress(NotKnown):
         yield from finder(looked_at)

@@ -106,8 +106,8 @@ def verdict(study: Study) -> Iterator[StudyFinding]:
     else:
         headline = "Every test with a figure passes ({all})"
         headline += ", {warning} of them in the warning band" if warns else ", and none is in its warning band"
-    told_of = "Close to the limit:" if doubtful and not fails else "Namely"
-    headline += ". " + (f"{told_of} {'; '.join(named)}. " if named else "")
+    lead = "Close to the limit:" if doubtful and not fails else "Namely"
+    headline += ". " + (f"{lead} {'; '.join(named)}. " if named else "")
     if doubtful:
         each = [
             f"{_name(draft, f'_doubt_{at}', item)}, {_STATUS_HERE[status_here(item)]} by our figures"

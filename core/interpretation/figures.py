@@ -20,7 +20,7 @@ from core.compliance.matching import (
     Terms,
     UnmatchedFigure,
     pair_figures,
-    suite_said,
+    suite_terms,
     terms_of,
     with_counted_decimals,
 )
@@ -135,7 +135,7 @@ def _new_id(terms: Mapping[str, Any], taken: set[str], at: int) -> str:
     else:
         is_moodys = terms.get("agency") == "a" and terms.get("measure") in ("warf", "warr")
         plain = {name: value for name, value in terms.items() if name != "agency" or not is_moodys}
-        usual = next((test_id for test_id in SUITE_TESTS if suite_said(test_id) == plain), "")
+        usual = next((test_id for test_id in SUITE_TESTS if suite_terms(test_id) == plain), "")
     return f"published_{at + 1}" if not usual or usual in taken else usual
 
 

@@ -233,9 +233,9 @@ class Book(Workbook):
 
     def __repr__(self) -> str:
         named = [] if self._origin is None else [value_shown(self._origin.path.name)]
-        return f"Book({', '.join([*named, counted(len(self._original.sheets), 'sheet'), self._formulas_told()])})"
+        return f"Book({', '.join([*named, counted(len(self._original.sheets), 'sheet'), self._formula_counts()])})"
 
-    def _formulas_told(self) -> str:
+    def _formula_counts(self) -> str:
         if self._current is None and self._engine is not None and self._engine.formulas_changed:
             return "formulas edited"  # they are counted when the sheets are asked for
         sheets = self._original.sheets if self._current is None else self._current

@@ -29,8 +29,8 @@ LATER_SECONDS: Final = 0.5
 AGAIN_SECONDS: Final = 0.5
 """Somewhere in compiled code an exception may be lost; the next one is not."""
 
-CYCLES_TOLD: Final = 10
-CYCLE_CELLS_TOLD: Final = 10
+CYCLES_MAX: Final = 10
+CYCLE_CELLS_MAX: Final = 10
 
 
 def parse(order: ParseOrder, folder: Path) -> ParseAnswer:
@@ -112,10 +112,10 @@ def recalculate(order: RecalculateOrder, folder: Path) -> RecalculateAnswer:
         manifest=manifest.to_json(),
         cell_count=result.cell_count,
         unsupported=tuple(sorted(result.unsupported)),
-        cycles=tuple(cycle[:CYCLE_CELLS_TOLD] for cycle in result.cycles[:CYCLES_TOLD]),
+        cycles=tuple(cycle[:CYCLE_CELLS_MAX] for cycle in result.cycles[:CYCLES_MAX]),
         cycle_count=len(result.cycles),
         iterations=result.iterations,
-        unconverged=result.unconverged[:CYCLE_CELLS_TOLD],
+        unconverged=result.unconverged[:CYCLE_CELLS_MAX],
         unconverged_count=len(result.unconverged),
         fault_count=sum(len(fault.cells) for fault in result.faults),
         locale=result.locale,

@@ -20,11 +20,11 @@ from core.words import counted, first_of
 
 LOANS_FILE: Final = "loans.safetensors"
 """The loans of a tape in the folder where they are stored: a sheet of `core.portfolio.assemble.stored`."""
-HEADERS_TOLD: Final = 30
+HEADERS_SHOWN: Final = 30
 """Columns that a message names."""
 HEADER_CHARACTERS: Final = 60
 """Of each."""
-SHEETS_TOLD: Final = 3
+SHEETS_SHOWN: Final = 3
 """Sheets without a header that a message describes."""
 
 COMPARED: Final = frozenset(
@@ -87,7 +87,7 @@ def warnings_of(loans: Portfolio) -> list[DataWarning]:
 
 def _no_header(book: Workbook, mapping: Mapping) -> str:
     sentences = []
-    for sheet in book.sheets[:SHEETS_TOLD]:
+    for sheet in book.sheets[:SHEETS_SHOWN]:
         columns = _columns(sheet, mapping)
         if columns:
             sentences.append(f"sheet {_quote(sheet.name)} has the columns {_list(columns)}")
@@ -121,7 +121,7 @@ def _nothing_usable(holdings: LocatedTable, notes: Notes) -> str:
 
 
 def _list(headers: list[str]) -> str:
-    return first_of([text for text in headers if text.strip()], HEADERS_TOLD, _quote) or "without names"
+    return first_of([text for text in headers if text.strip()], HEADERS_SHOWN, _quote) or "without names"
 
 
 def _quote(text: str) -> str:

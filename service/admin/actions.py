@@ -127,18 +127,21 @@ async def delete_tenant(ctx: Context) -> None:
     ctx.set_subject("tenant", row.id, row.name)
 
 
-def chosen(settings: Settings, patch: schema.SettingsPatch, held_mb: int | None = None) -> dict[str, Any]:
+def chosen(settings: Settings, patch: schema.SettingsPatch, own_mb: int | None = None) -> dict[str, Any]:
     """Return the settings of a tenant that are given.
 
     Args:
         settings: the deployment's.
-        held_mb: the size of a workbook that the tenant has set already, which may be sent back.
+        own_mb: the size of a workbook that the tenant has set already, which may be sent back.
 
     Raises:
         ValidationFailed: a workbook would be larger than the deployment takes.
     """
     most_mb = settings.max_upload_mb
-    if patch.max_workbook_size_mb is not UNSET and patch.max_workbook_size_mb not in (held_mb, *range(1, most_mb + 1)):
+    if patch.max_workbook_size_mb is not UNSET and patch.max_workbook_size_mb not in (
+        own_mb,
+        *range(1, most_mb + 1),
+    ):
         where = ["body", "settings", "max_workbook_size_mb"]
         raise ValidationFailed.at(where, f"expected at most {most_mb:,}, the deployment's limit")
     return {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}

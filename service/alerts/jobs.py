@@ -83,7 +83,7 @@ async def deliver(unit: Unit, arguments: dict[str, Any]) -> None:
 # Schedules ------------------------------------------------------------------------------------------------------------
 
 
-async def hand_over_due(resources: Resources) -> None:
+async def dispatch_due(resources: Resources) -> None:
     """Serve each schedule that is due, in a transaction of its own.
 
     Raises:
@@ -92,20 +92,20 @@ async def hand_over_due(resources: Resources) -> None:
     for schedule in await due(resources):
         unit = Unit(resources, schedule.tenant_id, request_id=str(new_id()))
         try:
-            await summary_actions.hand_over(unit, schedule.id)
+            await summary_actions.dispatch(unit, schedule.id)
             await unit.commit()
         except BaseException as error:
             await unit.rollback(error)
             if isinstance(error, Unavailable) or not isinstance(error, Exception):
                 raise
-            log.error("alerts.hand_over_failed", alert_id=str(schedule.id), exc_info=error)
+            log.error("alerts.dispatch_failed", alert_id=str(schedule.id), exc_info=error)
 
 
 async def watch_clock_forever(resources: Resources, stopping: asyncio.Event) -> None:
     """Serve due schedules until stopped, through failures."""
     while not stopping.is_set():
         try:
-            await hand_over_due(resources)
+            await dispatch_due(resources)
         except Problem as error:
             log.warning("alerts.clock_failed", error=type(error).__name__)
         with suppress(TimeoutError):

@@ -32,7 +32,7 @@ LOOKS_MAX: Final = 80
 """Within an hour: then the alert goes without its report."""
 
 
-async def hand_over(unit: Unit, alert_id: UUID) -> None:
+async def dispatch(unit: Unit, alert_id: UUID) -> None:
     """Serve a due schedule once. Missed times are not made up for."""
     schedule = await store.take_due(unit, alert_id)
     if schedule is None:

@@ -240,7 +240,7 @@ def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, o
         blocks=nothing or [grid, *alone, *choice_blocks(interpretation)],
         rows=grid,
         notes=nothing,
-        is_told_by_json=bool(items),
+        in_json=bool(items),
         document=json_of(
             {
                 "files": [str(file) for file in files],

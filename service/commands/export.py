@@ -25,8 +25,8 @@ from service.commands.reading import (
     read_mapping,
     read_workbook,
     refuse_absent_definition,
+    size_and_hash,
     some,
-    told_of,
 )
 from service.commands.refusal import Refused, one_line
 
@@ -172,7 +172,8 @@ def _lineage(
     from core.export.order import Lineage
 
     chosen = read_mapping(mapping)
-    lineage = Lineage(workbook_name=file.stem, file_name=file.name, source_hash=told_of(file)[1], mapping=chosen.name)
+    _, digest = size_and_hash(file)
+    lineage = Lineage(workbook_name=file.stem, file_name=file.name, source_hash=digest, mapping=chosen.name)
     if suite is None:
         return lineage, ()
 

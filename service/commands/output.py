@@ -156,7 +156,7 @@ class OutputPage:
     warnings: Sequence[DataWarning] = ()
     notes: Iterable[Line] = ()
     """Said on stderr, when all is written, where the format has no place for them: beside CSV."""
-    is_told_by_json: bool = True
+    in_json: bool = True
     """Whether the JSON has the notes, too."""
 
 
@@ -180,7 +180,7 @@ def emit(page: OutputPage, output: Output) -> None:
         else:
             print_page(page, console_for(stream))
         stream.flush()
-    if form == "csv" or (form == "json" and not page.is_told_by_json):
+    if form == "csv" or (form == "json" and not page.in_json):
         if form == "csv":
             for warning in page.warnings:
                 print(f"warning: {one_line(f'{warning.code}: {warning.message}')}", file=sys.stderr)

@@ -299,7 +299,7 @@ def some(texts: Sequence[str], between: str = ", ", most: int = NAMES_MAX) -> st
     return first_of(texts, most, between=between)
 
 
-def told_of(file: Path) -> tuple[int | None, str | None]:
+def size_and_hash(file: Path) -> tuple[int | None, str | None]:
     """Size and SHA-256 of a file; of a folder neither."""
     if not file.is_file():
         return None, None

@@ -202,7 +202,7 @@ def _page(
         rows=Grid(columns=_COLUMNS, items=rows),
         document=json_rows(rows),
         notes=_notes(remarks, last, seen),
-        is_told_by_json=False,
+        in_json=False,
     )
 
 

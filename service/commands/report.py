@@ -24,7 +24,7 @@ from service.commands.reading import (
     read_interpreted,
     read_mapping,
     refuse_absent_definition,
-    told_of,
+    size_and_hash,
 )
 from service.commands.reconcile import Sides, compared
 from service.commands.refusal import Refused
@@ -144,7 +144,7 @@ def _content(
     from core.report.compliance import compliance_content
     from core.report.content import Origin
 
-    size, digest = told_of(file)
+    size, digest = size_and_hash(file)
     return compliance_content(
         run_suite(portfolio, suite, definition=definition),
         portfolio,
@@ -173,7 +173,7 @@ def _write_comparison(
     from core.values import day_of
 
     result = sides.result
-    hashes = ((name, told_of(path)[1]) for name, path in (("tape", tape), ("workbook's file", book)))
+    hashes = ((name, size_and_hash(path)[1]) for name, path in (("tape", tape), ("workbook's file", book)))
     comparison = ComparedSides(
         title=tape.name,
         trustee=trustee or "",

@@ -25,7 +25,7 @@ from core.recalc.errors import BookError
 from core.values import ERRORS, Kind
 from service.formulas.schema import SampleRow
 
-FAILED_ROWS_TOLD: Final = 10
+FAILED_ROWS_SHOWN: Final = 10
 
 
 class ColumnFailed(Exception):
@@ -176,7 +176,7 @@ def _failed_rows(applied_column: apply.AppliedColumn, place: Place) -> list[tupl
     column = applied_column.workbook.sheets[place.sheet_index].columns[applied_column.column]
     assert column is not None
     first = 0 if place.header_row is None else place.header_row + 1
-    at = np.flatnonzero((column.dense.kinds == Kind.ERROR) & (column.rows() >= first))[:FAILED_ROWS_TOLD]
+    at = np.flatnonzero((column.dense.kinds == Kind.ERROR) & (column.rows() >= first))[:FAILED_ROWS_SHOWN]
     numbers = column.dense.numbers[at].tolist()
     return [(row + 1, ERRORS[int(code)]) for row, code in zip(column.rows()[at].tolist(), numbers, strict=True)]
 

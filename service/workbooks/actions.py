@@ -19,7 +19,7 @@ from service.processes.shared import run_limited_in_child
 from service.workbooks import child, schema, shared, sheet_actions, store
 from service.workbooks.upload_actions import WorkbookAbout, head, take_in
 
-FILES_TOLD: Final = 10
+FILES_SHOWN: Final = 10
 SMALL_CELLS: Final = 5_000
 """Cells of a page that a thread makes in two milliseconds; of more a child makes it."""
 SMALL_FORMULAS: Final = 500
@@ -107,7 +107,7 @@ async def file(ctx: Context, workbook_id: UUID, query: schema.FileQuery) -> Stre
     row = await store.workbooks.get(ctx, workbook_id)
     files = await store.files(ctx, row)
     if query.number is None and len(files) > 1:
-        names = first_of([f"{at} {source.file_name!r}" for at, source in enumerate(files, 1)], FILES_TOLD)
+        names = first_of([f"{at} {source.file_name!r}" for at, source in enumerate(files, 1)], FILES_SHOWN)
         raise schema.SeveralFiles.at(["query", "number"], f"say which one: {names}")
     number = query.number or 1
     if number > len(files):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from core.compliance.matching import said_of, suite_said
+from core.compliance.matching import suite_terms, terms_of_test
 from core.definition import READY
 from core.definition.terms import FORMULAS, SUITE_TESTS
 from core.portfolio.model.facts import Fact
@@ -108,6 +108,6 @@ def _usual(market: str) -> dict[tuple[tuple[str, str], ...], str]:
 
     The former's come first.
     """
-    suites = {_plain(terms, None): test_id for test_id in SUITE_TESTS if (terms := suite_said(test_id)) is not None}
-    own = {_plain(said_of(test), None): test.id for test in READY[market].tests}
+    suites = {_plain(terms, None): test_id for test_id in SUITE_TESTS if (terms := suite_terms(test_id)) is not None}
+    own = {_plain(terms_of_test(test), None): test.id for test in READY[market].tests}
     return suites | own

@@ -193,7 +193,7 @@ def _with_rows(remark: ReadingRemark) -> str:
     """Return the message of a remark, with the rows of the sheet that it is about."""
     if not remark.rows:
         return remark.message
-    shown = first_of(remark.rows, ROWS_TOLD, lambda row: str(row + 1))
+    shown = first_of(remark.rows, ROWS_SHOWN, lambda row: str(row + 1))
     noun = "row" if len(remark.rows) == 1 else "rows"
     return f"{remark.message.rstrip('.')} ({in_quotes(remark.sheet)}, {noun} {shown})."
 
@@ -201,7 +201,7 @@ def _with_rows(remark: ReadingRemark) -> str:
 READING_CODES: Final = frozenset(("page_not_read", "total_differs", "layout_guessed"))
 """What `warn_of_reading` warns of: rows of the document may be missing from any figure."""
 
-ROWS_TOLD: Final = 20
+ROWS_SHOWN: Final = 20
 """Rows of a remark that its warning names."""
 
 

@@ -27,7 +27,7 @@ RATE_ROWS_MAX: Final = 200
 RATE_COLUMNS_MAX: Final = 12
 """Columns of it."""
 
-NAMES_TOLD: Final = 3
+NAMES_SHOWN: Final = 3
 """Loans that a warning names."""
 
 PARITY: Final = 0.02
@@ -221,9 +221,9 @@ def _names(loans: Loans, rows: NDArray[np.int64]) -> str:
     names = (
         []
         if column is None
-        else [str(column.text[int(column.codes[row])]) for row in rows[:NAMES_TOLD] if column.codes[row] >= 0]
+        else [str(column.text[int(column.codes[row])]) for row in rows[:NAMES_SHOWN] if column.codes[row] >= 0]
     )
-    return ", ".join(names) + (", ..." if len(rows) > NAMES_TOLD else "")
+    return ", ".join(names) + (", ..." if len(rows) > NAMES_SHOWN else "")
 
 
 def exchange_rates(book: Workbook) -> Rates:

@@ -45,7 +45,7 @@ TOTALS_SECONDS = 40 * 86_400  # a month's totals outlive the month
 GRACE_SECONDS: Final = 3600
 """So much longer a copy is kept that could not be renewed since PostgreSQL is away: nothing changes meanwhile, and what
 another process, which reaches it, does change is dropped here too."""
-HELD_SECONDS: Final = 10
+COPY_LEASE_SECONDS: Final = 10
 """For which such a copy is good, before PostgreSQL is asked for again."""
 SIGNATURE_BYTES: Final = 32
 UNTIL_BYTES: Final = 8
@@ -240,7 +240,7 @@ class CallerCache:
     async def _can_use_old_copy(self, name: str) -> bool:
         """Return whether PostgreSQL is away and an old copy may be used."""
         kept = [name, _kept_name(name), REDIS_LOADED]
-        return self._database.is_away and bool(await self._evaluate(_HOLD_COPY, kept, HELD_SECONDS))
+        return self._database.is_away and bool(await self._evaluate(_HOLD_COPY, kept, COPY_LEASE_SECONDS))
 
     async def load_usage(self, tenant_id: UUID, month: str) -> None:
         """Copy a tenant's use of a month, unless its totals are there already."""

@@ -15,7 +15,7 @@ from msgspec import Struct
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from service.platform.access.caller_cache import GRACE_SECONDS, HELD_SECONDS, REDIS_LOADED
+from service.platform.access.caller_cache import COPY_LEASE_SECONDS, GRACE_SECONDS, REDIS_LOADED
 from service.platform.base.problem import Unavailable
 from service.platform.config import Settings
 from service.platform.data.database import Database, Transaction
@@ -112,7 +112,7 @@ class Revocations:
         """
         if self._database.is_away:
             hold: Any = self._redis.eval
-            if await hold(_HOLD_MARKER, 2, MARKER, REDIS_LOADED, HELD_SECONDS):
+            if await hold(_HOLD_MARKER, 2, MARKER, REDIS_LOADED, COPY_LEASE_SECONDS):
                 return
         await self._copy_all()
 

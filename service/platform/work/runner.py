@@ -154,7 +154,7 @@ class Runner:
             return "lost"
         except Away as error:  # which is no fault of the job
             await unit.rollback(error)
-            log.info("job.put_off", attempt=job.attempt, seconds=error.seconds)
+            log.info("job.postponed", attempt=job.attempt, seconds=error.seconds)
             await self._return(job.tenant_id, job.id, job.attempt, seconds=error.seconds)
             return "put_off"
         except Exception as error:

@@ -12,7 +12,7 @@ from core.files.read import read
 from core.files.write import write_workbook_rows
 from core.portfolio import Portfolio
 from core.portfolio.mapping.profiles.trustees import TRUSTEES
-from core.reconciliation.tape import HEADER_CHARACTERS, HEADERS_TOLD, TapeRefused, read_loans, total_par, warnings_of
+from core.reconciliation.tape import HEADER_CHARACTERS, HEADERS_SHOWN, TapeRefused, read_loans, total_par, warnings_of
 
 HEADER = ("CUSIP", "Issuer Name", "Par Amount", "Maturity Date")
 LOAN = ("00206RGQ9", "Acme Corp.", 1_000_000.0, "2030-06-30")
@@ -95,7 +95,7 @@ def test_par_beyond_all_numbers(tmp_path: Path) -> None:
 def test_a_strangers_headers_are_told_within_bounds(tmp_path: Path) -> None:
     wide = [f"Price {at} {'x' * 5_000}" for at in range(200)]
     words = refusal(tmp_path, **{"Tape's": [(*HEADER[1:], *wide), LOAN[1:]]})
-    assert len(words) < 300 + HEADERS_TOLD * (HEADER_CHARACTERS + 10)
+    assert len(words) < 300 + HEADERS_SHOWN * (HEADER_CHARACTERS + 10)
 
 
 def test_what_was_left_out_is_told(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from service.alerts.jobs import hand_over_due
+from service.alerts.jobs import dispatch_due
 from service.alerts.summary_actions import ORDER, SEND
 from service.platform.unit.context import Resources
 from tests.conftest import Member, Stack, wait_until
@@ -96,7 +96,7 @@ def test_several_workers_hand_over_once(alone: Apart) -> None:
     missed = [due(alone, tenant, {"next_at": hour - timedelta(days=days)}) for days in range(20)]
 
     async def workers(shared: Resources) -> None:
-        await asyncio.gather(*(hand_over_due(shared) for _ in range(4)))
+        await asyncio.gather(*(dispatch_due(shared) for _ in range(4)))
 
     alone.run(workers)
     for days, alert_id in enumerate(missed):
@@ -127,7 +127,7 @@ def test_a_moment_is_served_where_it_is_meant(
     conditions = f'{{"schedule": "{schedule}"}}'
     row = {"next_at": hour, "last_triggered": last, "cooldown_minutes": cooldown, "conditions": conditions}
     alert_id = due(alone, tenant, row)
-    alone.run(hand_over_due)
+    alone.run(dispatch_due)
     assert len(handed_over(alone, alert_id)) == is_served
     ((next_at,),) = alone.sql("SELECT next_at FROM alerts WHERE id = %s", [alert_id])
     assert next_at > datetime.now(UTC)

@@ -522,9 +522,9 @@ def test_the_evaluations_of_a_stretch_of_time_are_one_entry_of_each_caller_and_w
         result: list[dict[str, Any]] = owner.get(entries).json()["items"]
         return result if sum(entry["details"]["calls"] for entry in result) == 8 else None
 
-    told_of = wait_until(stored_steps, what="the entries")
+    size_and_hash = wait_until(stored_steps, what="the entries")
     groups: dict[tuple[Any, ...], list[int]] = {}
-    for entry in told_of:
+    for entry in size_and_hash:
         who = (entry["user_email"], entry["api_key_id"] is not None, entry["resource_id"], entry["resource_name"])
         sums = groups.setdefault(who, [0, 0])
         sums[0] += entry["details"]["calls"]
@@ -536,7 +536,7 @@ def test_the_evaluations_of_a_stretch_of_time_are_one_entry_of_each_caller_and_w
         (owner.email, True, None, None): [3, 3],
         (owner.email, False, book["id"], book["name"]): [1, 1],
     }
-    assert len(told_of) <= 6, "of at most two seconds"
+    assert len(size_and_hash) <= 6, "of at most two seconds"
 
 
 def test_an_evaluation_with_its_own_context_asks_no_database(stack: Stack) -> None:

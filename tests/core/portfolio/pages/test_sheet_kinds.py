@@ -33,7 +33,7 @@ NOTES: Rows = [
 ]
 
 
-def told_of(
+def size_and_hash(
     located: LocatedBook, notes: Sequence[PageNote] = (), end: int | None = None
 ) -> dict[str, tuple[SheetKind, str]]:
     return kinds(located, read_report(located, end), notes)
@@ -61,7 +61,7 @@ def test_each_sheet_is_told_with_its_reason(make_book: MakeBook) -> None:
         PageNote(sheet="Defaults", part="list", rows=1, by={"loanx_id": 1}),
         PageNote(sheet="Sales", part="left out", reason="its title is that of a list of trades or payments"),
     ]
-    kinds_of_sheets = told_of(locate(book, PROFILES["standard_clo"], sheet="Holdings Nov 2024"), notes, 3)
+    kinds_of_sheets = size_and_hash(locate(book, PROFILES["standard_clo"], sheet="Holdings Nov 2024"), notes, 3)
     assert list(kinds_of_sheets) == [sheet.name for sheet in book.sheets]
     assert kinds_of_sheets["Cover"] == ("other", "nothing is read from it")
     assert kinds_of_sheets["Holdings Nov 2024"] == ("holdings", "its loans are read")
@@ -82,7 +82,7 @@ def test_a_list_that_is_empty_and_loans_that_were_added(make_book: MakeBook) -> 
         PageNote(sheet="Defaulted", part="list"),
         PageNote(sheet="Second", part="added", rows=2, rows_without_loan=1),
     ]
-    kinds_of_sheets = told_of(locate(book, PROFILES["standard_clo"], sheet="Holdings"), notes, 3)
+    kinds_of_sheets = size_and_hash(locate(book, PROFILES["standard_clo"], sheet="Holdings"), notes, 3)
     assert kinds_of_sheets["Defaulted"] == ("list", "it says that its list is empty")
     assert kinds_of_sheets["Second"] == ("page", "1 loan of it added")
 
@@ -90,10 +90,10 @@ def test_a_list_that_is_empty_and_loans_that_were_added(make_book: MakeBook) -> 
 def test_a_hidden_sheet(make_book: MakeBook) -> None:
     book = make_book({"Holdings": LOANS, "More": LOANS})
     book = replace(book, sheets=(book.sheets[0], replace(book.sheets[1], state="hidden")))
-    assert told_of(locate(book, PROFILES["standard_clo"]), (), 3)["More"] == ("hidden", "it is hidden")
+    assert size_and_hash(locate(book, PROFILES["standard_clo"]), (), 3)["More"] == ("hidden", "it is hidden")
 
 
 def test_without_loans_no_sheet_is_holdings(make_book: MakeBook) -> None:
     book = make_book({"Tests": TESTS, "Cover": [["x"]]})
-    kinds_of_sheets = told_of(locate(book, PROFILES["standard_clo"]))
+    kinds_of_sheets = size_and_hash(locate(book, PROFILES["standard_clo"]))
     assert [kind for kind, _ in kinds_of_sheets.values()] == ["tests", "other"]
