@@ -36,7 +36,7 @@ from service.platform.unit.context import Context
 from service.platform.work.exposition import expose
 from service.platform.work.jobs import table_of
 from service.platform.work.process import end, resources
-from service.platform.work.sync_fallback import sync_fallback_of
+from service.platform.work.sync_fallback import SyncFallback
 from service.processes.shared import start_calculators
 from service.work import jobs as all_jobs
 
@@ -166,7 +166,7 @@ def create(settings: Settings | None = None) -> Starlette:
             keep_compiled(chosen)
             beside = [
                 asyncio.create_task(shared.memory.watch()),
-                asyncio.create_task(shared.once(sync_fallback_of).run(all_jobs())),
+                asyncio.create_task(shared.once(SyncFallback).run(all_jobs())),
                 asyncio.create_task(start_calculators(shared)),
                 asyncio.create_task(shared.once(announcements_of).run()),
             ]

@@ -67,10 +67,8 @@ def with_stated(portfolio: Portfolio, definition: Definition) -> Portfolio:
     if statements.seen or statements.warnings:
         warnings = [*portfolio.notes.warnings, *statements.warnings]
         notes = replace(portfolio.notes, stated=before | statements.seen, warnings=warnings)
-        deal, tranches = (
-            _deal_with(portfolio.deal, statements.taken),
-            _notes_with(portfolio.tranches, statements.of_classes),
-        )
+        deal = replace(portfolio.deal, **statements.taken)  # type: ignore[arg-type]
+        tranches = _notes_with(portfolio.tranches, statements.of_classes)
         portfolio = replace(portfolio, deal=deal, tranches=tranches, notes=notes)
     return _with_index_rates(portfolio, dict(definition.index_rates)) if definition.index_rates else portfolio
 
@@ -78,10 +76,6 @@ def with_stated(portfolio: Portfolio, definition: Definition) -> Portfolio:
 def _key(correction: Correction) -> str:
     """Return what a correction is of, as `Notes.stated` has it."""
     return correction.figure if correction.class_ is None else f"{correction.figure} {correction.class_}"
-
-
-def _deal_with(deal: Deal, taken: Mapping[str, float]) -> Deal:
-    return replace(deal, **taken)  # type: ignore[arg-type]
 
 
 def _amounts_of(amounts: Amounts) -> Iterator[tuple[str, float]]:

@@ -13,7 +13,7 @@ from uuid import UUID
 from msgspec import Struct
 
 from service.platform.unit.context import Resources, Unit
-from service.platform.unit.records import to_json
+from service.platform.unit.records import array_of, to_json
 
 POINTS_MAX: Final = 10_000
 """Figures of each history, the newest: more than one for every five minutes of the longest duration."""
@@ -289,7 +289,7 @@ async def lock_alerts(unit: Unit, alert_ids: Iterable[UUID]) -> dict[str, int]:
         WITH held AS (SELECT id, version FROM alerts WHERE id = ANY (%s::uuid[]) ORDER BY id FOR NO KEY UPDATE)
         SELECT json_object_agg(id, version) FROM held
         """,
-        [_array(alert_ids)],
+        [array_of(alert_ids)],
     )
     return versions or {}
 
@@ -312,16 +312,11 @@ async def locked_alerts(unit: Unit, alert_ids: Iterable[UUID], book: AlertWorkbo
         FROM alerts a WHERE a.id = ANY (%(ids)s::uuid[]) AND a.enabled ORDER BY a.id
         """,
         {
-            "ids": _array(alert_ids),
+            "ids": array_of(alert_ids),
             "workbook_id": None if book is None else book.workbook_id,
             "deal_id": None if book is None else book.deal_id,
         },
     )
-
-
-def _array(ids: Iterable[UUID]) -> str:
-    """Return an array literal: psycopg takes 1 ms for a hundred values."""
-    return f"{{{','.join(map(str, ids))}}}"
 
 
 async def write_evaluations(unit: Unit, outcomes: Sequence[dict[str, Any]]) -> None:

@@ -199,7 +199,7 @@ async def write(unit: Unit, arguments: dict[str, Any]) -> None:
             await _keep(unit, batch, path)
         except (_TooLarge, StorageLimitExceeded) as refusal:
             await unit.rollback(refusal)
-            await _fail(unit, batch.id, _reason(refusal))
+            await _fail(unit, batch.id, workbooks.reason_of(refusal))
 
 
 async def _gather(unit: Unit, batch_id: UUID, rows: Path) -> None:
@@ -273,9 +273,3 @@ async def _fail(unit: Unit, batch_id: UUID, message: str) -> None:
     if ended is not None:
         details = {**await proof(unit, ended), "error": message}
         await unit.audit("batch.failed", Subject("batch", str(batch_id), ended.name, details))
-
-
-def _reason(refusal: Exception) -> str:
-    if isinstance(refusal, StorageLimitExceeded):
-        return f"{refusal.detail}. {refusal.errors[0].message}"
-    return str(refusal)

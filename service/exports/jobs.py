@@ -100,7 +100,7 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
         except (ExportError, SigningFailed, StorageLimitExceeded) as refusal:
             await unit.rollback(refusal)
             log_cause(refusal)
-            await _fail(unit, work.id, _reason(refusal))
+            await _fail(unit, work.id, workbooks.reason_of(refusal))
         except _Ended as ended:
             await unit.rollback(ended)
 
@@ -271,9 +271,3 @@ async def _fail(unit: Unit, export_id: str, message: str) -> None:
     if ended is not None:
         details = {"error": message, "workbook_id": str(ended.workbook_id)}
         await unit.audit("export.failed", Subject("export", export_id, ended.workbook_name, details))
-
-
-def _reason(refusal: Exception) -> str:
-    if isinstance(refusal, StorageLimitExceeded):
-        return f"{refusal.detail}. {refusal.errors[0].message}"
-    return str(refusal)

@@ -28,7 +28,7 @@ from service.platform.base.breakers import DESCRIPTIONS, SERVICES, TABLE, SeenBy
 from service.platform.data.breaker_sharing import Snapshot
 from service.platform.unit.context import Resources
 from service.platform.work.jobs import SMALL_BYTES, SMALL_ROWS
-from service.platform.work.sync_fallback import sync_fallback_of
+from service.platform.work.sync_fallback import SyncFallback
 
 WORST: Final[tuple[State, ...]] = ("closed", "half_open", "open")
 """The worst last."""
@@ -133,7 +133,7 @@ class _Reports:
 
     async def sync_fallback(self) -> SyncFallbackStats:
         counts = [item.sync for item in self.snapshots]
-        here = self.resources.once(sync_fallback_of)
+        here = self.resources.once(SyncFallback)
         due = await here.due()
         return SyncFallbackStats(
             enabled=here.enabled,

@@ -17,7 +17,7 @@ from core.values import EPOCH
 from service.mappings.schema import MappingNotFound
 from service.mappings.shared import DEFAULT_MAPPING, get_mapping
 from service.platform.base.lru import Lru, bytes_of
-from service.platform.data.blobs import hash_of
+from service.platform.data.blobs import hash_path
 from service.platform.unit.context import Unit
 from service.platform.unit.storage import store_blob
 from service.reconciliation import store
@@ -122,14 +122,9 @@ async def keep_loans(unit: Unit, path: Path) -> str:
 
     It goes again should the job's transaction fail.
     """
-    key = await asyncio.to_thread(_hash, path)
+    key = await asyncio.to_thread(hash_path, path)
     await store_blob(unit, path, key)
     return key
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hash_of(file)
 
 
 async def comparison(unit: Unit, job: JobRow) -> Comparison | None:

@@ -24,7 +24,7 @@ from service.platform.route.api import Raw, Streamed
 from service.platform.unit.context import Context, Unit
 from service.processes.shared import OutOfMemory, OutOfTime, in_child
 from service.workbooks import child
-from service.workbooks.schema import ORIGINAL, WorkbookNotReady, WorkbookRow, readable_key
+from service.workbooks.schema import ORIGINAL, StorageLimitExceeded, WorkbookNotReady, WorkbookRow, readable_key
 from service.workbooks.store import SourceFile, begin_writing, book, check_deal, end_writing, room, sheet, workbooks
 from service.workbooks.stored_actions import keep_columns
 from service.workbooks.upload_actions import Extensions, WorkbookAbout, check_storage, receive, take_in
@@ -231,3 +231,10 @@ async def _locate(unit: Unit, book_key: str, manifest: _Manifest) -> StoredBook:
     key = f"{book_key} {hash(tuple(file.identity for file in files)):x}"
     is_there = all(file.is_there for file in files)
     return StoredBook(key, manifest.manifest, tuple(str(file.path) for file in files), is_there)
+
+
+def reason_of(refusal: Exception) -> str:
+    """Return why a job's result was not stored, with the limit where there is one."""
+    if isinstance(refusal, StorageLimitExceeded):
+        return f"{refusal.detail}. {refusal.errors[0].message}"
+    return str(refusal)

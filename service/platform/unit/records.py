@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
+from uuid import UUID
 
 import msgspec
 from msgspec import Struct
@@ -27,6 +28,11 @@ def narrow(kind: type[S], row: object, /, **more: Any) -> S:
 def to_json(value: Any) -> str:
     """Return a value as the text of a JSON column."""
     return msgspec.json.encode(value).decode()
+
+
+def array_of(ids: Iterable[UUID]) -> str:
+    """Return an array literal: psycopg takes 1 ms for a hundred values."""
+    return f"{{{','.join(map(str, ids))}}}"
 
 
 @contextmanager

@@ -157,11 +157,6 @@ class SyncFallback:
         self._failed += outcome == "failed"
 
 
-def sync_fallback_of(resources: Resources) -> SyncFallback:
-    """Make the process's own; called by `resources.once`."""
-    return SyncFallback(resources)
-
-
 async def report_alive(resources: Resources, stopping: asyncio.Event) -> None:
     """Report that this worker lives, until it stops."""
     while not stopping.is_set():
