@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.words import agreed, counted, nearest, plural, suggestion
+from core.words import agreed, capitalize, counted, first_of, nearest, plural, suggestion
 from tests.rows import every
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +31,14 @@ ROOT = Path(__file__).parents[2]
 )
 def test_counts(count: int, noun: str, text: str) -> None:
     assert counted(count, noun) == text
+
+
+def test_a_list_names_the_first_few_and_counts_the_rest() -> None:
+    assert first_of([], 2) == ""
+    assert first_of(["a", "b"], 2) == "a, b"
+    assert first_of(["a", "b", "c"], 2, repr, "; ") == "'a'; 'b' and 1 more"
+    assert first_of(range(1_005)) == "0, 1, 2, 3, 4 and 1,000 more"
+    assert [capitalize(text) for text in ("", "a Bc", "\u00e9", "S&P")] == ["", "A Bc", "\u00c9", "S&P"]
 
 
 def test_verbs_go_with_their_count() -> None:
