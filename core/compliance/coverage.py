@@ -88,7 +88,7 @@ class Structure:
         return sum(group.balance for group in self.groups[: index + 1])
 
     def interest_due(self, index: int) -> float | None:
-        """Interest due on the group and on everything senior. None where one is not known."""
+        """Interest due on the group and all senior to it. None where one is not known."""
         due = [group.interest_due for group in self.groups[: index + 1]]
         known = [amount for amount in due if amount is not None]
         return sum(known) if len(known) == len(due) else None

@@ -58,7 +58,7 @@ def _yearly(fee: Fee, bases: Mapping[str, float]) -> float:
 
 
 def _expenses(rules: Expenses, bases: Mapping[str, float], years: Years) -> dict[str, Any]:
-    """Expenses up to their cap. Where nothing says what they are, what the cap allows."""
+    """Expenses up to their cap; what it allows where nothing says what they are."""
     shown: dict[str, Any] = {"name": "Expenses"}
     if rules.cap_rate is None and rules.cap_amount is None:
         return {**shown, "amount": rules.amount or 0.0}

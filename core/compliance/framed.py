@@ -184,7 +184,7 @@ def _beside(test_result: TestResult, decimals: int) -> list[Any]:
 
 
 def _row(test_result: TestResult, *, has_published: bool) -> list[Any]:
-    """Return a result as a notebook's table has it. Figures as the command shows them."""
+    """Return a result as a notebook's table has it, its figures as the command's."""
     decimals = test_result.decimals
     return [
         Markup(f"{verdict(test_result.status)} (doubtful)") if test_result.doubtful else verdict(test_result.status),

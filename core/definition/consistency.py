@@ -216,7 +216,7 @@ def _check_loans(test: DealTest, place: str, definition: Definition, faults: Fau
 def _check_limit(
     test: DealTest, place: str, matrices: Mapping[str, Matrix], definition: Definition, faults: Faults
 ) -> None:
-    """At most one limit, on the right side of its warning. Steps in the order of days."""
+    """At most one limit, on the right side of its warning. Steps in order of days."""
     names = [name for name in ("max", "min", "matrix") if getattr(test, name) is not None]
     if len(names) > 1:
         faults.append((place, f"has more than one limit: {' and '.join(names)}"))

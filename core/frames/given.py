@@ -163,7 +163,7 @@ def _is_pandas(source: object) -> bool:
 
 
 def _is_relation(source: object) -> bool:
-    """Return whether it is a query of DuckDB. A connection has the one, not the other."""
+    """Return whether it is a query of DuckDB. A connection has one, not the other."""
     return hasattr(source, "fetchnumpy") and hasattr(source, "limit")
 
 

@@ -1,4 +1,4 @@
-"""Portfolios to which one thing was done. Ratings a notch lower, loans in default."""
+"""Portfolios to which one thing was done: ratings cut, or loans in default."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def groups(study: Study) -> Iterator[StudyFinding]:
 
 
 def ratings(study: Study) -> Iterator[StudyFinding]:
-    """Where the ratings stand. The share one notch above CCC, and the average quality."""
+    """Where the ratings stand: the share one notch above CCC, the average quality."""
     if not study.columns.has("worst_rating"):
         return
     draft = study.draft("ratings")

@@ -1,4 +1,4 @@
-"""The loans of a file, read by an interpretation that is known already. No search."""
+"""The loans of a file, read by an interpretation that is known. No search."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ class Engine:
         self._formulas_edited = True
 
     def put_column(self, sheet: int, column: int, first: int, values: Any, checked: Callable[[Any], Any]) -> None:
-        """Write many constants of one column from a row on. `checked` as in `read_column`."""
+        """Write many constants of a column from a row on. `checked` as in `read_column`."""
         cells, count = self.cells[sheet], len(values)
         is_array = isinstance(values, np.ndarray) and values.dtype.kind in "fiu"
         listed: list[Any] = [] if is_array else values if type(values) is list else list(values)

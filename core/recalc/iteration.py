@@ -114,7 +114,7 @@ def _cells_between(engine: Engine, circular: Cycle) -> Rows:
 
 
 def _choose(chosen: Rows, waiting: list[tuple[Region, int, int]], region: Region, rows: NDArray[np.bool_]) -> None:
-    """Add rows of a region to what was found. Those that are new wait to be looked at."""
+    """Add rows of a region to what was found. New ones wait to be looked at."""
     known = chosen.get(region)
     new = rows if known is None else rows & ~known
     if new.any():

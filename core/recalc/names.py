@@ -198,7 +198,7 @@ def _columns(table: Table, node: Structured) -> tuple[int, int] | None:
 
 
 def _rows(table: Table, items: tuple[str, ...]) -> tuple[int, int] | None:
-    """Return the rows of a table that its parts cover. None where it has no such part."""
+    """Return the rows of a table that its parts cover. None if it has no such part."""
     head, foot = table.first_row + table.header_rows, table.last_row - table.totals_rows
     parts = {
         "#All": (table.first_row, table.last_row),

@@ -1,4 +1,4 @@
-"""A trustee's tape. Its loans, or a message that tells its sender why it has none."""
+"""A trustee's tape: its loans, or a message that tells its sender why none."""
 
 from __future__ import annotations
 

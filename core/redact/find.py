@@ -119,7 +119,7 @@ def _windows(text: str, shapes: Sequence[tuple[int, ...]]) -> Iterator[tuple[int
 
 
 def _is_fraction(text: str, end: int) -> bool:
-    """Return whether a number goes on behind its digits. An amount, not an identifier."""
+    """Return whether a number goes on behind its digits: an amount, no identifier."""
     return text[end : end + 1] in {".", ","} and text[end + 1 : end + 2].isdigit()
 
 

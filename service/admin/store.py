@@ -107,7 +107,7 @@ async def lock_person(unit: Unit, user_id: UUID) -> schema.Person:
 
 
 async def take_name_off_jobs(unit: Unit, user_id: UUID, token: str) -> bool:
-    """Remove a user's e-mail from waiting jobs. Return whether a running job knows it."""
+    """Remove a user's e-mail from waiting jobs. Return if a running job knows it."""
     sql = """
         UPDATE jobs SET asked_by = asked_by || jsonb_build_object('user_email', %s::text)
         WHERE asked_by ->> 'user_id' = %s AND status IN ('pending', 'queued')

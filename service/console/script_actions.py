@@ -128,7 +128,7 @@ def _last_word(text: str) -> str:
 
 
 def _template_spans(text: str, at: int, tag: str) -> Generator[Span, None, int]:
-    """Yield the spans of a template and of the code in it. Return the place behind it."""
+    """Yield the spans of a template and the code in it. Return the place behind it."""
     while True:
         chunk = CHUNK.match(text, at)
         assert chunk is not None, "it may be empty"

@@ -61,7 +61,7 @@ class Grid:
         return any(word.left < start and word.right > stop for start, stop in zip(self.starts, self.stops, strict=True))
 
     def first(self, left: float) -> int:
-        """Return the column in which something begins. The first that does not end before."""
+        """Return the column in which something begins: the first not to end before it."""
         return bisect_right(self.starts, left)
 
     def last(self, right: float) -> int:

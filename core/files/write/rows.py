@@ -64,7 +64,7 @@ Writable = Value | FormattedValue
 
 
 class Formats:
-    """A workbook's number formats, which grows. Codes by index, the first one General."""
+    """A workbook's number formats, a table that grows. The first code is General."""
 
     def __init__(self, codes: Iterable[str] = ("General",)) -> None:
         self._codes = list(codes)

@@ -21,7 +21,7 @@ V = TypeVar("V")
 
 
 def narrow(kind: type[S], row: object, /, **more: Any) -> S:
-    """Return a row as a struct with fewer fields. `more` adds fields or replaces them."""
+    """Return a row as a struct of fewer fields. `more` adds fields or replaces them."""
     return kind(**{name: getattr(row, name) for name in kind.__struct_fields__ if name not in more}, **more)
 
 

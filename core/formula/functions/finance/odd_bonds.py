@@ -31,7 +31,7 @@ _LAST_INTEREST: Final = required("last_interest", "The last coupon day before se
 
 
 class _OddFirst:
-    """The checked arguments of ODDFPRICE and ODDFYIELD, which are asked for one of price and yield by the other."""
+    """The checked arguments of ODDFPRICE and ODDFYIELD; `asked` is yield or price."""
 
     def __init__(  # noqa: PLR0913 - Excel's own signature
         self,

@@ -33,7 +33,7 @@ def table_of(cells: Any) -> Array:
 
 
 def headings(table: Array) -> dict[str, int]:
-    """Return the columns of a table by heading, without case. The first of equal ones."""
+    """Return the columns of a table by heading, without case; of equals the first."""
     columns: dict[str, int] = {}
     for column in range(table.columns):
         heading = table.at(0, column)
