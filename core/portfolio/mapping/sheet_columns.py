@@ -233,15 +233,20 @@ class SheetColumns:
         return pools.row_keys(identifiers, [] if needs_facility and "facility_name" not in self.columns else names)
 
     def _prefer_issuers(self) -> None:
-        """Let an issuer's rating, or a derived one, go before that of a facility."""
+        """Let an issuer's, a plain or a derived rating go before that of a facility."""
         for agency in AGENCIES:
             target = f"rating_agency_{agency}"
             places = self.header.columns.get(target, [])
             roles = [evidence.role if (evidence := self.header.evidence.get(place)) else "" for place in places]
             if not places or roles[0] != f"rating_facility_{agency}" or self.works[target].field.own:
                 continue
-            issuers = (at for at, role in zip(places, roles, strict=True) if role == f"rating_issuer_{agency}")
-            better = next(chain(issuers, self.header.columns.get(f"{target}_derived", ())), None)
+            others = (
+                at
+                for better_role in (f"rating_issuer_{agency}", f"rating_{agency}")
+                for at, role in zip(places, roles, strict=True)
+                if role == better_role
+            )
+            better = next(chain(others, self.header.columns.get(f"{target}_derived", ())), None)
             if better is not None:
                 self.columns[target] = better
 

@@ -741,24 +741,43 @@ class _Scan:
             is_of_agencies = self._are_agencies_over(row, rows[-1])
             # A column with words of its own below, in another row than the last, is one whose heading is wrapped.
             wrapped = {column for below in rows[at + 1 : -1] for column in self._cells[below] if not is_of_agencies}
-            wrapped |= {column for column, code in layers[-1].items() if self._names_agency(code)}
-            group = ""
-            for column in range(min(layers[-1], default=0), max(layers[-1], default=-1) + 1):
-                if column in self._cells[row]:
-                    text = self._texts.get(self._cells[row][column], "")
-                    is_first_word = not is_of_agencies and (
-                        any(column in self._cells[below] for below in rows[at + 1 : -1])
-                        or self._follows_agency(row, column)
-                    )
-                    is_group = not (is_below_agencies or is_first_word) and not _GROUP_WORDS.isdisjoint(tokens_of(text))
-                    group = text if is_group else ""
-                    continue
-                code = layer.get(column)
-                text = self._texts.get(code, "") if code is not None else "" if column in wrapped else group
-                if text and column in layers[-1]:
-                    carried[column] = (*carried.get(column, ()), text)
+            first_words = {
+                column
+                for column in self._cells[row]
+                if not is_of_agencies and (column in wrapped or self._follows_agency(row, column))
+            }
+            none = self._cells[row].keys() if is_below_agencies else first_words
+            for column, text in self._words_beside(row, layer, layers[-1], none, wrapped):
+                carried[column] = (*carried.get(column, ()), text)
             is_below_agencies |= is_of_agencies
         return carried
+
+    def _words_beside(
+        self, row: int, layer: dict[int, int], lowest: dict[int, int], none: Container[int], wrapped: Container[int]
+    ) -> Iterator[tuple[int, str]]:
+        """Yield columns beside the cells of an upper row, each with a cell's words.
+
+        A merged cell says how far it reaches. Another one over an agency is meant for the agencies beside that, and
+        else for all columns that name none.
+
+        Args:
+            none: columns whose cells are no groups.
+            wrapped: columns whose headings are wrapped.
+        """
+        cells = self._cells[row]
+        group, is_over_agency = "", False
+        for column in range(min(lowest, default=0), max(lowest, default=-1) + 1):
+            names_agency = self._names_agency(lowest.get(column, -1))
+            if column in cells:
+                text = self._texts.get(cells[column], "")
+                is_open = column not in none and (column + 1 in cells or column + 1 not in layer)
+                is_group = is_open and (names_agency or not _GROUP_WORDS.isdisjoint(tokens_of(text)))
+                group, is_over_agency = text if is_group else "", names_agency
+                continue
+            is_meant = column not in wrapped and names_agency == is_over_agency
+            text = self._texts.get(layer[column], "") if column in layer else group if is_meant else ""
+            if text and column in lowest:
+                yield column, text
 
     def group_words(self, row: int, first: int) -> bool:
         """Return whether a row has words for the columns below, and is no title.

@@ -68,7 +68,7 @@ _SOURCE: Final = Path(__file__).with_name("words.tsv")
 _QUOTES: Final = str.maketrans({"\u2019": "'", "\u2018": "'", "`": "'", "\u00a0": " ", "\u2013": "-", "\u2014": "-"})
 _WHOLE: Final = (
     (re.compile(r"s\s?&\s?p", re.IGNORECASE), " sp "),
-    (re.compile(r"standard (?:and|&) poor'?s?", re.IGNORECASE), " sp "),
+    (re.compile(r"standard (?:and|&) poor'?s?|(?<![a-z])s and p(?![a-z])", re.IGNORECASE), " sp "),
     (re.compile(r"moody'?s?(?![a-z])", re.IGNORECASE), " moodys "),
     (re.compile(r"piking|\bpik'ing", re.IGNORECASE), " piking "),
     (re.compile(r"loan\s?x(?![a-z])", re.IGNORECASE), " loanx "),

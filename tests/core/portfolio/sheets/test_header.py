@@ -382,7 +382,7 @@ def test_names_that_are_given_can_be_mapped(make_sheet: MakeSheet) -> None:
 
 
 def test_the_nearest_row_to_a_header_is_told(make_sheet: MakeSheet) -> None:
-    sheet = make_sheet([["Report"], ["Issuer", "Rating"], ["Country", "Issuer", "Sector"]])
+    sheet = make_sheet([["Report"], ["Issuer", "Spread"], ["Country", "Issuer", "Sector"]])
     assert header.find(sheet, CLO) is None
     near = header.nearest(sheet, CLO)
     assert near is not None
