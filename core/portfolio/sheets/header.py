@@ -28,7 +28,7 @@ from core.portfolio.model.fields import PROFILES, SHARED_TARGETS, STANDARD_TARGE
 from core.portfolio.sheets.columns.aliases import INSTEAD, USUAL, role_of_target
 from core.portfolio.sheets.columns.content import marks
 from core.portfolio.sheets.columns.evidence import RoleEvidence
-from core.portfolio.sheets.columns.roles import HeadedColumns, judge
+from core.portfolio.sheets.columns.roles import SURE, THRESHOLD, HeadedColumns, judge
 from core.portfolio.sheets.columns.vocabulary import heading, tokens_of
 from core.portfolio.sheets.days import is_before, of_earlier_days, of_open_days, states_day
 from core.portfolio.sheets.rows.counters import counts_rows
@@ -85,6 +85,9 @@ COUNTED_MIN: Final = 5
 
 COUNTER_LENGTH_MAX: Final = 20
 """Characters of a cell that can number a column."""
+
+LISTED_BEFORE: Final = 5
+"""Listed headings of a field that go before one that words alone name, behind the usual heading of its role."""
 
 WORDS_MIN: Final = 3.0
 """Weight of the words of a heading that nobody lists from which it names a field."""
@@ -326,13 +329,19 @@ class Matcher:
         role, weight = heading(own, groups).best()
         return self.of_role(role) if weight >= WORDS_MIN else ()
 
-    def of_role(self, role: str) -> Options:
-        """Return what a column of some role may feed: as its usual heading does."""
+    def of_role(self, role: str, *, is_listed: bool = False) -> Options:
+        """Return what a column of some role may feed: as its usual heading does.
+
+        The first headings that the mapping lists go before one that it does not list.
+        """
         usual = USUAL.get(role)
         if usual is None:
             return ()
         options = self.options(usual)
-        return options if options or role not in INSTEAD else self.options(INSTEAD[role])
+        if not options and role in INSTEAD:
+            options = self.options(INSTEAD[role])
+        behind = 0 if is_listed else LISTED_BEFORE
+        return tuple((target, place + behind, auxiliary) for target, place, auxiliary in options)
 
     def names_itself(self, options: Options) -> bool:
         """Return whether a mapping of one's own names a heading for such a field."""
@@ -1088,7 +1097,7 @@ def _judge_columns(
     options_by_column: dict[int, Options] = {}
     for column, column_evidence in evidence.items():
         if known.get(column) != column_evidence.role:
-            options = matcher.of_role(column_evidence.role)
+            options = matcher.of_role(column_evidence.role, is_listed=column in known)
         else:
             options = feeds[column]
             if column not in fixed and columns.heading(column).names_agency:
@@ -1196,8 +1205,8 @@ NAMED_SURELY: Final = 6.0
 """Weight from which a column for a field goes before others whatever its heading is listed as."""
 
 
-_STANDS_IN: Final = "asset_type"
-"""The role whose columns feed a field (the lien) that they say little of: only where no other column does."""
+_STAND_INS: Final = frozenset(("asset_type", "commitment", "par_settled", "base_rate_level", "description"))
+"""Roles whose columns feed a field (the lien, par, the index) that others say more of, where there are others."""
 
 
 _SURE: Final = RoleEvidence("", NAMED_SURELY)
@@ -1205,8 +1214,12 @@ _SURE: Final = RoleEvidence("", NAMED_SURELY)
 
 def _tier(evidence: RoleEvidence) -> int:
     """Return 0 for a sure name, 1 for words, 2 for cells; 3 more for stand-ins."""
-    tier = 0 if evidence.score >= NAMED_SURELY else 1 if evidence.words > 0 else 2
-    return tier + 3 * (evidence.role == _STANDS_IN)
+    is_sure = evidence.score >= NAMED_SURELY or (evidence.words >= SURE - THRESHOLD and evidence.content >= 0)
+    tier = 0 if is_sure else 1 if evidence.words > 0 else 2
+    return tier + 3 * (evidence.role in _STAND_INS)
+
+
+_Place = tuple[bool, int, int, float, float, int]
 
 
 def _assign_columns(
@@ -1222,11 +1235,13 @@ def _assign_columns(
     """
     known = evidence or {}
 
-    def place(column: int, preference: int) -> tuple[bool, int, int, float, int]:
+    def place(column: int, preference: int) -> _Place:
         role_evidence = known.get(column, _SURE)
-        return column in demoted, _tier(role_evidence), preference, -role_evidence.score, column
+        # The cells of a sure name are not looked at, which is nothing against it.
+        words = max(0.0, role_evidence.words)
+        return column in demoted, _tier(role_evidence), preference, -words, -role_evidence.score, column
 
-    places_by_target: dict[str, list[tuple[bool, int, int, float, int]]] = {}
+    places_by_target: dict[str, list[_Place]] = {}
     for column, options in feeds.items():
         own = [(preference, at, target) for at, (target, preference, auxiliary) in enumerate(options) if not auxiliary]
         if own:
@@ -1234,7 +1249,7 @@ def _assign_columns(
             places_by_target.setdefault(target, []).append(place(column, preference))
     columns = {target: [column for *_, column in sorted(places)] for target, places in places_by_target.items()}
     claimed = {places[0] for places in columns.values()}
-    spare: dict[str, list[tuple[bool, int, int, float, int]]] = {}
+    spare: dict[str, list[_Place]] = {}
     says_both = any(
         {"facility_name", "lien_type"} <= {option_target for option_target, _, _ in options}
         for options in feeds.values()

@@ -28,7 +28,7 @@ USUAL: Final[dict[str, str]] = {
     **{f"rating_{agency}": f"{name} Rating" for agency, name in AGENCY_NAMES.items()},
     **{f"rating_issuer_{agency}": f"{name} Issuer Rating" for agency, name in AGENCY_NAMES.items()},
     **{f"rating_facility_{agency}": f"{name} Facility Rating" for agency, name in AGENCY_NAMES.items()},
-    "rating_derived_a": "Moody's DPR", "rating_derived_b": "S&P Derived Rating",
+    "rating_derived_a": "Moody's DPR", "rating_derived_b": "SP Derived Rating",
     "rating_derived_c": "Fitch Derived Rating",
 }  # fmt: skip
 """Role -> a heading of `model.fields` that has its meaning. Roles that are no fields (original par, cost, market value

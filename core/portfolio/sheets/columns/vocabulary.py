@@ -52,7 +52,7 @@ EXPLANATION: Final = 0.15
 """What words of a longer bracket count."""
 EXPLANATION_TOKENS: Final = 4
 AFTER_INCLUDING: Final = 0.25
-"""What words count behind "incl.", "for", "if", "with", up to the next comma."""
+"""What words count behind "incl.", "for", "if", "with", up to the next comma; behind "excl." they count nothing."""
 GROUP_SHARE: Final = 0.45
 """What the words of an upper row of the header count; those that speak against a role count in full."""
 
@@ -70,6 +70,7 @@ _WHOLE: Final = (
     (re.compile(r"s\s?&\s?p", re.IGNORECASE), " sp "),
     (re.compile(r"standard (?:and|&) poor'?s?|(?<![a-z])s and p(?![a-z])", re.IGNORECASE), " sp "),
     (re.compile(r"moody'?s?(?![a-z])", re.IGNORECASE), " moodys "),
+    (re.compile(r"\b(?:used )?for warf\b", re.IGNORECASE), " warf "),
     (re.compile(r"piking|\bpik'ing", re.IGNORECASE), " piking "),
     (re.compile(r"loan\s?x(?![a-z])", re.IGNORECASE), " loanx "),
     (re.compile(r"\by/n\b", re.IGNORECASE), " yn "),
@@ -90,7 +91,8 @@ _WHOLE: Final = (
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 _TOKEN: Final = re.compile(r"[a-z]+|\d+|,|;")
 _BRACKET: Final = re.compile(r"\(([^()]{0,160})\)|\[([^\[\]]{0,160})\]")
-_INCLUDING: Final = frozenset(("incl", "including", "for", "if", "with", "excl", "excluding", "as"))
+_INCLUDING: Final = frozenset(("incl", "including", "for", "if", "with", "as"))
+_EXCLUDING: Final = frozenset(("excl", "excluding", "ex"))
 _UNITS: Final = frozenset(
     (
         "percent", "bps", "bp", "usd", "eur", "gbp", "million", "millions", "mm", "mn", "m", "thousand", "thousands",
@@ -231,6 +233,7 @@ def _tokens(text: str) -> Iterator[tuple[str, float]]:
         inside = [split_word for split_word in _split_words(bracket[1] or bracket[2] or "") if split_word.isalnum()]
         is_unit = all(word in _UNITS for word in inside)
         factor = BRACKETED if is_unit else BRACKETED_OTHER if len(inside) < EXPLANATION_TOKENS else EXPLANATION
+        factor = 0.0 if inside and inside[0] in _EXCLUDING else factor
         yield from ((token, factor) for token in inside)
     yield from _behind_including(_split_words(text[place:]))
 
@@ -255,11 +258,16 @@ def _rejoin(match: re.Match[str]) -> str:
 
 
 def _behind_including(tokens: Iterable[str]) -> Iterator[tuple[str, float]]:
-    """Yield words with factors: what stands behind "incl." only explains."""
+    """Yield words with factors: what stands behind "incl." only explains.
+
+    What stands behind "excl." counts nothing.
+    """
     factor, is_first = 1.0, True
     for token in tokens:
         if token in (",", ";"):
             factor = 1.0
+        elif token in _EXCLUDING and not is_first:
+            factor = 0.0
         elif token in _INCLUDING and not is_first:
             factor = AFTER_INCLUDING
         else:

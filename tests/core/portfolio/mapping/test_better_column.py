@@ -1,0 +1,170 @@
+"""Of two columns that could feed one field the better one is read, without a doubt, in whichever order they stand."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any, Final
+
+from core.portfolio import Portfolio
+from core.portfolio.model.ratings import rank
+from tests.core.portfolio.conftest import MapRows
+from tests.rows import every
+
+ROWS: Final = 12
+PAR: Final = [1_250_000.0 + 125_310.55 * at for at in range(ROWS)]
+AGENCIES: Final = {"a": ("Moody's", ["Ba3", "B1", "B2", "B3"]), "b": ("S&P", ["BB-", "B+", "B", "B-"])}
+
+
+def read(map_rows: MapRows, columns: dict[str, list[Any]], upper: list[Any] | None = None) -> Portfolio:
+    """Read twelve loans with some columns beside what tells them apart."""
+    first = ["Issuer", "LoanX ID", *([] if any(cells is PAR for cells in columns.values()) else ["Par Amount"])]
+    head = [*first, *(name.rstrip("|") for name in columns)]
+    rows = [
+        [f"Name {at} Inc", f"LX1{at:05}", PAR[at], *(cells[at] for cells in columns.values())][: len(first)]
+        + [cells[at] for cells in columns.values()]
+        for at in range(ROWS)
+    ]
+    return map_rows([*([] if upper is None else [[None] * len(first) + upper]), head, *rows])
+
+
+def doubts(portfolio: Portfolio) -> list[str]:
+    return [warning.message for warning in portfolio.notes.warnings if warning.code == "ambiguous_column"]
+
+
+@every(
+    "better, rest, factor",
+    [
+        ("Position", "Commitment", 1.1),
+        ("Our Outstanding", "Our Commitment", 1.1),
+        ("Total Par", "Settled Par", 0.9),
+        ("TD Par", "SD Par", 0.9),
+        ("Total Par", "Unsettled Par", 0.1),
+        ("Principal Balance", "Collateral Principal Amount", 0.97),
+    ],
+)
+def test_par(map_rows: MapRows, better: str, rest: str, factor: float) -> None:
+    others = [par * factor if at % 3 else par * (factor - 0.01) for at, par in enumerate(PAR)]
+    for columns in ({better: PAR, rest: others}, {rest: others, better: PAR}):
+        portfolio = read(map_rows, columns)
+        assert (portfolio.numbers["par_value"].tolist(), doubts(portfolio)) == (PAR, [])
+
+
+@every(
+    "better, rest", [("Par (excl. PIK)", "Par incl PIK"), ("Principal Balance ex-PIK", "Principal Balance incl. PIK")]
+)
+def test_par_without_interest_in_kind_goes_first_in_doubt(map_rows: MapRows, better: str, rest: str) -> None:
+    others = [par * 1.01 for par in PAR]
+    for columns in ({better: PAR, rest: others}, {rest: others, better: PAR}):
+        portfolio = read(map_rows, columns)
+        assert portfolio.numbers["par_value"].tolist() == PAR
+        assert len(doubts(portfolio)) == 1
+
+
+@every(
+    "better, rest",
+    [
+        ("Country of Domicile (Indenture)", "Country of Incorporation"),
+        ("Country (S&P)", "Country of Incorporation"),
+        ("Eligible Country", "Country of Incorporation"),
+    ],
+)
+def test_countries(map_rows: MapRows, better: str, rest: str) -> None:
+    cells, others = ["France", "Germany", "Spain"] * 4, ["Luxembourg"] * ROWS
+    for columns in ({better: cells, rest: others}, {rest: others, better: cells}):
+        names = read(map_rows, columns).names["country"]
+        assert [names.values[code] for code in names.codes] == ["FR", "DE", "ES"] * 4
+
+
+@every(
+    "better, rest",
+    [
+        ("Moody's 35 Industry", "GICS Sub-Industry"),
+        ("Moody's Ind", "Internal Sector"),
+        ("Moodys Sector", "Manager Industry"),
+    ],
+)
+def test_industries(map_rows: MapRows, better: str, rest: str) -> None:
+    cells, others = ["High Tech Industries", "Automotive", "Retail"] * 4, ["Software", "Auto Components", "Shops"] * 4
+    for columns in ({better: cells, rest: others}, {rest: others, better: cells}):
+        names = read(map_rows, columns).names["industry"]
+        assert [names.values[code] for code in names.codes] == cells
+
+
+@every(
+    "better, rest",
+    [
+        ("Legal Final Maturity", "Expected Maturity Date"),
+        ("Current Maturity", "Original Maturity Date"),
+        ("Final Maturity", "Expected Maturity"),
+        ("Expiration Date", "Next Payment Date"),
+        ("Legal Final", "Call Date"),
+    ],
+)
+def test_maturities(map_rows: MapRows, better: str, rest: str) -> None:
+    cells, others = [date(2031, 1 + at, 20) for at in range(ROWS)], [date(2028, 1 + at, 20) for at in range(ROWS)]
+    days = [float((day - date(1970, 1, 1)).days) for day in cells]
+    for columns in ({better: cells, rest: others}, {rest: others, better: cells}):
+        portfolio = read(map_rows, columns)
+        assert (portfolio.numbers["maturity_date"].tolist(), doubts(portfolio)) == (days, [])
+
+
+def ratings(letter: str, shift: int) -> list[str]:
+    """Return ratings of an agency, by some notches apart."""
+    symbols = AGENCIES[letter][1]
+    return [symbols[(at + shift) % len(symbols)] for at in range(ROWS)]
+
+
+@every(
+    "issuer, facility",
+    [
+        ("{} Obligor Rating", "{} Obligation Rating"),
+        ("Rating - {} Corp Family", "Rating - {} Bank Loan"),
+        ("Rtg {} (Entity)", "Rtg {} (Issue)"),
+        ("Borrower {}", "Asset {}"),
+        ("{}_Company_RATING", "{}_Security_RATING"),
+        ("{} Rating (Counterparty)", "{} Rating (Tranche)"),
+        ("Rating {} Issuer", "Rating {} Issue-level"),
+        ("LT Issuer Rating ({})", "Instrument Rating ({})"),
+    ],
+)
+@every("letter", AGENCIES)
+def test_ratings_of_issuers_and_of_issues(map_rows: MapRows, issuer: str, facility: str, letter: str) -> None:
+    name, _ = AGENCIES[letter]
+    cells, others = ratings(letter, 0), ratings(letter, 1)
+    pairs = [(issuer.format(name), cells), (facility.format(name), others)]
+    for columns in (dict(pairs), dict(pairs[::-1])):
+        portfolio = read(map_rows, columns)
+        field = f"rating_agency_{letter}"
+        assert portfolio.ranks[field].tolist() == list(map(rank, cells))
+        assert portfolio.ranks[f"{field}_issuer"].tolist() == list(map(rank, cells))
+        if f"{field}_facility" in portfolio.ranks:
+            assert portfolio.ranks[f"{field}_facility"].tolist() == list(map(rank, others))
+        assert doubts(portfolio) == []
+
+
+@every("upper", [["Obligor Rating", None, "Loan Rating", None], ["CFR / ICR", None, "Issue Ratings", None]])
+def test_a_level_over_agencies_is_meant_for_each_of_them(map_rows: MapRows, upper: list[Any]) -> None:
+    columns = {
+        "Moody's": ratings("a", 0), "S&P": ratings("b", 0), "Moody's|": ratings("a", 1), "S&P|": ratings("b", 1),
+        "Maturity": [date(2031, 1, 20)] * ROWS,
+    }  # fmt: skip
+    portfolio = read(map_rows, columns, [*upper, None])
+    for letter in AGENCIES:
+        assert portfolio.ranks[f"rating_agency_{letter}"].tolist() == list(map(rank, ratings(letter, 0)))
+    assert "maturity_date" in portfolio.numbers
+
+
+@every(
+    "better, rest",
+    [
+        ("Moody's Derived Rating", "Moody's Public Rating"),
+        ("Moody's DP Rtg", "Moody's Facility Rtg"),
+        ("Rtg Moody's (Derived)", "Rtg Moody's"),
+        ("Moody's Rating used for WARF", "Moody's Issue Rating"),
+    ],
+)
+def test_a_derived_rating_goes_first(map_rows: MapRows, better: str, rest: str) -> None:
+    cells, others = ratings("a", 0), ratings("a", 1)
+    for columns in ({better: cells, rest: others}, {rest: others, better: cells}):
+        portfolio = read(map_rows, columns)
+        assert (portfolio.ranks["rating_agency_a"].tolist(), doubts(portfolio)) == (list(map(rank, cells)), [])
