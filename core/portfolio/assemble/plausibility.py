@@ -42,6 +42,9 @@ LOAN_MIN: Final = 25_000.0
 """Par that the middle one of a deal's loans is not below: few are of less than 100,000, and of those in thousands few
 are of more than 25 million."""
 
+LOAN_MAX: Final = 1e9
+"""Par that the loans of a deal do not have on average."""
+
 LOANS_MIN: Final = 10
 """Loans of a list from which their size tells the unit of par."""
 
@@ -201,13 +204,17 @@ def _par_beside_notes(portfolio: PortfolioData, counts: LoanCounts) -> Iterator[
 
 
 def _par_alone(portfolio: PortfolioData, counts: LoanCounts) -> Iterator[DataWarning]:
-    """Yield a doubt on a par that is small for loans, where no notes tell its unit."""
+    """Yield a doubt on par that is small or large for loans where no notes tell its unit."""
     tranches, small = portfolio.tranches, int(counts["small par"])
     if tranches is not None and np.nansum(tranches.current_balance) > 0:
         return
     if counts["sized par"] >= LOANS_MIN and 2 * small > counts["sized par"]:
         message = f"par of {_of(small, portfolio)} is below {LOAN_MIN:,.0f}: it may be in thousands or millions"
         yield DataWarning("unit_doubtful", message, small, ("par_value",))
+    elif counts["par"] > LOAN_MAX * max(1.0, counts["sized par"]):
+        count = int(counts["sized par"])
+        message = f"par of {_of(count, portfolio)} is above {LOAN_MAX:,.0f} on average: its unit may be another one"
+        yield DataWarning("unit_doubtful", message, count, ("par_value",))
 
 
 _OF_DAYS: Final = frozenset(("as_of_outside_life", "past_maturity", "far_maturity", "matures_after_deal"))

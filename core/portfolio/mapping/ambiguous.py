@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet
+from core.portfolio.cells.parsing import key
 from core.portfolio.mapping.funded import opens
 from core.portfolio.mapping.pipeline import TYPE, FieldColumn
 from core.portfolio.model.notes import DataWarning
@@ -184,7 +185,7 @@ def _rival(sheet: Sheet, header: HeaderMatch, targets: list[str], column: int) -
             )
             is_near = is_near or _is_another_part(evidence.role, *(header.texts.get(at, "") for at in (column, place)))
             is_near = is_near or (evidence.role == "par_value" and _are_alike(sheet, header.row + 1, column, place))
-            is_near = is_near or {column, place} <= header.undated
+            is_near = is_near or {column, place} <= header.undated or _are_called_alike(header, column, place)
             if is_near and not _are_copies(sheet, header.row + 1, column, place):
                 heading = " ".join(header.texts.get(place, "").split())
                 return f"column {heading or place + 1!r} could as well be meant"
@@ -209,6 +210,12 @@ OF_PARTS: Final = ("par_value", "spread", "all_in_rate")
 def _is_another_part(role: str, heading: str, rival: str) -> bool:
     """Return whether two columns of a field are with and without interest in kind."""
     return role in OF_PARTS and not PARTS.isdisjoint(tokens_of(heading) | tokens_of(rival))
+
+
+def _are_called_alike(header: HeaderMatch, column: int, place: int) -> bool:
+    """Return whether two columns have one heading: their groups say what none knows."""
+    first, second = (key(header.texts.get(at, "")) for at in (column, place))
+    return bool(first) and first == second
 
 
 def _are_alike(sheet: Sheet, first: int, first_place: int, second_place: int) -> bool:

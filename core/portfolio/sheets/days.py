@@ -127,3 +127,11 @@ _BEFORE: Final = re.compile(
 def is_before(heading: str) -> bool:
     """Return whether a heading is that of an earlier day than another one: "Px T-1"."""
     return _BEFORE.search(key(heading)) is not None
+
+
+_CURRENT: Final = re.compile(r"\b(?:current(?:ly)?|today|now|latest|this (?:month|period|quarter|report))\b")
+
+
+def is_current(heading: str) -> bool:
+    """Return whether a heading is that of the report's own day: "Current Price"."""
+    return _CURRENT.search(key(heading)) is not None

@@ -30,7 +30,7 @@ from core.portfolio.sheets.columns.content import marks
 from core.portfolio.sheets.columns.evidence import RoleEvidence
 from core.portfolio.sheets.columns.roles import SURE, THRESHOLD, HeadedColumns, judge
 from core.portfolio.sheets.columns.vocabulary import heading, tokens_of
-from core.portfolio.sheets.days import is_before, of_earlier_days, of_open_days, states_day
+from core.portfolio.sheets.days import is_before, is_current, of_earlier_days, of_open_days, states_day
 from core.portfolio.sheets.rows.counters import counts_rows
 from core.portfolio.sheets.sides import has_cells, tables_beside
 from core.values import from_serial
@@ -1139,9 +1139,14 @@ def _dated_headings(sheet: Sheet, best: _Candidate, places: Sequence[int]) -> di
 def _earlier_columns(headings: dict[int, str]) -> frozenset[int]:
     """Return which columns of one field are of an earlier day than another one.
 
-    By a day in their heading, or over it; else by a word such as "T-1".
+    By a day in their heading, or over it; else by a word such as "T-1", or by a day beside one that is current.
     """
-    before = frozenset(place for place, heading in headings.items() if is_before(heading))
+    has_current = any(map(is_current, headings.values()))
+    before = frozenset(
+        place
+        for place, heading in headings.items()
+        if is_before(heading) or (has_current and states_day(heading) and not is_current(heading))
+    )
     return of_earlier_days(headings.items()) or (before if len(before) < len(headings) else frozenset())
 
 
@@ -1152,7 +1157,7 @@ def _day_over(sheet: Sheet, best: _Candidate, place: int) -> str:
         left = range(place, max(-1, place - DAY_COLUMNS), -1)
         column = next((column for column in left if sheet.value(row, column) is not None), place)
         text = _day_text(sheet, row, column)
-        if states_day(text) or (row < best.top and column > first and is_before(text)):
+        if states_day(text) or (row < best.top and column > first and (is_before(text) or is_current(text))):
             return text
     return ""
 

@@ -23,7 +23,7 @@ from core.portfolio.sheets.rows.kinds import RowKinds, doubt_of, kinds_of
 from core.portfolio.sheets.rows.no_loans import contract_rows, equity_rows, fund_rows, share_rows, under_no_collateral
 from core.portfolio.sheets.rows.odd import OddRows, RowColumns, RowMarks, repeats_header
 from core.portfolio.sheets.rows.parts import parts_of_positions
-from core.portfolio.sheets.rows.sums import SumDoubt, find_sums, group_heads, union, without
+from core.portfolio.sheets.rows.sums import SumDoubt, find_sums, group_heads, running_sums, union, without
 
 TITLES_MAX: Final = 3
 """Rows of words above a header that stands again."""
@@ -231,7 +231,7 @@ def _has(below: RowsBelow, columns: RowColumns) -> RowMarks:
     is_usual = np.count_nonzero(silent) <= (1 - TELLING_SHARE) * np.count_nonzero(has_par)
     thin = silent & is_usual
     bare = thin & ~np.any([cells.present() for cells in columns.prices], axis=0) if columns.prices else thin
-    plain = has_par & has_name & has_detail & ~is_cash & ~thin
+    plain = has_par & has_name & has_detail & ~is_cash & ~thin & (has_id | ~running_sums(columns, height))
     if columns.borrower is not None:
         plain &= ~markers[columns.borrower.codes]
     if columns.par is None:  # a header repeated below has what names a loan, and no par to lack

@@ -13,7 +13,7 @@ from core.portfolio.cells.parsing import spread_out
 from core.portfolio.sheets.header import STACK_MAX
 from core.portfolio.sheets.rows import words
 from core.portfolio.sheets.rows.odd import OddRows, RowColumns, RowMarks, called_total_of, has_words, repeats_header
-from core.portfolio.sheets.rows.sums import SumDoubt
+from core.portfolio.sheets.rows.sums import SumDoubt, running_sums
 from core.portfolio.sheets.rows.total_names import companies
 from core.portfolio.sheets.rows.vocabulary import is_industry
 
@@ -171,6 +171,8 @@ def doubt_of(columns: RowColumns, odd: OddRows, kinds: RowKinds) -> SumDoubt:
     described = kinds.identified & (odd.texts == 1) & (has_words(columns, odd) & ~name | called_total_of(columns, odd))
     # An id or a facility makes a nameless row a loan under a merged issuer, a date or a word one without a name.
     nameless = rest & ~name & ~detail
+    height = int(rows[-1]) + 1 if columns.par is None else len(columns.par)
+    averaged = rest & ~kinds.identified & running_sums(columns, height)[rows]
     return SumDoubt(
         markers=rows[kinds.marker],
         nameless=rows[nameless],
@@ -178,7 +180,7 @@ def doubt_of(columns: RowColumns, odd: OddRows, kinds: RowKinds) -> SumDoubt:
         lone=rows[nameless & (odd.texts == 0)],
         bare_names=rows[rest & name & ~detail & (kinds.thin | _says_little(columns, odd, rest))],
         described=rows[rest & described],
-        doubtful=rows[rest & detail & (kinds.called_total | described)],
+        doubtful=rows[rest & detail & (kinds.called_total | described | averaged)],
         labels=rows[kinds.label],
     )
 

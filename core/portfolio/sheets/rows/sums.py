@@ -112,6 +112,20 @@ def _unlabelled_totals(
     return np.array(totals, np.int64)
 
 
+def running_sums(columns: RowColumns, height: int) -> NDArray[np.bool_]:
+    """Return rows whose par is that of all rows above, and is no round figure.
+
+    No loan has such a par by chance: the average maturity and rating of the pool stand beside its sum.
+    """
+    par = np.full(height, np.nan) if columns.par is None else columns.par
+    has_par = ~np.isnan(par)
+    figures = np.where(has_par, par, 0.0)
+    above, count = np.cumsum(figures) - figures, np.cumsum(has_par)
+    is_uneven = np.abs(np.remainder(figures, ROUND)) > TOTAL_TOLERANCE
+    is_sum = np.abs(figures - above) <= TOTAL_TOLERANCE
+    return np.asarray(has_par & is_uneven & is_sum & (count > NAMED_TOTAL_LOANS), np.bool_)
+
+
 def _named_totals(columns: RowColumns, rows: NDArray[np.int64], counted: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return rows with a name and a par that is the sum of all loans above."""
     if columns.par is None or len(rows) == 0:

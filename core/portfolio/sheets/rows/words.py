@@ -13,9 +13,15 @@ from core.grid.column import Text
 from core.portfolio.cells import _parse
 from core.portfolio.cells.parsing import Cells, key
 
+_STATISTIC: Final = r"totals?|tot|ttl|sums?|averages?|avg|wavg|wa|mean|median"
+_OF_POOL: Final = (
+    r"grand|sub|page|report|portfolio|overall|pool|fund|net|weighted|wtd|count|collateral|assets?|loans?|par|principal"
+    r"|balances?|and|performing|aggregate"
+)
 BARE: Final = re.compile(
     r"\s*(?:(?:grand|sub|page|report|portfolio|overall)[\s-]*)?totals?\s*[:.]?\s*"
-    r"|\s*(?:sum|count|average|weighted average|avg\.?|notes?)\s*:?\s*"
+    r"|\s*(?:count|aggregate|weighted|notes?)\s*:?\s*"
+    rf"|\W{{0,9}}(?=.*\b(?:{_STATISTIC})\b)(?:(?:{_STATISTIC}|{_OF_POOL})\b[\W_]{{0,9}})+"
     r"|\s*(?:(?:(?:gesamt|zwischen|end|teil)-?)?summe|(?:ins)?gesamt|somme|sous[\s-]?total|(?:sub)?tota(?:le|les|li|al)"
     r"|total(?:e)? (?:g[eé]n[eé]ra(?:l|le)|generale?)|suma|somma|totaal|subtotaal)\s*[:.]?\s*",
     re.IGNORECASE,

@@ -97,10 +97,11 @@ def test_doubts(
         ([3.464] * 9 + [2e6], {}, [("unit_doubtful", 9)]),
         ([3_464.0] * 9, {}, []),  # a few loans tell nothing
         ([3_464.0] * 5 + [50_000.0] * 5, {}, []),
+        ([4_136_169.0e6] * 3, {}, [("unit_doubtful", 3)]),
         ([3_464.0] * 10, {"classes": ["A", "Sub"], "current_balance": [20_000.0, 14_000.0]}, []),
     ],
 )
-def test_a_small_par_is_doubtful_where_no_notes_are_as_small(
+def test_a_small_or_large_par_is_doubtful_where_no_notes_are_alike(
     par: list[float], notes: dict[str, Any], expected: list[tuple[str, int | None]]
 ) -> None:
     columns = {name: [values[0]] * len(par) for name, values in COLUMNS.items()} | {"par_value": par}

@@ -128,6 +128,28 @@ def test_a_total_without_the_word_is_known_by_its_sum(map_rows: MapRows) -> None
     assert nameless.notes.unidentified_rows == 1
 
 
+@every(
+    "name, par",
+    [
+        ("Total / Wtd Avg", 6_000.0),
+        ("WA / Total", 6_000.0),
+        ("*** Total ***", 6_000.0),
+        ("Total Principal Balance", 6_000.0),
+        ("Portfolio", 6_000.55),
+        ("ABC CLO VII", 6_000.55),
+        ("Total Performing", 6_000.55),
+    ],
+)
+def test_the_sum_of_the_pool_beside_its_averages_is_no_loan(map_rows: MapRows, name: str, par: float) -> None:
+    loans = [A, B, [*C[:3], par - 3_000.0, *C[4:]]]
+    portfolio = map_rows([HEADER, *loans, [None, name, None, par, 98.1, "2031-02-15"]])
+    assert pars(portfolio) == [1_000.0, 2_000.0, par - 3_000.0]
+    # A loan has an identifier, or a par that is no sum.
+    portfolio = map_rows([HEADER, *loans, ["LX100009", "Delta Inc", "TL", par, 98.1, "2031-02-15"]])
+    assert portfolio.row_count == 4
+    assert map_rows([HEADER, *loans, [None, "Delta Inc", "TL", 999.55, 98.1, "2031-02-15"]]).row_count == 4
+
+
 def test_company_subtotals_with_a_blank_investment_type(map_rows: MapRows) -> None:
     header = ["Company", "Facility", "Par", "Spread"]
     portfolio = map_rows(

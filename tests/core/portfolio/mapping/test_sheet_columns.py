@@ -168,3 +168,27 @@ def test_a_derived_rating_goes_first(map_rows: MapRows, better: str, rest: str) 
     for columns in ({better: cells, rest: others}, {rest: others, better: cells}):
         portfolio = read(map_rows, columns)
         assert (portfolio.ranks["rating_agency_a"].tolist(), doubts(portfolio)) == (list(map(rank, cells)), [])
+
+
+@every(
+    "first, second, is_first",
+    [
+        ("As of 02/29/2024", "Current", False),
+        ("Current", "As of 02/29/2024", True),
+        ("29-Feb-2024", "Latest", False),
+        ("Today", "Feb 2024", True),
+    ],
+)
+def test_a_day_beside_current_is_an_earlier_one(map_rows: MapRows, first: str, second: str, is_first: bool) -> None:
+    prices = [[94.0 + at / 8 for at in range(ROWS)], [97.0 + at / 8 for at in range(ROWS)]]
+    columns = {"Par": PAR, "Price": prices[0], "Par|": [par * 1.1 for par in PAR], "Price|": prices[1]}
+    portfolio = read(map_rows, columns, [first, None, second, None])
+    assert portfolio.numbers["price"].tolist() == prices[not is_first]
+    assert doubts(portfolio) == []
+
+
+def test_groups_that_say_nothing_leave_their_columns_in_doubt(map_rows: MapRows) -> None:
+    columns = {"Par": PAR, "Price": [95.0] * ROWS, "Par|": [par * 1.05 for par in PAR], "Price|": [95.0] * ROWS}
+    portfolio = read(map_rows, columns, ["Trustee", None, "Manager", None])
+    assert portfolio.numbers["par_value"].tolist() == PAR
+    assert doubts(portfolio) == ["Column 'Par' is taken for par_value: column 'Par' could as well be meant."]
