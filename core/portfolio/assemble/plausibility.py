@@ -204,7 +204,7 @@ def _par_beside_notes(portfolio: PortfolioData, counts: LoanCounts) -> Iterator[
 
 
 def _par_alone(portfolio: PortfolioData, counts: LoanCounts) -> Iterator[DataWarning]:
-    """Yield a doubt on par that is small or large for loans where no notes tell its unit."""
+    """Yield a doubt on par of unusual size for loans where no notes tell its unit."""
     tranches, small = portfolio.tranches, int(counts["small par"])
     if tranches is not None and np.nansum(tranches.current_balance) > 0:
         return

@@ -159,7 +159,7 @@ STANDARD_CLO_FIELDS: Final = (
             "Market Value", "Mkt Price", "Market Price", "MarkPrice", "Mark_Price", "Price", "Last Price", "Bid",
             "Bid Price", "Mid", "Px", "Px Last", "Current Price", "Mid Price", "Evaluated Price",
             "Mark to Market Price", "Mark", "MTM Price", "Market Bid", "Current Market Price", "Loan Price",
-            "Market Value Price", "MV Price",
+            "Market Value Price", "MV Price", "Close Price", "Closing Price",
         ),
     ),
     Field(

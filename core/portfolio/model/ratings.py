@@ -287,7 +287,11 @@ def watch(text: str) -> int:
 
 
 def _clean(text: str) -> str:
-    return " ".join(text[: LENGTH_MAX + 1].upper().split())
+    return " ".join(_JOINED.sub(r"\1 ", text[: LENGTH_MAX + 1].upper()).split())
+
+
+_JOINED: Final = re.compile(r"\b(WATCH|OUTLOOK)(?=NEG|POS|STA|DEV|UNC)")
+"""Two words as one: "WatchNeg"."""
 
 
 def recovery(

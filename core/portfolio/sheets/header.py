@@ -1166,7 +1166,7 @@ def _day_text(sheet: Sheet, row: int, column: int) -> str:
     """Return a cell's words, or its day; "" for others and for prose."""
     value = sheet.value(row, column)
     if isinstance(value, float) and sheet.kind(row, column) == DATE:
-        moment = from_serial(value)
+        moment = from_serial(value, date_1904=sheet.date_1904)
         return "" if moment is None else moment.date().isoformat()
     return value.strip() if isinstance(value, str) and len(value) <= DAY_LENGTH_MAX else ""
 

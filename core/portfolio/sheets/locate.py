@@ -20,6 +20,7 @@ from core.portfolio.sheets.columns.roles import HeadedColumns
 from core.portfolio.sheets.columns.vocabulary import kind_weights, tokens_of
 from core.portfolio.sheets.days import of_earlier_days, stated_day
 from core.portfolio.sheets.located import TELLING, TEMPLATE, LocatedBook, LocatedTable, SheetCandidate
+from core.portfolio.sheets.lone_amounts import with_lone_amount
 from core.portfolio.sheets.note_tables import is_named, is_note_table
 from core.portfolio.sheets.rows import spans
 from core.portfolio.sheets.sections import COLUMNS_MAX, EmptyList, empty_lists, sections, topmost
@@ -556,10 +557,33 @@ def locate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> Loc
         loans = _with_gaps_filled(_choose(considered), (), mapping)
         return LocatedBook(book, mapping, tuple(candidates), considered, loans, old=_of_another_day(book, candidates))
     book, candidates = _with_parts(book, mapping)
-    loans, every = _choose(candidates), tuple(candidates)
+    loans = _choose(candidates)
+    if loans is None and mapping.source_type == "clo_holdings":
+        candidates = [_with_lone_amount(candidate, mapping) for candidate in candidates]
+        loans = _choose(candidates)
+    every = tuple(candidates)
     pages = () if loans is None else tuple(_pages(every, loans, mapping))
     return LocatedBook(
         book, mapping, every, every, _with_gaps_filled(loans, pages, mapping), pages, _of_another_day(book, every)
+    )
+
+
+def _with_lone_amount(candidate: SheetCandidate, mapping: Mapping) -> SheetCandidate:
+    """Take the only amounts of a sheet for its par, where its header names none."""
+    sheet = candidate.sheet
+    page = None if candidate.header or candidate.other_assets else header.find_page(sheet, mapping, _NAMED)
+    match = None if page is None else with_lone_amount(sheet, page)
+    if match is None:
+        return candidate
+    rows = _row_count(sheet, match, mapping)
+    refused = _refusal(sheet, match)
+    return replace(
+        candidate,
+        header=match,
+        has_rows=rows > 0,
+        has_figures=_has_figures(sheet, match),
+        refused=refused,
+        row_count=rows,
     )
 
 
@@ -573,6 +597,9 @@ def _with_gaps_filled(
     if loans is None or mapping.source_type != "clo_holdings":
         return loans
     match, sheet = loans.header, loans.sheet
+    if not any("par_value" in page.header.columns for page in pages):
+        match = with_lone_amount(sheet, match) or match
+        loans = replace(loans, header=match)
     named = set(match.columns).union(*(page.header.columns for page in pages))
     fields = {field.target for field in mapping.fields} & gaps.PLAIN_BY_CELLS.keys() - named
     fed = {place for places in match.columns.values() for place in places}

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from string import ascii_uppercase
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -305,13 +306,18 @@ _WEAK_PLACES: Final = {
 
 
 def choose_day(lines: Sequence[AsOf]) -> tuple[AsOf | None, list[DataWarning]]:
-    """Choose the day that most of the most telling lines say, with warnings."""
+    """Choose the day that most of the most telling lines say, with warnings.
+
+    Of several in one row, as above groups of columns, the latest.
+    """
     if not lines:
         return None, []
     tier = min(line.tier for line in lines)
     best_lines = [line for line in lines if line.tier == tier]
     count = Counter(line.day for line in best_lines)
     best = max(best_lines, key=lambda line: count[line.day])
+    same_row = [line for line in best_lines if _row_of(line) == _row_of(best) and count[line.day] == count[best.day]]
+    best = max(same_row, key=lambda line: line.day)
     warnings = []
     if len(count) > 1:
         others = ", ".join(sorted({f"{day_of(day)}" for day in count if day != best.day}))
@@ -321,6 +327,12 @@ def choose_day(lines: Sequence[AsOf]) -> tuple[AsOf | None, list[DataWarning]]:
     if where := _WEAK_PLACES.get(tier):
         warnings.append(DataWarning("as_of_footer", f"the day {day_of(best.day)} stands in {where} ({best.place})"))
     return best, warnings
+
+
+def _row_of(line: AsOf) -> tuple[str, str]:
+    """Return the sheet and the row of a line's place."""
+    sheet, _, cell = line.place.rpartition("!")
+    return sheet, cell.lstrip(ascii_uppercase)
 
 
 def ambiguous(text: str, place: str, day: float) -> DataWarning:
