@@ -47,6 +47,7 @@ def ambiguous_columns(sheet: Sheet, header: HeaderMatch, columns: Mapping[str, i
             or _rival(sheet, header, targets, column)
             or _qualifier(evidence, header.texts.get(column, ""))
             or _of_closing(evidence, column, header.texts)
+            or _without_unsettled(evidence, targets, header.texts)
         )
         if why:
             heading = " ".join(header.texts.get(column, "").split())
@@ -168,6 +169,13 @@ def _of_closing(evidence: RoleEvidence, column: int, texts: Mapping[int, str]) -
     """Return why a closing balance without an opening one is doubtful, or ""."""
     is_closing = evidence.role == "par_value" and "closing" in tokens_of(texts.get(column, ""))
     return "" if not is_closing or any(map(opens, texts.values())) else "it may be of the day the deal closed"
+
+
+def _without_unsettled(evidence: RoleEvidence, targets: list[str], texts: Mapping[int, str]) -> str:
+    """Return why settled par is doubtful beside what is unsettled, or ""."""
+    is_settled = evidence.role == "par_settled" and "par_value" in targets
+    has_rest = is_settled and any("unsettled" in tokens_of(text) for text in texts.values())
+    return "it has what is settled, and another column what is not" if has_rest else ""
 
 
 def _rival(sheet: Sheet, header: HeaderMatch, targets: list[str], column: int) -> str:

@@ -27,6 +27,7 @@ USUAL: Final[dict[str, str]] = {
     **{f"watch_{agency}": f"{name} Watch" for agency, name in AGENCY_NAMES.items()},
     **{f"rating_{agency}": f"{name} Rating" for agency, name in AGENCY_NAMES.items()},
     **{f"rating_issuer_{agency}": f"{name} Issuer Rating" for agency, name in AGENCY_NAMES.items()},
+    "rating_issuer_a": "Moody's CFR",
     **{f"rating_facility_{agency}": f"{name} Facility Rating" for agency, name in AGENCY_NAMES.items()},
     "rating_derived_a": "Moody's DPR", "rating_derived_b": "SP Derived Rating",
     "rating_derived_c": "Fitch Derived Rating",

@@ -160,10 +160,11 @@ def test_a_level_over_agencies_is_meant_for_each_of_them(map_rows: MapRows, uppe
         ("Moody's Derived Rating", "Moody's Public Rating"),
         ("Moody's DP Rtg", "Moody's Facility Rtg"),
         ("Rtg Moody's (Derived)", "Rtg Moody's"),
+        ("Rating - Moody's CFR", "Rating - Moody's"),
         ("Moody's Rating used for WARF", "Moody's Issue Rating"),
     ],
 )
-def test_a_derived_rating_goes_first(map_rows: MapRows, better: str, rest: str) -> None:
+def test_a_derived_rating_or_that_of_the_family_goes_first(map_rows: MapRows, better: str, rest: str) -> None:
     cells, others = ratings("a", 0), ratings("a", 1)
     for columns in ({better: cells, rest: others}, {rest: others, better: cells}):
         portfolio = read(map_rows, columns)
@@ -192,3 +193,10 @@ def test_groups_that_say_nothing_leave_their_columns_in_doubt(map_rows: MapRows)
     portfolio = read(map_rows, columns, ["Trustee", None, "Manager", None])
     assert portfolio.numbers["par_value"].tolist() == PAR
     assert doubts(portfolio) == ["Column 'Par' is taken for par_value: column 'Par' could as well be meant."]
+
+
+def test_settled_par_beside_what_is_not_is_in_doubt(map_rows: MapRows) -> None:
+    parts = {"Settled Amount": PAR, "Unsettled Amount": [1_000.0] * ROWS}
+    assert doubts(read(map_rows, parts)) == [
+        "Column 'Settled Amount' is taken for par_value: it has what is settled, and another column what is not."
+    ]
