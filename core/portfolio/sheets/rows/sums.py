@@ -120,9 +120,11 @@ def running_sums(columns: RowColumns, height: int) -> NDArray[np.bool_]:
     par = np.full(height, np.nan) if columns.par is None else columns.par
     has_par = ~np.isnan(par)
     figures = np.where(has_par, par, 0.0)
-    above, count = np.cumsum(figures) - figures, np.cumsum(has_par)
-    is_uneven = np.abs(np.remainder(figures, ROUND)) > TOTAL_TOLERANCE
-    is_sum = np.abs(figures - above) <= TOTAL_TOLERANCE
+    count = np.cumsum(has_par)
+    with np.errstate(invalid="ignore", over="ignore"):
+        above = np.cumsum(np.append(0.0, figures))[:-1]
+        is_uneven = np.abs(np.remainder(figures, ROUND)) > TOTAL_TOLERANCE
+        is_sum = np.abs(figures - above) <= TOTAL_TOLERANCE
     return np.asarray(has_par & is_uneven & is_sum & (count > NAMED_TOTAL_LOANS), np.bool_)
 
 
