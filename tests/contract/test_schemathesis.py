@@ -13,7 +13,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -29,6 +29,7 @@ from schemathesis.checks import CheckFunction, load_all_checks
 from schemathesis.config import SchemathesisConfig
 from schemathesis.specs.openapi.checks import (
     ensure_resource_availability,
+    ignored_auth,
     positive_data_acceptance,
     unsupported_method,
     use_after_free,
@@ -205,7 +206,9 @@ class Caller:
 
     member: Member
     schema: Any
-    session: requests.Session = field(default_factory=requests.Session)
+    session: requests.Session
+    guarded: set[str] = field(default_factory=set)
+    """Operations whose first call was refused when it came again without its credentials, which need no second proof."""
 
     def operation(self, label: str) -> Any:
         """An operation of the document."""
@@ -222,7 +225,12 @@ class Caller:
             return
         # What other calls made or removed meanwhile, only sequences know.
         without = [*excluded(case), use_after_free, ensure_resource_availability]
+        label = case.operation.label
+        if label in self.guarded:
+            without.append(ignored_auth)
         case.validate_response(answer, headers=headers, transport_kwargs=how, excluded_checks=without)
+        if answer.status_code // 100 == 2 and not public and case.meta.generation.mode.is_positive:
+            self.guarded.add(label)
 
 
 def of_the_web_server(answer: Any) -> bool:
@@ -287,6 +295,7 @@ def with_words(document: dict[str, Any], words: dict[str, list[Any]], *, alone: 
 @pytest.fixture(scope="module")
 def shared(stack: Stack, shared_owner: Member) -> Iterator[Caller]:
     with requests.Session() as session:
+        session.trust_env = False  # else each call looks for proxies among all that the environment has
         yield Caller(shared_owner, loaded(records_of(shared_owner)), session)
 
 
@@ -294,7 +303,7 @@ def shared(stack: Stack, shared_owner: Member) -> Iterator[Caller]:
 def caller(request: pytest.FixtureRequest, stack: Stack, shared: Caller) -> Caller:
     """Whoever calls the operation of a test."""
     if ENDING.search(request.getfixturevalue("label")):
-        return Caller(register(stack.url), shared.schema, shared.session)
+        return replace(shared, member=register(stack.url))
     return shared
 
 
