@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from http.client import HTTPResponse
@@ -290,13 +290,14 @@ def before_commits(stack: Stack, id_: str) -> Iterator[psycopg.Connection[Any]]:
         yield connection
 
 
-def waiting(connection: psycopg.Connection[Any], most: int) -> None:
-    """Wait until so many stand before their COMMIT, or nobody comes any more."""
+def waiting(connection: psycopg.Connection[Any], calls: Sequence[Future[httpx.Response]]) -> None:
+    """Wait until each call stands before its COMMIT or is answered without one, or nobody comes any more."""
     sql = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
     end = time.monotonic() + 2.0
     while time.monotonic() < end:
+        answered = sum(call.done() for call in calls)
         ((count,),) = connection.execute(sql).fetchall()
-        if count >= most:
+        if answered + count >= len(calls):
             return
         time.sleep(0.02)
 
@@ -317,7 +318,7 @@ def test_no_call_commits_after_its_session_has_ended(
                 pool.submit(sent, admin, row, path_of(row, **resources), body)
                 for row, body in zip(rows, bodies, strict=True)
             ]
-            waiting(connection, len(rows))
+            waiting(connection, calls)
             connection.execute("UPDATE sessions SET revoked_at = now() WHERE id = %s", [session])
             connection.execute("SELECT pg_advisory_unlock_all()")
             for row, call in zip(rows, calls, strict=True):
@@ -348,7 +349,7 @@ def test_no_key_commits_after_its_end(stack: Stack, owner: Member, sql: str, sta
     assert key.post(path, json=limit | {"test_id": "wal"}).status_code == 201
     with ThreadPoolExecutor(1) as pool, before_commits(stack, owner.tenant_id) as connection:
         call = pool.submit(key.post, path, json=limit | {"test_id": "was"})
-        waiting(connection, 1)
+        waiting(connection, [call])
         connection.execute(sql.encode(), {"tenant": owner.tenant_id})
         connection.execute("SELECT pg_advisory_unlock_all()")
         answer = call.result()
@@ -383,7 +384,7 @@ def test_an_upload_that_is_refused_at_its_commit_leaves_nothing(stack: Stack, ow
     file = small_book([["Cell"], [str(uuid4())]])
     with ThreadPoolExecutor(1) as pool, before_commits(stack, owner.tenant_id) as connection:
         call = pool.submit(key.post, "/api/v1/workbooks/upload", files={"file": ("a.xlsx", file)})
-        waiting(connection, 1)
+        waiting(connection, [call])
         connection.execute("UPDATE api_keys SET status = 'revoked' WHERE tenant_id = %s", [owner.tenant_id])
         connection.execute("SELECT pg_advisory_unlock_all()")
         assert call.result().status_code == 401
