@@ -19,7 +19,7 @@ import xlsxwriter
 from service.app import examples, routes
 from service.platform.route.api import Route, Upload, Uploads
 from tests.conftest import PASSWORD, Member, wait_until
-from tests.service.webhooks.conftest import Receiver, ended, evaluated, hooked
+from tests.service.webhooks.conftest import Receiver, ended, hooked
 
 ALL_ROWS = routes()
 ROWS = [row for row in ALL_ROWS if row.path.startswith("/api/")]
@@ -216,6 +216,12 @@ def small_book(rows: Sequence[Sequence[str | float]]) -> bytes:
     return buffer.getvalue()
 
 
+def uploaded(member: Member) -> None:
+    """Upload a workbook like no other, of which the event workbook.uploaded tells at once."""
+    files = {"file": ("loans.xlsx", small_book([*BOOK, (str(uuid4()), 1, 1.0)]))}
+    assert member.post("/api/v1/workbooks/upload", files=files).status_code == 201
+
+
 def _reconciled(member: Member, workbook_id: str) -> dict[str, str]:
     """A tape, its comparison with a workbook, and one of the issues."""
     base = "/api/v1/reconciliation"
@@ -241,13 +247,13 @@ def _reconciled(member: Member, workbook_id: str) -> dict[str, str]:
     return {"tape_id": tape_id, "job_id": job_id, "issue_id": issues[0]["id"]}
 
 
-def _channels_and_notices(owner: Member) -> dict[str, str]:
+def _channels_and_notices(owner: Member, workbook_id: str) -> dict[str, str]:
     """A webhook, which was given up once, what it was told then, and the notification of that."""
     with Receiver() as gone:
         thread = threading.Thread(target=gone.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
-        webhook = hooked(owner, gone.url("/410"), "calculation.completed")
-        evaluated(owner)
+        webhook = hooked(owner, gone.url("/410"), "compliance.completed")
+        assert owner.post("/api/v1/compliance/run", json={"workbook_id": workbook_id}).status_code == 200
         answer: list[dict[str, Any]] = wait_until(
             lambda: [
                 item
@@ -421,7 +427,7 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     session = owner.post("/api/v1/insights/generate", json={})
     assert session.status_code == 200, session.text
     return {
-        **_channels_and_notices(owner),
+        **_channels_and_notices(owner, workbook["id"]),
         "task_id": _given_up(owner, workbook["id"]),
         "session_id": session.json()["session_id"],
         "insight_id": session.json()["insights"][0]["id"],

@@ -131,12 +131,12 @@ def hooked(who: Member, url: str, *events: str, **body: Any) -> dict[str, Any]:
     return webhook
 
 
-def evaluated(who: Member, formula: str = "=1+1") -> None:
-    """An event of its own, calculation.completed.
+def evaluated(who: Member) -> None:
+    """An event of its own, calculation.completed, some seconds later: it is counted with others of its caller.
 
     Of a caller who calculates nothing else.
     """
-    answer = who.key("calculations:execute").post("/api/v1/calculations/evaluate", json={"formula": formula})
+    answer = who.key("calculations:execute").post("/api/v1/calculations/evaluate", json={"formula": "=1+1"})
     assert answer.status_code == 200, answer.text
 
 

@@ -7,7 +7,8 @@ from uuid import uuid4
 
 from tests.conftest import Member, Stack
 from tests.rows import every
-from tests.service.webhooks.conftest import URL, Receiver, ended, evaluated, hooked, log_of
+from tests.records import uploaded
+from tests.service.webhooks.conftest import URL, Receiver, ended, hooked, log_of
 
 
 def test_a_webhook_goes_its_way(stack: Stack, owner: Member, receiver: Receiver) -> None:
@@ -159,8 +160,8 @@ def test_both_secrets_sign_while_they_overlap(owner: Member, receiver: Receiver)
 
 
 def test_a_replay_is_the_same_message_again(owner: Member, receiver: Receiver) -> None:
-    webhook = hooked(owner, receiver.url(), "calculation.completed")
-    evaluated(owner)
+    webhook = hooked(owner, receiver.url())
+    uploaded(owner)
     (first,) = receiver.wait_for(1)
     (delivery,) = ended(owner, webhook)
     answer = owner.post(f"{URL}/{webhook['id']}/deliveries/{delivery['id']}/replay")

@@ -13,6 +13,7 @@ import httpx
 
 from tests.conftest import Member, Stack, wait_until
 from tests.service.compliance.conftest import g1, g1_file, own_g1, write_book  # noqa: F401 - fixtures
+from tests.records import uploaded
 from tests.service.webhooks.conftest import URL, Receiver, ended, evaluated, hooked, log_of
 
 
@@ -64,13 +65,13 @@ def test_an_upload_is_told(owner: Member, receiver: Receiver, g1_file: Path) -> 
 
 def test_what_fails_is_tried_again_in_its_place_and_blocks_nobody(owner: Member, receiver: Receiver) -> None:
     receiver.refusals["/200?late"] = [503, 429]
-    late = hooked(owner, receiver.url("/200?late"), "calculation.completed")
-    slow = hooked(owner, receiver.url("/slow"), "calculation.completed")
-    down = hooked(owner, "http://127.0.0.1:9/", "calculation.completed")
-    fine = hooked(owner, receiver.url("/200?fine"), "calculation.completed")
+    late = hooked(owner, receiver.url("/200?late"))
+    slow = hooked(owner, receiver.url("/slow"))
+    down = hooked(owner, "http://127.0.0.1:9/")
+    fine = hooked(owner, receiver.url("/200?fine"))
     started = time.monotonic()
     for _ in range(3):
-        evaluated(owner)
+        uploaded(owner)
     assert len(receiver.wait_for(3, "/200?fine")) == 3
     assert time.monotonic() - started < 6, "the slow one holds nobody up"
     ids = [message.id for message in receiver.wait_for(5, "/200?late")]
@@ -94,14 +95,14 @@ def test_days_of_failure_disable_a_webhook_and_its_admins_are_told(
     stack: Stack, owner: Member, receiver: Receiver
 ) -> None:
     admin, analyst = owner.invite("admin"), owner.invite("analyst")
-    webhook = hooked(owner, receiver.url("/500"), "calculation.completed")
-    evaluated(owner)
+    webhook = hooked(owner, receiver.url("/500"))
+    uploaded(owner)
     ended(owner, webhook)
     assert owner.get(f"{URL}/{webhook['id']}").json()["enabled"]
     stack.sql("UPDATE webhooks SET failing_since = now() - interval '6 days' WHERE id = %s", [webhook["id"]])
     receiver.free.clear()  # the third waits while the second is on its way
     for _ in range(2):
-        evaluated(owner)
+        uploaded(owner)
     wait_until(lambda: len(log_of(owner, webhook)) == 3, what="both deliveries")
     receiver.free.set()
     answer = wait_until(lambda: owner.get("/api/v1/notifications").json()["items"], what="the notification")
@@ -119,14 +120,14 @@ def test_days_of_failure_disable_a_webhook_and_its_admins_are_told(
     log = ended(owner, webhook, 3)
     assert [len(entry["attempts"]) for entry in log] == [3, 3, 0]
     assert log[2]["error"] == "the webhook was disabled before it could be sent"
-    evaluated(owner)
+    uploaded(owner)
     assert len(receiver.at("/500")) == 6
     assert owner.patch(f"{URL}/{webhook['id']}", json={"enabled": True}).json()["failing_since"] is None
 
 
 def test_a_receiver_that_is_gone_is_told_nothing_more(owner: Member, receiver: Receiver) -> None:
-    webhook = hooked(owner, receiver.url("/410"), "calculation.completed")
-    evaluated(owner)
+    webhook = hooked(owner, receiver.url("/410"))
+    uploaded(owner)
     (entry,) = ended(owner, webhook)
     assert (entry["status"], len(entry["attempts"])) == ("failed", 1)
     record = wait_until(
@@ -136,8 +137,8 @@ def test_a_receiver_that_is_gone_is_told_nothing_more(owner: Member, receiver: R
 
 
 def test_a_dead_worker_loses_nothing(stack: Stack, owner: Member, receiver: Receiver) -> None:
-    webhook = hooked(owner, receiver.url("/slow"), "calculation.completed")
-    evaluated(owner)
+    webhook = hooked(owner, receiver.url("/slow"))
+    uploaded(owner)
     receiver.wait_for(1, "/slow")
     stack.sql(
         "UPDATE jobs SET status = 'running', attempt = attempt + 1, lease_until = now() - interval '1 second' "
@@ -206,8 +207,8 @@ def every_page(who: Member, webhook: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_a_deleted_webhook_leaves_nothing(stack: Stack, owner: Member, receiver: Receiver) -> None:
-    webhook = hooked(owner, receiver.url("/500"), "calculation.completed")
-    evaluated(owner)
+    webhook = hooked(owner, receiver.url("/500"))
+    uploaded(owner)
     ended(owner, webhook)
     assert owner.delete(f"{URL}/{webhook['id']}").status_code == 204
     for table in ("webhook_queues", "webhook_deliveries"):
@@ -215,14 +216,14 @@ def test_a_deleted_webhook_leaves_nothing(stack: Stack, owner: Member, receiver:
             lambda table=table: not stack.sql(f"SELECT 1 FROM {table} WHERE webhook_id = %s", [webhook["id"]]),
             what=f"the end of its {table}",
         )
-    evaluated(owner)
+    uploaded(owner)
     assert log_of(owner, hooked(owner, receiver.url())) == []
 
 
 def test_a_full_line_passes_events_over_and_says_so(stack: Stack, owner: Member, receiver: Receiver) -> None:
-    webhook = hooked(owner, receiver.url(), "calculation.completed")
+    webhook = hooked(owner, receiver.url())
     stack.sql("UPDATE webhook_queues SET waiting = 10000 WHERE webhook_id = %s", [webhook["id"]])
-    evaluated(owner)
+    uploaded(owner)
     record = wait_until(
         lambda: (body := owner.get(f"{URL}/{webhook['id']}").json())["events_passed_over"] and body, what="the event"
     )
