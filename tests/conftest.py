@@ -124,12 +124,13 @@ GENEROUS = {
 
 
 def wait_until(true: Callable[[], Any], *, seconds: float = 20.0, what: str = "the condition") -> Any:
-    """Ask until the answer is true; what it was."""
-    end = time.monotonic() + seconds
+    """Ask until the answer is true, soon at first; what it was."""
+    end, pause = time.monotonic() + seconds, 0.005
     while time.monotonic() < end:
         if answer := true():
             return answer
-        time.sleep(0.05)
+        time.sleep(pause)
+        pause = min(0.05, pause * 1.5)
     raise AssertionError(f"{what} did not come within {seconds} seconds")
 
 
@@ -337,15 +338,26 @@ def idle() -> Iterator[Stack]:
 
     The API does no worker's jobs: a worker that starts slowly on a busy machine would find them done.
     """
-    with run_stack(CUSHION_SYNC_FALLBACK="off") as stack:
+    with run_stack(fresh=False, CUSHION_SYNC_FALLBACK="off") as stack:
         stack.worker.terminate()
         stack.worker.wait(30)
         yield stack
 
 
+def _write_lazily(database_url: str) -> None:
+    """Have a COMMIT wait for no disk: what survives the end of processes needs none, and no test turns power off."""
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        for setting in ("fsync", "full_page_writes"):
+            connection.execute(f"ALTER SYSTEM SET {setting} = off".encode())
+        connection.execute("SELECT pg_reload_conf()")
+
+
 @contextmanager
-def run_stack(**settings: str) -> Iterator[Stack]:
-    """A service of its own, for tests that stop its parts."""
+def run_stack(*, fresh: bool = True, **settings: str) -> Iterator[Stack]:
+    """A service of its own, for tests that stop its parts.
+
+    A `fresh` one starts as a user's does; else its processes are forked.
+    """
     from service.host.embedded import Embedded
     from service.platform.data.database import as_service
     from service.platform.data.migrations import migrate
@@ -355,6 +367,7 @@ def run_stack(**settings: str) -> Iterator[Stack]:
     data_dir = folder / "data"
     try:
         with Embedded(data_dir) as servers:
+            _write_lazily(servers.database_url)
             migrate(servers.database_url)
             environment = {
                 **{name: value for name, value in os.environ.items() if not name.startswith("CUSHION_")},
@@ -366,8 +379,8 @@ def run_stack(**settings: str) -> Iterator[Stack]:
                 "CUSHION_EMBEDDED": "1",
                 **settings,
             }
-            with _api(environment, fresh=True) as url:
-                worker = start_worker(environment)
+            with _api(environment, fresh=fresh) as url:
+                worker = start_worker(environment) if fresh else Fork("worker", [], environment, [0, 1, 2])
                 try:
                     yield Stack(url, servers.database_url, servers.redis_url, data_dir, environment, worker)
                 finally:
