@@ -19,6 +19,7 @@ import xlsxwriter
 from service.app import examples, routes
 from service.platform.route.api import Route, Upload, Uploads
 from tests.conftest import PASSWORD, Member, wait_until
+from tests.rows import every
 from tests.service.webhooks.conftest import Receiver, ended, hooked
 
 ALL_ROWS = routes()
@@ -33,8 +34,13 @@ def identity(row: Route) -> str:
     return f"{row.method} {row.path}"
 
 
-def each(rows: list[Route]) -> pytest.MarkDecorator:
-    """A test of every one of these rows."""
+def each(rows: list[Route]) -> Callable[[Callable[..., None]], Any]:
+    """A test of every one of these rows, as one case."""
+    return every("row", rows, ids=identity)
+
+
+def each_alone(rows: list[Route]) -> pytest.MarkDecorator:
+    """A test of every one of these rows, each with fixtures of its own."""
     return pytest.mark.parametrize("row", rows, ids=identity)
 
 

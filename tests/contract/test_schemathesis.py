@@ -208,7 +208,7 @@ class Caller:
     schema: Any
     session: requests.Session
     guarded: set[str] = field(default_factory=set)
-    """Operations whose first call was refused when it came again without its credentials, which need no second proof."""
+    """Operations that refused their first call when it came again without its credentials: one proof is enough."""
 
     def operation(self, label: str) -> Any:
         """An operation of the document."""

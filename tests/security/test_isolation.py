@@ -22,6 +22,7 @@ from tests.records import (
     asked_of,
     body_of,
     each,
+    each_alone,
     error_of,
     identity,
     least_of,
@@ -150,7 +151,7 @@ def test_the_records_are_all_that_the_document_names(resources: dict[str, str]) 
     assert {identity(row) for row in WITH_IDENTIFIER} == {operation for operation, _ in IN_PATHS}
 
 
-@each(WITH_IDENTIFIER)
+@each_alone(WITH_IDENTIFIER)
 @pytest.mark.usefixtures("untouched")
 def test_another_tenants_record_is_not_there(
     attacker: Member, resources: dict[str, str], own: dict[str, str], row: Route

@@ -15,7 +15,7 @@ import pytest
 
 from service.platform.route.api import Route
 from tests.conftest import PASSWORD, Member, Stack, member, register
-from tests.records import ROWS, body_of, each, identity, path_of, quoted, records_of, sent, without_unknown
+from tests.records import ROWS, body_of, each_alone, identity, path_of, quoted, records_of, sent, without_unknown
 
 CHANGING = [row for row in ROWS if row.method in ("POST", "PUT", "PATCH")]
 ENDING = {
@@ -148,7 +148,7 @@ def caller(stack: Stack, admin: Member, row: Route) -> Member:
     return register(stack.url).invite("admin") if identity(row) in ENDING else admin
 
 
-@each(CHANGING)
+@each_alone(CHANGING)
 def test_a_body_changes_what_its_row_declares(
     stack: Stack, attacker: Member, caller: Member, admin: Member, records: dict[str, str], row: Route
 ) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 from uuid import uuid4
 
 from tests.conftest import Member, Stack
-from tests.rows import every
 from tests.records import uploaded
+from tests.rows import every
 from tests.service.webhooks.conftest import URL, Receiver, ended, hooked, log_of
 
 

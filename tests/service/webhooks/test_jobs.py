@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 
 from tests.conftest import Member, Stack, wait_until
-from tests.service.compliance.conftest import g1, g1_file, own_g1, write_book  # noqa: F401 - fixtures
 from tests.records import uploaded
+from tests.service.compliance.conftest import g1, g1_file, own_g1, write_book  # noqa: F401 - fixtures
 from tests.service.webhooks.conftest import URL, Receiver, ended, evaluated, hooked, log_of
 
 
