@@ -161,6 +161,12 @@ def in_bucket(loan: Loan, agency: str) -> bool:
     return own == 0 or own >= 17
 
 
+def fraction_of(portfolio: Portfolio) -> float:
+    """The part of a year that a payment is for."""
+    days = finite(portfolio.deal.payment_days)
+    return days / 360 if days is not None and days > 0 else 0.25
+
+
 class Deal:
     """Everything that the measures need, the plain way."""
 
@@ -173,8 +179,7 @@ class Deal:
         self.performing = [loan for loan in everything if not is_defaulted(loan, self.as_of)]
         self.par = sum(loan.par for loan in self.performing)
         self.cpa = self.par + (finite(deal.principal_cash) or 0.0)
-        days = finite(deal.payment_days)
-        self.fraction = days / 360 if days is not None and days > 0 else 0.25
+        self.fraction = fraction_of(portfolio)
 
     def total(self, wanted: Callable[[Loan], bool]) -> float:
         return max(0.0, sum(loan.par for loan in self.performing if wanted(loan)))
@@ -334,7 +339,7 @@ def groups(portfolio: Portfolio, fraction: float) -> list[dict[str, Any]]:
 
 def tested(portfolio: Portfolio, kind: str, place: int) -> dict[str, Any]:
     """The tested group of a role; only for sheets that give triggers."""
-    chosen = [group for group in groups(portfolio, Deal(portfolio).fraction) if group[kind] is not None]
+    chosen = [group for group in groups(portfolio, fraction_of(portfolio)) if group[kind] is not None]
     return chosen[place]
 
 

@@ -19,6 +19,8 @@ from core.pool.source import PoolRefused, open_pool, spans_of
 from tests.core.pool.pools import DAY, DEAL, TRANCHES, Columns, differences, in_memory, loans, table, write
 
 SEEDS = range(24)
+GROUPS_MAX = 40
+"""Row groups of a pool: to open one takes longer than its loans."""
 DEFINITIONS = (None, "euro", "us_bsl")
 
 
@@ -39,7 +41,8 @@ def test_a_pool_says_what_its_loans_say_in_memory(
         del columns["is_current_pay"]  # of which that definition carries the excess below par
     monkeypatch.setattr(pieces, "PIECE_ROWS", int(chance.choice([16, 100, 131_072])))
     files = 5 if rows > 20 and chance.random() < 0.4 else 1
-    path = write(tmp_path / "pool.parquet", columns, int(chance.choice([3, 50, 1000])), files)
+    group = max(int(chance.choice([3, 50, 1000])), rows // GROUPS_MAX)
+    path = write(tmp_path / "pool.parquet", columns, group, files)
     deal = day_of(columns)
     known = in_memory(columns, "enhanced", path.name, deal, definition=definition)
     results = run_pool(path, "enhanced", tranches=TRANCHES, deal=deal, definition=definition)
