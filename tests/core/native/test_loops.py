@@ -21,6 +21,7 @@ from core.native.code import Code
 from core.native.loops import Loops
 from core.native.process import COMPILER
 from core.native.written import Written
+from tests.rows import every
 
 SIGNATURE = "int32(CPointer(float64), int64)"
 BODY = "def loop(out, rows):\n    for row in range(rows):\n        out[row] = {}\n    return int32(0)\n"
@@ -88,16 +89,17 @@ def test_what_another_process_had_compiled_is_loaded_early(monkeypatch: pytest.M
     assert new_loops.refusal == ""
 
 
-@pytest.mark.parametrize("body", ["np.zeros(3)[0]", "__import__('os')", "[1.0][row]", "row +* 1", "open"])
+@every("body", ["np.zeros(3)[0]", "__import__('os')", "[1.0][row]", "row +* 1", "open"])
 def test_what_cannot_be_a_loop_has_none(body: str) -> None:
     new_loops = Loops(worth=0)
     assert asked(Faulty(body), new_loops) is None
     assert new_loops.refusal
     assert new_loops.recipes() == []
-    assert filled(asked(Filling(1.5), new_loops)) == [1.5] * 3, "the compiling process goes on"
+    number = next(NUMBERS) + 0.5
+    assert filled(asked(Filling(number), new_loops)) == [number] * 3, "the compiling process goes on"
 
 
-@pytest.mark.parametrize("fault", [OSError("the disk is full"), MemoryError(), KeyError("none")])
+@every("fault", [OSError("the disk is full"), MemoryError(), KeyError("none")])
 def test_a_fault_of_the_moment_is_tried_again(fault: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     new_loops = Loops(worth=0)
     with monkeypatch.context() as patch:
