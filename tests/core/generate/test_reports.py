@@ -111,9 +111,10 @@ def all_lost(manner: str, seeds: range, folder: Path) -> dict[int, list[str]]:
 
 @pytest.mark.parametrize(
     ("manner", "seeds"),
-    [("pages", range(80)), ("flat", range(1000, 1120)), ("sheet", range(25)), ("months", range(15))],
+    [("pages", range(16)), ("flat", range(1000, 1024)), ("sheet", range(5)), ("months", range(3))],
 )
-def test_hundreds_of_variants_are_read_without_loss(manner: str, seeds: range, tmp_path: Path) -> None:
+def test_variants_are_read_without_loss(manner: str, seeds: range, tmp_path: Path) -> None:
+    """Fifty of them; `tests/programs/test_generated_reports.py` reads hundreds."""
     assert all_lost(manner, seeds, tmp_path) == {}
 
 
