@@ -27,6 +27,7 @@ from service.commands.cli import app
 from service.platform.data.audit import Record
 from tests import forks
 from tests.core.provenance.exported import edited, exported
+from tests.service.commands.test_cli import without_the_extra
 from tests.service.deals.conftest import LOANS, NOTES
 
 ROOT = Path(__file__).parents[2]
@@ -263,3 +264,19 @@ def test_bash_completes_commands_options_and_choices(tmp_path: Path) -> None:
         assert forks.cushion("completion", shell).stdout.startswith(begins)
     lost = forks.cushion("--install-completion", environment={**environment, "SHELL": "/bin/tcsh"})
     assert (lost.returncode, lost.stderr) == (2, "cushion: which shell: bash, zsh, fish? SHELL says tcsh\n")
+
+
+def test_offline_commands_need_no_extra(tmp_path: Path) -> None:
+    path = without_the_extra("generate", "--loans", "200", "--tape", "trustee_a", "--out", tmp_path)
+    assert path.returncode == 0, path.stderr
+    workbook, tape, _ = path.stdout.split("\n", 2)
+    for arguments in (["compliance", workbook], ["map", workbook], ["recalc", workbook], ["reconcile", workbook, tape]):
+        answer = without_the_extra(*arguments)
+        assert answer.returncode in (0, 1), answer.stderr
+        assert answer.stdout
+    answer = without_the_extra("batch", workbook, "--out", tmp_path / "results", "--format", "csv")
+    assert answer.returncode == 0, answer.stderr
+    answer = without_the_extra("batch", workbook, "--out", tmp_path / "results")
+    assert answer.stderr == (
+        "cushion: --format parquet needs pyarrow: pip install 'cushion[batch]', or name --format csv\n"
+    )

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -97,17 +98,22 @@ sys.exit(run(sys.argv[1:]))
 """
 
 
-def without_the_extra(*arguments: str | Path) -> CompletedProcess[str]:
-    """A command where only the base dependencies are installed."""
+@cache
+def modules_of_the_extra() -> set[str]:
+    """What is not there where only the base dependencies are installed."""
     with (ROOT / "pyproject.toml").open("rb") as file:
         wanted = tomllib.load(file)["project"]["optional-dependencies"]["service"]
     extra = {re.split(r"[\[<>=]", line)[0] for line in wanted}
-    absent = {
+    return {
         module.partition(".")[0]
         for module, owners in packages_distributions().items()
         if extra & {re.sub(r"[-_.]+", "-", owner).lower() for owner in owners}
     } | {"jwt", "psycopg"}
-    script = f"ABSENT = {absent}\n{WITHOUT_THE_EXTRA}"
+
+
+def without_the_extra(*arguments: str | Path) -> CompletedProcess[str]:
+    """A command where only the base dependencies are installed."""
+    script = f"ABSENT = {modules_of_the_extra()}\n{WITHOUT_THE_EXTRA}"
     return subprocess.run(
         [sys.executable, "-c", script, *map(str, arguments)], cwd=ROOT, capture_output=True, text=True, timeout=120
     )
@@ -120,22 +126,6 @@ def test_a_command_of_the_service_names_the_extra(arguments: list[str]) -> None:
     assert (answer.returncode, answer.stdout) == (2, "")
     assert line.startswith("cushion: this command needs the Python package ")
     assert line.endswith("pip install 'cushion[service]'")
-
-
-def test_offline_commands_need_no_extra(tmp_path: Path) -> None:
-    path = without_the_extra("generate", "--loans", "200", "--tape", "trustee_a", "--out", tmp_path)
-    assert path.returncode == 0, path.stderr
-    workbook, tape, _ = path.stdout.split("\n", 2)
-    for arguments in (["compliance", workbook], ["map", workbook], ["recalc", workbook], ["reconcile", workbook, tape]):
-        answer = without_the_extra(*arguments)
-        assert answer.returncode in (0, 1), answer.stderr
-        assert answer.stdout
-    answer = without_the_extra("batch", workbook, "--out", tmp_path / "results", "--format", "csv")
-    assert answer.returncode == 0, answer.stderr
-    answer = without_the_extra("batch", workbook, "--out", tmp_path / "results")
-    assert answer.stderr == (
-        "cushion: --format parquet needs pyarrow: pip install 'cushion[batch]', or name --format csv\n"
-    )
 
 
 def test_a_bug_is_no_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
