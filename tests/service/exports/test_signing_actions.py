@@ -79,7 +79,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def signer() -> Iterator[Service]:
     with Service() as service:
-        thread = threading.Thread(target=service.serve_forever)
+        thread = threading.Thread(target=service.serve_forever, args=(0.05,))
         thread.start()
         try:
             yield service
