@@ -291,8 +291,8 @@ def before_commits(stack: Stack, id_: str) -> Iterator[psycopg.Connection[Any]]:
 
 
 def waiting(connection: psycopg.Connection[Any], calls: Sequence[Future[httpx.Response]]) -> None:
-    """Wait until each call stands before its COMMIT or is answered without one, or nobody comes any more."""
-    sql = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    """Wait until each call stands before its COMMIT, or behind one that does, or is answered without one."""
+    sql = "SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted"
     end = time.monotonic() + 2.0
     while time.monotonic() < end:
         answered = sum(call.done() for call in calls)
