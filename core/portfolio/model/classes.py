@@ -19,6 +19,9 @@ _CODE: Final = (
 )
 """A letter with its number and the marks of a reset, a loan, a new or a fixed note: A, B-1, A-1-R, CR2, A-1A, BF."""
 
+_CLASS: Final = r"(?:classe?s?|klassen?|clases?)"
+"""The word for classes, in other languages too: of "Classe A" the e is no class."""
+
 _KINDS: Final = (
     r"(?:senior|secured|unsecured|mezzanine|junior|deferrable|floating|fixed|rate|revolving|term|delayed|draw|refinancing|"
     r"replacement|exchange|re-?priced|subordinated|x|rule|144a|reg|s|eur|usd|gbp|euro|dollar|due|\d{4}|"
@@ -29,7 +32,7 @@ _INCOME: Final = (
     r"(?:\s+(?:notes?|shares?|interests?|securities|certificates?|tranche|loans?|due|\d{4}))*"
 )
 _WORDED: Final = re.compile(
-    rf"\s*(?:(?:class|tranche)(?:es)?\s+(?:{_CODE}(?:[\s,-]+{_KINDS})*|(?:[A-Z](?:[\s-]?\d)?\s+)?{_INCOME})"
+    rf"\s*(?:(?:{_CLASS}|tranches?)\s+(?:{_CODE}(?:[\s,-]+{_KINDS})*|(?:[A-Z](?:[\s-]?\d)?\s+)?{_INCOME})"
     rf"|{_CODE}[\s,-]+(?:{_KINDS}[\s,-]+)*(?:notes?|loans?)(?:[\s,-]+{_KINDS})*"
     rf"|(?:[A-Z](?:[\s-]?\d)?\s+)?{_INCOME})\s*",
     re.IGNORECASE,
@@ -56,7 +59,7 @@ def are_class_names(texts: Iterable[str]) -> bool:
 
 _PART: Final = re.compile(rf"(?<![A-Za-z\d])({_CODE})", re.IGNORECASE)
 _LISTED: Final = re.compile(
-    rf"\bclass(?:es)?\s*({_CODE}(?:\s*(?:/|,|&|\+|\band\b|-and-)\s*(?:class\s*)?{_CODE})*)", re.IGNORECASE
+    rf"\b{_CLASS}\s*({_CODE}(?:\s*(?:/|,|&|\+|\band\b|-and-)\s*(?:{_CLASS}\s*)?{_CODE})*)", re.IGNORECASE
 )
 _JOINED: Final = re.compile(rf"^\W*({_CODE}(?:\s*/\s*{_CODE})*)\W*(?:notes?|$)", re.IGNORECASE)
 _MARKS: Final = re.compile(r"(?<=[A-Z\d])[RLNF]{1,3}\d?$")
@@ -78,7 +81,7 @@ def class_keys(text: str) -> tuple[str, ...]:
 @remembered(4_096)
 def class_key(text: str) -> str:
     """Return letter and number of a class, "Class B-1-R Notes" is B1; "" for income."""
-    match = re.search(rf"\b(?:class|tranche)\s+({_CODE})", text[:NAME_LENGTH_MAX], re.IGNORECASE) or re.match(
+    match = re.search(rf"\b(?:{_CLASS}|tranche)\s+({_CODE})", text[:NAME_LENGTH_MAX], re.IGNORECASE) or re.match(
         rf"\s*({_CODE})", text, re.IGNORECASE
     )
     if match is None:

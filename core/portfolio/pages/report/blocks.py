@@ -202,7 +202,7 @@ def _is_heading(page: ReportPage, stack: Sequence[int], below: int) -> bool:
     Known words, or three texts over two columns of figures.
     """
     headers = _joined_headers(page, stack)
-    if len(headers) < 2 or len(page.row(stack[-1])) * 2 < len(headers):
+    if len(headers) < 2 or len(page.row(stack[-1])) * 2 < len(headers) or _is_day_line(page.row(stack[-1])):
         return False
     body = [page.row(row) for row in page.rows[below : below + SAMPLE_ROWS]]
     if not body or any(words.says_none(cell.text) for cell in page.row(stack[-1]).values()):
@@ -220,6 +220,11 @@ def _is_heading(page: ReportPage, stack: Sequence[int], below: int) -> bool:
     own = page.row(stack[-1])
     before = page.row(stack[0] - 1)
     return len(own) >= 3 and typed >= 2 and len(before) < 2 and len({cell.text for cell in own.values()}) == len(own)
+
+
+def _is_day_line(cells: dict[int, PageCell]) -> bool:
+    """Return whether a row has one text, and a day in it: "As of 15-Mar-2026"."""
+    return len(cells) == 1 and all(_DAY.search(cell.text) is not None for cell in cells.values())
 
 
 def _is_text_grid(page: ReportPage, row: int, body: list[dict[int, PageCell]]) -> bool:

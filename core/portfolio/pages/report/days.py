@@ -58,7 +58,10 @@ _PERIOD: Final = re.compile(
 
 _PERIOD_DAYS: Final = re.compile(rf"\s*(?:{_DATE})\s*(?:-|–|to|through|until)\s*(?P<date>{_DATE})\s*", re.IGNORECASE)
 _PERIOD_LABEL: Final = re.compile(r"\s*(?:collection|due|reporting|remittance) period\s*:?\s*", re.IGNORECASE)
-_OTHERS: Final = re.compile(r"\b(?:ratings?|prices?|priced|rates?|closing|issued?|effective|amended)\b", re.IGNORECASE)
+_OTHERS: Final = re.compile(
+    r"\b(?:ratings?|prices?|priced|rates?|closing|issued?|effective|amended|(?:payment|distribution) date)\b",
+    re.IGNORECASE,
+)
 """Words before "as of" whose day is not the report's."""
 
 _POOL: Final = re.compile(r"\b(?:holdings|portfolio|collateral|positions|assets|loans|report)\b", re.IGNORECASE)

@@ -73,7 +73,9 @@ def is_running(text: str) -> bool:
     )
 
 
-_SIGN_SECTIONS: Final = frozenset(("less", "plus", "add", "minus", "deduct", "deductions", "additions", "add back"))
+_SIGN_SECTIONS: Final = frozenset((
+    "less", "plus", "add", "minus", "deduct", "deductions", "additions", "add back", "numerator", "denominator",
+))  # fmt: skip
 
 
 def lines_of(page: ReportPage, rows: Sequence[int], title: str = "", label: int | None = None) -> list[PageLine]:

@@ -98,15 +98,27 @@ _NULLS: Final = parsing.NULL_WORDS | {"*", "**", ".", "NIL", "NOT APPLICABLE"}
 
 _NULL_LENGTH_MAX: Final = max(map(len, _NULLS))
 
-_LEAST: Final = r">|≥|at least|(?:not|no) less than|minimum|min\b"
-_MOST: Final = r"<|≤|at most|(?:not|no) (?:more|greater) than|maximum|max\b"
-_BOUND: Final = re.compile(rf"^\s*(?:(?:(?P<min>{_LEAST})|(?P<max>{_MOST})|=)[\s=:.]*)+", re.IGNORECASE)
+_LEAST: Final = (
+    r">|≥|at least|(?:not|no) (?:be )?(?:less|lower) than|greater than|minimum|min\b|mindestens|au moins|al menos"
+)
+_MOST: Final = (
+    r"<|≤|at most|(?:not|no) (?:be )?(?:more|greater|higher) than|less than|not (?:to )?exceed(?:ing)?|up to|maximum"
+    r"|max\b|höchstens|au plus"
+)
+_BOUND: Final = re.compile(
+    rf"^\s*(?:(?:must|shall|should|may|to) (?:be )?)?"
+    rf"(?:(?:(?P<min>{_LEAST})|(?P<max>{_MOST})|=)(?: or equal to| of\b)?[\s=:.]*)+",
+    re.IGNORECASE,
+)
 """What may stand before a limit's figure."""
 
 _BEHIND: Final = re.compile(
-    r"\s*\(?\s*(?:(?P<min>min(?:imum)?)|(?P<max>max(?:imum)?))\.?\s*\)?\s*$|(?<=\d)\s?x\s*$", re.IGNORECASE
+    r"\s*\(?\s*(?:(?P<min>min(?:imum)?)|(?P<max>max(?:imum)?))\.?\s*\)?\s*$|(?<=\d)\s?x\s*$"
+    r"|(?:(?<=[.,]\d)|(?<=[.,]\d\d))\s?(?:years?|yrs?\.?|jahre)\s*$"
+    r"|(?<=%)\s*(?:of (?:the )?[a-z][^%]{0,60}|\([^%)]*\d[^%)]*\))$",
+    re.IGNORECASE,
 )
-"""What may stand behind a figure: that it is a limit, or times ("1.3142x")."""
+"""What may stand behind a figure: that it is a limit, times ("1.3142x"), years, or the base of a share."""
 
 _NOTE: Final = re.compile(r"(?<=[\d%])(?:\s*[*\u2020\u2021^]+|\s+\((?:\d{1,2}|[a-z])\))\s*$", re.IGNORECASE)
 """A mark of a footnote behind a figure."""

@@ -19,6 +19,7 @@ from core.portfolio.pages.report.columns import (
 )
 from core.portfolio.pages.report.page import PageCell
 from core.portfolio.pages.report.relation import best_relation
+from core.portfolio.pages.report.subjects import Side
 
 TEST_SHARE: Final = 0.3
 """Share of a column's names that are tests from which its table is one of tests."""
@@ -41,7 +42,7 @@ _FIGURES: Final = frozenset(("value", "prior", "num", "den", "limit", "cushion")
 def _test_bonus(role: str, content: ColumnContent) -> float:
     """Return what a column's content adds to a role of a table of tests."""
     if role == "status":
-        return 6.0 if content.is_mostly(content.statuses) else -8.0
+        return 6.0 if content.is_mostly(content.statuses) else 0.0 if _has_outcomes(content) else -8.0
     if role == "dir":
         return 8.0 if content.is_mostly(content.sides) else -8.0
     if role == "name":
@@ -59,6 +60,11 @@ def _test_bonus(role: str, content: ColumnContent) -> float:
     if role == "den" and content.numbers and not content.big:
         return -4.0  # in millions, it is small
     return 0.0
+
+
+def _has_outcomes(content: ColumnContent) -> bool:
+    """Return whether some of a column's words are outcomes: the rest is in words of the file's own."""
+    return content.is_mostly(content.words) and content.is_mostly(content.statuses, TEST_SHARE)
 
 
 def as_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
@@ -111,14 +117,15 @@ def _may_be_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
 
 
 def _second_limit(table: PageTable, contents: dict[int, ColumnContent], columns: dict[str, int]) -> int | None:
-    """Return a column of limits beside another, one of them minima: no row has both."""
+    """Return a column of limits beside another: minima and maxima, or no row has both."""
     first = columns.get("limit")
     if first is None:
         return None
     for column, content in contents.items():
         if column in columns.values() or not content.numbers or not is_limit(table.headers[column]):
             continue
-        if not any(
+        sides = {side_of(table.headers[at]) for at in (first, column)}
+        if sides == {"min", "max"} or not any(
             table.page.cell(row, column).has_number and table.page.cell(row, first).has_number for row in table.rows
         ):
             return column
@@ -227,10 +234,34 @@ def is_of_loans(table: PageTable) -> bool:
     return sum(LIST_WORDS.search(words.normal(text)) is not None for text in table.headers.values()) >= 2
 
 
+_LEAST: Final = re.compile(
+    r"\b(?:min(?:imum)?|at least|not less than|floor|(?<!or )(?<!and )lower)\b|>|≥", re.IGNORECASE
+)
+_MOST: Final = re.compile(r"\b(?:max(?:imum)?|at most|not (?:more|greater) than|cap|upper)\b|<|≤", re.IGNORECASE)
+
+
+def side_of(text: str) -> Side | None:
+    """Return the side of a limit that words say; None for neither or both."""
+    least, most = _LEAST.search(text) is not None, _MOST.search(text) is not None
+    return None if least == most else "min" if least else "max"
+
+
+def limit_role(table: PageTable, row: int) -> str:
+    """Return which column has a test row's limit: minima and maxima may have one each.
+
+    Of both the one on the measure's own side counts.
+    """
+    filled = [role for role in ("limit", "limit2") if table.cell(row, role).has_number]
+    if len(filled) == 1:
+        return filled[0]
+    measure = words.guess("test", table.cell(row, "name").text).role
+    own = None if measure is None else words.direction_of(measure)
+    return next((role for role in filled if side_of(table.headers[table.columns[role]]) == own), "limit")
+
+
 def limit_of(table: PageTable, row: int) -> PageCell:
-    """Return a test row's limit; minima and maxima may have a column each."""
-    first = table.cell(row, "limit")
-    return first if first.has_number else table.cell(row, "limit2")
+    """Return a test row's limit."""
+    return table.cell(row, limit_role(table, row))
 
 
 def has_limit(table: PageTable, row: int) -> bool:

@@ -227,7 +227,7 @@ def agency_of(text: str) -> Agency | None:
 
 def _classes(label: str, text: str) -> tuple[str, ...]:
     """Return the classes that a label names, as `class_keys` spells them."""
-    keys = class_keys(label)
+    keys = class_keys(label) or class_keys(text)
     if keys:
         return keys
     match = _CLASS_BEHIND.search(text) or _CLASS_BEFORE.search(text)

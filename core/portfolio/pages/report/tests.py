@@ -22,7 +22,7 @@ from core.portfolio.pages.report.columns import BIG, context_of
 from core.portfolio.pages.report.kinds import OPERATORS
 from core.portfolio.pages.report.lines import PageLine, is_running
 from core.portfolio.pages.report.page import PageCell, ReportPage
-from core.portfolio.pages.report.roles import limit_of, status_at
+from core.portfolio.pages.report.roles import limit_role, side_of, status_at
 from core.portfolio.pages.report.subjects import (
     COVERAGE,
     Side,
@@ -52,9 +52,6 @@ DENOMINATOR_MIN: Final = 1_000.0
 
 SURE_LEAD: Final = 1.5
 """Lead of a measure below which its reading is a guess."""
-
-_LEAST: Final = re.compile(r"\b(?:min(?:imum)?|at least|not less than|floor|(?<!or )(?<!and )lower)\b|>|≥", re.I)
-_MOST: Final = re.compile(r"\b(?:max(?:imum)?|at most|not (?:more|greater) than|cap|upper)\b|<|≤", re.I)
 
 _FORMULA: Final = re.compile(r"[=*^]|/\s*\d|^\s*(?:plus|minus)\b", re.I)
 """Marks of a label that is a step of a calculation."""
@@ -158,8 +155,8 @@ def _of_table(table: PageTable) -> list[tuple[int, Fact]]:
 def _row(table: PageTable, row: int) -> _Row | None:
     cells = table.page.row(row)
     name = table.cell(row, "name").text
-    value, limit = table.cell(row, "value"), limit_of(table, row)
-    role = "limit" if table.cell(row, "limit").has_number or "limit2" not in table.columns else "limit2"
+    value, role = table.cell(row, "value"), limit_role(table, row)
+    limit = table.cell(row, role)
     if len(cells) < 2 or not name or len(name) > NAME_LENGTH_MAX or is_running(name) or words.is_total(name):
         return None
     if not value.has_number and not limit.has_number:
@@ -192,9 +189,8 @@ def _side(limit: PageCell, direction: str, heading: str, name: str) -> Side | No
     if limit.bound is not None:
         return limit.bound
     for text in (direction, heading, name):
-        least, most = _LEAST.search(text) is not None, _MOST.search(text) is not None
-        if least != most:
-            return "min" if least else "max"
+        if (side := side_of(text)) is not None:
+            return side
     return None
 
 

@@ -39,6 +39,10 @@ _NOTED_STATUS: Final = re.compile(r"(pass(?:ed)?|fail(?:ed)?)(?: ?[*\u2020\u2021
 """An outcome with a mark or a note behind it."""
 
 
+_SIGNS: Final = " *!●•■▲▼►○✓✔✅☑✗✘✖❌☒"
+"""Signs beside an outcome in words."""
+
+
 class Guess(NamedTuple):
     """The role that a text's words say."""
 
@@ -139,7 +143,8 @@ def guess_of(scores: dict[str, float]) -> Guess:
 def status_of(text: str) -> Literal["pass", "fail"] | None:
     """Return what a cell says of a test's outcome."""
     plain = " ".join(text.lower().split())
-    value = _values("status").get(plain) or _values("status").get(plain.replace("-", " "))
+    spellings = (plain, plain.replace("-", " "), plain.strip(_SIGNS))
+    value = next((value for spelling in spellings if (value := _values("status").get(spelling))), None)
     if value is None and (noted := _NOTED_STATUS.match(plain)) is not None:
         value = _values("status").get(noted[1])
     return "pass" if value == "pass" else "fail" if value == "fail" else None

@@ -139,3 +139,10 @@ def test_a_day_by_such_a_label_alone_is_told(make_book: MakeBook) -> None:
     by_column = read_day(make_book, [["Positions as of", "12 June 2025"]], ("As Of Date", "2025-06-09"))
     assert by_column.deal.as_of is not None
     assert f"{day_of(by_column.deal.as_of)}" == DAY
+
+
+def test_the_day_of_a_payment_is_not_the_reports(make_book: MakeBook) -> None:
+    rows = [["Payment Date Report as of June 20, 2025"], ["Determination Date: June 9, 2025"]]
+    day = read_day(make_book, rows).deal.as_of
+    assert day is not None
+    assert f"{day_of(day)}" == DAY

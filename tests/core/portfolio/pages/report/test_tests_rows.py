@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from core.portfolio.pages.report import words
 from core.portfolio.pages.report.subjects import subject_of
 from tests.core.portfolio.conftest import Shown
-from tests.core.portfolio.pages.report.test_tests import current, facts
+from tests.core.portfolio.pages.report.test_tests import brief, current, facts
 from tests.rows import every
 
 
@@ -136,3 +137,166 @@ def test_a_test_below_its_calculation_has_limit_status_and_both_amounts() -> Non
     page[4][1] = 285_000_000.0
     (fact,) = [read_fact for read_fact in current(page) if read_fact.unit == "percent"]
     assert (fact.numerator, fact.denominator) == (None, None)
+
+
+# ---- outcomes, limits and headings in other words ------------------------------------------------------------------
+
+
+@every(
+    "text, status",
+    [
+        ("✓", "pass"),
+        ("✗", "fail"),
+        ("*FAIL*", "fail"),
+        ("● Pass", "pass"),
+        ("Not in compliance", "fail"),
+        ("Does not comply", "fail"),
+        ("Within limit", "pass"),
+        ("Exceeds limit", "fail"),
+        ("Nicht bestanden", "fail"),
+        ("Non conforme", "fail"),
+        ("Niet voldaan", "fail"),
+        ("No.", None),
+    ],
+)
+def test_outcomes_in_other_words(text: str, status: str | None) -> None:
+    assert words.status_of(text) == status
+
+
+def test_outcomes_count_beside_words_that_nobody_knows() -> None:
+    rows = [
+        ["Test", "Actual", "Limit", "Compliance Status"],
+        ["Class A/B OC Test", "129.49%", "121.50%", "Compliant"],
+        ["Class C OC Test", "114.07%", "114.50%", "Cure period"],
+        ["Cov-Lite Loans", "62.30%", "70.00%", "Under review"],
+    ]
+    assert [fact.status for fact in current(rows)] == ["pass", None, None]
+
+
+@every(
+    "text, expected",
+    [
+        ("Must be greater than or equal to 90.0%", (90.0, "min")),
+        ("Not less than 90.0%", (90.0, "min")),
+        ("Must not be less than 90.0%", (90.0, "min")),
+        ("≥ 90% of CPA", (90.0, "min")),
+        ("Must not exceed 70.0%", (70.0, "max")),
+        ("No more than 70.0%", (70.0, "max")),
+        ("up to 70.0%", (70.0, "max")),
+        ("<= 70% of the Aggregate Ramp-Up Par Amount", (70.0, "max")),
+        ("<= 5% (EUR 20,000,000)", (5.0, "max")),
+    ],
+)
+def test_limits_in_words(text: str, expected: tuple[float, str]) -> None:
+    rows = [
+        ["Concentration Limitation", "Requirement", "Actual", "Result"],
+        ["Loans of other words", text, "70.0%", "Pass"],
+        ["Cov-Lite Loans", "<= 80.0%", "62.3%", "Pass"],
+    ]
+    fact = current(rows)[0]
+    assert (fact.trigger, fact.direction) == expected
+
+
+def test_years_behind_a_life() -> None:
+    rows = [
+        ["Test", "Actual", "Limit", "Result"],
+        ["Weighted Average Life Test", "5.12 years", "6.50 yrs", "Pass"],
+        ["Moody's Diversity Test", "72", "60", "Pass"],
+    ]
+    assert [(fact.value, fact.trigger) for fact in current(rows)] == [(5.12, 6.5), (72.0, 60.0)]
+
+
+def test_of_a_minimum_and_a_maximum_in_one_row_the_measures_side_counts() -> None:
+    rows = [
+        ["Test", "Minimum", "Actual", "Maximum", "Result"],
+        ["Senior Secured Loans", "90.0%", "96.1%", "100.0%", "Pass"],
+        ["Cov-Lite Loans", "0.0%", "62.3%", "70.0%", "Pass"],
+    ]
+    assert [(fact.trigger, fact.direction) for fact in current(rows)] == [(90.0, "min"), (70.0, "max")]
+
+
+def test_a_covenant_is_the_limit_beside_a_target() -> None:
+    rows = [
+        ["Metric", "Actual", "Target", "Covenant", "Compliance"],
+        ["Class A/B OC Ratio", "129.49%", "131.00%", "121.50%", "Yes"],
+        ["Moody's WARF", "2,869", "2,800", "2,993", "Yes"],
+    ]
+    assert [(fact.trigger, fact.status) for fact in current(rows)] == [(121.5, "pass"), (2993.0, "pass")]
+
+
+def test_deal_and_day_right_above_a_heading_are_no_part_of_it() -> None:
+    heading = ["Test", "Actual", "Limit", "Result"]
+    page = [["Harbor Point CLO III, Ltd.", None, "Page 3 of 40"], ["As of 15-Mar-2026"], heading]
+    rows = [
+        *page,
+        ["Class A/B OC Test", "129.49%", "121.50%", "Pass"],
+        *page,
+        ["Class C OC Test", "118.07%", "114.50%", "Pass"],
+    ]
+    assert [(fact.value, fact.trigger) for fact in current(rows)] == [(129.49, 121.5), (118.07, 114.5)]
+
+
+def test_parts_of_a_ratio_stand_between_its_title_and_its_limit() -> None:
+    rows = [
+        ["Class A/B Overcollateralization Test"],
+        ["Numerator"],
+        ["Principal Balance of Collateral Obligations", "395,686,519.30"],
+        ["Principal Proceeds", "5,747,614.46"],
+        ["Total Numerator", "401,434,133.76"],
+        ["Denominator"],
+        ["Class A Notes", "262,011,686.00"],
+        ["Class B Notes", "48,000,000.00"],
+        ["Total Denominator", "310,011,686.00"],
+        ["Class A/B Overcollateralization Ratio", "129.49%"],
+        ["Required Ratio", "121.50%"],
+        ["Test Result", "PASS"],
+    ]
+    [fact] = current(rows)
+    assert brief(fact) == (129.49, 121.5, "pass")
+    assert (fact.numerator, fact.denominator) == (401_434_133.76, 310_011_686.0)
+
+
+@every(
+    "heading, names",
+    [
+        (
+            ["Test", "Istwert", "Grenzwert", "Ergebnis"],
+            ["Klasse A/B Überdeckungstest", "Klasse C Überdeckungstest", "Klasse A/B Zinsdeckungstest"],
+        ),
+        (
+            ["Test", "Valeur actuelle", "Seuil", "Résultat"],
+            [
+                "Ratio de surcollatéralisation Classe A/B",
+                "Ratio de surcollatéralisation Classe C",
+                "Ratio de couverture des intérêts Classe A/B",
+            ],
+        ),
+        (
+            ["Prueba", "Valor actual", "Límite", "Resultado"],
+            [
+                "Ratio de sobrecolateralización Clase A/B",
+                "Ratio de sobrecolateralización Clase C",
+                "Ratio de cobertura de intereses Clase A/B",
+            ],
+        ),
+        (
+            ["Test", "Valore attuale", "Limite", "Esito"],
+            [
+                "Test di sovracollateralizzazione Classe A/B",
+                "Test di sovracollateralizzazione Classe C",
+                "Test di copertura interessi Classe A/B",
+            ],
+        ),
+        (
+            ["Test", "Huidige waarde", "Limiet", "Resultaat"],
+            ["Klasse A/B overcollateralisatietest", "Klasse C overcollateralisatietest", "Klasse A/B rentedekkingstest"],
+        ),
+    ],
+)
+def test_tests_in_other_languages(heading: list[str], names: list[str]) -> None:
+    figures = [("129,49%", "121,50%"), ("114,07%", "114,50%"), ("229,49%", "120,00%")]
+    rows = [heading, *([name, *pair, "Pass"] for name, pair in zip(names, figures, strict=True))]
+    subjects = [("oc", ("A", "B")), ("oc", ("C",)), ("ic", ("A", "B"))]
+    facts_read = current(rows)
+    assert [(fact.value, fact.trigger) for fact in facts_read] == [(129.49, 121.5), (114.07, 114.5), (229.49, 120.0)]
+    assert [(fact.subject.measure, fact.subject.classes) for fact in facts_read if fact.subject] == subjects
