@@ -651,7 +651,8 @@ DEAL_LABELS: Final = (
     Field(
         "next_payment", "date",
         aliases=("Next Payment Date", "Next Payment", "Next Distribution Date", "Upcoming Payment Date",
-                 "Current Payment Date", "Payment Date", "Distribution Date"),
+                 "Current Payment Date", "Payment Date", "Distribution Date", "Zahlungstermin", "Date de paiement",
+                 "Fecha de pago", "Data di pagamento"),
     ),
     Field("closing_date", "date", aliases=("Closing Date", "Date of Closing", "Issue Date", "Original Closing Date")),
     Field(
@@ -667,7 +668,11 @@ DEAL_LABELS: Final = (
         aliases=("Stated Maturity", "Stated Maturity Date", "Legal Final Maturity", "Legal Final Maturity Date",
                  "Final Maturity Date", "Legal Maturity", "Legal Maturity Date"),
     ),
-    Field("currency", "string", aliases=("Deal Currency", "Base Currency", "Reporting Currency", "Currency")),
+    Field(
+        "currency", "string",
+        aliases=("Deal Currency", "Base Currency", "Reporting Currency", "Currency", "Währung", "Devise", "Moneda",
+                 "Divisa", "Valuta"),
+    ),
     Field("payment_days", "number", aliases=("Payment Days", "Days in Period", "Accrual Days")),
     Field(
         "reference_coupon", "number",

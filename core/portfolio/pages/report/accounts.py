@@ -17,6 +17,7 @@ from core.portfolio.pages.report.components import decimals_at, role_of
 from core.portfolio.pages.report.days import DATE
 from core.portfolio.pages.report.figures import CURRENCIES
 from core.portfolio.pages.report.identities import Item
+from core.portfolio.pages.report.lines import PageLine
 from core.portfolio.sheets import header
 
 ACCOUNTS_MAX: Final = 200
@@ -118,12 +119,13 @@ def find_accounts(pages: Iterable[Blocks], currency: str | None) -> Accounts:
     totals = Accounts()
     for blocks in pages:
         tables = [table for table in blocks.tables if table.kind == "accounts"]
-        accounts = _unlike([account for table in tables for account in _accounts(table)])[:ACCOUNTS_MAX]
+        listed = [account for table in tables for account in _accounts(table)] or list(_statements(blocks.lines))
+        accounts = _unlike(listed)[:ACCOUNTS_MAX]
         if not accounts:
             continue
         totals.facts += tuple(fact for account in accounts for fact in _facts(account))
         totals.amounts += tuple(item for account in accounts for item in _calculated_items(account))
-        _read(totals, accounts, currency, tables[0].page.sheet.name)
+        _read(totals, accounts, currency, tables[0].page.sheet.name if tables else blocks.lines[0].page.sheet.name)
     return totals
 
 
@@ -263,6 +265,9 @@ def _accounts(table: PageTable) -> Iterator[Account]:
     kind = next((at for at, text in table.headers.items() if at != name and "type" in words.normal(text).split()), None)
     currency = next((at for at, text in table.headers.items() if _is_currency_column(table, at, text)), None)
     is_converted = any(words.scores("column.a", table.headers[at]).get("deal", 0) > 0 for at, _, _ in columns)
+    if currency is not None:
+        # "Balance (EUR)" beside a column of currencies: all amounts are in that one.
+        is_converted |= len({_currency_of(table.headers[at]) for at, _, _ in columns} - {None}) == 1
     for row in table.rows:
         label = table.page.cell(row, name).text
         read = list(_balances(table, row, columns))
@@ -282,6 +287,24 @@ def _accounts(table: PageTable) -> Iterator[Account]:
             table.title,
             others,
         )
+
+
+def _statements(lines: Iterable[PageLine]) -> Iterator[Account]:
+    """Yield accounts whose names stand above their opening and closing balance."""
+    blocks: dict[tuple[int, str], list[PageLine]] = {}
+    for line in lines:
+        if line.title and " account " in words.normal(line.title):
+            blocks.setdefault((line.block, line.title), []).append(line)
+    for (_, title), block in blocks.items():
+        balances = [line for line in block if _BALANCE.search(words.normal(line.label)) is not None]
+        closing = [line for line in balances if _CLOSING.search(words.normal(line.label)) is not None]
+        if len(balances) < 2 or len(closing) != 1:
+            continue
+        [line] = closing
+        scale = line.page.scale
+        decimals = decimals_at(line.value, line.decimals, scale)
+        balance = Balance("balance", "", line.value * scale, line.place, decimals)
+        yield Account(title, _role(title, ""), _currency_of(title), False, (balance,), line.page.sheet.name)
 
 
 def _role(name: str, kind: str, section: str = "") -> str:

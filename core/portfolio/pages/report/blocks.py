@@ -213,7 +213,9 @@ def _is_heading(page: ReportPage, stack: Sequence[int], below: int) -> bool:
     )
     if not typed and _is_text_grid(page, stack[-1], body):
         return False
-    blank = sum(cell.is_blank or words.status_of(cell.text) is not None for cell in page.row(stack[-1]).values())
+    blank = any(
+        cell.is_blank or words.status_of(cell.text) is not None for row in stack for cell in page.row(row).values()
+    )
     known = sum(known_in_heading(text) for text in headers.values())
     if known >= max(2 if len(headers) > 2 else 1, KNOWN_SHARE * len(headers)) and not blank:
         return typed > 0 or known >= 3

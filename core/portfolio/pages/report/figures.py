@@ -45,9 +45,17 @@ AMOUNTS: Final = frozenset(
 
 _ONLY_IF_NAMED: Final = frozenset(
     ("principal proceeds", "interest proceeds", "interest received", "scheduled interest", "expected interest",
-     "interest collections", "distribution date", "payment date", "issue date")
+     "interest collections", "issue date")
 )  # fmt: skip
 """Labels that on other pages than the deal's mean something else: rows of a waterfall, columns of a payment list."""
+
+_ANY_PAYMENT: Final = frozenset(
+    ("payment date", "distribution date", "zahlungstermin", "date de paiement", "fecha de pago", "data di pagamento")
+)
+"""Labels of any payment's day, a past one's as well."""
+
+PAYMENT_DAYS_MAX: Final = 200
+"""Days after the report's in which its next payment is."""
 
 RATES: Final[dict[str, Callable[[Numbers], NDArray[np.float64]]]] = {
     "base_rate": parsing.small_rate_percent,
@@ -77,6 +85,23 @@ class DealFigure(NamedTuple):
     """A date that is another one with day and month the other way round."""
     others: tuple[str, ...] = ()
     """Other amounts of its row, with their places, where no heading says which one is of the day."""
+
+
+_NEXT: Final = tuple(
+    preference for label, (target, preference) in _LABELS.items() if target == "next_payment" and label in _ANY_PAYMENT
+)
+"""Their preferences."""
+
+
+def coming_payments(figures: Sequence[DealFigure], as_of: float | None) -> list[DealFigure]:
+    """Return the days of payments less those by a bare label that are not after the day."""
+    return [
+        figure
+        for figure in figures
+        if not figure.rank[0]
+        or figure.rank[1] not in _NEXT
+        or (as_of is not None and as_of < float(figure.value) <= as_of + PAYMENT_DAYS_MAX)
+    ]
 
 
 def find_figures(pages: Sequence[ReportPage], days: DateOrder) -> dict[str, list[DealFigure]]:
@@ -123,8 +148,8 @@ def _on(
         else:
             places = _beside(page, row, column, labels, cells_max=VALUE_CELLS_MAX if named else 1)
         others: list[str] = []
-        if target in AMOUNTS and not named and (row, column) not in inside:
-            places, others = _of_the_day(page, row, column, list(places))
+        if target in AMOUNTS and (row, column) not in inside:
+            places, others = _of_the_day(page, row, column, list(places), named=named)
         for at, cell in places:
             value, ambiguous = _value(target, cell, days, scales[row, column])
             if value == value:
@@ -133,12 +158,15 @@ def _on(
 
 
 def _of_the_day(
-    page: ReportPage, row: int, column: int, places: list[tuple[int, PageCell]]
+    page: ReportPage, row: int, column: int, places: list[tuple[int, PageCell]], *, named: bool
 ) -> tuple[list[tuple[int, PageCell]], list[str]]:
     """Return the amount of the day right of a label, and the rest of its row.
 
     The rest where no heading says which one is of the day.
     """
+    if named:
+        earlier = earlier_columns(page, [row])
+        return [(at, cell) for at, cell in places if at not in earlier], []
     if not places or not places[0][1].has_number:
         return places, []
     beside = ((at, cell) for at, cell in page.row(row).items() if at > column)

@@ -19,8 +19,9 @@ from core.portfolio.pages.report.columns import (
     contents_of,
     score_columns,
 )
+from core.portfolio.pages.report.days import DATE
 from core.portfolio.pages.report.lines import PageLine, lines_of
-from core.portfolio.pages.report.page import PageCell, ReportPage
+from core.portfolio.pages.report.page import PageCell, ReportPage, TurnedPage
 from core.portfolio.pages.report.roles import (
     LIST_WORDS,
     as_tests,
@@ -30,6 +31,7 @@ from core.portfolio.pages.report.roles import (
     rows_behind,
 )
 from core.portfolio.pages.report.subjects import coverage_of, is_bare_class, is_test_name
+from core.values import day_of
 
 NOTES_MAX: Final = 25
 """Classes of one table of notes; a longer one lists ratings or loans."""
@@ -66,14 +68,37 @@ def read_blocks(page: ReportPage) -> Blocks:
     blocks.tables[:] = [part for table in blocks.tables for part in _by_coverage(table)]
     blocks.tables.extend(_headless(page, blocks))
     lines: list[PageLine] = []
+    blocks.tables[:] = [part for table in blocks.tables for part in _classified(table)]
     for table in blocks.tables:
-        classify(table)
         if table.kind == "lines":
             lines += _as_lines(table)
         elif table.kind == "tests":
             lines += _behind(table)
             lines += _without_limit(table)
     return Blocks(blocks.tables, sorted([*blocks.lines, *lines], key=lambda line: (line.row, line.column)))
+
+
+def _classified(table: PageTable) -> list[PageTable]:
+    """Return a table with its kind; where classes are its columns, its parts turned."""
+    first = min(table.headers)
+    names = [text for at, text in table.headers.items() if at != first]
+    if len(names) > 1 and all(is_bare_class(text) or is_class_name(text) for text in names):
+        parts = list(_by_coverage(_turned(table, first)))
+        for part in parts:
+            classify(part)
+        if all(part.kind in ("tests", "notes") for part in parts):
+            return parts
+    classify(table)
+    return [table]
+
+
+def _turned(table: PageTable, first: int) -> PageTable:
+    """Return a table with its rows as columns, under the names in its first column."""
+    top = table.heading_rows[-1]
+    page = TurnedPage(table.page, (top, *table.rows))
+    headers = {top: ""} | {row: table.page.cell(row, first).text for row in table.rows}
+    rows = [row for row in page.rows if row > page.first + first]
+    return replace(table, page=page, heading_rows=(page.first + first,), headers=headers, rows=rows, sections={})
 
 
 def _by_coverage(table: PageTable) -> Iterator[PageTable]:
@@ -132,7 +157,7 @@ def _headless(page: ReportPage, blocks: Blocks) -> Iterator[PageTable]:
             rows = [at_row for at_row in run if len(page.row(at_row)) > 1]
             tests = sum(_is_test_row(page.row(at_row)) for at_row in rows)
             if len(rows) >= HEADLESS_ROWS and tests >= HEADLESS_SHARE * len(rows):
-                headers = dict.fromkeys(sorted({column for at_row in run for column in page.row(at_row)}), "")
+                headers = _days_above(page, run)
                 yield PageTable(
                     page=page,
                     title=page.sheet.name,
@@ -142,6 +167,15 @@ def _headless(page: ReportPage, blocks: Blocks) -> Iterator[PageTable]:
                     sections=dict(sections_of(page, run)),
                 )
             run, between = [], []
+
+
+def _days_above(page: ReportPage, run: list[int]) -> dict[int, str]:
+    """Return the columns of a run with their headings, where those right above are days."""
+    above = page.row(run[0] - 1)
+    headings = {column: f"{day_of(cell.day)}" if cell.day == cell.day else cell.text for column, cell in above.items()}
+    columns = sorted({column for row in run for column in page.row(row)})
+    has_days = any(DATE.search(text) is not None for text in headings.values())
+    return {column: headings.get(column, "") if has_days else "" for column in columns}
 
 
 def _is_test_row(cells: dict[int, PageCell]) -> bool:
@@ -181,7 +215,8 @@ def _as_notes(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
 
     def bonus(role: str, content: ColumnContent) -> float:
         if role in ("orig", "bal", "due", "defer", "spread", "cpn", "oct", "ict"):
-            return 0.0 if content.numbers else -20.0
+            # "SOFR + 1.30%" are words; a column of figures goes first.
+            return 0.0 if content.numbers else -3.0 if role in ("spread", "cpn") and content.words else -20.0
         return -20.0 if role == "class" else 0.0
 
     columns = assign_roles(score_columns(table, contents, "column.n", _NOTE_ROLES, bonus))

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.portfolio.cells.dates import date_days
+from core.portfolio.cells.month_dates import month_days
 from core.portfolio.pages.report import words
 from core.portfolio.pages.report.days import DATE
-from core.portfolio.pages.report.page import COLUMNS_MAX, NAN, PageCell, ReportPage
+from core.portfolio.pages.report.page import COLUMNS_MAX, PageCell, ReportPage
 
 LINES_MAX: Final = 2_000
 """Lines of one page."""
@@ -163,25 +164,30 @@ def _earlier(cells: dict[int, PageCell], columns: list[int]) -> frozenset[int]:
     by_words = frozenset(column for column in columns if _EARLIER.search(words.normal(cells[column].text)) is not None)
     if by_words:
         return by_words
+    return earlier_by_days({column: cells[column] for column in columns})
+
+
+def earlier_by_days(cells: dict[int, PageCell]) -> frozenset[int]:
+    """Return which columns are earlier than the latest by the days in their headings."""
     by_days: set[frozenset[int]] = set()
     for is_day_first in (True, False):
-        days = {column: _day_of(cells[column], day_first=is_day_first) for column in columns}
+        days = {column: _day_of(cell, day_first=is_day_first) for column, cell in cells.items()}
         known = {column: day for column, day in days.items() if day == day}
-        if len(known) > 1 and len(known) == sum(_has_day(cells[column]) for column in columns):
+        if len(known) > 1 and len(known) == sum(map(_has_day, cells.values())):
             by_days.add(frozenset(column for column, day in known.items() if day < max(known.values())))
     return by_days.pop() if len(by_days) == 1 else frozenset()
 
 
 def _has_day(cell: PageCell) -> bool:
-    return cell.day == cell.day or DATE.search(cell.text) is not None
+    return cell.day == cell.day or DATE.search(cell.text) is not None or month_days(cell.text) == month_days(cell.text)
 
 
 def _day_of(cell: PageCell, *, day_first: bool) -> float:
-    """Return the day of a date, or inside of a text; NaN for none."""
+    """Return the day of a date, inside of a text, or a month's last; NaN for none."""
     if cell.day == cell.day:
         return cell.day
     match = DATE.search(cell.text)
-    return NAN if match is None else date_days(match[0], day_first=day_first)
+    return month_days(cell.text) if match is None else date_days(match[0], day_first=day_first)
 
 
 def _line_blocks(page: ReportPage, rows: Sequence[int], title: str) -> Iterator[tuple[str, list[int]]]:

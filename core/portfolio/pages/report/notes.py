@@ -9,7 +9,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.grid.places import range_place
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.parsing import Numbers
 from core.portfolio.model.classes import NAME_LENGTH_MAX, is_class_name
@@ -120,12 +119,14 @@ class _Notes:
         places = [row for row, _ in names]
         roles = {name: role for role, name in _COLUMNS.items() if role in table.columns}
         read = {name: _values(table, role, name, places) for name, role in roles.items()}
+        if "coupon" in roles and not np.isfinite(read.get("spread", np.zeros(0))).any():
+            roles["spread"], read["spread"] = roles["coupon"], _spreads_in_words(table, roles["coupon"], places)
         self.columns = {name for name, values in read.items() if np.isfinite(values).any()}
         self.rows = [{name: float(read[name][at]) for name in self.columns} for at in range(len(names))]
-        sheet = table.page.sheet
-        self.place = range_place(sheet, places[0], 0, places[-1], max(table.headers))
+        rows = (places[0], places[-1])
+        self.place = table.page.range_place(rows, (0, max(table.headers)))
         self.cells = {
-            f"tranches.{name}": range_place(sheet, places[0], at, places[-1], at)
+            f"tranches.{name}": table.page.range_place(rows, (at, at))
             for name in self.columns
             if (at := table.columns[roles[name]]) >= 0
         }
@@ -171,6 +172,15 @@ class _Notes:
         return differing
 
 
+def _spreads_in_words(table: PageTable, role: str, rows: list[int]) -> NDArray[np.float64]:
+    """Return basis points of cells with an index: "SOFR + 1.30%", "E+95bps"."""
+    cells = [table.cell(row, role) for row in rows]
+    written, pool = parsing.pool_of(["" if cell.has_number else cell.text for cell in cells])
+    values, marks = _parse.numbers(pool.offsets, pool.data, written, True)
+    marks &= np.uint8(_parse.PERCENT | _parse.BASIS_POINTS)
+    return parsing.spread_bps(Numbers(values, marks))
+
+
 def _unit(name: str) -> Unit:
     return "amount" if name in _AMOUNTS else "percent"
 
@@ -211,5 +221,6 @@ def _values(table: PageTable, role: str, name: str, rows: list[int]) -> NDArray[
     if name == "coupon":
         return parsing.rate_percent(numbers, unit=unit)
     if name == "spread":
-        return parsing.spread_bps(numbers, unit)
+        in_words = _spreads_in_words(table, role, rows)
+        return np.where(np.isnan(values), in_words, parsing.spread_bps(numbers, unit))
     return as_percent(values) if name in ("oc_trigger", "ic_trigger") else values

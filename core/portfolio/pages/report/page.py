@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from core.grid.places import cell_place
+from core.grid.places import cell_place, range_place
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.parsing import (
@@ -238,12 +238,46 @@ class ReportPage:
         """Return where a cell stands, with the sheet's name."""
         return cell_place(self.sheet, row, column)
 
+    def range_place(self, rows: tuple[int, int], columns: tuple[int, int]) -> str:
+        """Return where the first to the last cell stand, with the sheet's name."""
+        return range_place(self.sheet, rows[0], columns[0], rows[1], columns[1])
+
     def texts(self) -> Iterator[tuple[int, int, str]]:
         """Yield (row, column, text) of every text cell, row by row."""
         for row in self.rows:
             for column, cell in self._cells[row].items():
                 if cell.text:
                     yield row, column, cell.text
+
+
+class TurnedPage(ReportPage):
+    """Some rows of a page as columns, and its columns as rows.
+
+    A row's number is behind all of the page: no other part of it has the same.
+    """
+
+    def __init__(self, page: ReportPage, rows: Iterable[int]) -> None:
+        """Turn some rows of a page."""
+        self.sheet, self.starts, self.end, self._page = page.sheet, [], page.end, page
+        self.first = page.sheet.row_count
+        self._cells = {}
+        for row in rows:
+            for column, cell in page.row(row).items():
+                self._cells.setdefault(self.first + column, {})[row] = cell
+        self.rows = sorted(self._cells)
+
+    @property
+    def scale(self) -> float:
+        """Return what a line at the top of the page multiplies amounts by."""
+        return self._page.scale
+
+    def place(self, row: int, column: int) -> str:
+        """Return where a cell stands on the page, with the sheet's name."""
+        return self._page.place(column, row - self.first)
+
+    def range_place(self, rows: tuple[int, int], columns: tuple[int, int]) -> str:
+        """Return where the first to the last cell stand on the page."""
+        return self._page.range_place(columns, (rows[0] - self.first, rows[1] - self.first))
 
 
 _Stored = tuple[int, int, int, float, int, bool, int]

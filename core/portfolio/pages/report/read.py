@@ -24,7 +24,7 @@ from core.portfolio.pages.report.accounts import Accounts, find_accounts
 from core.portfolio.pages.report.blocks import Blocks
 from core.portfolio.pages.report.calculations import Calculations, read_calculations
 from core.portfolio.pages.report.denominators import named_by_denominator
-from core.portfolio.pages.report.figures import AMOUNTS, TYPES, DealFigure, find_figures
+from core.portfolio.pages.report.figures import AMOUNTS, TYPES, DealFigure, coming_payments, find_figures
 from core.portfolio.pages.report.kinds import read_blocks
 from core.portfolio.pages.report.page import PAGES_MAX, ReportPage
 from core.portfolio.pages.report.tests import facts_of
@@ -258,11 +258,12 @@ def _read_labels(
     """
     pages = [part.page for part in read]
     figures = find_figures(pages, days)
+    warnings: list[DataWarning] = []
     best = {target: figure[0] for target, figure in figures.items()}
     fields: dict[str, Any] = {target: figure.value for target, figure in best.items()}
     cells = {f"deal.{target}": figure.place for target, figure in best.items()}
-    warnings: list[DataWarning] = []
     _add_as_of(pages, days, best.get("as_of"), fields, cells, warnings)
+    _leave_past_payments(figures, best, fields, cells)
     warnings += [
         dates.ambiguous("the date", figure.place, float(figure.value))
         for target, figure in best.items()
@@ -288,6 +289,20 @@ def _read_labels(
             text = f"{target} is {' and '.join(texts)}: the first is used"
             warnings.append(DataWarning("labels_differ", text, fields=(f"deal.{target}",)))
     return fields, cells, warnings, calculations
+
+
+def _leave_past_payments(
+    figures: dict[str, list[DealFigure]], best: dict[str, DealFigure], fields: dict[str, Any], cells: dict[str, str]
+) -> None:
+    """Leave out payments that a bare label names and that are not after the day."""
+    coming = coming_payments(figures.get("next_payment", ()), fields.get("as_of"))
+    if coming:
+        figures["next_payment"], best["next_payment"] = coming, coming[0]
+        fields["next_payment"], cells["deal.next_payment"] = coming[0].value, coming[0].place
+        return
+    for entries in (figures, best, fields):
+        entries.pop("next_payment", None)
+    cells.pop("deal.next_payment", None)
 
 
 def _has(warnings: list[DataWarning], code: str, place: str) -> bool:

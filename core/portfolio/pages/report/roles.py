@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from core.portfolio.model.classes import class_keys
 from core.portfolio.model.facts import Status
 from core.portfolio.pages.report import words
 from core.portfolio.pages.report.blocks import PageTable
@@ -17,12 +18,16 @@ from core.portfolio.pages.report.columns import (
     assign_roles,
     score_columns,
 )
+from core.portfolio.pages.report.lines import earlier_by_days
 from core.portfolio.pages.report.page import PageCell
 from core.portfolio.pages.report.relation import best_relation
-from core.portfolio.pages.report.subjects import Side
+from core.portfolio.pages.report.subjects import Side, is_bare_class
 
 TEST_SHARE: Final = 0.3
 """Share of a column's names that are tests from which its table is one of tests."""
+
+DATED: Final = 4.0
+"""Weight that days in headings give to the latest column as the value, to others as one of the past."""
 
 DISTINCT_SHARE: Final = 0.6
 """Share of different texts among a table's names of tests: liens and types of loans come again and again."""
@@ -75,10 +80,17 @@ def as_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
     if relation is not None:
         for role, column, weight in zip(("num", "den", "value"), relation.columns, (6.0, 6.0, 3.5), strict=True):
             weights[role, column] += weight
+    earlier = earlier_by_days({column: PageCell(table.headers[column]) for column in figures})
+    for column in figures if earlier else ():
+        weights["prior" if column in earlier else "value", column] += DATED
+        weights["value", column] -= DATED if column in earlier else 0.0
     columns = assign_roles(weights)
     name = _wordiest(contents, columns) if "name" not in columns else None
     if name is not None:
         columns["name"] = name
+    classes = _class_column(table, contents, columns)
+    if classes is not None:
+        columns["class"] = classes
     guessed = relation is None and _has_rival(contents, columns, weights)
     if "name" in columns and "status" in columns and not {"value", "limit"} <= columns.keys():
         guessed |= _by_comparison(table, contents, columns)
@@ -91,6 +103,26 @@ def as_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
     if relation is not None and relation.columns[2] == columns.get("value"):
         table.by, table.matched = "relation", frozenset(("num", "den", "value"))
     return True
+
+
+def _class_column(table: PageTable, contents: dict[int, ColumnContent], columns: dict[str, int]) -> int | None:
+    """Return a column of the classes of coverage tests beside that of their names."""
+    for column in contents:
+        texts = [cell.text for row in table.rows if (cell := table.page.cell(row, column)).is_words]
+        named = " class " in words.normal(table.headers[column]) and column != columns.get("name")
+        if named and texts and all(map(is_bare_class, texts)):
+            return column
+    return None
+
+
+def test_name(table: PageTable, row: int) -> str:
+    """Return a test's name, with the class in a column of its own; a blank one is that above."""
+    name = table.cell(row, "name").text
+    if "class" not in table.columns or not name or class_keys(name):
+        return name
+    above = (text for at in reversed(table.rows) if at <= row and (text := table.cell(at, "class").text))
+    text = next(above, "")
+    return f"{name} {text if 'lass' in text else f'Class {text}'}" if text else name
 
 
 def _has_rival(
@@ -156,7 +188,7 @@ def _is_of_tests(table: PageTable, contents: dict[int, ColumnContent], columns: 
     if "name" not in columns or not (is_judged or {"value", "prior"} <= columns.keys()):
         return False
     names = contents[columns["name"]]
-    if _distinct(table, columns["name"]) < DISTINCT_SHARE or ("limit" not in columns and is_of_loans(table)):
+    if _distinct(replace(table, columns=columns)) < DISTINCT_SHARE or ("limit" not in columns and is_of_loans(table)):
         return False
     if names.is_mostly(names.tests, TEST_SHARE):
         return True
@@ -164,12 +196,12 @@ def _is_of_tests(table: PageTable, contents: dict[int, ColumnContent], columns: 
     return has_status and names.tests > 0 and not is_of_loans(table)
 
 
-def _distinct(table: PageTable, name: int) -> float:
+def _distinct(table: PageTable) -> float:
     """Return the share of different names; one in two sections is two."""
     named = [
-        (table.sections.get(row, ""), cell.text)
+        (table.sections.get(row, ""), test_name(table, row))
         for row in table.rows[:ROWS_LOOKED_AT]
-        if (cell := table.page.cell(row, name)).is_words and len(table.page.row(row)) > 1
+        if table.cell(row, "name").is_words and len(table.page.row(row)) > 1
     ]
     return len(set(named)) / max(1, len(named))
 

@@ -22,7 +22,7 @@ from core.portfolio.pages.report.columns import BIG, context_of
 from core.portfolio.pages.report.kinds import OPERATORS
 from core.portfolio.pages.report.lines import PageLine, is_running
 from core.portfolio.pages.report.page import PageCell, ReportPage
-from core.portfolio.pages.report.roles import limit_role, side_of, status_at
+from core.portfolio.pages.report.roles import limit_role, side_of, status_at, test_name
 from core.portfolio.pages.report.subjects import (
     COVERAGE,
     Side,
@@ -154,7 +154,7 @@ def _of_table(table: PageTable) -> list[tuple[int, Fact]]:
 
 def _row(table: PageTable, row: int) -> _Row | None:
     cells = table.page.row(row)
-    name = table.cell(row, "name").text
+    name = test_name(table, row)
     value, role = table.cell(row, "value"), limit_role(table, row)
     limit = table.cell(row, role)
     if len(cells) < 2 or not name or len(name) > NAME_LENGTH_MAX or is_running(name) or words.is_total(name):

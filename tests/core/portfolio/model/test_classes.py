@@ -52,6 +52,8 @@ def test_other_names(text: str) -> None:
         ("Moody's Diversity Test", ()),
         ("Interest Diversion Test", ()),
         ("Class", ()),
+        ("Classe A/B", ("A", "B")),
+        ("Klasse C Test", ("C",)),
     ],
 )
 def test_the_classes_of_a_test(text: str, keys: tuple[str, ...]) -> None:

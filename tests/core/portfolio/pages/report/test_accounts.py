@@ -195,3 +195,45 @@ def test_which_of_several_columns_is_the_balance(
     totals = accounts(rows)
     assert (totals.principal, totals.interest) == (principal, interest)
     assert any(totals.open.values()) is is_open
+
+
+def test_accounts_with_their_names_above_their_balances() -> None:
+    page = [
+        ["Principal Collection Account"],
+        ["Opening Balance", "1,000,000.00"],
+        ["Deposits", "9,000,000.00"],
+        ["Withdrawals", "(4,252,385.54)"],
+        ["Closing Balance", "5,747,614.46"],
+        [],
+        ["Interest Collection Account"],
+        ["Opening Balance", "500,000.00"],
+        ["Closing Balance", "3,112,000.00"],
+        [],
+        ["Expense Reserve Account"],
+        ["Opening Balance", "50,000.00"],
+        ["Closing Balance", "50,000.00"],
+    ]
+    read = accounts(page)
+    assert (read.principal, read.interest) == (5_747_614.46, 3_112_000.0)
+    assert read.cells == {"principal": ["'Account Balances 0'!B5"], "interest": ["'Account Balances 0'!B9"]}
+
+
+def test_balances_under_a_currency_beside_local_ones_are_converted() -> None:
+    page = [
+        ["Account", "Currency", "Balance (Local)", "FX Rate", "Balance (EUR)"],
+        ["Principal Account", "EUR", 5_000_000.0, 1.0, 5_000_000.0],
+        ["Principal Account USD", "USD", 1_000_000.0, 0.9, 900_000.0],
+        ["Interest Account", "EUR", 3_112_000.0, 1.0, 3_112_000.0],
+    ]
+    read = accounts(page)
+    assert (read.principal, read.interest, read.warnings) == (5_900_000.0, 3_112_000.0, [])
+
+
+def test_accounts_in_german() -> None:
+    page = [
+        ["Konto", "Anfangssaldo", "Endsaldo"],
+        ["Kapitalkonto", "1.000.000,00", "5.747.614,46"],
+        ["Zinskonto", "500.000,00", "3.112.000,00"],
+    ]
+    read = accounts(page)
+    assert (read.principal, read.interest) == (5_747_614.46, 3_112_000.0)

@@ -481,3 +481,61 @@ def test_a_real_report(file: Path) -> None:
     wal = read_portfolio.facts.tests[-1]
     assert (wal.name, wal.value, wal.trigger, wal.unit) == ("Weighted Average Life Test", 4.32, 7.27, "years")
     assert set(warning_codes(read_portfolio)) == {"page_total_differs", "page_joined_by_name", "unreadable_cells"}
+
+
+@every(
+    "column, cells",
+    [
+        ("Interest Rate", ["SOFR + 1.30%", "SOFR + 1.80%", "7.125%"]),
+        ("Margin", ["E+130bps", "E+180bps", None]),
+        ("Spread", ["1.30%", "3mE + 1.80%", "N/A"]),
+    ],
+)
+def test_spreads_of_notes_in_words(column: str, cells: list[Any]) -> None:
+    rows = [
+        ["Class", "Original Balance", "Current Balance", column],
+        ["Class A", "$248,000,000", "$235,600,000", cells[0]],
+        ["Class B", "$48,000,000", "$48,000,000", cells[1]],
+        ["Class C", "$24,000,000", "$24,000,000", cells[2]],
+    ]
+    tranches = portfolio("Structure", rows).tranches
+    assert tranches is not None
+    assert np.allclose(tranches.spread, [130.0, 180.0, nan], equal_nan=True)
+
+
+def test_notes_with_a_column_for_each_class() -> None:
+    rows: list[list[Any]] = [
+        [None, "Class A", "Class B", "Subordinated Notes"],
+        ["Original Balance", "248,000,000.00", "48,000,000.00", "40,000,000.00"],
+        ["Current Balance", "235,600,000.00", "48,000,000.00", "40,000,000.00"],
+        ["Spread", "1.30%", "1.80%", "N/A"],
+    ]
+    read_portfolio = portfolio("Note Summary", rows)
+    tranches = read_portfolio.tranches
+    assert tranches is not None
+    assert tranches.current_balance.tolist() == [235_600_000.0, 48_000_000.0, 40_000_000.0]
+    assert np.allclose(tranches.spread, [130.0, 180.0, nan], equal_nan=True)
+    assert read_portfolio.source_cells["tranches.current_balance"] == "'Note Summary'!B3:D3"
+
+
+@every(
+    "rows, day",
+    [
+        ([["Determination Date:", date(2026, 3, 15), "Payment Date:", date(2026, 4, 20)]], date(2026, 4, 20)),
+        ([["Determination Date: April 10, 2026"], ["Payment Date: April 20, 2026"]], date(2026, 4, 20)),
+        ([["Determination Date: April 10, 2026"], ["Payment Date: January 20, 2026"]], None),
+        ([["Payment Date: April 20, 2026"]], None),
+    ],
+)
+def test_a_payment_date_is_the_next_one_after_the_day(rows: list[list[Any]], day: date | None) -> None:
+    expected = None if day is None else (day - date(1970, 1, 1)).days
+    assert portfolio("Cover", rows).deal.next_payment == expected
+
+
+def test_the_latest_month_on_a_sheet_of_cash() -> None:
+    rows = [
+        [None, "Feb-2026", "Mar-2026"],
+        ["Principal Cash", "6,747,614.46", "5,747,614.46"],
+        ["Interest Cash", "2,112,000.00", "3,112,000.00"],
+    ]
+    assert portfolio("Summary", rows).deal.principal_cash == 5_747_614.46

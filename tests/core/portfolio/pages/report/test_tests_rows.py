@@ -289,7 +289,11 @@ def test_parts_of_a_ratio_stand_between_its_title_and_its_limit() -> None:
         ),
         (
             ["Test", "Huidige waarde", "Limiet", "Resultaat"],
-            ["Klasse A/B overcollateralisatietest", "Klasse C overcollateralisatietest", "Klasse A/B rentedekkingstest"],
+            [
+                "Klasse A/B overcollateralisatietest",
+                "Klasse C overcollateralisatietest",
+                "Klasse A/B rentedekkingstest",
+            ],
         ),
     ],
 )
@@ -300,3 +304,104 @@ def test_tests_in_other_languages(heading: list[str], names: list[str]) -> None:
     facts_read = current(rows)
     assert [(fact.value, fact.trigger) for fact in facts_read] == [(129.49, 121.5), (114.07, 114.5), (229.49, 120.0)]
     assert [(fact.subject.measure, fact.subject.classes) for fact in facts_read if fact.subject] == subjects
+
+
+# ---- classes and days in columns -----------------------------------------------------------------------------------
+
+
+@every(
+    "rows",
+    [
+        [
+            ["Test", "Class", "Actual", "Required", "Result"],
+            ["Overcollateralization", "A/B", "129.49%", "121.50%", "Pass"],
+            ["Overcollateralization", "C", "114.07%", "114.50%", "Fail"],
+            ["Interest Coverage", "A/B", "229.49%", "120.00%", "Pass"],
+        ],
+        [
+            ["Class", "Test", "Actual", "Required", "Result"],
+            ["C", "Overcollateralization", "114.07%", "114.50%", "Fail"],
+            ["A/B", "Overcollateralization", "129.49%", "121.50%", "Pass"],
+            [None, "Interest Coverage", "229.49%", "120.00%", "Pass"],
+        ],
+        [
+            [None, "Class A/B", "Class C"],
+            ["Overcollateralization Ratio", "129.49%", "114.07%"],
+            ["Required Ratio", "121.50%", "114.50%"],
+            ["Result", "Pass", "Fail"],
+            [],
+            [None, "Class A/B", "Class B"],
+            ["Interest Coverage Ratio", "229.49%", "N/A"],
+            ["Required Ratio", "120.00%", "N/A"],
+            ["Result", "Pass", "N/A"],
+        ],
+    ],
+)
+def test_classes_in_a_column_or_row_of_their_own(rows: list[list[Any]]) -> None:
+    read = {
+        (fact.subject.measure, "/".join(fact.subject.classes)): brief(fact) for fact in current(rows) if fact.subject
+    }
+    assert read == {
+        ("oc", "A/B"): (129.49, 121.5, "pass"),
+        ("oc", "C"): (114.07, 114.5, "fail"),
+        ("ic", "A/B"): (229.49, 120.0, "pass"),
+    }
+
+
+def test_turned_tables_name_the_cells_of_their_page() -> None:
+    rows = [
+        ["Overcollateralization Ratio Tests"],
+        [None, "Class A/B", "Class C"],
+        ["Numerator", "401,434,133.76", "401,434,133.76"],
+        ["Denominator", "310,011,686.00", "340,000,000.00"],
+        ["Ratio", "129.49%", "118.07%"],
+        ["Trigger", "121.50%", "114.50%"],
+    ]
+    facts_read = current(rows)
+    assert [fact.place for fact in facts_read] == ["'Compliance'!B5", "'Compliance'!C5"]
+    assert [fact.denominator for fact in facts_read] == [310_011_686.0, 340_000_000.0]
+
+
+@every(
+    "days",
+    [
+        ("15-Feb-2026", "15-Mar-2026"),
+        ("15-Mar-2026", "15-Feb-2026"),
+        ("Feb-26", "Mar-26"),
+        ("March 2026", "February 2026"),
+    ],
+)
+def test_of_two_days_the_later_is_the_value(days: tuple[str, str]) -> None:
+    is_first = days[0] in ("15-Mar-2026", "March 2026")
+    rows: list[list[Any]] = [["Test", "Trigger", *days, "Result"]]
+    for name, trigger, now, before in (
+        ("Class A/B OC Ratio", "121.50%", "129.49%", "130.01%"),
+        ("Class C OC Ratio", "114.50%", "118.07%", "119.01%"),
+        ("Class D OC Ratio", "108.50%", "111.51%", "112.01%"),
+    ):
+        rows.append([name, trigger, *((now, before) if is_first else (before, now)), "Pass"])
+    assert [fact.value for fact in current(rows)] == [129.49, 118.07, 111.51]
+
+
+def test_the_outcome_of_the_month_before_is_not_the_days() -> None:
+    rows = [
+        ["Test", "Trigger", "Prior Ratio", "Prior Result", "Current Ratio", "Current Result"],
+        ["Class A/B OC Ratio", "121.50%", "130.01%", "Pass", "129.49%", "Pass"],
+        ["Class C OC Ratio", "114.50%", "115.01%", "Pass", "114.07%", "Fail"],
+    ]
+    assert [brief(fact) for fact in current(rows)] == [(129.49, 121.5, "pass"), (114.07, 114.5, "fail")]
+
+
+def test_tests_below_each_other_without_a_gap() -> None:
+    rows = [
+        ["Coverage Tests"],
+        ["Class A/B Par Value Test"],
+        ["Actual", "129.49%"],
+        ["Minimum Required", "121.50%"],
+        ["Status", "Passed"],
+        ["Class C Par Value Test"],
+        ["Actual", "114.07%"],
+        ["Minimum Required", "114.50%"],
+        ["Status", "Failed"],
+    ]
+    assert [brief(fact) for fact in current(rows)] == [(129.49, 121.5, "pass"), (114.07, 114.5, "fail")]
