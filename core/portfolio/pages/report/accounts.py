@@ -32,7 +32,7 @@ _CALCULATED_LEAST: Final = 5.0
 _NEGATIVE: Final = re.compile(
     r"\b(?:opening|beginning|prior|previous|starting|deposits?|withdrawals?|debits?|credits?|receipts?|payments?|rate|"
     r"required|target|minimum|maximum|date|number|no|id|excess|deficit|change|count|movements?|activity|transfers?|"
-    r"(?:in|out)flows?|unsettled|pending)\b"
+    r"(?:in|out)flows?|unsettled|pending|accrued|accruals?|earned|yield)\b"
 )
 """Words of columns that are no balance of the day."""
 

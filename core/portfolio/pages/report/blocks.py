@@ -15,6 +15,7 @@ from core.portfolio.pages.report.lines import PageLine, is_running, lines_of
 from core.portfolio.pages.report.page import COLUMNS_MAX, PageCell, ReportPage
 from core.portfolio.sheets import header
 from core.remembered import remembered
+from core.values import day_of
 
 HEADING_LENGTH_MAX: Final = 80
 """Characters of a cell that can be a heading; a longer one is prose."""
@@ -391,7 +392,9 @@ def _are_names(page: ReportPage, body: list[int], column: int) -> bool:
 def _table(page: ReportPage, part: range, heading: tuple[int, ...], body: list[int], title: str) -> PageTable:
     """Return the table of some columns of a heading and its body."""
     own = page if part == range(COLUMNS_MAX) else page.cut(part)
-    headers = {column: text for column, text in _joined_headers(page, heading).items() if column in part}
+    joined = _joined_headers(page, heading)
+    joined |= _under_days(page, heading[0] - 1, joined)
+    headers = {column: text for column, text in joined.items() if column in part}
     rows = [row for row in body if own.row(row)]
     for column in sorted({column for row in rows for column in own.row(row)}):
         headers.setdefault(column, "")
@@ -403,6 +406,17 @@ def _table(page: ReportPage, part: range, heading: tuple[int, ...], body: list[i
         rows=rows,
         sections=dict(sections_of(own, rows)),
     )
+
+
+def _under_days(page: ReportPage, row: int, headers: dict[int, str]) -> dict[int, str]:
+    """Return the headings under days in the row above, each with its day before it."""
+    days = {
+        column: f"{day_of(cell.day)}" if cell.day == cell.day else cell.text for column, cell in page.row(row).items()
+    }
+    if len(days) < 2 or not all(_DAY.fullmatch(text) for text in days.values()):
+        return {}
+    over = {column: max((at for at in days if at <= column), default=None) for column in headers}
+    return {column: f"{days[at]} {headers[column]}" for column, at in over.items() if at is not None}
 
 
 def sections_of(page: ReportPage, rows: Sequence[int]) -> Iterator[tuple[int, str]]:

@@ -13,7 +13,7 @@ from core.portfolio.cells.dates import date_days
 from core.portfolio.cells.month_dates import month_days
 from core.portfolio.pages.report import words
 from core.portfolio.pages.report.days import DATE
-from core.portfolio.pages.report.page import COLUMNS_MAX, PageCell, ReportPage
+from core.portfolio.pages.report.page import COLUMNS_MAX, NAN, PageCell, ReportPage
 
 LINES_MAX: Final = 2_000
 """Lines of one page."""
@@ -179,7 +179,8 @@ def earlier_by_days(cells: dict[int, PageCell]) -> frozenset[int]:
 
 
 def _has_day(cell: PageCell) -> bool:
-    return cell.day == cell.day or DATE.search(cell.text) is not None or month_days(cell.text) == month_days(cell.text)
+    month = _month_of(cell.text)
+    return cell.day == cell.day or DATE.search(cell.text) is not None or month == month
 
 
 def _day_of(cell: PageCell, *, day_first: bool) -> float:
@@ -187,7 +188,14 @@ def _day_of(cell: PageCell, *, day_first: bool) -> float:
     if cell.day == cell.day:
         return cell.day
     match = DATE.search(cell.text)
-    return month_days(cell.text) if match is None else date_days(match[0], day_first=day_first)
+    return _month_of(cell.text) if match is None else date_days(match[0], day_first=day_first)
+
+
+def _month_of(text: str) -> float:
+    """Return the last day of the month with which a text begins; NaN for none."""
+    first = text.split()[:2]
+    day = month_days(first[0]) if first else NAN
+    return day if day == day else month_days(" ".join(first))
 
 
 def _line_blocks(page: ReportPage, rows: Sequence[int], title: str) -> Iterator[tuple[str, list[int]]]:

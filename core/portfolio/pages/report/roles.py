@@ -41,7 +41,8 @@ LIST_WORDS: Final = re.compile(
 _TEST_ROLES: Final = (
     "name", "clause", "value", "prior", "num", "den", "limit", "dir", "status", "cushion", "group",
 )  # fmt: skip
-_FIGURES: Final = frozenset(("value", "prior", "num", "den", "limit", "cushion"))
+_OF_THE_DAY: Final = ("value", "num", "den", "limit", "cushion")
+_FIGURES: Final = frozenset((*_OF_THE_DAY, "prior"))
 
 
 def _test_bonus(role: str, content: ColumnContent) -> float:
@@ -67,6 +68,19 @@ def _test_bonus(role: str, content: ColumnContent) -> float:
     return 0.0
 
 
+def _weigh_days(
+    table: PageTable, contents: dict[int, ColumnContent], weights: dict[tuple[str, int], float]
+) -> frozenset[int]:
+    """Let days in headings tell the columns of the day from earlier ones, and return these."""
+    earlier = earlier_by_days({column: PageCell(table.headers[column]) for column in contents})
+    for column in contents if earlier else ():
+        for role in (*_OF_THE_DAY, "status"):
+            weights[role, column] -= DATED if column in earlier else 0.0
+        if contents[column].numbers:
+            weights["prior" if column in earlier else "value", column] += DATED
+    return earlier
+
+
 def _has_outcomes(content: ColumnContent) -> bool:
     """Return whether some of a column's words are outcomes: the rest is in words of the file's own."""
     return content.is_mostly(content.words) and content.is_mostly(content.statuses, TEST_SHARE)
@@ -75,15 +89,16 @@ def _has_outcomes(content: ColumnContent) -> bool:
 def as_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
     """Write the roles into a table of tests; False where it is none."""
     weights = score_columns(table, contents, "column.t", _TEST_ROLES, _test_bonus)
-    figures = [column for column, content in contents.items() if content.numbers]
+    earlier = _weigh_days(table, contents, weights)
+    figures = [
+        column
+        for column, content in contents.items()
+        if content.numbers and column not in earlier and "prior" not in words.scores("column.t", table.headers[column])
+    ]
     relation = best_relation(table, figures) if _may_be_tests(table, contents) else None
     if relation is not None:
         for role, column, weight in zip(("num", "den", "value"), relation.columns, (6.0, 6.0, 3.5), strict=True):
             weights[role, column] += weight
-    earlier = earlier_by_days({column: PageCell(table.headers[column]) for column in figures})
-    for column in figures if earlier else ():
-        weights["prior" if column in earlier else "value", column] += DATED
-        weights["value", column] -= DATED if column in earlier else 0.0
     columns = assign_roles(weights)
     name = _wordiest(contents, columns) if "name" not in columns else None
     if name is not None:

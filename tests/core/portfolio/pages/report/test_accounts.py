@@ -237,3 +237,13 @@ def test_accounts_in_german() -> None:
     ]
     read = accounts(page)
     assert (read.principal, read.interest) == (5_747_614.46, 3_112_000.0)
+
+
+def test_accrued_interest_is_no_balance() -> None:
+    page = [
+        ["Account", "Cash Balance", "Interest Rate", "Accrued Interest"],
+        ["Interest Collection Account", 3_112_000.0, "4.30%", 1_234.56],
+        ["Principal Collection Account", 5_747_614.46, "4.30%", 2_345.67],
+    ]
+    read = accounts(page)
+    assert (read.principal, read.interest) == (5_747_614.46, 3_112_000.0)

@@ -405,3 +405,41 @@ def test_tests_below_each_other_without_a_gap() -> None:
         ["Status", "Failed"],
     ]
     assert [brief(fact) for fact in current(rows)] == [(129.49, 121.5, "pass"), (114.07, 114.5, "fail")]
+
+
+@every(
+    "before, now",
+    [("Prior", "Current"), ("Previous Period", "This Period"), ("15-Feb-2026", "15-Mar-2026"), ("Feb-26", "Mar-26")],
+)
+def test_groups_of_the_month_before_come_first(before: str, now: str) -> None:
+    rows = [
+        [None, before, None, None, None, None, now],
+        ["Test", *["Numerator", "Denominator", "Actual", "Required", "Result"] * 2],
+        [
+            "Class A/B OC",
+            *(403.0e6, 310.0e6, "130.00%", "120.50%", "Pass"),
+            *(401.5e6, 310.0e6, "129.52%", "121.50%", "Pass"),
+        ],
+        [
+            "Class C OC",
+            *(403.0e6, 350.0e6, "115.14%", "113.50%", "Pass"),
+            *(401.5e6, 352.0e6, "114.06%", "114.50%", "Fail"),
+        ],
+        ["Moody's WARF", *(None, None, "2850", "2990", "Pass"), *(None, None, "2869", "2993", "Pass")],
+    ]
+    facts_read = current(rows)
+    assert [brief(fact) for fact in facts_read] == [
+        (129.52, 121.5, "pass"),
+        (114.06, 114.5, "fail"),
+        (2869, 2993, "pass"),
+    ]
+    assert [(fact.numerator, fact.denominator) for fact in facts_read[:2]] == [(401.5e6, 310.0e6), (401.5e6, 352.0e6)]
+
+
+def test_a_day_in_a_tests_name_is_no_running_line() -> None:
+    rows = [
+        ["Test", "Actual", "Trigger", "Result"],
+        ["Weighted Average Life (as of 15-Mar-2026)", "5.12", "6.50", "Pass"],
+        ["Moody's Diversity Test", "72", "60", "Pass"],
+    ]
+    assert [fact.value for fact in current(rows)] == [5.12, 72.0]
