@@ -20,7 +20,7 @@ from core.portfolio.pages.report.columns import (
     score_columns,
 )
 from core.portfolio.pages.report.days import DATE
-from core.portfolio.pages.report.lines import PageLine, lines_of
+from core.portfolio.pages.report.lines import PageLine, earlier_by_days, lines_of
 from core.portfolio.pages.report.page import PageCell, ReportPage, TurnedPage
 from core.portfolio.pages.report.roles import (
     LIST_WORDS,
@@ -219,7 +219,11 @@ def _as_notes(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
             return 0.0 if content.numbers else -3.0 if role in ("spread", "cpn") and content.words else -20.0
         return -20.0 if role == "class" else 0.0
 
-    columns = assign_roles(score_columns(table, contents, "column.n", _NOTE_ROLES, bonus))
+    weights = score_columns(table, contents, "column.n", _NOTE_ROLES, bonus)
+    for earlier in earlier_by_days({at: PageCell(text) for at, text in table.headers.items()}):
+        for role in ("bal", "due", "defer"):
+            weights[role, earlier] = 0.0
+    columns = assign_roles(weights)
     if not columns.keys() & {"bal", "orig"} and (last := _any_balance(table, contents)) is not None:
         columns["bal"] = last
     if not columns.keys() & {"bal", "orig", "due"}:

@@ -111,6 +111,7 @@ def as_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
         guessed |= _by_comparison(table, contents, columns)
     if not _is_of_tests(table, contents, columns):
         return False
+    _choose_outcomes(table, contents, columns)
     second = _second_limit(table, contents, columns)
     if second is not None:
         columns["limit2"] = second
@@ -248,6 +249,19 @@ def _by_comparison(table: PageTable, contents: dict[int, ColumnContent], columns
     return len(pairs) > 1
 
 
+def _choose_outcomes(table: PageTable, contents: dict[int, ColumnContent], columns: dict[str, int]) -> None:
+    """Take of several columns of outcomes the one with which most comparisons agree."""
+    statuses = [column for column, content in contents.items() if content.is_mostly(content.statuses)]
+    if len(statuses) < 2 or not {"value", "limit", "status"} <= columns.keys():
+        return
+
+    def agreement(column: int) -> tuple[int, bool]:
+        candidate = replace(table, columns=columns | {"status": column})
+        return _agreeing(candidate, columns["value"], columns["limit"])[0], column == columns["status"]
+
+    columns["status"] = max(statuses, key=agreement)
+
+
 COMPARISON_SHARE: Final = 0.9
 """Share of rows whose status a comparison of two columns must give."""
 
@@ -256,19 +270,24 @@ COMPARISON_ROWS: Final = 3
 
 
 def _gives_status(table: PageTable, columns: dict[str, int], value: int, limit: int) -> bool:
-    right, tried = 0, 0
-    candidate = replace(table, columns=columns)
+    right, tried = _agreeing(replace(table, columns=columns), value, limit)
+    return tried >= COMPARISON_ROWS and right >= COMPARISON_SHARE * tried
+
+
+def _agreeing(candidate: PageTable, value: int, limit: int) -> tuple[int, int]:
+    """Return how many rows' outcomes are those of a comparison, and of how many."""
+    table, right, tried = candidate, 0, 0
     for row in table.rows[:ROWS_LOOKED_AT]:
         figure, bound = table.page.cell(row, value), table.page.cell(row, limit)
         status = status_at(candidate, row)
-        measure = words.guess("test", table.page.cell(row, columns["name"]).text).role
+        measure = words.guess("test", table.cell(row, "name").text).role
         if not (figure.has_number and bound.has_number) or status is None or measure is None:
             continue
         side = bound.bound or words.direction_of(measure)
         passes = figure.number >= bound.number if side == "min" else figure.number <= bound.number
         tried += 1
         right += passes == (status == "pass")
-    return tried >= COMPARISON_ROWS and right >= COMPARISON_SHARE * tried
+    return right, tried
 
 
 def is_limit(heading: str) -> bool:

@@ -539,3 +539,16 @@ def test_the_latest_month_on_a_sheet_of_cash() -> None:
         ["Interest Cash", "2,112,000.00", "3,112,000.00"],
     ]
     assert portfolio("Summary", rows).deal.principal_cash == 5_747_614.46
+
+
+@every("days", [("15-Feb-2026", "15-Mar-2026"), (date(2026, 2, 15), date(2026, 3, 15))])
+def test_of_balances_under_two_days_the_later_counts(days: tuple[Any, Any]) -> None:
+    rows: list[list[Any]] = [
+        [None, None, *days],
+        ["Class", "Original Balance", "Outstanding Balance", "Outstanding Balance"],
+        ["Class A", 248.0e6, 240.0e6, 235.6e6],
+        ["Class B", 48.0e6, 48.0e6, 48.0e6],
+    ]
+    tranches = portfolio("Note Summary", rows).tranches
+    assert tranches is not None
+    assert tranches.current_balance.tolist() == [235.6e6, 48.0e6]

@@ -443,3 +443,13 @@ def test_a_day_in_a_tests_name_is_no_running_line() -> None:
         ["Moody's Diversity Test", "72", "60", "Pass"],
     ]
     assert [fact.value for fact in current(rows)] == [5.12, 72.0]
+
+
+def test_of_two_columns_of_outcomes_the_one_that_comparisons_give_counts() -> None:
+    rows = [
+        ["Test", "Actual", "Required", "Result", "Result"],
+        ["Class A/B OC", "129.49%", "121.50%", "Pass", "Pass"],
+        ["Class C OC", "114.07%", "114.50%", "Pass", "Fail"],
+        ["Moody's WARF", "2869", "2993", "Pass", "Pass"],
+    ]
+    assert [fact.status for fact in current(rows)] == ["pass", "fail", "pass"]
