@@ -74,6 +74,18 @@ CURRENCIES: Final = {
 """What currencies are called, as `key` gives it -> ISO 4217."""
 
 
+_STATED_IN: Final = re.compile(
+    r"\s*\W?(?:all )?(?:amounts?|figures|balances|values)(?: are)?"
+    r"(?: (?:stated|shown|expressed|reported|presented|denominated))? in (?P<rest>.+)",
+    re.IGNORECASE,
+)
+STATED_LENGTH_MAX: Final = 80
+"""Characters of a line that says in what the amounts of its page are."""
+
+STATED_PREFERENCE: Final = 9
+"""Preference of such a line: labels of the currency go first."""
+
+
 class DealFigure(NamedTuple):
     """What a label's value says."""
 
@@ -94,7 +106,7 @@ _NEXT: Final = tuple(
 
 
 def coming_payments(figures: Sequence[DealFigure], as_of: float | None) -> list[DealFigure]:
-    """Return the days of payments less those by a bare label that are not after the day."""
+    """Return payment days; those by a bare label only where they come next."""
     return [
         figure
         for figure in figures
@@ -135,6 +147,8 @@ def _on(
     for row, column, text in page.texts():
         name, colon, rest = text.partition(":")
         label = _label(name)
+        if label is None and (currency := _stated_currency(text)) is not None:
+            yield "currency", STATED_PREFERENCE, currency, page.place(row, column), False, ()
         if label is None or (not named and not _may_stand(page, row, column, label)):
             continue
         labels[row, column] = label[:2]
@@ -155,6 +169,14 @@ def _on(
             if value == value:
                 yield target, preference, value, page.place(row, at), ambiguous, tuple(others)
                 break
+
+
+def _stated_currency(text: str) -> str | None:
+    """Return the only currency of a line such as "All amounts in EUR"; None for none."""
+    match = _STATED_IN.match(text[:STATED_LENGTH_MAX])
+    rest = f" {key(match['rest'])} " if match is not None else ""
+    named = {code for words, code in CURRENCIES.items() if f" {words} " in rest}
+    return named.pop() if len(named) == 1 else None
 
 
 def _of_the_day(

@@ -170,7 +170,7 @@ def _headless(page: ReportPage, blocks: Blocks) -> Iterator[PageTable]:
 
 
 def _days_above(page: ReportPage, run: list[int]) -> dict[int, str]:
-    """Return the columns of a run with their headings, where those right above are days."""
+    """Return the columns of a run, with days right above as their headings."""
     above = page.row(run[0] - 1)
     headings = {column: f"{day_of(cell.day)}" if cell.day == cell.day else cell.text for column, cell in above.items()}
     columns = sorted({column for row in run for column in page.row(row)})

@@ -71,7 +71,7 @@ def _test_bonus(role: str, content: ColumnContent) -> float:
 def _weigh_days(
     table: PageTable, contents: dict[int, ColumnContent], weights: dict[tuple[str, int], float]
 ) -> frozenset[int]:
-    """Let days in headings tell the columns of the day from earlier ones, and return these."""
+    """Weigh columns by days in their headings, and return the earlier ones."""
     earlier = earlier_by_days({column: PageCell(table.headers[column]) for column in contents})
     for column in contents if earlier else ():
         for role in (*_OF_THE_DAY, "status"):
@@ -82,7 +82,7 @@ def _weigh_days(
 
 
 def _has_outcomes(content: ColumnContent) -> bool:
-    """Return whether some of a column's words are outcomes: the rest is in words of the file's own."""
+    """Return whether some of a column's words are outcomes, others unknown."""
     return content.is_mostly(content.words) and content.is_mostly(content.statuses, TEST_SHARE)
 
 
@@ -132,7 +132,7 @@ def _class_column(table: PageTable, contents: dict[int, ColumnContent], columns:
 
 
 def test_name(table: PageTable, row: int) -> str:
-    """Return a test's name, with the class in a column of its own; a blank one is that above."""
+    """Return a test's name, with the class of its own column or the row above."""
     name = table.cell(row, "name").text
     if "class" not in table.columns or not name or class_keys(name):
         return name
@@ -165,7 +165,7 @@ def _may_be_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
 
 
 def _second_limit(table: PageTable, contents: dict[int, ColumnContent], columns: dict[str, int]) -> int | None:
-    """Return a column of limits beside another: minima and maxima, or no row has both."""
+    """Return a second column of limits: minima and maxima, or no row has both."""
     first = columns.get("limit")
     if first is None:
         return None
@@ -313,9 +313,9 @@ def side_of(text: str) -> Side | None:
 
 
 def limit_role(table: PageTable, row: int) -> str:
-    """Return which column has a test row's limit: minima and maxima may have one each.
+    """Return which column has a test row's limit.
 
-    Of both the one on the measure's own side counts.
+    Of a minimum and a maximum the one on the measure's own side counts.
     """
     filled = [role for role in ("limit", "limit2") if table.cell(row, role).has_number]
     if len(filled) == 1:

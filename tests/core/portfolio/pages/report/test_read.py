@@ -552,3 +552,17 @@ def test_of_balances_under_two_days_the_later_counts(days: tuple[Any, Any]) -> N
     tranches = portfolio("Note Summary", rows).tranches
     assert tranches is not None
     assert tranches.current_balance.tolist() == [235.6e6, 48.0e6]
+
+
+@every(
+    "line, currency",
+    [
+        ("All amounts in EUR", "EUR"),
+        ("(Amounts are expressed in US dollars)", "USD"),
+        ("Figures in EUR thousands", "EUR"),
+        ("Amounts in EUR and USD", None),
+        ("Accounts in EUR", None),
+    ],
+)
+def test_a_line_says_the_currency_of_amounts(line: str, currency: str | None) -> None:
+    assert portfolio("Cover", [["Some CLO"], [line], ["Class A/B OC", "129.49%"]]).deal.currency == currency
