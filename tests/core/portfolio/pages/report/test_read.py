@@ -566,3 +566,26 @@ def test_of_balances_under_two_days_the_later_counts(days: tuple[Any, Any]) -> N
 )
 def test_a_line_says_the_currency_of_amounts(line: str, currency: str | None) -> None:
     assert portfolio("Cover", [["Some CLO"], [line], ["Class A/B OC", "129.49%"]]).deal.currency == currency
+
+
+@every(
+    "ratio, trigger",
+    [
+        ("OC Ratio", "OC Trigger"),
+        ("Current OC", "Minimum OC"),
+        ("O/C Actual", "O/C Test"),
+        ("OC Level", "OC Test Level"),
+        ("Par Value Ratio", "Par Value Ratio Trigger"),
+        ("OC Ratio", None),
+    ],
+)
+def test_a_ratio_of_classes_is_no_trigger(ratio: str, trigger: str | None) -> None:
+    rows = [
+        ["Class", "Current Balance", ratio, trigger],
+        ["Class A", 235.6e6, "129.49%", "121.50%" if trigger else None],
+        ["Class B", 48.0e6, "118.07%", "114.50%" if trigger else None],
+    ]
+    tranches = portfolio("Structure", rows).tranches
+    assert tranches is not None
+    expected = [121.5, 114.5] if trigger else [nan, nan]
+    assert np.allclose(tranches.oc_trigger, expected, equal_nan=True)
