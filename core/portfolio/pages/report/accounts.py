@@ -281,7 +281,7 @@ def _accounts(table: PageTable) -> Iterator[Account]:
         yield Account(
             label,
             _role(label, type_, table.sections.get(row, "")),
-            named or _currency_of(label),
+            named or _first_currency(label, table.sections.get(row, ""), table.title),
             is_converted,
             balances,
             table.title,
@@ -402,6 +402,11 @@ def _is_currency_column(table: PageTable, column: int, text: str) -> bool:
     return bool({"ccy", "currency", "curr"} & set(heading_words)) and any(
         _currency_of(table.page.cell(row, column).text) is not None for row in table.rows
     )
+
+
+def _first_currency(*texts: str) -> str | None:
+    """Return the currency of the first text that names just one."""
+    return next((currency for text in texts if (currency := _currency_of(text)) is not None), None)
 
 
 def _currency_of(text: str) -> str | None:

@@ -247,3 +247,19 @@ def test_accrued_interest_is_no_balance() -> None:
     ]
     read = accounts(page)
     assert (read.principal, read.interest) == (5_747_614.46, 3_112_000.0)
+
+
+def test_a_title_names_the_currency_of_its_accounts() -> None:
+    page = [
+        ["EUR Accounts"],
+        ["Account", "Balance"],
+        ["Principal Account", "5,000,000.00"],
+        ["Interest Account", "3,112,000.00"],
+        [],
+        ["GBP Accounts"],
+        ["Account", "Balance"],
+        ["Principal Account 2", "100,000.00"],
+    ]
+    read = accounts(page)
+    assert (read.principal, read.interest, read.currency) == (5_000_000.0, 3_112_000.0, "EUR")
+    assert [warning.code for warning in read.warnings] == ["other_currency"]
