@@ -175,7 +175,7 @@ def _count(pool: Pool, test: DealTest, names: Names) -> Floats:
 
 
 def _nth(pool: Pool, test: DealTest, field: str, sums: Floats, order: list[int]) -> Measurement:
-    """Return the nth largest of sums by a name's code, of which `order` are the largest."""
+    """Return the nth largest of sums by a name's code; `order`: the largest."""
     par = sums[:-1]
     nth = (test.nth or 1) - 1
     amount = float(par[order[nth]]) if nth < len(order) else 0.0
@@ -196,7 +196,7 @@ def _rank(pool: Pool, test: DealTest, field: str) -> Measurement:
 
 
 def _order(pool: Pool, test: DealTest, field: str, sums: Floats, count: int) -> list[int]:
-    """Return the codes of the largest sums by a name's code, as many as a test shows or asks for."""
+    """Return the codes of the largest sums, as many as a test shows or asks for."""
     most = max(count, SHOWN)
     return pool.largest_by_name(field, most) if _counts_all(test) else largest_of(sums[:-1], most)
 

@@ -909,7 +909,7 @@ class _Scan:
 
         What stands below "Prior Month" or "Original" is not what the file says of today.
         """
-        if self._joins_left <= 0:
+        if self._joins_left <= 0 or not parts:
             return ()
         self._joins_left -= 1
         if len(parts) == 1:

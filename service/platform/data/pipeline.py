@@ -143,7 +143,7 @@ class Pipeline(asyncio.Protocol):
         self._fail(exceptions.ConnectionError("Connection closed by server."))
 
     def _look_at_oldest(self) -> None:
-        """Fail every caller if the oldest has waited too long, else look again when it will have."""
+        """Fail every caller if the oldest has waited too long."""
         self._limit = None
         if not self._in_flight:
             return

@@ -17,6 +17,8 @@ from core.grid.column import Column
 from core.grid.sheet import Sheet
 from core.portfolio.model.fields import PROFILES, Field, Mapping
 from core.portfolio.sheets import header
+from core.portfolio.sheets.locate import locate
+from tests.core.portfolio.conftest import MakeBook
 from tests.rows import every
 
 CLO = PROFILES["standard_clo"]
@@ -45,6 +47,14 @@ def test_the_best_row_wins_then_the_topmost(make_sheet: MakeSheet) -> None:
 )
 def test_a_header_names_three_targets_and_par_or_an_identifier(make_sheet: MakeSheet, row: list[str]) -> None:
     assert header.find(make_sheet([row, ["x"] * len(row)]), CLO) is None
+
+
+def test_formulas_without_words_are_no_headings(make_book: MakeBook) -> None:
+    """Two blocks of a test whose lines begin with `=IF(...,"")`."""
+    block = [["Class A/B Par Value Test"], ["(A)", "Adjusted Amount", 401e6], ["(B)", "Amount of Notes", 310e6],
+             ["", "Ratio (A/B)", "129.49%"], ["", "Required Ratio", "121.50%"], ["", "Result", "PASS"], []]  # fmt: skip
+    book = make_book({"Compliance": [["Test Deal CLO"], [], *block, *block]})
+    assert locate(book, CLO).loans is None
 
 
 def test_an_identifier_serves_in_place_of_par(make_sheet: MakeSheet) -> None:
