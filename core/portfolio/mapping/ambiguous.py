@@ -20,7 +20,7 @@ from core.portfolio.sheets.columns.content import features
 from core.portfolio.sheets.columns.evidence import AMBIGUOUS_MARGIN, RoleEvidence
 from core.portfolio.sheets.columns.roles import SAYS_LITTLE
 from core.portfolio.sheets.columns.vocabulary import tokens_of
-from core.portfolio.sheets.header import HeaderMatch
+from core.portfolio.sheets.header import LISTED_WORDS, HeaderMatch
 from core.words import agreed, counted
 
 _TOLD_BY_CELLS: Final = frozenset(
@@ -159,7 +159,7 @@ QUALIFIED: Final = ("maturity_date", "spread", "price", "rating", "country", "al
 
 def _qualifier(evidence: RoleEvidence, heading: str) -> str:
     """Return the word of an unlisted heading that makes it doubtful, or ""."""
-    if evidence.words >= LISTED_MIN or not evidence.role.startswith(QUALIFIED):
+    if evidence.words >= LISTED_WORDS or not evidence.role.startswith(QUALIFIED):
         return ""
     word = min(QUALIFIERS & tokens_of(heading), default="")
     return f"its heading says {word!r}, and no better one is there" if word else ""
@@ -189,7 +189,7 @@ def _rival(sheet: Sheet, header: HeaderMatch, targets: list[str], column: int) -
             if _says_less(rival, *(header.texts.get(at, "") for at in (place, column))):
                 continue
             is_near = (
-                max(evidence.score, rival.score) < LISTED_MIN and abs(evidence.score - rival.score) < AMBIGUOUS_MARGIN
+                max(evidence.score, rival.score) < LISTED_WORDS and abs(evidence.score - rival.score) < AMBIGUOUS_MARGIN
             )
             is_near = is_near or _is_another_part(evidence.role, *(header.texts.get(at, "") for at in (column, place)))
             is_near = is_near or (evidence.role == "par_value" and _are_alike(sheet, header.row + 1, column, place))
@@ -255,6 +255,3 @@ def _are_copies(sheet: Sheet, first: int, first_place: int, second_place: int) -
 
 COPY_ROWS: Final = 300
 """Rows that tell whether two columns say the same."""
-
-LISTED_MIN: Final = 11.0
-"""Weight of a heading that the mapping lists: the order of its list decides between several."""

@@ -36,6 +36,7 @@ GAVE_WAY: Final = {
     "blank": "it has no value",
     "constant": "it says the same on every row, as a column about the deal does",
     "earlier": "it is of an earlier day than another one",
+    "sparse": "it has a value on few of the rows on which another one has",
 }
 """Why a column gave way to another one of its field."""
 

@@ -163,7 +163,7 @@ def basis_place(header: HeaderMatch, own: int) -> int | None:
     Args:
         own: the columns for par that a mapping names itself: these stand.
     """
-    places = header.columns.get("par_value", [])
+    places = [place for place in header.columns.get("par_value", []) if place not in header.demoted]
     if len(places) < 2 or header.preferences.get(("par_value", places[0]), 0) < own:
         return None
     words = {place: key(CAMEL.sub(" ", header.texts.get(place, ""))) for place in places}

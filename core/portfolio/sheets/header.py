@@ -32,7 +32,7 @@ from core.portfolio.sheets.columns.roles import SURE, THRESHOLD, HeadedColumns, 
 from core.portfolio.sheets.columns.vocabulary import heading, tokens_of
 from core.portfolio.sheets.days import is_before, is_current, of_earlier_days, of_open_days, states_day
 from core.portfolio.sheets.rows.counters import counts_rows
-from core.portfolio.sheets.sides import has_cells, tables_beside
+from core.portfolio.sheets.sides import count_cells, has_cells, tables_beside
 from core.values import from_serial
 
 ROWS_MAX: Final = 40
@@ -88,6 +88,9 @@ COUNTER_LENGTH_MAX: Final = 20
 
 LISTED_BEFORE: Final = 5
 """Listed headings of a field that go before one that words alone name, behind the usual heading of its role."""
+
+LISTED_WORDS: Final = 11.0
+"""Weight of a heading that the mapping lists: the order of its list decides between several."""
 
 WORDS_MIN: Final = 3.0
 """Weight of the words of a heading that nobody lists from which it names a field."""
@@ -184,7 +187,7 @@ _GIVEN_NAME: Final = re.compile(r"^Column \d+$| \(\d+\)$", re.IGNORECASE)
 _COUNTER: Final = re.compile(r"\s*[(\[]?\s*(?:(\d{1,5})(?:\.0)?|([A-Za-z]))\s*[)\].]?\s*")
 
 
-Gave = Literal["blank", "constant", "earlier"]
+Gave = Literal["blank", "constant", "earlier", "sparse"]
 """Why a column gave way to another one."""
 
 
@@ -1009,7 +1012,7 @@ def _complete(scan: _Scan, best: _Candidate) -> HeaderMatch:
         del feeds[column]
         evidence[column] = replace(evidence[column], role=COUNTER_ROLE)
     columns = _assign_columns(feeds, evidence=evidence)
-    demoted = _find_demoted(scan.sheet, columns, row + 1)
+    demoted = _find_demoted(scan.sheet, columns, row + 1) | _find_sparse(scan.sheet, columns, row + 1, evidence)
     undated: set[int] = set()
     for places in columns.values():
         left = [place for place in places if place not in demoted]
@@ -1111,14 +1114,14 @@ def _with_shared(listed: Options, of_role: Options) -> Options:
     """Return what a listed heading may feed, with what its role feeds as well.
 
     "S&P Corp" is a rating of S&P and S&P's rating of the issuer; a heading that feeds a field beside alone feeds one of
-    the mapping, too.
+    the mapping, too, and goes there by its place among that one's headings.
     """
     targets = {target for target, _, _ in listed}
     has_main = not all(auxiliary for _, _, auxiliary in listed)
     return (
         *listed,
         *(
-            (target, place, auxiliary)
+            (target, place if auxiliary else place - LISTED_BEFORE, auxiliary)
             for target, place, auxiliary in of_role
             if target not in targets and (target in SHARED_TARGETS if auxiliary else not has_main)
         ),
@@ -1191,6 +1194,31 @@ def _find_demoted(sheet: Sheet, columns: dict[str, list[int]], first: int) -> di
         if len(constant) < len(filled):
             demoted.update(dict.fromkeys(constant, "constant"))
     return demoted
+
+
+_OF_EACH_LOAN: Final = ("par_value", "price", "spread", "rating", "maturity_date", "country", "industry")
+"""How targets begin of which each loan has a value."""
+
+SPARSE_SHARE: Final = 0.5
+"""Share of the cells of the fullest column of a field below which an unlisted heading gives way."""
+
+
+def _find_sparse(
+    sheet: Sheet, columns: dict[str, list[int]], first: int, evidence: dict[int, RoleEvidence]
+) -> dict[int, Gave]:
+    """Find columns that say of a few loans what another one says of most.
+
+    Such as par in default, or estimates of the loans that no agency rates.
+    """
+    sparse: dict[int, Gave] = {}
+    for target, places in columns.items():
+        if len(places) == 1 or not target.startswith(_OF_EACH_LOAN):
+            continue
+        counts = {place: count_cells(sheet.columns[place], first) for place in places}
+        least = SPARSE_SHARE * max(counts.values())
+        unlisted = (place for place in places if place in evidence and evidence[place].words < LISTED_WORDS)
+        sparse.update((place, "sparse") for place in unlisted if counts[place] < least)
+    return sparse
 
 
 def _is_constant(column: Column | None, first: int) -> bool:

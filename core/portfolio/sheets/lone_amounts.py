@@ -9,6 +9,7 @@ from core.grid.sheet import Sheet
 from core.portfolio.sheets.columns.content import AMOUNT_MIN
 from core.portfolio.sheets.columns.evidence import RoleEvidence
 from core.portfolio.sheets.columns.roles import COLUMNS_MAX, SURE, THRESHOLD, HeadedColumns
+from core.portfolio.sheets.columns.vocabulary import tokens_of
 from core.portfolio.sheets.header import HeaderMatch
 
 MOST: Final = 0.9
@@ -19,6 +20,11 @@ _MAY_BE_PAR: Final = frozenset(("", "facility_size", "par_original", "facility_n
 
 _OF_LOANS: Final = frozenset(("borrower_name", "maturity_date"))
 _OF_RATES: Final = frozenset(("spread", "price", "all_in_rate", "rating", "rating_agency_a", "rating_agency_b"))
+
+_NO_PAR: Final = frozenset(
+    ("cap", "capitalize", "capitalized", "global", "identifier", "loss", "payment", "pik", "sale", "sold", "unsettled")
+)
+"""Words of a heading whose amounts are no par, though no other column is."""
 
 _LONE: Final = RoleEvidence("par_value", 0.0, 2.0, reasons=("it is the only column of amounts",))
 
@@ -41,7 +47,7 @@ def with_lone_amount(sheet: Sheet, match: HeaderMatch) -> HeaderMatch | None:
     if len(amounts) != 1:
         return None
     (place,) = amounts
-    if not _may_be_par(match.evidence.get(place)):
+    if not _may_be_par(match.evidence.get(place)) or not _NO_PAR.isdisjoint(tokens_of(match.texts[place])):
         return None
     others = {target: [at for at in places if at != place] for target, places in match.columns.items()}
     kept = {target: places for target, places in others.items() if places}

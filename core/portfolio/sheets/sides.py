@@ -197,6 +197,11 @@ def _end(column: Column | None) -> int:
     return column.start + int(filled[-1]) + 1 if len(filled) else 0
 
 
+def count_cells(column: Column | None, first: int) -> int:
+    """Return how many filled cells a column has from row `first` (0-based)."""
+    return 0 if column is None else int(np.count_nonzero(column.dense.kinds[column.begin(first) :]))
+
+
 def has_cells(column: Column | None, first: int) -> bool:
     """Return whether a column has a filled cell from row `first` (0-based)."""
     return column is not None and bool(column.dense.kinds[column.begin(first) :].any())

@@ -30,7 +30,13 @@ def test_a_lone_amount_is_par_in_doubt(make_book: MakeBook, heading: str) -> Non
     assert "it is the only column of amounts" in doubt.message
 
 
-@every("heading", ["Facility Size", "Global Amount", "Book Value", "EBITDA"])
+@every(
+    "heading",
+    [
+        "Facility Size", "Global Amount", "Global Commitment", "Book Value", "EBITDA", "Market Cap", "Account Number",
+        "Principal Paid", "Sold Amount", "Capitalized PIK", "Unsettled",
+    ],
+)  # fmt: skip
 def test_an_amount_of_another_kind_is_no_par(make_book: MakeBook, heading: str) -> None:
     assert "par_value" not in Portfolio.from_workbook(book_of(make_book, heading)).numbers
 
