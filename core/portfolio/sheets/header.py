@@ -1114,14 +1114,14 @@ def _with_shared(listed: Options, of_role: Options) -> Options:
     """Return what a listed heading may feed, with what its role feeds as well.
 
     "S&P Corp" is a rating of S&P and S&P's rating of the issuer; a heading that feeds a field beside alone feeds one of
-    the mapping, too, and goes there by its place among that one's headings.
+    the mapping, too: an industry goes there by its place among that one's headings.
     """
     targets = {target for target, _, _ in listed}
     has_main = not all(auxiliary for _, _, auxiliary in listed)
     return (
         *listed,
         *(
-            (target, place if auxiliary else place - LISTED_BEFORE, auxiliary)
+            (target, place - LISTED_BEFORE * (target == "industry"), auxiliary)
             for target, place, auxiliary in of_role
             if target not in targets and (target in SHARED_TARGETS if auxiliary else not has_main)
         ),
