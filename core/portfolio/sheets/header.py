@@ -1011,8 +1011,10 @@ def _complete(scan: _Scan, best: _Candidate) -> HeaderMatch:
     for column in _counters(scan.sheet, best, feeds, row + 1):
         del feeds[column]
         evidence[column] = replace(evidence[column], role=COUNTER_ROLE)
-    columns = _assign_columns(feeds, evidence=evidence)
-    demoted = _find_demoted(scan.sheet, columns, row + 1) | _find_sparse(scan.sheet, columns, row + 1, evidence)
+    # What a mapping of one's own names goes first, whatever its words say.
+    named = {column: its for column, its in evidence.items() if not scan.aliases.names_itself(feeds.get(column, ()))}
+    columns = _assign_columns(feeds, evidence=named)
+    demoted = _find_demoted(scan.sheet, columns, row + 1) | _find_sparse(scan.sheet, columns, row + 1, named)
     undated: set[int] = set()
     for places in columns.values():
         left = [place for place in places if place not in demoted]
@@ -1023,7 +1025,7 @@ def _complete(scan: _Scan, best: _Candidate) -> HeaderMatch:
         demoted |= dict.fromkeys(earlier, "earlier")
         undated |= of_open_days((place, text) for place, text in headings.items() if place not in earlier)
     if demoted:
-        columns = _assign_columns(feeds, demoted, evidence)
+        columns = _assign_columns(feeds, demoted, named)
     preferences = {
         (target, column): preference for column, options in feeds.items() for target, preference, _ in options
     }

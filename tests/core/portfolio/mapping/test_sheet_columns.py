@@ -6,8 +6,10 @@ from datetime import date
 from typing import Any, Final
 
 from core.portfolio import Portfolio
+from core.portfolio.mapping.detection import detect_columns
+from core.portfolio.mapping.profiles.configure import configure_mapping
 from core.portfolio.model.ratings import rank
-from tests.core.portfolio.conftest import MapRows
+from tests.core.portfolio.conftest import MakeBook, MapRows
 from tests.rows import every
 
 ROWS: Final = 12
@@ -284,3 +286,13 @@ def test_a_default_probability_rating_goes_before_a_final_one(map_rows: MapRows)
 @every("heading", ["Carrying Price"])
 def test_a_carrying_price_is_no_price_paid(map_rows: MapRows, heading: str) -> None:
     assert "purchase_price" not in read(map_rows, {heading: [94.0 + at / 8 for at in range(ROWS)]}).numbers
+
+
+@every("heading, target", [("Commitment", "par_value"), ("Settled Par", "par_value"), ("Asset Type", "lien_type")])
+def test_what_a_mapping_of_ones_own_names_goes_before_all(make_book: MakeBook, heading: str, target: str) -> None:
+    document = {"source_type": "clo_holdings", "profile_id": "standard_clo", "mappings": {heading: {"target": target}}}
+    head = ["LoanX ID", "Borrower", "Par Amount", "Lien", heading, "Spread"]
+    rows = [[f"LX1{at:05}", f"Name {at} Inc", PAR[at], "First Lien", 7.0 * PAR[at], 350] for at in range(ROWS)]
+    book = make_book({"Loans": [head, *rows]})
+    columns = detect_columns(book, configure_mapping(document, id="own", name="Own")).columns
+    assert [entry.column for entry in columns if entry.target == target] == ["E"]
