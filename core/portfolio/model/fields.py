@@ -214,7 +214,7 @@ STANDARD_CLO_FIELDS: Final = (
         "rating_agency_a", "string",
         aliases=(
             "Moodys_Adj_DP_Rating_for_WARF", "Moody's DP Rating - WARF", "Moody's Rating WARF",
-            "Moody's Default Probability Rating-18", "Moodys_DP_Rating_Final", "Moody's DP Rating", "Moody's DPR",
+            "Moody's Default Probability Rating-18", "Moodys_DP_Rating_Final", "Moody's DPR",
             "Moody's Default Probability Rating", "Moodys_DP_Rating", "Moody_Derived_WARF_Rating",
             "Moody_Derived_Default_Prob_Rating", "Moody's Derived Rating", "Moody's Rating-21",
             "Moodys_Rating_Final", "Deal Issue (Derived) Rating - Moody's", "Moody's CFR", "Moodys CFR",

@@ -1112,18 +1112,22 @@ def _judge_columns(
     return options_by_column, evidence
 
 
+_BY_LIST: Final = frozenset(("industry", "rating_agency_a"))
+"""Fields whose headings are listed by what agencies say, the best first: derived before final, S&P before Fitch."""
+
+
 def _with_shared(listed: Options, of_role: Options) -> Options:
     """Return what a listed heading may feed, with what its role feeds as well.
 
     "S&P Corp" is a rating of S&P and S&P's rating of the issuer; a heading that feeds a field beside alone feeds one of
-    the mapping, too: an industry goes there by its place among that one's headings.
+    the mapping, too: fields `_BY_LIST` have it by its place among their headings.
     """
     targets = {target for target, _, _ in listed}
     has_main = not all(auxiliary for _, _, auxiliary in listed)
     return (
         *listed,
         *(
-            (target, place - LISTED_BEFORE * (target == "industry"), auxiliary)
+            (target, place - LISTED_BEFORE * (target in _BY_LIST), auxiliary)
             for target, place, auxiliary in of_role
             if target not in targets and (target in SHARED_TARGETS if auxiliary else not has_main)
         ),
