@@ -1012,7 +1012,11 @@ def _complete(scan: _Scan, best: _Candidate) -> HeaderMatch:
         del feeds[column]
         evidence[column] = replace(evidence[column], role=COUNTER_ROLE)
     # What a mapping of one's own names goes first, whatever its words say.
-    named = {column: its for column, its in evidence.items() if not scan.aliases.names_itself(feeds.get(column, ()))}
+    named = {
+        column: _of_parent(its, best.texts.get(column, ""))
+        for column, its in evidence.items()
+        if not scan.aliases.names_itself(feeds.get(column, ()))
+    }
     columns = _assign_columns(feeds, evidence=named)
     demoted = _find_demoted(scan.sheet, columns, row + 1) | _find_sparse(scan.sheet, columns, row + 1, named)
     undated: set[int] = set()
@@ -1244,8 +1248,19 @@ NAMED_SURELY: Final = 6.0
 """Weight from which a column for a field goes before others whatever its heading is listed as."""
 
 
-_STAND_INS: Final = frozenset(("asset_type", "commitment", "par_settled", "base_rate_level", "description"))
+_PARENTS_RATING: Final = "rating of a parent"
+_STAND_INS: Final = frozenset(
+    ("asset_type", "commitment", "par_settled", "base_rate_level", "description", _PARENTS_RATING)
+)
 """Roles whose columns feed a field (the lien, par, the index) that others say more of, where there are others."""
+
+_PARENT: Final = re.compile(r"\b(?:parent|group)\b", re.IGNORECASE)
+
+
+def _of_parent(evidence: RoleEvidence, heading: str) -> RoleEvidence:
+    """Return the evidence of a column, of a parent's or group's rating as such."""
+    is_parents = evidence.role.startswith("rating") and _PARENT.search(heading)
+    return replace(evidence, role=_PARENTS_RATING) if is_parents else evidence
 
 
 _SURE: Final = RoleEvidence("", NAMED_SURELY)

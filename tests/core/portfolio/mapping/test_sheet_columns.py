@@ -296,3 +296,12 @@ def test_what_a_mapping_of_ones_own_names_goes_before_all(make_book: MakeBook, h
     book = make_book({"Loans": [head, *rows]})
     columns = detect_columns(book, configure_mapping(document, id="own", name="Own")).columns
     assert [entry.column for entry in columns if entry.target == target] == ["E"]
+
+
+@every("heading", ["S&P Rating", "S&P Corporate Rating", "S&P Issuer Rating"])
+def test_a_rating_of_a_parent_stands_in_for_no_other(map_rows: MapRows, heading: str) -> None:
+    own, parents = (["BB-", "B+", "B", "B-"] * 3, ["CCC", "BB", "BBB", "B"] * 3)
+    for rest in ("S&P Parent Rating", "S&P Group Rating"):
+        for columns in ({heading: own, rest: parents}, {rest: parents, heading: own}):
+            ranks = read(map_rows, columns).ranks["rating_agency_b"]
+            assert ranks.tolist() == [rank(text) for text in own]
