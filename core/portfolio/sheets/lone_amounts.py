@@ -15,7 +15,7 @@ from core.portfolio.sheets.header import HeaderMatch
 MOST: Final = 0.9
 """Share of numbers from which a column is one of figures."""
 
-_MAY_BE_PAR: Final = frozenset(("", "facility_size", "par_original", "facility_name", "description", "x_text"))
+_MAY_BE_PAR: Final = frozenset(("", "facility_size", "par_original", "facility_name", "description"))
 """Roles of a column of amounts that may be par, where no other column is: "Size", "Original Face", "Kredit"."""
 
 _OF_LOANS: Final = frozenset(("borrower_name", "maturity_date"))

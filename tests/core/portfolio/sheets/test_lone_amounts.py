@@ -34,7 +34,7 @@ def test_a_lone_amount_is_par_in_doubt(make_book: MakeBook, heading: str) -> Non
     "heading",
     [
         "Facility Size", "Global Amount", "Global Commitment", "Book Value", "EBITDA", "Market Cap", "Account Number",
-        "Principal Paid", "Sold Amount", "Capitalized PIK", "Unsettled",
+        "Principal Paid", "Sold Amount", "Capitalized PIK", "Unsettled", "Comment",
     ],
 )  # fmt: skip
 def test_an_amount_of_another_kind_is_no_par(make_book: MakeBook, heading: str) -> None:
