@@ -35,6 +35,7 @@ from core.portfolio.sheets.columns.evidence import RoleEvidence
 from core.portfolio.sheets.columns.shared_ratings import RatingParts, agencies_of, rating_parts
 from core.portfolio.sheets.columns.vocabulary import heading
 from core.portfolio.sheets.days import is_before, of_earlier_days
+from core.portfolio.sheets.header import is_of_parent
 from core.portfolio.sheets.located import LocatedTable
 from core.portfolio.sheets.rows import pools
 from core.portfolio.sheets.rows.above import fill_blanks
@@ -244,7 +245,7 @@ class SheetColumns:
                 at
                 for better_role in (f"rating_issuer_{agency}", f"rating_{agency}")
                 for at, role in zip(places, roles, strict=True)
-                if role == better_role
+                if role == better_role and not is_of_parent(self.header.texts.get(at, ""))
             )
             better = next(chain(others, self.header.columns.get(f"{target}_derived", ())), None)
             if better is not None:

@@ -1257,9 +1257,14 @@ _STAND_INS: Final = frozenset(
 _PARENT: Final = re.compile(r"\b(?:parent|group)\b", re.IGNORECASE)
 
 
+def is_of_parent(heading: str) -> bool:
+    """Return whether a heading of ratings names a parent or a group."""
+    return _PARENT.search(heading) is not None
+
+
 def _of_parent(evidence: RoleEvidence, heading: str) -> RoleEvidence:
     """Return the evidence of a column, of a parent's or group's rating as such."""
-    is_parents = evidence.role.startswith("rating") and _PARENT.search(heading)
+    is_parents = evidence.role.startswith("rating") and is_of_parent(heading)
     return replace(evidence, role=_PARENTS_RATING) if is_parents else evidence
 
 
