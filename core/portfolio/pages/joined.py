@@ -252,17 +252,17 @@ def _drop_without_par(loans: Loans) -> None:
 
 def _drop_silent(loans: Loans, page: Loans) -> None:
     """Leave out rows with an unknown id and only a name: titles and footers."""
-    says = _saying(page)
-    if not says.all():
-        codes, text = together([*id_columns(loans).values(), *(columns := id_columns(page)).values()])
-        own, rest = codes[: len(codes) - len(columns)], codes[len(codes) - len(columns) :]
-        is_known = np.zeros(len(text) + 1, np.bool_)
-        for column in own:
-            is_known[column[column >= 0]] = True
-        has_known = np.any([is_known[column] for column in rest], axis=0) if rest else np.zeros(0, np.bool_)
-        keeps = says | has_known if rest else np.ones(page.row_count, np.bool_)
-        if not keeps.all():
-            take(page, np.flatnonzero(keeps))
+    says, columns = _saying(page), id_columns(page)
+    if says.all() or not columns:
+        return
+    codes, text = together([*id_columns(loans).values(), *columns.values()])
+    own, rest = codes[: len(codes) - len(columns)], codes[len(codes) - len(columns) :]
+    is_known = np.zeros(len(text) + 1, np.bool_)
+    for column in own:
+        is_known[column[column >= 0]] = True
+    keeps = says | np.any([is_known[column] for column in rest], axis=0)
+    if not keeps.all():
+        take(page, np.flatnonzero(keeps))
 
 
 def _saying(page: Loans) -> NDArray[np.bool_]:

@@ -53,3 +53,14 @@ def test_a_sheet_with_par_goes_before(make_book: MakeBook) -> None:
     loans = [["Issuer", "Facility", "Par"], *([row[0], row[1], PAR[at]] for at, row in enumerate(rows))]
     portfolio = Portfolio.from_workbook(make_book({"Details": [head, *rows], "Loans": loans}))
     assert portfolio.numbers["par_value"].tolist() == PAR
+
+
+def test_a_page_of_such_a_list_needs_no_identifier(make_book: MakeBook) -> None:
+    loans = [["Issuer", "Facility", "Size", "Spread", "Maturity", "Price"]]
+    loans += [[f"Name {at} Inc", "Term Loan B", PAR[at], 350, "2031-01-20", 98.5] for at in range(len(PAR))]
+    page = [["Issuer", "Moody's Rating", "S&P Rating", "Country"]]
+    page += [[f"Name {at} Inc", *([None] * 3 if at == 5 else ["B2", "B", "US"])] for at in range(len(PAR))]
+    book = make_book({"Loans": loans, "Ratings": page})
+    portfolio = Portfolio.from_workbook(book)
+    assert portfolio.numbers["par_value"].tolist() == PAR
+    assert portfolio.names["country"].values == ("US",)
