@@ -252,10 +252,11 @@ class Machine:
             self._process = subprocess.Popen(
                 self._command, cwd=self.folder, env={**self._environment, **settings}, stdout=log, stderr=log
             )
-        if self._command[-1] == "serve":
-            wait_until(lambda: self.ready() == 200, seconds=60, what=f"readiness of {self.log_text()}")
-        else:
-            wait_until(lambda: "worker.started" in self.log_text(), seconds=60, what="the worker")
+        serves = self._command[-1] == "serve"
+        try:
+            wait_until(lambda: self.ready() == 200 if serves else "worker.started" in self.log_text(), seconds=60)
+        except AssertionError as error:
+            raise AssertionError(f"{self.folder.name} did not start: {self.log_text()[-4000:]}") from error
 
     def ready(self) -> int | None:
         """The status of its readiness; None where nothing answers."""

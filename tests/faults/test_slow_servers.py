@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from service.platform.data.migrations import START_SECONDS, verify
 from tests.conftest import Member, Stack, member, register, run_stack, wait_until
 from tests.faults.clients import Book
 from tests.faults.invariants import whole
@@ -143,6 +144,17 @@ def test_a_process_that_starts_before_its_database_waits_for_it(service: Behind,
         url = started.result(BACK_SECONDS)
         assert httpx.get(url + "/health/ready").status_code == 200
     back(owner)
+
+
+def test_a_start_waits_for_a_database_that_cuts_it_off(service: Behind) -> None:
+    """`cushion serve` and `cushion worker` look at the database first, and one attempt may meet a restart."""
+    service.database.cut()
+    with ThreadPoolExecutor() as threads:
+        looking = threads.submit(verify, service.settings["CUSHION_DATABASE_URL"])
+        time.sleep(START_SECONDS / 5)
+        assert not looking.done()
+        service.database.go_on()
+        looking.result(START_SECONDS)
 
 
 @pytest.mark.parametrize("fault", ["delay", "stall", "cut"])

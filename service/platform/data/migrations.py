@@ -7,6 +7,7 @@ has exactly those has the same schema: its record is changed to the new names. A
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Collection
 from functools import cache
 from importlib import resources
@@ -19,6 +20,11 @@ from psycopg import Connection
 from service.platform.data.database import CONNECTION_SECONDS, LOGIN, check_login
 
 LOCK: Final = 0x43555348  # one migrator at a time, beside other users of advisory locks
+
+START_SECONDS: Final = 5.0
+"""How long a start waits for a database that cannot be reached, as after a restart of both."""
+
+RETRY_SECONDS: Final = 0.25
 
 FIRST_SCHEMA_END: Final = "0018_retention.sql"
 """The last of the files that have one area's schema each."""
@@ -106,9 +112,10 @@ def migrate(database_url: str, *, report: Callable[[str], None] = lambda name: N
         behind: as `check_known` says.
 
     Raises:
+        OperationalError: the database cannot be reached within START_SECONDS.
         MigrationError: an applied migration differs from the file of its name, or is unknown here.
     """
-    with psycopg.connect(database_url, autocommit=True, connect_timeout=CONNECTION_SECONDS) as connection:
+    with _connect(database_url, autocommit=True) as connection:
         connection.execute("SELECT pg_advisory_lock(%s)", [LOCK])
         applied = _applied(connection)
         check_known(applied, behind=behind)
@@ -133,16 +140,28 @@ def verify(database_url: str) -> None:
     The next version may have migrated it already (see CONTRIBUTING).
 
     Raises:
+        OperationalError: the database cannot be reached within START_SECONDS.
         ConfigError: the URL logs in as somebody who could do more than the service may.
         MigrationError: as `migrate`, or the owner has yet to run it.
     """
-    with psycopg.connect(database_url, connect_timeout=CONNECTION_SECONDS) as connection:
+    with _connect(database_url) as connection:
         for (login,) in connection.execute(LOGIN):
             check_login(login)
     try:
         migrate(database_url, behind=True)
     except psycopg.errors.InsufficientPrivilege as error:
         raise MigrationError("run `cushion migrate`, which is the owner's") from error
+
+
+def _connect(database_url: str, *, autocommit: bool = False) -> Connection[Any]:
+    end = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            return psycopg.connect(database_url, autocommit=autocommit, connect_timeout=CONNECTION_SECONDS)
+        except psycopg.OperationalError:
+            if time.monotonic() >= end:
+                raise
+        time.sleep(RETRY_SECONDS)
 
 
 def _adopt(connection: Connection[Any]) -> dict[str, str]:

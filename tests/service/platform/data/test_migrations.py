@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
@@ -159,3 +160,13 @@ def test_a_database_that_differs_from_the_earlier_migrations_is_refused(early: s
     with pytest.raises(MigrationError, match=message):
         migrate(early)
     assert record(early) == before
+
+
+def test_a_database_that_cannot_be_reached_is_waited_for_no_longer_than_a_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(migrations, "START_SECONDS", 0.6)
+    begun = time.monotonic()
+    with pytest.raises(psycopg.OperationalError):
+        verify("postgresql://cushion_service@127.0.0.1:1/cushion")
+    assert 0.6 <= time.monotonic() - begun < 5
