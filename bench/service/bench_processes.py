@@ -27,7 +27,7 @@ from bench.service.stack import serving
 
 CONNECTIONS = 16
 """Of each API process: commands to Redis that come together share a round trip, so fewer callers cost more each."""
-DEALS = 32
+DEALS = 64
 """A workbook has one run at a time: so many that callers seldom meet at one."""
 ROUNDS = 3
 SECONDS = 1.5
