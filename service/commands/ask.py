@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from service.commands.compliance import read_day
 from service.commands.limits import limited
-from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, emit, json_of, member
+from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, emit, json_of
 from service.commands.progress import busy
-from service.commands.reading import read_definition, read_interpreted, read_mapping, refuse_absent_definition
+from service.commands.reading import read_interpreted, read_rules
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
@@ -54,14 +54,12 @@ def ask(
         The day of the figures, YYYY-MM-DD, in place of what the file says.
     """
     day = read_day(as_of)
-    refuse_absent_definition(deal)
+    chosen, definition = read_rules(mapping, deal)
     with busy(f"Reading {file.name}"):
         from core.insights.subject import Subject
         from core.questions.answer import QuestionError
         from core.questions.ask import ask as asked
 
-        chosen = read_mapping(mapping)
-        definition = read_definition(deal, chosen)
         rules = {"definition": definition}
         before = None
         if previous is not None:
@@ -90,7 +88,4 @@ def _page(answer: Answer) -> OutputPage:
     )
 
 
-_FIGURES: Final = [
-    OutputColumn(key=name, value=member(name))
-    for name in ("name", "of", "identifier", "subject", "value", "unit", "text")
-]
+_FIGURES: Final = [OutputColumn(name) for name in ("name", "of", "identifier", "subject", "value", "unit", "text")]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
-from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, counted, emit, json_of, member
+from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, counted, emit, json_of
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
@@ -75,9 +75,7 @@ def audit(
             *unseen,
             Line(summary),
         ],
-        rows=Grid(
-            columns=[OutputColumn(key=name, value=member(name)) for name in ("sequence", "reason")], items=broken
-        ),
+        rows=Grid(columns=[OutputColumn(name) for name in ("sequence", "reason")], items=broken),
         document=json_of(document),
         notes=[*unseen, Line(summary)],
     )

@@ -14,13 +14,7 @@ from cyclopts import Parameter
 from service.commands.limits import limited
 from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, counted, emit, json_with_rows, member
 from service.commands.progress import busy
-from service.commands.reading import (
-    NO_DEFINITION,
-    read_definition,
-    read_interpreted,
-    read_mapping,
-    refuse_absent_definition,
-)
+from service.commands.reading import Suite, chosen_suite, read_interpreted, read_rules
 from service.commands.refusal import Refused
 from service.commands.table import (
     STYLES,
@@ -49,7 +43,7 @@ def compare(  # noqa: PLR0913 - a command's options
     new: Path,
     /,
     *,
-    suite: Literal["standard", "enhanced", "deal"] | None = None,
+    suite: Suite | None = None,
     deal: str | None = None,
     mapping: str | None = None,
     rows: Literal["loans", "tests"] = "loans",
@@ -91,12 +85,8 @@ def compare(  # noqa: PLR0913 - a command's options
     """
     if not 0 <= limit <= SHOWN_MAX:
         raise Refused(f"--limit must be between 0 and {SHOWN_MAX:,}, not {limit:,}")
-    suite = suite or ("enhanced" if deal is None else "deal")
-    if suite == "deal" and deal is None:
-        raise Refused(NO_DEFINITION)
-    refuse_absent_definition(deal)
-    chosen = read_mapping(mapping)
-    definition = read_definition(deal, chosen)
+    suite = chosen_suite(suite, deal)
+    chosen, definition = read_rules(mapping, deal)
     sides = []
     for file in (old, new):
         with busy(f"Reading {file.name}"):
@@ -200,13 +190,13 @@ def _loan_columns() -> list[OutputColumn]:
 
     fields = [field for field, rule in FIELDS if rule.name not in ("missing_loan", "duplicate")]
     return [
-        OutputColumn(key="change", heading="Change", value=member("kind")),
-        OutputColumn(key="identifier", heading="Loan", value=member("identifier"), folds=True),
-        OutputColumn(key="borrower_name", heading="Borrower", value=member("borrower_name"), folds=True, least=14),
-        OutputColumn(key="par_change", heading="Par", value=member("par_change"), right=True,
+        OutputColumn("change", "Change", value=member("kind")),
+        OutputColumn("identifier", "Loan", folds=True),
+        OutputColumn("borrower_name", "Borrower", folds=True, least=14),
+        OutputColumn("par_change", "Par", right=True,
                shown=lambda loan: f"{loan.par_change:+,.2f}" if loan.par_change else "-"),
         OutputColumn(heading="What changed", shown=_what, folds=True, least=24),
-        *(OutputColumn(key=f"{field}_{when}", value=_changed(field, when))
+        *(OutputColumn(f"{field}_{when}", value=_changed(field, when))
           for field in fields for when in ("before", "after")),
     ]  # fmt: skip
 

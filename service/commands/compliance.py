@@ -15,14 +15,7 @@ from service.commands.limits import limited
 from service.commands.output import Output, emit
 from service.commands.pools import NO_POOL, is_pool, pool_results
 from service.commands.progress import busy
-from service.commands.reading import (
-    NO_DEFINITION,
-    assignments,
-    read_definition,
-    read_interpreted,
-    read_mapping,
-    refuse_absent_definition,
-)
+from service.commands.reading import Suite, assignments, chosen_suite, read_interpreted, read_rules
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
@@ -41,7 +34,7 @@ def compliance(  # noqa: PLR0913 - the options of the command
     file: Path,
     /,
     *,
-    suite: Literal["standard", "enhanced", "deal"] = "standard",
+    suite: Suite = "standard",
     deal: str | None = None,
     mapping: str | None = None,
     as_of: str | None = None,
@@ -88,12 +81,9 @@ def compliance(  # noqa: PLR0913 - the options of the command
         Where the parts of a pool are added up: dask://HOST:PORT or ray://HOST:PORT; this machine if not given.
     """
     day = read_day(as_of)
-    if suite == "deal" and deal is None:
-        raise Refused(NO_DEFINITION)
-    refuse_absent_definition(deal)
+    suite = chosen_suite(suite, deal)
+    chosen, definition = read_rules(mapping, deal)
     with busy(f"Reading {file.name}"):
-        chosen = read_mapping(mapping)
-        definition = read_definition(deal, chosen)
         limits = _thresholds(assignments(threshold), definition)
         if is_pool(file):
             results = pool_results(
@@ -107,20 +97,12 @@ def compliance(  # noqa: PLR0913 - the options of the command
             portfolio = read_interpreted(file, mapping=chosen, day=day, definition=definition)
             with limited(file):
                 results = run_suite(portfolio, suite, request_thresholds=limits, definition=definition)
-    from service.commands.table import results_document, results_page
+    from service.commands.table import results_page
 
     title = f"{file.name}, {suite} suite"
     if results.as_of is not None:
         title += f", as of {results.as_of}"
-    page = results_page(
-        results,
-        results.skipped,
-        results.summary,
-        title=title,
-        warnings=results.warnings,
-        read_as=results.read_as,
-        document=results_document({"file": str(file), "suite": suite}, results),
-    )
+    page = results_page(results, title=title, head={"file": str(file), "suite": suite})
     emit(page, output or Output())
     statuses = _FAILS.get(fail_on or "", ())
     is_doubtful = fail_on == "doubtful" and results.summary.doubtful > 0

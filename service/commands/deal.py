@@ -24,7 +24,6 @@ from service.commands.output import (
     counted,
     emit,
     json_of,
-    member,
     plain,
     stream_of,
 )
@@ -32,10 +31,10 @@ from service.commands.progress import busy
 from service.commands.reading import (
     definition_text,
     own_fields_of,
-    read_definition,
     read_interpreted,
     read_loans,
     read_mapping,
+    read_rules,
     refuse_absent_definition,
 )
 from service.commands.refusal import Refused, one_line
@@ -87,7 +86,7 @@ def check(file: str, /, *, mapping: str | None = None, output: Output | None = N
         faults = [{"place": place, "message": message} for place, message in error.faults]
     lines = [Line(f"{fault['place'] or 'the document'}: {fault['message']}") for fault in faults]
     last = Line(counted(len(faults), "fault") if faults else f"a definition with {counted(tests, 'test')}")
-    columns = [OutputColumn(key=key, value=itemgetter(key)) for key in ("place", "message")]
+    columns = [OutputColumn(key, value=itemgetter(key)) for key in ("place", "message")]
     page = OutputPage(
         blocks=[*lines, last],
         rows=Grid(columns=columns, items=faults),
@@ -152,10 +151,10 @@ def draft_definition(
 
 
 _DECIDE: Final = [
-    OutputColumn(key="subject", heading="To decide", value=member("subject"), folds=True),
-    OutputColumn(key="why", heading="Why", value=member("why"), folds=True),
-    OutputColumn(key="limit", heading="Limit", value=member("limit"), right=True),
-    OutputColumn(key="place", heading="Place", value=member("place")),
+    OutputColumn("subject", "To decide", folds=True),
+    OutputColumn("why", "Why", folds=True),
+    OutputColumn("limit", "Limit", right=True),
+    OutputColumn("place", "Place"),
 ]
 
 
@@ -176,27 +175,17 @@ def run_tests(*files: Path, deal: str, mapping: str | None = None, output: Outpu
     mapping:
         A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
     """
-    refuse_absent_definition(deal)
-    chosen = read_mapping(mapping)
-    definition = read_definition(deal, chosen)
+    chosen, definition = read_rules(mapping, deal)
     portfolio = _portfolio(files, chosen, definition)
     from core.compliance.run import run_suite
     from core.compliance.suites import DEAL_SUITE
 
     with limited(files[0]):
         results = run_suite(portfolio, DEAL_SUITE, definition=definition)
-    from service.commands.table import results_document, results_page
+    from service.commands.table import results_page
 
-    page = results_page(
-        results,
-        results.skipped,
-        results.summary,
-        title=f"{files[0].name}, as of {results.as_of}",
-        warnings=results.warnings,
-        read_as=results.read_as,
-        document=results_document({"files": [str(file) for file in files]}, results),
-    )
-    emit(page, output or Output())
+    title, head = f"{files[0].name}, as of {results.as_of}", {"files": [str(file) for file in files]}
+    emit(results_page(results, title=title, head=head), output or Output())
 
 
 @deal.command(name="tie-out")
@@ -219,9 +208,7 @@ def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, o
     mapping:
         A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
     """
-    refuse_absent_definition(deal)
-    chosen = read_mapping(mapping)
-    definition = read_definition(deal, chosen)
+    chosen, definition = read_rules(mapping, deal)
     portfolio = _loans(files, chosen)
     from core.deals.tie_out import tie_out as tied
     from core.interpretation.interpret import has_figures, interpret
@@ -277,9 +264,7 @@ def movements(
     mapping:
         A JSON file with the mapping of both, or the name of a built-in one; standard_clo if not given.
     """
-    refuse_absent_definition(deal)
-    chosen = read_mapping(mapping)
-    definition = read_definition(deal, chosen)
+    chosen, definition = read_rules(mapping, deal)
     earlier, later = _portfolio([before], chosen, definition), _portfolio([after], chosen, definition)
     from core.compliance.run import run_suite
     from core.compliance.suites import DEAL_SUITE
@@ -344,21 +329,21 @@ def _parts_apart(row: TieOut) -> str:
 
 
 _TIE_OUT: Final = [
-    OutputColumn(key="trustee_name", heading="Trustee's test", value=member("trustee_name"), folds=True),
-    OutputColumn(key="test_id", value=member("test_id")),
-    OutputColumn(key="trustee_value", heading="Trustee", value=member("trustee_value"), right=True),
-    OutputColumn(key="our_value", heading="Ours", value=member("our_value"), right=True),
-    OutputColumn(key="difference", heading="Difference", value=member("difference"), right=True,
+    OutputColumn("trustee_name", "Trustee's test", folds=True),
+    OutputColumn("test_id"),
+    OutputColumn("trustee_value", "Trustee", right=True),
+    OutputColumn("our_value", "Ours", right=True),
+    OutputColumn("difference", "Difference", right=True,
            shown=lambda row: "-" if row.agrees else plain(row.difference)),
-    OutputColumn(key="agrees", value=member("agrees")),
-    OutputColumn(key="trustee_numerator", value=member("trustee_numerator")),
-    OutputColumn(key="our_numerator", value=member("our_numerator")),
-    OutputColumn(key="trustee_denominator", value=member("trustee_denominator")),
-    OutputColumn(key="our_denominator", value=member("our_denominator")),
-    OutputColumn(key="differs", heading="Differs in", value=member("differs"), shown=lambda row: row.differs or "-"),
-    OutputColumn(key="explained_by", heading="Explained by, or why not matched", value=_why, shown=_why, folds=True),
-    OutputColumn(key="nearest", value=member("nearest")),
-    OutputColumn(key="cell", value=member("cell")),
+    OutputColumn("agrees"),
+    OutputColumn("trustee_numerator"),
+    OutputColumn("our_numerator"),
+    OutputColumn("trustee_denominator"),
+    OutputColumn("our_denominator"),
+    OutputColumn("differs", "Differs in", shown=lambda row: row.differs or "-"),
+    OutputColumn("explained_by", "Explained by, or why not matched", value=_why, shown=_why, folds=True),
+    OutputColumn("nearest"),
+    OutputColumn("cell"),
 ]  # fmt: skip
 
 
@@ -388,14 +373,14 @@ def _movement_columns() -> list[OutputColumn]:
     from core.deals.movements import PARTS
 
     return [
-        OutputColumn(key="test_id", value=member("test_id")),
-        OutputColumn(key="test_name", heading="Test", value=member("test_name"), folds=True),
-        OutputColumn(key="before", heading="From", value=member("before"), right=True),
-        OutputColumn(key="after", heading="To", value=member("after"), right=True),
-        OutputColumn(key="change", heading="Change", value=member("change"), right=True),
+        OutputColumn("test_id"),
+        OutputColumn("test_name", "Test", folds=True),
+        OutputColumn("before", "From", right=True),
+        OutputColumn("after", "To", right=True),
+        OutputColumn("change", "Change", right=True),
         OutputColumn(heading="Of which", shown=_of_which, folds=True),
-        *(OutputColumn(key=name, value=_part(name)) for name in PARTS),
+        *(OutputColumn(name, value=_part(name)) for name in PARTS),
         OutputColumn(
-            key="reason", value=lambda movement: (why := movement.after_open or movement.before_open) and why.reason
+            "reason", value=lambda movement: (why := movement.after_open or movement.before_open) and why.reason
         ),
     ]

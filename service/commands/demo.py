@@ -177,10 +177,7 @@ def _service(folder: Path) -> Iterator[Service]:
 
 
 def _announced(process: subprocess.Popen[str]) -> str | None:
-    """The address that the service tells once it is ready.
-
-    None where it ended before.
-    """
+    """The address of the service once it is ready, or None if it ended before."""
     assert process.stdout is not None
     for line in process.stdout:
         if match := re.search(r"https?://\S+", line):
@@ -195,10 +192,7 @@ def _last_line(log: Path) -> str:
 
 
 def next_steps(file: Path | None) -> list[str]:
-    """What to do after the demo.
-
-    The same on a file of one's own, and a service that stays.
-    """
+    """Next steps: the same on one's own file, and a service that stays."""
     is_beside = Path(sys.argv[0]).name == "cushion" and not which("cushion")  # as under make, whose path lacks it
     program = os.path.relpath(sys.argv[0]) if is_beside else "cushion"
     own = "YOUR_FILE.xlsx" if file is None else quote(str(file))
@@ -230,16 +224,12 @@ def _register(client: httpx.Client, password: str) -> None:
 def _show(shown: tuple[str, str, Json]) -> None:
     import msgspec
 
-    from core.compliance.result import Skipped, Summary, TestResult
+    from core.compliance.result import Results, Skipped, TestResult
     from service.commands.output import console_for, print_page
     from service.commands.table import results_page
 
     name, suite, run = shown
     print()
-    page = results_page(
-        msgspec.convert(run["results"], list[TestResult]),
-        msgspec.convert(run["skipped"], list[Skipped]),
-        msgspec.convert(run["summary"], Summary),
-        title=f"{name}, {suite} suite, {run['execution_time_us'] / 1000:.1f} ms",
-    )
-    print_page(page, console_for())
+    results = Results(msgspec.convert(run["results"], list[TestResult]), msgspec.convert(run["skipped"], list[Skipped]))
+    title = f"{name}, {suite} suite, {run['execution_time_us'] / 1000:.1f} ms"
+    print_page(results_page(results, title=title), console_for())

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Parameter
 
 from service.commands.limits import limited
-from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, counted, emit, json_of, member
+from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, counted, emit, json_of
 from service.commands.progress import busy
 from service.commands.reading import read_workbook
 from service.commands.refusal import Refused, one_line
@@ -417,17 +417,17 @@ _STEPS: Final = [
     OutputColumn(heading="Type", shown=lambda step: step["type"]),
 ]
 
-_CELL: Final = OutputColumn(key="cell", heading="Cell", value=member("cell"), shown=lambda answer: answer.cell or "")
+_CELL: Final = OutputColumn("cell", "Cell", shown=lambda answer: answer.cell or "")
 
 _COLUMNS: Final = [
-    OutputColumn(key="formula", heading="Formula", value=member("formula"), folds=True),
+    OutputColumn("formula", "Formula", folds=True),
     OutputColumn(
-        key="value",
-        heading="Value",
+        "value",
+        "Value",
         value=lambda answer: _text(answer.value) if isinstance(answer.value, list) else answer.value,
         shown=lambda answer: answer.text.replace("\n", "; "),
         folds=True,
     ),
-    OutputColumn(key="type", heading="Type", value=member("type")),
-    OutputColumn(key="error", value=member("error")),
+    OutputColumn("type", "Type"),
+    OutputColumn("error"),
 ]

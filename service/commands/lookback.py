@@ -135,12 +135,12 @@ def _kind(row: tuple[str, str, dict[str, Any]]) -> str:
 
 
 _COLUMNS: Final = [
-    OutputColumn(key="tenant", value=itemgetter(0)),
-    OutputColumn(key="kind", value=_kind),
-    OutputColumn(key="run_id", value=lambda row: str(row[2]["run"].run_id) if "run" in row[2] else None),
-    OutputColumn(key="status", value=_in("run", "status")),
-    OutputColumn(key="sequence", value=_in("break", "sequence")),
-    OutputColumn(key="told", value=itemgetter(1)),
+    OutputColumn("tenant", value=itemgetter(0)),
+    OutputColumn("kind", value=_kind),
+    OutputColumn("run_id", value=lambda row: str(row[2]["run"].run_id) if "run" in row[2] else None),
+    OutputColumn("status", value=_in("run", "status")),
+    OutputColumn("sequence", value=_in("break", "sequence")),
+    OutputColumn("told", value=itemgetter(1)),
 ]
 
 

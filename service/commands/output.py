@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import date
 from math import isfinite
 from pathlib import Path
@@ -85,19 +85,19 @@ class Output:
 Value = str | float | int | bool | date | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class OutputColumn:
-    """One column of a `Grid`.
-
-    `value` takes an item to its typed value, for CSV; `shown` to what people read, the value itself if not given.
-    """
+    """One column of a `Grid`."""
 
     key: str = ""
     """Its name in CSV; empty where only people are shown it."""
     heading: str = ""
     """Its heading for people; empty where only CSV has it."""
-    value: Callable[[Any], Value] = lambda item: None
+    _: KW_ONLY
+    value: Callable[[Any], Value] = None  # type: ignore[assignment]  # set below
+    """What takes an item to its typed value, for CSV; the member that `key` names if not given."""
     shown: Callable[[Any], str | Text] | None = None
+    """What takes an item to what people read; the value itself if not given."""
     right: bool = False
     folds: bool = False
     """Whether a long text goes on in a further line; else the column keeps its width."""
@@ -105,6 +105,10 @@ class OutputColumn:
     """Width that it has at the least."""
     from_width: int = 0
     """Width of the terminal from which on it is shown."""
+
+    def __post_init__(self) -> None:
+        if self.value is None:
+            object.__setattr__(self, "value", member(self.key))
 
     def text(self, item: Any) -> str | Text:
         """What people read of an item.
@@ -221,10 +225,7 @@ def stream_of(output: Output) -> Iterator[TextIO]:
 
 
 def member(name: str) -> Callable[[Any], Any]:
-    """What takes an item to its member of that name.
-
-    To None where it has none, or one that is no plain value.
-    """
+    """A function from an item to its member of that name; None where that is no plain value, or missing."""
 
     def value(item: Any) -> Any:
         attribute = getattr(item, name, None)
@@ -480,10 +481,7 @@ def _rich_table(grid: Grid, width: int) -> RichTable:
 
 
 def _floors(columns: Sequence[OutputColumn], widths: Sequence[int], folded: Sequence[int]) -> list[int]:
-    """The least width of each column.
-
-    That of what folds may be less than its widest text.
-    """
+    """The least width of each column; folding ones may be narrower than their text."""
     return [
         max(column.least, min(wide, least)) if column.folds else wide
         for column, wide, least in zip(columns, widths, folded, strict=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from service.commands.limits import limited
 from service.commands.refusal import Refused
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from core.portfolio.model.fields import Mapping
     from core.portfolio.model.portfolio import GivenSource
     from core.scenario.trades import Trade
+
+Suite = Literal["standard", "enhanced", "deal"]
 
 SECONDS_A_DAY: Final = 86_400
 
@@ -189,6 +191,28 @@ def read_definition(name: str | None, mapping: Mapping | None = None) -> Definit
         raise Refused(
             f"{name}: no definition: {some([f'{place} {what}' for place, what in error.faults], '; ')}"
         ) from error
+
+
+def read_rules(mapping: str | None, deal: str | None) -> tuple[Mapping, Definition | None]:
+    """The mapping and the definition that options name.
+
+    Raises:
+        Refused: as `read_mapping` and `read_definition`; an absent definition first, before anything slow is loaded.
+    """
+    refuse_absent_definition(deal)
+    chosen = read_mapping(mapping)
+    return chosen, read_definition(deal, chosen)
+
+
+def chosen_suite(suite: Suite | None, deal: str | None) -> Suite:
+    """The suite of an option; if not given, that of the deal where a definition is named, else enhanced.
+
+    Raises:
+        Refused: the suite deal without a definition.
+    """
+    if suite == "deal" and deal is None:
+        raise Refused(NO_DEFINITION)
+    return suite or ("enhanced" if deal is None else "deal")
 
 
 def own_fields_of(mapping: Mapping | None) -> list[str]:

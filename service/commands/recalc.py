@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from service.commands.limits import limited
-from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, counted, emit, json_rows, member
+from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, counted, emit, json_rows
 from service.commands.progress import busy, counting
 from service.commands.reading import read_workbook, some
 from service.commands.refusal import Refused, one_line
@@ -254,14 +254,10 @@ def _shown(value: float | str | bool | None) -> Text:
 
 _COLUMNS: Final = [
     OutputColumn(heading="Cell", shown=lambda row: f"{row.sheet}!{row.cell}", folds=True),
-    OutputColumn(key="sheet", value=member("sheet")),
-    OutputColumn(key="cell", value=member("cell")),
-    OutputColumn(key="formula", heading="Formula", value=member("formula"), folds=True),
-    OutputColumn(
-        key="value", heading="Computed", value=member("value"), shown=lambda row: _shown(row.value), folds=True
-    ),
-    OutputColumn(
-        key="cached", heading="Carried", value=member("cached"), shown=lambda row: _shown(row.cached), folds=True
-    ),
-    OutputColumn(key="match", value=member("match")),
+    OutputColumn("sheet"),
+    OutputColumn("cell"),
+    OutputColumn("formula", "Formula", folds=True),
+    OutputColumn("value", "Computed", shown=lambda row: _shown(row.value), folds=True),
+    OutputColumn("cached", "Carried", shown=lambda row: _shown(row.cached), folds=True),
+    OutputColumn("match"),
 ]

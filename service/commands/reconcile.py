@@ -213,7 +213,7 @@ _CSV_COLUMNS: Final = (
 def _csv_columns(result: Reconciliation) -> list[OutputColumn]:
     """The columns of an issue, with page and line of sides that have pages."""
     keys = (*_CSV_COLUMNS, *result.issues.page_lines(0, 0))
-    return [OutputColumn(key=key, value=itemgetter(key)) for key in keys]
+    return [OutputColumn(key, value=itemgetter(key)) for key in keys]
 
 
 # ---- tables --------------------------------------------------------------------------------------------------------

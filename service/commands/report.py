@@ -19,7 +19,8 @@ from service.commands.draft import place
 from service.commands.limits import limited
 from service.commands.progress import busy
 from service.commands.reading import (
-    NO_DEFINITION,
+    Suite,
+    chosen_suite,
     read_definition,
     read_interpreted,
     read_mapping,
@@ -47,7 +48,7 @@ def report(  # noqa: PLR0913 - a command's options
     *,
     out: Path,
     format: Literal["pdf", "xlsx"] | None = None,  # noqa: A002 - the option's name
-    suite: Literal["standard", "enhanced", "deal"] | None = None,
+    suite: Suite | None = None,
     deal: str | None = None,
     mapping: str | None = None,
     as_of: str | None = None,
@@ -102,9 +103,7 @@ def report(  # noqa: PLR0913 - a command's options
         with busy("Setting the report"), _file(out, tape, file) as path:
             _write_comparison(path, form, tape, file, trustee, sides, personal_data=personal_data)
         return
-    suite = suite or ("enhanced" if deal is None else "deal")
-    if suite == "deal" and deal is None:
-        raise Refused(NO_DEFINITION)
+    suite = chosen_suite(suite, deal)
     with busy(f"Reading {file.name}"):
         definition = read_definition(deal, chosen)
         portfolio = read_interpreted(file, mapping=chosen, day=day, definition=definition)

@@ -6,7 +6,7 @@ What trades would do to every test, with no server, straight on the calculation 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -14,18 +14,10 @@ from service.commands.compliance import read_day
 from service.commands.limits import limited
 from service.commands.output import Output, counted, emit
 from service.commands.progress import busy
-from service.commands.reading import (
-    NO_DEFINITION,
-    read_definition,
-    read_interpreted,
-    read_mapping,
-    read_trades,
-    refuse_absent_definition,
-)
+from service.commands.reading import Suite, chosen_suite, read_interpreted, read_rules, read_trades
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
-    from core.scenario.simulate import Simulation
     from core.scenario.trades import Trade
 
 EXIT_FAILS_ANEW = 1
@@ -39,7 +31,7 @@ def simulate(  # noqa: PLR0913 - a command's options
     *,
     trade: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = (),
     trades: Path | None = None,
-    suite: Literal["standard", "enhanced", "deal"] | None = None,
+    suite: Suite | None = None,
     deal: str | None = None,
     mapping: str | None = None,
     as_of: str | None = None,
@@ -79,10 +71,8 @@ def simulate(  # noqa: PLR0913 - a command's options
         End with 1 when a test that did not fail before fails after the trades.
     """
     day = read_day(as_of)
-    suite = suite or ("enhanced" if deal is None else "deal")
-    if suite == "deal" and deal is None:
-        raise Refused(NO_DEFINITION)
-    refuse_absent_definition(deal)
+    suite = chosen_suite(suite, deal)
+    chosen, definition = read_rules(mapping, deal)
     with busy(f"Reading {file.name}"):
         from core.scenario.simulate import simulate as simulated
         from core.scenario.trades import TradeError
@@ -90,8 +80,6 @@ def simulate(  # noqa: PLR0913 - a command's options
         trades_in_order = [*([] if trades is None else read_trades(trades)), *map(_trade, trade)]
         if not trades_in_order:
             raise Refused('no trades: add --trade "sell 2.5mm CUSIP ..." or --trades trades.csv')
-        chosen = read_mapping(mapping)
-        definition = read_definition(deal, chosen)
         portfolio = read_interpreted(file, mapping=chosen, day=day, definition=definition)
         with limited(file):
             try:
@@ -103,12 +91,8 @@ def simulate(  # noqa: PLR0913 - a command's options
     title = f"{file.name}, {suite} suite, {counted(len(trades_in_order), 'trade')}"
     if simulation.before.as_of is not None:
         title += f", as of {simulation.before.as_of}"
-    emit(
-        simulation_page(
-            simulation, trades=len(trades_in_order), title=title, document=_document(file, suite, simulation)
-        ),
-        output or Output(),
-    )
+    head = {"file": str(file), "suite": suite}
+    emit(simulation_page(simulation, trades=len(trades_in_order), title=title, head=head), output or Output())
     return EXIT_FAILS_ANEW if fail_on_new and simulation.new_failures else 0
 
 
@@ -124,18 +108,3 @@ def _trade(text: str) -> Trade:
         return trade_of_words(text)
     except WrittenError as error:
         raise Refused(f"--trade {text[:200]!r}: {error}") from error
-
-
-def _document(file: Path, suite: str, simulation: Simulation) -> dict[str, Any]:
-    return {
-        "file": str(file),
-        "suite": suite,
-        "as_of": simulation.before.as_of,
-        "message": simulation.message,
-        "total_tests": simulation.total_tests,
-        "new_failures": simulation.new_failures,
-        "impact_summary": simulation.impact_summary,
-        "results": simulation.results,
-        "skipped": simulation.skipped,
-        "warnings": simulation.warnings,
-    }

@@ -5,7 +5,7 @@ The thinnest cushion first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from core.compliance.result import Results, Skipped, Summary, TestResult
-    from core.portfolio.model.notes import DataWarning
     from core.scenario.simulate import Impacts, Projected, Simulation
 
 LONGEST_WORD: Final = len("overcollateralisation")
@@ -28,37 +27,39 @@ STYLES: Final = {"pass": "green", "warning": "yellow", "fail": "bold red", "skip
 # rich stands inside the functions, so that `cushion --help` answers at once.
 
 
-def results_page(
-    results: Sequence[TestResult],
-    skipped: Sequence[Skipped],
-    summary: Summary,
-    *,
-    title: str,
-    warnings: Sequence[DataWarning] = (),
-    read_as: str = "",
-    document: dict[str, Any] | None = None,
-) -> OutputPage:
+def results_page(results: Results, *, title: str, head: Mapping[str, Any] | None = None) -> OutputPage:
     """The tests that ran, those that were skipped with their reasons, and one line that counts them.
 
     Args:
         title: what was tested, e.g. the file's name and the suite.
-        read_as: the readings that the file's own figures decided, in words.
-        document: the JSON.
+        head: what the JSON begins with; as_of, as_of_source, warnings, interpretation, summary, results and skipped
+            follow.
     """
     ordered = sorted(results, key=lambda result: inf if result.cushion_pct is None else result.cushion_pct)
-    blocks: list[Line | Grid | Text] = [Line(f"read as: {read_as}"), Line()] if read_as else []
+    blocks: list[Line | Grid | Text] = [Line(f"read as: {results.read_as}"), Line()] if results.read_as else []
     columns = _result_columns(any(result.published is not None for result in results))
     if ordered:
         blocks += [Grid(columns=columns, items=ordered), Line()]
-    blocks += _skipped_lines(skipped)
+    blocks += _skipped_lines(results.skipped)
     blocks += doubt_lines(ordered)
-    blocks.append(_summary(summary))
+    blocks.append(_summary(results.summary))
     return OutputPage(
         title=title,
-        warnings=warnings,
+        warnings=results.warnings,
         blocks=blocks,
-        rows=Grid(columns=columns, items=[*ordered, *skipped]),
-        document=json_of(document or {}),
+        rows=Grid(columns=columns, items=[*ordered, *results.skipped]),
+        document=json_of(
+            {
+                **(head or {}),
+                "as_of": results.as_of,
+                "as_of_source": results.as_of_source,
+                "warnings": results.warnings,
+                "interpretation": results.interpretation,
+                "summary": results.summary,
+                "results": list(results),
+                "skipped": results.skipped,
+            }
+        ),
     )
 
 
@@ -90,26 +91,10 @@ def doubt_lines(results: Sequence[TestResult], whose: str = "") -> list[Line]:
     return [*mark, *groups, Line()] if groups or mark else []
 
 
-def results_document(head: dict[str, Any], results: Results) -> dict[str, Any]:
-    """The JSON of a run.
-
-    `head`, then as_of, as_of_source, warnings, interpretation, summary, results and skipped.
-    """
-    return head | {
-        "as_of": results.as_of,
-        "as_of_source": results.as_of_source,
-        "warnings": results.warnings,
-        "interpretation": results.interpretation,
-        "summary": results.summary,
-        "results": list(results),
-        "skipped": results.skipped,
-    }
-
-
-def simulation_page(simulation: Simulation, *, trades: int, title: str, document: dict[str, Any]) -> OutputPage:
+def simulation_page(simulation: Simulation, *, trades: int, title: str, head: Mapping[str, Any]) -> OutputPage:
     """Every test before and after trades, those that cannot be compared, and the sentence that sums it up.
 
-    The sentence counts by the figures that are shown; the document has the exact counts.
+    The sentence counts by the figures that are shown; the JSON has the exact counts, below `head`.
     """
     from core.scenario.simulate import message_of, new_failures_of
 
@@ -129,7 +114,19 @@ def simulation_page(simulation: Simulation, *, trades: int, title: str, document
         warnings=simulation.warnings,
         blocks=blocks,
         rows=Grid(columns=columns, items=[*ordered, *simulation.skipped]),
-        document=json_of(document),
+        document=json_of(
+            {
+                **head,
+                "as_of": simulation.before.as_of,
+                "message": simulation.message,
+                "total_tests": simulation.total_tests,
+                "new_failures": simulation.new_failures,
+                "impact_summary": simulation.impact_summary,
+                "results": simulation.results,
+                "skipped": simulation.skipped,
+                "warnings": simulation.warnings,
+            }
+        ),
     )
 
 
@@ -145,50 +142,46 @@ def not_compared(simulation: Simulation) -> list[Line]:
 def before_and_after() -> list[OutputColumn]:
     """The columns of a test before and after something."""
     return [
-        OutputColumn(key="test_id", value=member("test_id")),
-        OutputColumn(key="test_name", heading="Test", value=member("test_name"), folds=True, least=LONGEST_WORD),
-        OutputColumn(key="category", value=member("test_category")),
+        OutputColumn("test_id"),
+        OutputColumn("test_name", "Test", folds=True, least=LONGEST_WORD),
+        OutputColumn("category", value=member("test_category")),
         OutputColumn(
-            key="before",
-            heading="Before",
+            "before",
+            "Before",
             right=True,
             value=member("current_value"),
             shown=lambda row: _figure(row, row.current_value, _unit(row)),
         ),
         OutputColumn(
-            key="after",
-            heading="After",
+            "after",
+            "After",
             right=True,
             value=member("projected_value"),
             shown=lambda each: _figure(each, each.projected_value, _unit(each)),
         ),
-        OutputColumn(key="threshold_type", value=member("threshold_type")),
+        OutputColumn("threshold_type"),
         OutputColumn(
-            key="threshold",
-            heading="Threshold",
+            "threshold",
+            "Threshold",
             right=True,
             value=member("threshold_value"),
             shown=lambda each: f"{each.threshold_type} {_figure(each, each.threshold_value)}",
         ),
-        OutputColumn(key="cushion_before", value=member("cushion_current")),
+        OutputColumn("cushion_before", value=member("cushion_current")),
         OutputColumn(
-            key="cushion_after",
-            heading="Cushion",
+            "cushion_after",
+            "Cushion",
             right=True,
             value=member("cushion_projected"),
             shown=lambda each: _figure(each, each.cushion_projected, sign="+"),
         ),
-        OutputColumn(key="cushion_change", heading="Change", right=True, value=member("cushion_change"), shown=_moved),
+        OutputColumn("cushion_change", "Change", right=True, shown=_moved),
         OutputColumn(
             heading="0 to 50 %", from_width=110, shown=lambda each: _bar(_relative(each), each.status_projected)
         ),
-        OutputColumn(key="status_before", value=member("status_current")),
-        OutputColumn(
-            key="status_after", heading="Status", value=member("status_projected"), shown=_changed_status, folds=True
-        ),
-        OutputColumn(
-            key="reason", value=lambda each: member("reason_projected")(each) or member("reason_current")(each)
-        ),
+        OutputColumn("status_before", value=member("status_current")),
+        OutputColumn("status_after", "Status", value=member("status_projected"), shown=_changed_status, folds=True),
+        OutputColumn("reason", value=lambda each: member("reason_projected")(each) or member("reason_current")(each)),
     ]
 
 
@@ -217,9 +210,9 @@ def two_files_columns(simulation: Simulation) -> list[OutputColumn]:
             OutputColumn(
                 key=f"published_{side}", heading=heading, right=True, value=of(side, "value"), shown=shown(side)
             ),
-            OutputColumn(key=f"difference_{side}", value=of(side, "difference")),
-            OutputColumn(key=f"agrees_{side}", value=of(side, "agrees")),
-            OutputColumn(key=f"doubtful_{side}", value=doubtful(side)),
+            OutputColumn(f"difference_{side}", value=of(side, "difference")),
+            OutputColumn(f"agrees_{side}", value=of(side, "agrees")),
+            OutputColumn(f"doubtful_{side}", value=doubtful(side)),
         ]
     columns = before_and_after()
     at = next(place for place, column in enumerate(columns) if column.key == "after") + 1
@@ -364,53 +357,42 @@ def _result_columns(has_published: bool) -> list[OutputColumn]:
     widths = (120, 130) if has_published else (0, 90)
     trustee, apart = ("Trustee", "Difference") if has_published else ("", "")
     return [
-        OutputColumn(key="test_id", value=member("test_id")),
-        OutputColumn(key="test_name", heading="Test", value=member("test_name"), folds=True, least=LONGEST_WORD),
+        OutputColumn("test_id"),
+        OutputColumn("test_name", "Test", folds=True, least=LONGEST_WORD),
+        OutputColumn("category", "Category", folds=True, from_width=widths[1] + 30),
         OutputColumn(
-            key="category", heading="Category", value=member("category"), folds=True, from_width=widths[1] + 30
+            "current_value", "Current", right=True, shown=lambda row: _figure(row, row.current_value, _unit(row))
         ),
+        OutputColumn("published_value", trustee, right=True, value=_published("value"), shown=_trustee),
+        OutputColumn("difference", apart, right=True, value=_published("difference"), shown=_difference),
+        OutputColumn("threshold_type"),
         OutputColumn(
-            key="current_value",
-            heading="Current",
+            "threshold_value",
+            "Threshold",
             right=True,
-            value=member("current_value"),
-            shown=lambda row: _figure(row, row.current_value, _unit(row)),
-        ),
-        OutputColumn(key="published_value", heading=trustee, right=True, value=_published("value"), shown=_trustee),
-        OutputColumn(key="difference", heading=apart, right=True, value=_published("difference"), shown=_difference),
-        OutputColumn(key="threshold_type", value=member("threshold_type")),
-        OutputColumn(
-            key="threshold_value",
-            heading="Threshold",
-            right=True,
-            value=member("threshold_value"),
             shown=lambda row: f"{row.threshold_type} {_figure(row, row.threshold_value)}",
         ),
         OutputColumn(
-            key="cushion",
-            heading="Cushion",
+            "cushion",
+            "Cushion",
             right=True,
-            value=member("cushion"),
             shown=lambda row: "-" if row.cushion is None else _figure(row, row.cushion, _unit(row), sign="+"),
         ),
         OutputColumn(
-            key="cushion_pct",
-            heading="of limit",
+            "cushion_pct",
+            "of limit",
             right=True,
-            value=member("cushion_pct"),
             from_width=widths[1],
             shown=lambda row: "-" if row.cushion_pct is None else f"{row.cushion_pct:+,.1f} %",
         ),
         OutputColumn(heading="0 to 50 %", from_width=widths[0], shown=lambda row: _bar(row.cushion_pct, row.status)),
-        OutputColumn(
-            key="status", heading="Status", value=lambda row: getattr(row, "status", "skipped"), shown=_status
-        ),
-        OutputColumn(key="published_status", value=_published("status")),
-        OutputColumn(key="agrees", value=_published("agrees")),
-        OutputColumn(key="doubtful", value=member("doubtful")),
-        OutputColumn(key="doubts", value=_doubt_codes),
-        OutputColumn(key="threshold_source", value=member("threshold_source")),
-        OutputColumn(key="reason", value=member("reason")),
+        OutputColumn("status", "Status", value=lambda row: getattr(row, "status", "skipped"), shown=_status),
+        OutputColumn("published_status", value=_published("status")),
+        OutputColumn("agrees", value=_published("agrees")),
+        OutputColumn("doubtful"),
+        OutputColumn("doubts", value=_doubt_codes),
+        OutputColumn("threshold_source"),
+        OutputColumn("reason"),
     ]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from service.commands.limits import limited
-from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, emit, json_of, member
+from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, emit, json_of
 from service.commands.reading import read_keys, some
 from service.commands.refusal import Refused
 
@@ -57,7 +57,7 @@ def verify_file(
         raise Refused(f"{file}: {error.strerror or error}") from error
     page = OutputPage(
         blocks=_lines(file, verdict),
-        rows=Grid(columns=[OutputColumn(key=name, value=member(name)) for name in _DIFFERENCE], items=verdict.diffs),
+        rows=Grid(columns=[OutputColumn(name) for name in _DIFFERENCE], items=verdict.diffs),
         document=json_of(verdict),
         notes=[Line(f"{file.name}: {verdict.status}: {verdict.reason}")],
     )

@@ -32,7 +32,6 @@ from service.commands.output import (
     json_of,
     json_rows,
     json_with_rows,
-    member,
     print_page,
 )
 from service.commands.refusal import Refused
@@ -55,11 +54,11 @@ LOANS = [
 ]
 GRID = Grid(
     columns=[
-        OutputColumn(key="name", heading="Name", value=member("name"), folds=True),
-        OutputColumn(key="par", heading="Par", value=member("par"), right=True),
-        OutputColumn(key="count", value=member("count")),
-        OutputColumn(key="day", heading="Day", value=member("day")),
-        OutputColumn(key="is_fixed", heading="Fixed", value=member("is_fixed")),
+        OutputColumn("name", "Name", folds=True),
+        OutputColumn("par", "Par", right=True),
+        OutputColumn("count"),
+        OutputColumn("day", "Day"),
+        OutputColumn("is_fixed", "Fixed"),
         OutputColumn(heading="Bar", shown=lambda loan: bar(loan.par, "utf-8")),
     ],
     items=LOANS,

@@ -45,7 +45,7 @@ RESULTS = Results(
 
 
 def printed(results: Results, console: Console) -> str:
-    page = results_page(results, results.skipped, results.summary, title="deal.xlsx, standard suite")
+    page = results_page(results, title="deal.xlsx, standard suite")
     print_page(page, console)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
@@ -133,7 +133,7 @@ def test_a_file_that_publishes_nothing_has_no_such_columns() -> None:
 
 
 def test_csv_has_the_trustees_figures_and_the_kinds_of_doubt() -> None:
-    page = results_page(BESIDE, BESIDE.skipped, BESIDE.summary, title="x")
+    page = results_page(BESIDE, title="x")
     row = next(item for item in page.rows.items if item.test_id == "ccc_bucket")
     values = {column.key: column.value(row) for column in page.rows.columns if column.key}
     wanted = ("published_value", "published_status", "difference", "agrees", "doubtful", "doubts")
@@ -143,7 +143,7 @@ def test_csv_has_the_trustees_figures_and_the_kinds_of_doubt() -> None:
 def test_no_warning_is_left_out() -> None:
     """Many of a kind share a line."""
     many = [DataWarning("no_price" if at % 2 else "no_lien", f"message {at}") for at in range(40)]
-    page = results_page(RESULTS, [], RESULTS.summary, title="x", warnings=many)
+    page = results_page(Results(list(RESULTS), [], warnings=many), title="x")
     console = console_for(io.StringIO())
     print_page(page, console)
     assert isinstance(console.file, io.StringIO)
