@@ -21,12 +21,12 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Final, Protocol, TypeVar
+from typing import IO, Final, Protocol, TypeVar, Unpack
 
 import msgspec
 from msgspec import UNSET
 
-from core.confined.table import ConfinedWork
+from core.confined.table import Bounds, ConfinedWork
 from core.confined.wire import HEAD, ChildLimits, ChildOutcome, named
 
 O = TypeVar("O")  # noqa: E741 - an order, as in the table
@@ -72,20 +72,11 @@ class ChildKilled(OSError):
 
 
 def run(
-    work: ConfinedWork[O, A],
-    order: O,
-    *,
-    reads: Sequence[str],
-    writes: Path | None = None,
-    memory_bytes_max: int,
-    seconds_max: float,
-    stop: threading.Event | None = None,
+    work: ConfinedWork[O, A], order: O, *, reads: Sequence[str], writes: Path | None = None, **bounds: Unpack[Bounds]
 ) -> A:
     """Return a child's answer to one order.
 
     It may read the paths `reads` and write the folder `writes`.
-
-    Setting `stop` from another thread ends it at once.
 
     Raises:
         Exception: one of the work's refusals: what was given is to blame, or the child crashed or passed a limit; then
@@ -93,6 +84,8 @@ def run(
         OSError: the machine's fault, as the child met it; `ChildKilled` where the child was ended from outside.
         InterruptedError: `stop` was set.
     """
+    memory_bytes_max = bounds.get("memory_bytes_max", work.memory_bytes_max)
+    seconds_max = bounds.get("seconds_max", work.seconds_max)
     limits = ChildLimits(
         parent=os.getpid(),
         memory_bytes_max=memory_bytes_max,
@@ -103,7 +96,7 @@ def run(
     )
     try:
         with lender(work.does, limits) as child:
-            outcome = outcome_of(child.ask(msgspec.json.encode(order), seconds_max, stop))
+            outcome = outcome_of(child.ask(msgspec.json.encode(order), seconds_max, bounds.get("stop")))
         if outcome.refused is not None and outcome.refused[0] in work.refusals:
             raise named(outcome.refused[0])(outcome.refused[1])
         return _answer(work, outcome)

@@ -7,11 +7,14 @@ A new kind is a row and a function. What stands above core, and does work of its
 
 from __future__ import annotations
 
-from typing import Final, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypedDict, TypeVar
 
 from msgspec import Struct
 
 from core.confined.wire import named
+
+if TYPE_CHECKING:
+    from threading import Event
 
 O = TypeVar("O")  # noqa: E741 - an order
 A = TypeVar("A")
@@ -28,6 +31,17 @@ class Texts(Struct, frozen=True):
     too_large: str
     """With a place for the limit in bytes."""
     broken: str
+
+
+class Bounds(TypedDict, total=False):
+    """What ends a child early; the row of its work says it where a caller does not."""
+
+    memory_bytes_max: int
+    """Its address space."""
+    seconds_max: float
+    """Its time, on the wall and of its processor."""
+    stop: Event | None
+    """Set by another thread, it ends the child at once."""
 
 
 class ConfinedWork(Struct, Generic[O, A], frozen=True, kw_only=True):
@@ -92,60 +106,23 @@ class ParseAnswer(Struct, frozen=True):
     manifest: str
 
 
-class ProbeOrder(Struct, frozen=True):
-    """A file to be looked at."""
-
-    path: str
-    name: str
-    """The one that its user gave it."""
-
-
-class ProbedSheet(Struct, frozen=True):
-    """One of its worksheets, as `core.files.probe.SheetProbe`."""
-
-    name: str
-    index: int
-    state: Literal["visible", "hidden", "veryHidden"]
-    row_count: int
-    column_count: int
-
-
-class ProbeAnswer(Struct, frozen=True):
-    """Its worksheets."""
-
-    sheets: tuple[ProbedSheet, ...]
-
-
-_FILE_REFUSALS: Final = (
-    "core.files.errors.ParseFailed",
-    "core.files.errors.InvalidFormat",
-    "core.files.errors.FileTooLarge",
-    "core.files.errors.TooManySheets",
-)
-_FILE_TEXTS: Final = Texts(
-    "The file takes longer to be read than the limit of {:g} seconds.",
-    "The file needs more memory to be read than the limit of {:,} bytes.",
-    "The file is damaged in a way that stopped its reader.",
-)
-
 PARSE: Final = ConfinedWork(
     does="core.recalc.confined.parse",
     order=ParseOrder,
     answer=ParseAnswer,
-    refusals=_FILE_REFUSALS,
-    texts=_FILE_TEXTS,
+    refusals=(
+        "core.files.errors.ParseFailed",
+        "core.files.errors.InvalidFormat",
+        "core.files.errors.FileTooLarge",
+        "core.files.errors.TooManySheets",
+    ),
+    texts=Texts(
+        "The file takes longer to be read than the limit of {:g} seconds.",
+        "The file needs more memory to be read than the limit of {:,} bytes.",
+        "The file is damaged in a way that stopped its reader.",
+    ),
     memory_bytes_max=4 * GIGABYTE,  # 50 million slots take 0.75 GB, their growth half as much again, text up to 1 GB
     seconds_max=120.0,  # 22 million cells in 92 MB took 6.5 s and 0.4 GB
-)
-
-PROBE: Final = ConfinedWork(
-    does="core.files.confined.probe",
-    order=ProbeOrder,
-    answer=ProbeAnswer,
-    refusals=_FILE_REFUSALS,
-    texts=_FILE_TEXTS,
-    memory_bytes_max=PARSE.memory_bytes_max,
-    seconds_max=PARSE.seconds_max,
 )
 
 

@@ -9,22 +9,20 @@ file: that is `core.confined.run.ChildKilled`, as it comes.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, TypeVar
+from typing import Final, TypeVar, Unpack
 
-from msgspec import convert
 from msgspec.structs import replace
 
 from core.confined.run import ChildFailed, run, workplace
-from core.confined.table import CALCULATING, PARSE, PROBE, ConfinedWork, NamedFile, ParseOrder, ProbeOrder, TapeOrder
+from core.confined.table import CALCULATING, PARSE, Bounds, ConfinedWork, NamedFile, ParseOrder, TapeOrder
 from core.files.errors import ParseFailed
 from core.files.kinds import sources_of
-from core.files.probe import FileKind, Probe, SheetProbe
+from core.files.probe import PROBE, FileKind, Probe, ProbeOrder
 from core.grid.codec import CodecError, WorkbookRecord, open_workbook
 from core.grid.sheet import Workbook
 
@@ -46,15 +44,13 @@ def parse_isolated(
     folder: Path,
     *,
     now: datetime | None = None,
-    memory_bytes_max: int = PARSE.memory_bytes_max,
-    seconds_max: float = PARSE.seconds_max,
-    stop: threading.Event | None = None,
+    **bounds: Unpack[Bounds],
 ) -> ParsedFile:
     """Read a file in a child process, or several with the names that their users gave them; write one stored sheet for
     each worksheet of the workbook that they make (`core.files.read.read_files`) into an existing folder.
 
     Formulas that came without a value are calculated with `now` as the moment of TODAY and NOW; without it they are
-    left blank. `WorkbookRecord.filled` tells of them. Setting `stop` from another thread ends the child at once.
+    left blank. `WorkbookRecord.filled` tells of them.
 
     Raises:
         FileRefused: the file's fault, also where it crashed the child or passed its limits; the folder is then as it
@@ -71,9 +67,7 @@ def parse_isolated(
             now=now,
             reads=[file.path for file in order.files],
             writes=place,
-            memory_bytes_max=memory_bytes_max,
-            seconds_max=seconds_max,
-            stop=stop,
+            **bounds,
         )
         try:
             manifest = WorkbookRecord.from_json(answer.manifest)
@@ -93,9 +87,7 @@ def read_by_child(
     now: datetime | None,
     reads: Sequence[str],
     writes: Path,
-    memory_bytes_max: int,
-    seconds_max: float,
-    stop: threading.Event | None,
+    **bounds: Unpack[Bounds],
 ) -> A:
     """Return a child's answer to an order to read a file.
 
@@ -106,25 +98,16 @@ def read_by_child(
         Exception: as `core.confined.run.run`.
     """
     if now is not None:
-        asked = replace(order, now=now.isoformat(), seconds_max=seconds_max * CALCULATING_SHARE)
+        seconds = bounds.get("seconds_max", work.seconds_max) * CALCULATING_SHARE
         try:
-            return run(
-                work,
-                asked,
-                reads=reads,
-                writes=writes,
-                memory_bytes_max=memory_bytes_max,
-                seconds_max=seconds_max,
-                stop=stop,
-            )
+            asked = replace(order, now=now.isoformat(), seconds_max=seconds)
+            return run(work, asked, reads=reads, writes=writes, **bounds)
         except Exception as refused:
             if not isinstance(refused.__cause__, ChildFailed) or not (writes / CALCULATING).exists():
                 raise
         for path in writes.iterdir():
             path.unlink()
-    return run(
-        work, order, reads=reads, writes=writes, memory_bytes_max=memory_bytes_max, seconds_max=seconds_max, stop=stop
-    )
+    return run(work, order, reads=reads, writes=writes, **bounds)
 
 
 def read_isolated(*paths: Path | str, now: datetime | None = None) -> Workbook:
@@ -145,14 +128,7 @@ def read_isolated(*paths: Path | str, now: datetime | None = None) -> Workbook:
             raise ParseFailed(PARSE.texts.broken) from error
 
 
-def probe_isolated(
-    path: Path | str,
-    kind: FileKind,
-    *,
-    name: str,
-    memory_bytes_max: int = PROBE.memory_bytes_max,
-    seconds_max: float = PROBE.seconds_max,
-) -> Probe:
+def probe_isolated(path: Path | str, kind: FileKind, *, name: str, **bounds: Unpack[Bounds]) -> Probe:
     """Return the sheets of a file of this kind that is called `name`, by looking at it in a child process that keeps
     nothing.
 
@@ -160,5 +136,4 @@ def probe_isolated(
         FileRefused, OSError: as `parse_isolated`.
     """
     order = ProbeOrder(str(Path(path).resolve()), name)
-    answer = run(PROBE, order, reads=[order.path], memory_bytes_max=memory_bytes_max, seconds_max=seconds_max)
-    return Probe(kind, convert(answer.sheets, tuple[SheetProbe, ...], from_attributes=True))
+    return Probe(kind, run(PROBE, order, reads=[order.path], **bounds))

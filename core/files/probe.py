@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from core.confined.table import PARSE, ConfinedWork
 
 FileKind = Literal["xlsx", "xls", "xlsb", "ods", "xml", "html", "pdf", "csv", "zip", "encrypted"]
 """xlsx stands for .xlsx and .xlsm alike: macros are never read; xml for SpreadsheetML 2003, html for a page, csv for
@@ -28,3 +32,22 @@ class Probe:
 
     kind: FileKind
     sheets: tuple[SheetProbe, ...]
+
+
+class ProbeOrder(Struct, frozen=True):
+    """A file to be looked at in a child."""
+
+    path: str
+    name: str
+    """The one that its user gave it."""
+
+
+PROBE: Final = ConfinedWork(
+    does="core.files.confined.probe",
+    order=ProbeOrder,
+    answer=tuple[SheetProbe, ...],
+    refusals=PARSE.refusals,
+    texts=PARSE.texts,
+    memory_bytes_max=PARSE.memory_bytes_max,
+    seconds_max=PARSE.seconds_max,
+)

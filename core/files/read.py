@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, Unpack
 
-from core.confined.table import PROBE
+from core.confined.table import Bounds
 from core.files.archive import Archive
 from core.files.calamine import read_xls, read_xlsb
 from core.files.delimited import FORMATS, read_delimited
@@ -184,18 +184,12 @@ def _is_file(name: str) -> bool:
     return not name.endswith("/") and not name.startswith("__MACOSX/") and not name.rpartition("/")[2].startswith(".")
 
 
-def probe(
-    path: Path | str,
-    *,
-    file_name: str | None = None,
-    memory_bytes_max: int = PROBE.memory_bytes_max,
-    seconds_max: float = PROBE.seconds_max,
-) -> Probe:
+def probe(path: Path | str, *, file_name: str | None = None, **bounds: Unpack[Bounds]) -> Probe:
     """Look at an uploaded workbook (.xlsx, .xlsm, .xls, by whichever name) without keeping it: kind, archive, limits,
     each sheet's extent.
 
     What could take long, a large archive (about 5 s per GB unpacked) and all that is read whole (.xls, SpreadsheetML,
-    pages, what is encrypted), is looked at in a child process within these limits. `file_name` is what its user called
+    pages, what is encrypted), is looked at in a child process within these bounds. `file_name` is what its user called
     it.
 
     Raises:
@@ -208,9 +202,7 @@ def probe(
         return probe_xlsx(path)
     from core.files.isolate import probe_isolated  # the child reads too, and starts no child
 
-    return probe_isolated(
-        path, kind, name=file_name or path.name, memory_bytes_max=memory_bytes_max, seconds_max=seconds_max
-    )
+    return probe_isolated(path, kind, name=file_name or path.name, **bounds)
 
 
 NO_WORKBOOKS: Final[dict[FileKind, str]] = {

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Unpack
 
 from core.confined.run import run, workplace
-from core.confined.table import RECALCULATE, RecalculateAnswer, RecalculateOrder
+from core.confined.table import RECALCULATE, Bounds, RecalculateAnswer, RecalculateOrder
 from core.grid.codec import CodecError, WorkbookRecord
 
 
@@ -36,17 +36,14 @@ def recalculate_isolated(
     *,
     now: datetime,
     locale: str | None = None,
-    memory_bytes_max: int = RECALCULATE.memory_bytes_max,
-    seconds_max: float = RECALCULATE.seconds_max,
-    stop: threading.Event | None = None,
+    **bounds: Unpack[Bounds],
 ) -> RecalculatedFile:
     """Recalculate every formula of a stored workbook in a child process.
 
     The sheets are written into `folder`.
 
     `paths` are the sheets' files in the manifest's order, `now` the moment of TODAY and NOW, `locale` that of dates and
-    numbers as text (None for the workbook's own). Setting `stop` from
-    another thread ends the child at once.
+    numbers as text (None for the workbook's own).
 
     Raises:
         RecalculationFailed: it crashed, or passed a limit; the folder is then as it was before.
@@ -60,15 +57,7 @@ def recalculate_isolated(
         locale=locale,
     )
     with workplace(folder) as place:
-        answer = run(
-            RECALCULATE,
-            order,
-            reads=order.paths,
-            writes=place,
-            memory_bytes_max=memory_bytes_max,
-            seconds_max=seconds_max,
-            stop=stop,
-        )
+        answer = run(RECALCULATE, order, reads=order.paths, writes=place, **bounds)
         try:
             calculated = WorkbookRecord.from_json(answer.manifest)
         except CodecError as error:

@@ -6,23 +6,13 @@ Unless the child answers, the caller gets a refusal and the folder stays empty. 
 
 from __future__ import annotations
 
-import threading
 from datetime import datetime
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 from core.confined.run import workplace
-from core.confined.table import READ_TAPE, TapeAnswer, TapeOrder
+from core.confined.table import READ_TAPE, Bounds, TapeAnswer, TapeOrder
 from core.files.isolate import read_by_child
-
-
-class ReadBounds(TypedDict, total=False):
-    """What ends a child early."""
-
-    memory_bytes_max: int
-    seconds_max: float
-    stop: threading.Event | None
-    """Set by another thread, it ends the child at once."""
 
 
 def read_tape_isolated(
@@ -33,7 +23,7 @@ def read_tape_isolated(
     name: str | None = None,
     mapping: str | None = None,
     now: datetime | None = None,
-    **bounds: Unpack[ReadBounds],
+    **bounds: Unpack[Bounds],
 ) -> TapeAnswer:
     """Read a tape by a mapping (its JSON), else in the manner of a trustee, in a child process; its loans are written
     into an existing folder, as `core.reconciliation.tape.LOANS_FILE`. `name` is what its user called it.
@@ -53,7 +43,5 @@ def read_tape_isolated(
             now=now,
             reads=[order.path],
             writes=place,
-            memory_bytes_max=bounds.get("memory_bytes_max", READ_TAPE.memory_bytes_max),
-            seconds_max=bounds.get("seconds_max", READ_TAPE.seconds_max),
-            stop=bounds.get("stop"),
+            **bounds,
         )

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 from uuid import UUID
 
 from core.confined.run import ChildKilled
-from core.confined.table import GIGABYTE, MEGABYTE
+from core.confined.table import GIGABYTE, MEGABYTE, Bounds
 from core.files import errors
 from core.files.errors import FileRefused, InvalidFormat
 from core.files.kinds import WORKBOOK_EXTENSIONS, WORKBOOK_KINDS, check_file_name, file_kind
@@ -226,7 +226,7 @@ async def _look_at(ctx: Context, where: list[str], file: Upload, path: Path, ext
         raise Unavailable from killed
 
 
-def _take(upload: Upload, path: Path, *, keeps_all: bool, **limits: int) -> Receipt:
+def _take(upload: Upload, path: Path, *, keeps_all: bool, **bounds: Unpack[Bounds]) -> Receipt:
     """Copy an upload to a file and probe it; `keeps_all` takes any."""
     digest = hashlib.sha256()
     with path.open("wb") as file:
@@ -238,7 +238,7 @@ def _take(upload: Upload, path: Path, *, keeps_all: bool, **limits: int) -> Rece
         if keeps_all:
             return Receipt(digest.hexdigest(), ())
         raise InvalidFormat(NO_WORKBOOKS[kind] + OTHER_FORMATS)
-    return Receipt(digest.hexdigest(), probe(path, file_name=upload.file_name, **limits).sheets)
+    return Receipt(digest.hexdigest(), probe(path, file_name=upload.file_name, **bounds).sheets)
 
 
 def _check_size(ctx: Context, where: list[str], room: Room, size_bytes: int) -> None:

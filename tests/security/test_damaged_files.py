@@ -17,10 +17,11 @@ import pytest
 import xlsxwriter
 import xlwt
 
-from core.confined.table import NamedFile, ParseOrder, ProbeOrder
+from core.confined.table import NamedFile, ParseOrder
 from core.files.confined import probe
 from core.files.errors import FileRefused
 from core.files.isolate import parse_isolated
+from core.files.probe import ProbeOrder
 from core.files.read import read_files
 from core.recalc.confined import parse
 from tests.core.files.test_calamine import binary_parts, binary_sheet

@@ -7,9 +7,10 @@ from typing import get_type_hints
 from core.confined import table
 from core.confined.table import ConfinedWork
 from core.confined.wire import named
+from core.files.probe import PROBE
 from service.reconciliation.child import COMPARE
 
-ROWS = [*(row for row in vars(table).values() if isinstance(row, ConfinedWork)), COMPARE]
+ROWS = [*(row for row in vars(table).values() if isinstance(row, ConfinedWork)), PROBE, COMPARE]
 
 
 def test_a_row_states_what_its_function_takes_and_gives() -> None:
