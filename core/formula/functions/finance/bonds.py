@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from core.formula.functions.catalogue import OMITTED, Takes, function
+from core.formula.functions.catalogue import OMITTED, Argument, Takes, function
 from core.formula.functions.toolpak import (
     BASIS,
     FREQUENCY,
@@ -34,6 +34,8 @@ YIELD: Final = required("yld", "The yearly yield.")
 PRICE: Final = required("pr", "The price per 100 of face value.")
 REDEMPTION: Final = required("redemption", "What is paid back per 100 of face value.")
 _PAR: Final = required("par", "The face value; 1000 where left empty.")
+_DISCOUNT: Final = required("discount", "The discount rate.")
+_INVESTMENT: Final = required("investment", "What is invested.")
 
 
 # The calendar of coupons, counted back from the maturity; all fall on month ends if the maturity does
@@ -341,88 +343,59 @@ def _years(environment: Environment, settlement: Any, maturity: Any, basis: Any)
     return years
 
 
-@function(
-    "DISC", "financial", "The discount rate of a security.", SETTLEMENT, MATURITY, PRICE, REDEMPTION, BASIS,
-    environment=True,
-    examples=(("=ROUND(DISC(DATE(2018,7,1),DATE(2048,1,1),97.975,100,1),6)", 0.000686), ("=DISC(2,1,1,1)", NUM)),
+def _discounted(
+    name: str,
+    description: str,
+    terms: tuple[Argument, Argument],
+    compute: Callable[[float, float, float], float],
+    *examples: tuple[str, Any],
+) -> None:
+    """A row for a security without coupons: `compute` gets two positive numbers and the years to maturity."""
+
+    @function(
+        name, "financial", description, SETTLEMENT, MATURITY, *terms, BASIS,
+        environment=True, examples=examples,
+    )  # fmt: skip
+    def body(
+        environment: Environment, settlement: Any, maturity: Any, first: Any, second: Any, basis: Any = 0.0
+    ) -> float:
+        first, second = numbers(first, second)
+        years = _years(environment, settlement, maturity, basis)
+        need(first > 0, second > 0)
+        return float(compute(first, second, years))
+
+
+def _received(investment: float, discount: float, years: float) -> float:
+    need(discount * years < 1)
+    return investment / (1 - discount * years)
+
+
+_discounted(
+    "DISC", "The discount rate of a security.", (PRICE, REDEMPTION),
+    lambda price, redemption, years: (1 - price / redemption) / years,
+    ("=ROUND(DISC(DATE(2018,7,1),DATE(2048,1,1),97.975,100,1),6)", 0.000686), ("=DISC(2,1,1,1)", NUM),
 )  # fmt: skip
-def disc(environment: Environment, settlement: Any, maturity: Any, pr: Any, redemption: Any, basis: Any = 0.0) -> float:
-    pr, redemption = numbers(pr, redemption)
-    years = _years(environment, settlement, maturity, basis)
-    need(pr > 0, redemption > 0)
-    return float((1 - pr / redemption) / years)
-
-
-@function(
-    "PRICEDISC", "financial", "The price of a discounted security.",
-    SETTLEMENT, MATURITY, required("discount", "The discount rate."), REDEMPTION, BASIS,
-    environment=True,
-    examples=(("=ROUND(PRICEDISC(DATE(2008,2,16),DATE(2008,3,1),0.0525,100,2),6)", 99.795833),),
+_discounted(
+    "PRICEDISC", "The price of a discounted security.", (_DISCOUNT, REDEMPTION),
+    lambda discount, redemption, years: redemption * (1 - discount * years),
+    ("=ROUND(PRICEDISC(DATE(2008,2,16),DATE(2008,3,1),0.0525,100,2),6)", 99.795833),
 )  # fmt: skip
-def pricedisc(
-    environment: Environment, settlement: Any, maturity: Any, discount: Any, redemption: Any, basis: Any = 0.0
-) -> float:
-    discount, redemption = numbers(discount, redemption)
-    years = _years(environment, settlement, maturity, basis)
-    need(discount > 0, redemption > 0)
-    return float(redemption * (1 - discount * years))
-
-
-@function(
-    "YIELDDISC", "financial", "The yearly yield of a discounted security.",
-    SETTLEMENT, MATURITY, PRICE, REDEMPTION, BASIS,
-    environment=True,
-    examples=(("=ROUND(YIELDDISC(DATE(2008,2,16),DATE(2008,3,1),99.795,100,2),6)", 0.052823),),
+_discounted(
+    "YIELDDISC", "The yearly yield of a discounted security.", (PRICE, REDEMPTION),
+    lambda price, redemption, years: (redemption / price - 1) / years,
+    ("=ROUND(YIELDDISC(DATE(2008,2,16),DATE(2008,3,1),99.795,100,2),6)", 0.052823),
 )  # fmt: skip
-def yielddisc(
-    environment: Environment, settlement: Any, maturity: Any, pr: Any, redemption: Any, basis: Any = 0.0
-) -> float:
-    pr, redemption = numbers(pr, redemption)
-    years = _years(environment, settlement, maturity, basis)
-    need(pr > 0, redemption > 0)
-    return float((redemption / pr - 1) / years)
-
-
-@function(
-    "INTRATE",
-    "financial",
-    "The interest rate of a fully invested security.",
-    SETTLEMENT,
-    MATURITY,
-    required("investment", "What is invested."),
-    required("redemption", "What comes back."),
-    BASIS,
-    environment=True,
-    examples=(("=ROUND(INTRATE(DATE(2008,2,15),DATE(2008,5,15),1000000,1014420,2),5)", 0.05768),),
-)
-def intrate(
-    environment: Environment, settlement: Any, maturity: Any, investment: Any, redemption: Any, basis: Any = 0.0
-) -> float:
-    investment, redemption = numbers(investment, redemption)
-    years = _years(environment, settlement, maturity, basis)
-    need(investment > 0, redemption > 0)
-    return float((redemption / investment - 1) / years)
-
-
-@function(
-    "RECEIVED",
-    "financial",
-    "What comes back at maturity for a fully invested security.",
-    SETTLEMENT,
-    MATURITY,
-    required("investment", "What is invested."),
-    required("discount", "The discount rate."),
-    BASIS,
-    environment=True,
-    examples=(("=ROUND(RECEIVED(DATE(2008,2,15),DATE(2008,5,15),1000000,0.0575,2),2)", 1_014_584.65),),
-)
-def received(
-    environment: Environment, settlement: Any, maturity: Any, investment: Any, discount: Any, basis: Any = 0.0
-) -> float:
-    investment, discount = numbers(investment, discount)
-    years = _years(environment, settlement, maturity, basis)
-    need(investment > 0, discount > 0, discount * years < 1)
-    return float(investment / (1 - discount * years))
+_discounted(
+    "INTRATE", "The interest rate of a fully invested security.",
+    (_INVESTMENT, required("redemption", "What comes back.")),
+    lambda investment, redemption, years: (redemption / investment - 1) / years,
+    ("=ROUND(INTRATE(DATE(2008,2,15),DATE(2008,5,15),1000000,1014420,2),5)", 0.05768),
+)  # fmt: skip
+_discounted(
+    "RECEIVED", "What comes back at maturity for a fully invested security.", (_INVESTMENT, _DISCOUNT),
+    _received,
+    ("=ROUND(RECEIVED(DATE(2008,2,15),DATE(2008,5,15),1000000,0.0575,2),2)", 1_014_584.65),
+)  # fmt: skip
 
 
 def _to_maturity(

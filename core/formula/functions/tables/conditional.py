@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from core.formula.functions.catalogue import Argument, Takes, Work, function
@@ -21,6 +22,11 @@ CRITERIA_RANGE = Argument(
     "criteria_range", Takes.RANGE, "The cells to test, of the shape of the first range.", repeats=True
 )
 CRITERIA = Argument("criteria", Takes.ANY, "What the range before it must meet.", repeats=True)
+
+by_criteria = partial(
+    function, work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True), environment=True
+)
+"""A row of a function that matches cells with criteria."""
 
 
 def cells_of(cells: Any) -> Array:
@@ -99,120 +105,76 @@ def greatest(tally: Tally) -> float | Error:
     return tally.largest if tally.numbers else 0.0
 
 
-@function(
-    "SUMIF",
-    "math",
-    "Adds the numbers whose cells meet a criterion.",
-    RANGE,
-    CRITERION,
+@by_criteria(
+    "SUMIF", "math", "Adds the numbers whose cells meet a criterion.",
+    RANGE, CRITERION,
     Argument("sum_range", Takes.RANGE, "The cells to add; the tested ones when left out.", required=False),
-    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
     examples=(('=SUMIF(A1:A5,">20")', 120.0), ('=SUMIF(B1:B5,"apple",A1:A5)', 50.0)),
-    environment=True,
-)
+)  # fmt: skip
 def sumif(environment: Environment, cells: Any, criterion: Any, values: Any = None) -> float | Error:
     return total(tally_one(environment, cells, criterion, values))
 
 
-@function(
-    "SUMIFS",
-    "math",
-    "Adds the numbers whose rows meet several criteria.",
-    Argument("sum_range", Takes.RANGE, "The cells to add."),
-    CRITERIA_RANGE,
-    CRITERIA,
-    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
+@by_criteria(
+    "SUMIFS", "math", "Adds the numbers whose rows meet several criteria.",
+    Argument("sum_range", Takes.RANGE, "The cells to add."), CRITERIA_RANGE, CRITERIA,
     examples=(('=SUMIFS(A1:A5,B1:B5,"apple",C1:C5,">1")', 40.0),),
-    environment=True,
-)
+)  # fmt: skip
 def sumifs(environment: Environment, values: Any, *pairs: Any) -> float | Error:
     return total(tally_many(environment, values, pairs))
 
 
-@function(
-    "COUNTIF",
-    "statistical",
-    "Counts the cells that meet a criterion.",
-    RANGE,
-    CRITERION,
-    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
+@by_criteria(
+    "COUNTIF", "statistical", "Counts the cells that meet a criterion.",
+    RANGE, CRITERION,
     examples=(('=COUNTIF(B1:B5,"a*")', 2.0), ('=COUNTIF(A1:A5,"<>30")', 4.0)),
-    environment=True,
-)
+)  # fmt: skip
 def countif(environment: Environment, cells: Any, criterion: Any) -> float:
     return count(tally(environment, [cells_of(cells)], [Criterion(criterion, date_1904=environment.date_1904)]))
 
 
-@function(
-    "COUNTIFS",
-    "statistical",
-    "Counts the rows that meet several criteria.",
-    CRITERIA_RANGE,
-    CRITERIA,
-    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
+@by_criteria(
+    "COUNTIFS", "statistical", "Counts the rows that meet several criteria.",
+    CRITERIA_RANGE, CRITERIA,
     examples=(('=COUNTIFS(B1:B5,"apple",A1:A5,">10")', 1.0),),
-    environment=True,
-)
+)  # fmt: skip
 def countifs(environment: Environment, *pairs: Any) -> float:
     return count(tally_many(environment, None, pairs))
 
 
-@function(
-    "AVERAGEIF",
-    "statistical",
-    "The mean of the numbers whose cells meet a criterion.",
-    RANGE,
-    CRITERION,
+@by_criteria(
+    "AVERAGEIF", "statistical", "The mean of the numbers whose cells meet a criterion.",
+    RANGE, CRITERION,
     Argument("average_range", Takes.RANGE, "The cells to average; the tested ones when left out.", required=False),
-    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
     examples=(('=AVERAGEIF(A1:A5,">20")', 40.0),),
-    environment=True,
-)
+)  # fmt: skip
 def averageif(environment: Environment, cells: Any, criterion: Any, values: Any = None) -> float | Error:
     return mean(tally_one(environment, cells, criterion, values))
 
 
-@function(
-    "AVERAGEIFS",
-    "statistical",
-    "The mean of the numbers whose rows meet several criteria.",
-    Argument("average_range", Takes.RANGE, "The cells to average."),
-    CRITERIA_RANGE,
-    CRITERIA,
-    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
+@by_criteria(
+    "AVERAGEIFS", "statistical", "The mean of the numbers whose rows meet several criteria.",
+    Argument("average_range", Takes.RANGE, "The cells to average."), CRITERIA_RANGE, CRITERIA,
     examples=(('=AVERAGEIFS(A1:A5,B1:B5,"apple")', 25.0),),
-    environment=True,
-)
+)  # fmt: skip
 def averageifs(environment: Environment, values: Any, *pairs: Any) -> float | Error:
     return mean(tally_many(environment, values, pairs))
 
 
-@function(
-    "MINIFS",
-    "statistical",
-    "The smallest number among the rows that meet several criteria; 0 without one.",
-    Argument("min_range", Takes.RANGE, "The cells to compare."),
-    CRITERIA_RANGE,
-    CRITERIA,
-    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
+@by_criteria(
+    "MINIFS", "statistical", "The smallest number among the rows that meet several criteria; 0 without one.",
+    Argument("min_range", Takes.RANGE, "The cells to compare."), CRITERIA_RANGE, CRITERIA,
     examples=(('=MINIFS(A1:A5,C1:C5,">2")', 30.0),),
-    environment=True,
-)
+)  # fmt: skip
 def minifs(environment: Environment, values: Any, *pairs: Any) -> float | Error:
     return least(tally_many(environment, values, pairs))
 
 
-@function(
-    "MAXIFS",
-    "statistical",
-    "The largest number among the rows that meet several criteria; 0 without one.",
-    Argument("max_range", Takes.RANGE, "The cells to compare."),
-    CRITERIA_RANGE,
-    CRITERIA,
-    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
+@by_criteria(
+    "MAXIFS", "statistical", "The largest number among the rows that meet several criteria; 0 without one.",
+    Argument("max_range", Takes.RANGE, "The cells to compare."), CRITERIA_RANGE, CRITERIA,
     examples=(('=MAXIFS(A1:A5,B1:B5,"apple")', 40.0),),
-    environment=True,
-)
+)  # fmt: skip
 def maxifs(environment: Environment, values: Any, *pairs: Any) -> float | Error:
     return greatest(tally_many(environment, values, pairs))
 
