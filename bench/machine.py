@@ -10,6 +10,7 @@ import platform
 import re
 import time
 import tomllib
+from collections.abc import Callable
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -29,7 +30,7 @@ def yardstick_seconds() -> float:
 
     The least of many, since noise only adds: the median of a tenth of a second moved by a factor of two.
     """
-    return min(_seconds(lambda: [f"{number:.2f}" for number in range(20_000)]) for _ in range(60))
+    return min(seconds_of(lambda: [f"{number:.2f}" for number in range(20_000)]) for _ in range(60))
 
 
 @cache
@@ -40,10 +41,11 @@ def copy_bytes_per_second() -> float:
     """
     source = np.ones(COPIED_BYTES, np.uint8)
     target = np.zeros_like(source)
-    return 2 * COPIED_BYTES / min(_seconds(lambda: np.copyto(target, source)) for _ in range(7))
+    return 2 * COPIED_BYTES / min(seconds_of(lambda: np.copyto(target, source)) for _ in range(7))
 
 
-def _seconds(work: Any) -> float:
+def seconds_of(work: Callable[[], Any]) -> float:
+    """Return the seconds of one call."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start

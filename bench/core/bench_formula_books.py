@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.core.peers import SHEET, Formualizer, Ironcalc, Peer, hyperformula
+from bench.machine import seconds_of
 from bench.questions import OURS, LeftOut, Prepared, Question, Work
 from bench.rows import asked
 from core.recalc.book import Book
@@ -245,7 +246,7 @@ def _conditional_sums() -> Prepared:
         peer.put(2, scene.amounts.tolist())
         count = ISSUERS // SUMIFS_SHARE.get(name, 1)
         peer.formulas(3, scene.texts[:count])
-        works[name] = [_once(peer.calculate) * ISSUERS / count]  # many seconds
+        works[name] = [seconds_of(peer.calculate) * ISSUERS / count]  # many seconds
         assert np.allclose(peer.column(3, count), _values(scene.book, 2)[:count], rtol=1e-9), name
     note = "NumPy with dictionary codes; the engines once, with a part of the formulas, as many times"
     return Prepared(works=works, before=scene.renew, note=note)
@@ -282,10 +283,7 @@ class _Lookups:
 
 
 def _lookups() -> Prepared:
-    """ironcalc looks through the table for each.
-
-    27 s at a hundredth of this, and not run.
-    """
+    """ironcalc searches the table for each: 27 s at a hundredth of this, so not run."""
     scene = _Lookups(np.random.default_rng(7))
     scene.renew()
     scene.ours()
@@ -307,12 +305,6 @@ def _lookups() -> Prepared:
     # Its turns are few and the first: after each of them the caches are its, and we would start in them.
     works = {OURS: Work(scene.ours), NUMPY: Work(scene.numpy), "formualizer": Work(peer.calculate, turns=ENGINE_TURNS)}
     return Prepared(works=works, before=renew)
-
-
-def _once(work: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 def _values(book: Book, column: int) -> Numbers:

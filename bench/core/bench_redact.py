@@ -8,15 +8,13 @@ Where the peer finds personal data, ours must have redacted, before a time count
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable, Iterator
-from functools import partial
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 import phonenumbers
 from stdnum import iban, luhn
 
+from bench.machine import seconds_of
 from bench.questions import OURS, Prepared, Question
 from bench.rows import asked
 from core.grid._intern import intern
@@ -123,17 +121,13 @@ def _redacted() -> Prepared:
     others = {place for places in redaction.counts.values() for place in places} - {"Tape!F"}
     assert not others, f"identifiers and names are no personal data: {others}"
     # A call of the peer is the share PEER_ROWS / ROWS of the question.
-    theirs = partial(_took, lambda: list(peer(sheet, rows)))
     return Prepared(
-        works={OURS: lambda: redact(workbook, POLICY), PEER: [theirs() * ROWS / PEER_ROWS for _ in range(3)]},
+        works={
+            OURS: lambda: redact(workbook, POLICY),
+            PEER: [seconds_of(lambda: list(peer(sheet, rows))) * ROWS / PEER_ROWS for _ in range(3)],
+        },
         note=f"the peer's time is {ROWS // PEER_ROWS} times that of {PEER_ROWS:,} rows",
     )
-
-
-def _took(work: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 bench_redact = asked(
