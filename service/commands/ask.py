@@ -9,7 +9,7 @@ from service.commands.compliance import read_day
 from service.commands.limits import limited
 from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, emit, json_of
 from service.commands.progress import busy
-from service.commands.reading import read_interpreted, read_rules
+from service.commands.reading import DayOption, DealOption, MappingOption, read_interpreted, read_rules
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ def ask(
     /,
     *,
     previous: Path | None = None,
-    deal: str | None = None,
-    mapping: str | None = None,
-    as_of: str | None = None,
+    deal: DealOption = None,
+    mapping: MappingOption = None,
+    as_of: DayOption = None,
     output: Output | None = None,
 ) -> int:
     """Answer a question about a portfolio workbook, such as "How much par matures before 2028?".
@@ -46,12 +46,6 @@ def ask(
         At most 1,000 characters.
     previous:
         The same deal's workbook of a month before, for questions about what changed.
-    deal:
-        The deal's definition: a TOML file, or the name of a ready-made one (us_bsl, euro).
-    mapping:
-        A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
-    as_of:
-        The day of the figures, YYYY-MM-DD, in place of what the file says.
     """
     day = read_day(as_of)
     chosen, definition = read_rules(mapping, deal)

@@ -1,7 +1,4 @@
-"""The backup and restore commands.
-
-A deployment to a folder, and from it to an empty one.
-"""
+"""The backup and restore commands: a deployment to a folder and back."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The compare command.
-
-What became of loans and tests between two files of a deal.
-"""
+"""The compare command: loans and tests between two files of a deal."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from cyclopts import Parameter
 from service.commands.limits import limited
 from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, counted, emit, json_with_rows, member
 from service.commands.progress import busy
-from service.commands.reading import Suite, chosen_suite, read_interpreted, read_rules
+from service.commands.reading import DealOption, MappingOption, SuiteOption, chosen_suite, read_interpreted, read_rules
 from service.commands.refusal import Refused
 from service.commands.table import (
     STYLES,
@@ -43,9 +40,9 @@ def compare(  # noqa: PLR0913 - a command's options
     new: Path,
     /,
     *,
-    suite: Suite | None = None,
-    deal: str | None = None,
-    mapping: str | None = None,
+    suite: SuiteOption = None,
+    deal: DealOption = None,
+    mapping: MappingOption = None,
     rows: Literal["loans", "tests"] = "loans",
     limit: int = SHOWN_DEFAULT,
     fail_on_new: Annotated[bool, Parameter(negative=())] = False,
@@ -69,13 +66,6 @@ def compare(  # noqa: PLR0913 - a command's options
         workbook of holdings, or a trustee's tape.
     new:
         The later one.
-    suite:
-        standard (15 tests), enhanced (25 tests), or deal (those of the deal's definition): deal with --deal, else
-        enhanced.
-    deal:
-        The deal's definition: a TOML file, or the name of a ready-made one (us_bsl, euro).
-    mapping:
-        A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
     rows:
         What CSV has a row for: loans that came, went or changed, or tests.
     limit:

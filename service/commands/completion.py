@@ -1,7 +1,4 @@
-"""The completion command.
-
-What a shell needs to complete command lines of `cushion`.
-"""
+"""The completion command: what a shell needs to complete `cushion`."""
 
 from __future__ import annotations
 

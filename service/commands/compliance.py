@@ -1,7 +1,4 @@
-"""The compliance command.
-
-A suite on a portfolio workbook, with no server, straight on the calculation core.
-"""
+"""The compliance command: a suite on a workbook, without a server."""
 
 from __future__ import annotations
 
@@ -15,7 +12,15 @@ from service.commands.limits import limited
 from service.commands.output import Output, emit
 from service.commands.pools import NO_POOL, is_pool, pool_results
 from service.commands.progress import busy
-from service.commands.reading import Suite, assignments, chosen_suite, read_interpreted, read_rules
+from service.commands.reading import (
+    DayOption,
+    MappingOption,
+    Suite,
+    assignments,
+    chosen_suite,
+    read_interpreted,
+    read_rules,
+)
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
@@ -36,8 +41,8 @@ def compliance(  # noqa: PLR0913 - the options of the command
     *,
     suite: Suite = "standard",
     deal: str | None = None,
-    mapping: str | None = None,
-    as_of: str | None = None,
+    mapping: MappingOption = None,
+    as_of: DayOption = None,
     threshold: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=(), show_default=False)] = (),
     fail_on: Literal["fail", "warning", "doubtful"] | None = None,
     engine: str | None = None,
@@ -67,10 +72,6 @@ def compliance(  # noqa: PLR0913 - the options of the command
     deal:
         The deal's definition: a TOML file, or the name of a ready-made one (us_bsl, euro). Its conventions and limits
         hold for every suite, its tests are those of the suite deal.
-    mapping:
-        A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
-    as_of:
-        The day of the figures, YYYY-MM-DD, in place of what the file says.
     threshold:
         The limit of a test, as id=number (wal=5.5), in place of what the file says. Several are separated by commas or
         spaces.

@@ -29,6 +29,7 @@ from service.commands.output import (
 )
 from service.commands.progress import busy
 from service.commands.reading import (
+    MappingOption,
     definition_text,
     own_fields_of,
     read_interpreted,
@@ -99,7 +100,7 @@ def check(file: str, /, *, mapping: str | None = None, output: Output | None = N
 
 @deal.command(name="draft")
 def draft_definition(
-    *files: Path, name: str | None = None, mapping: str | None = None, output: Output | None = None
+    *files: Path, name: str | None = None, mapping: MappingOption = None, output: Output | None = None
 ) -> None:
     """Draft a definition out of the trustee's files.
 
@@ -116,8 +117,6 @@ def draft_definition(
         The files of one month, or a folder or .zip of them.
     name:
         The deal's name; the first file's if not given.
-    mapping:
-        A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
     """
     chosen = read_mapping(mapping)
     portfolio = _loans(files, chosen)
@@ -159,7 +158,7 @@ _DECIDE: Final = [
 
 
 @deal.command(name="run")
-def run_tests(*files: Path, deal: str, mapping: str | None = None, output: Output | None = None) -> None:
+def run_tests(*files: Path, deal: str, mapping: MappingOption = None, output: Output | None = None) -> None:
     """Run a definition's tests on the files of one month.
 
     The exit code is 0 when the run completed, also with failing tests, and 2 when a file cannot be read. The test with
@@ -172,8 +171,6 @@ def run_tests(*files: Path, deal: str, mapping: str | None = None, output: Outpu
         The files, or a folder or .zip of them.
     deal:
         The definition: a TOML file, or the name of a ready-made one (us_bsl, euro).
-    mapping:
-        A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
     """
     chosen, definition = read_rules(mapping, deal)
     portfolio = _portfolio(files, chosen, definition)
@@ -189,7 +186,7 @@ def run_tests(*files: Path, deal: str, mapping: str | None = None, output: Outpu
 
 
 @deal.command(name="tie-out")
-def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, output: Output | None = None) -> int:
+def tie_out(*files: Path, deal: str | None = None, mapping: MappingOption = None, output: Output | None = None) -> int:
     """Set the tests that the trustee's files publish beside ours.
 
     The exit code is 0 when every figure that both have agrees, and 1 when a figure differs. It is 2 when a file cannot
@@ -205,8 +202,6 @@ def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, o
         The files, or a folder or .zip of them.
     deal:
         The definition: a TOML file, or the name of a ready-made one (us_bsl, euro); the suites' defaults if not given.
-    mapping:
-        A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
     """
     chosen, definition = read_rules(mapping, deal)
     portfolio = _loans(files, chosen)

@@ -1,7 +1,4 @@
-"""The evaluate command.
-
-Formulas over given values or a workbook's cells, with no server, straight on the engine.
-"""
+"""The evaluate command: formulas over values or a workbook, without a server."""
 
 from __future__ import annotations
 

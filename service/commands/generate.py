@@ -1,7 +1,4 @@
-"""The generate command.
-
-A made-up deal as a workbook, with a trustee's tape of it where one is asked for.
-"""
+"""The generate command: a made-up deal as a workbook, with a trustee's tape."""
 
 from __future__ import annotations
 

@@ -237,11 +237,11 @@ class _Report:
                 counts[step.status] += 1
                 others += step.is_present_engine is False
                 self._is_proved &= step.status in PROVED
-                self._tell(tenant, _line(step), {"run": step})
+                self._write(tenant, _line(step), {"run": step})
             else:
                 broken += 1
                 self._is_proved = False
-                self._tell(tenant, _broken(step), {"break": step})
+                self._write(tenant, _broken(step), {"break": step})
         self._count += counts.total()
         seconds = time.monotonic() - started
         summary = ", ".join(f"{count:,} {status}" for status, count in counts.most_common()) or "no runs"
@@ -250,14 +250,14 @@ class _Report:
         line = f"{tenant.slug}: chain of {entries} {chain}, last hash {walked.last_hash or '-'}; {summary}"
         if others:
             line += f"; {others:,} by another version of the engine"
-        self._tell(
+        self._write(
             tenant,
             f"{line} ({seconds:.1f} s)",
             {"entries": walked.entries, "breaks": broken, "last_hash": walked.last_hash, "runs": dict(counts),
              "other_engine_runs": others, "seconds": round(seconds, 3)},
         )  # fmt: skip
 
-    def _tell(self, tenant: TenantName, text: str, document: dict[str, Any]) -> None:
+    def _write(self, tenant: TenantName, text: str, document: dict[str, Any]) -> None:
         import msgspec
 
         if self._stream is None:

@@ -1,7 +1,4 @@
-"""The one way out of the commands.
-
-What was found, as a table for people, one JSON document, CSV or Markdown.
-"""
+"""The output of the commands: a table for people, JSON, CSV or Markdown."""
 
 from __future__ import annotations
 
@@ -225,7 +222,7 @@ def stream_of(output: Output) -> Iterator[TextIO]:
 
 
 def member(name: str) -> Callable[[Any], Any]:
-    """A function from an item to its member of that name; None where that is no plain value, or missing."""
+    """A function from an item to its plain member of that name, or to None."""
 
     def value(item: Any) -> Any:
         attribute = getattr(item, name, None)

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from cyclopts import Parameter
 
 from service.commands.limits import limited
 from service.commands.refusal import Refused
@@ -20,6 +22,24 @@ if TYPE_CHECKING:
     from core.scenario.trades import Trade
 
 Suite = Literal["standard", "enhanced", "deal"]
+
+SuiteOption = Annotated[
+    Suite | None,
+    Parameter(
+        help="standard (15 tests), enhanced (25 tests), or deal (those of the deal's definition): deal with --deal, "
+        "else enhanced."
+    ),
+]
+DealOption = Annotated[
+    str | None,
+    Parameter(help="The deal's definition: a TOML file, or the name of a ready-made one (us_bsl, euro)."),
+]
+MappingOption = Annotated[
+    str | None,
+    Parameter(help="A JSON file with the mapping, or the name of a built-in one; standard_clo if not given."),
+]
+DayOption = Annotated[str | None, Parameter(help="The day of the figures, YYYY-MM-DD, in place of what the file says.")]
+"""Options that several commands share."""
 
 SECONDS_A_DAY: Final = 86_400
 
@@ -205,7 +225,7 @@ def read_rules(mapping: str | None, deal: str | None) -> tuple[Mapping, Definiti
 
 
 def chosen_suite(suite: Suite | None, deal: str | None) -> Suite:
-    """The suite of an option; if not given, that of the deal where a definition is named, else enhanced.
+    """The suite of an option; without one that of a named deal, else enhanced.
 
     Raises:
         Refused: the suite deal without a definition.

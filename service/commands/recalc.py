@@ -1,7 +1,4 @@
-"""The recalc command.
-
-Every formula of a workbook from scratch, beside the values that the file carries.
-"""
+"""The recalc command: every formula from scratch, beside the carried values."""
 
 from __future__ import annotations
 

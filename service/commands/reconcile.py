@@ -1,7 +1,4 @@
-"""The reconcile command.
-
-A trustee's tape against a workbook of holdings, every discrepancy with its severity.
-"""
+"""The reconcile command: every discrepancy of a trustee's tape and holdings."""
 
 from __future__ import annotations
 

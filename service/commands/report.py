@@ -1,7 +1,4 @@
-"""The report command.
-
-A compliance report on a workbook, or one on a trustee's tape beside it, as PDF or .xlsx.
-"""
+"""The report command: on a workbook, or on a trustee's tape beside it."""
 
 from __future__ import annotations
 
@@ -19,7 +16,10 @@ from service.commands.draft import place
 from service.commands.limits import limited
 from service.commands.progress import busy
 from service.commands.reading import (
-    Suite,
+    DayOption,
+    DealOption,
+    MappingOption,
+    SuiteOption,
     chosen_suite,
     read_definition,
     read_interpreted,
@@ -48,10 +48,10 @@ def report(  # noqa: PLR0913 - a command's options
     *,
     out: Path,
     format: Literal["pdf", "xlsx"] | None = None,  # noqa: A002 - the option's name
-    suite: Suite | None = None,
-    deal: str | None = None,
-    mapping: str | None = None,
-    as_of: str | None = None,
+    suite: SuiteOption = None,
+    deal: DealOption = None,
+    mapping: MappingOption = None,
+    as_of: DayOption = None,
     tape: Path | None = None,
     trustee: Literal["trustee_a", "trustee_b", "trustee_c"] | None = None,
     personal_data: Annotated[bool, Parameter(negative=())] = False,
@@ -71,15 +71,6 @@ def report(  # noqa: PLR0913 - a command's options
         The file to be written, replaced if it is there.
     format:
         pdf or xlsx; what the name of --out ends in if not given.
-    suite:
-        standard (15 tests), enhanced (25 tests), or deal (those of the deal's definition): deal with --deal, else
-        enhanced.
-    deal:
-        The deal's definition: a TOML file, or the name of a ready-made one (us_bsl, euro).
-    mapping:
-        A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
-    as_of:
-        The day of the figures, YYYY-MM-DD, in place of what the file says.
     tape:
         A trustee's tape: the report is on the differences between it and the workbook.
     trustee:

@@ -1,7 +1,4 @@
-"""The simulate command.
-
-What trades would do to every test, with no server, straight on the calculation core.
-"""
+"""The simulate command: what trades would do to every test, without a server."""
 
 from __future__ import annotations
 
@@ -14,7 +11,16 @@ from service.commands.compliance import read_day
 from service.commands.limits import limited
 from service.commands.output import Output, counted, emit
 from service.commands.progress import busy
-from service.commands.reading import Suite, chosen_suite, read_interpreted, read_rules, read_trades
+from service.commands.reading import (
+    DayOption,
+    DealOption,
+    MappingOption,
+    SuiteOption,
+    chosen_suite,
+    read_interpreted,
+    read_rules,
+    read_trades,
+)
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
@@ -31,10 +37,10 @@ def simulate(  # noqa: PLR0913 - a command's options
     *,
     trade: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = (),
     trades: Path | None = None,
-    suite: Suite | None = None,
-    deal: str | None = None,
-    mapping: str | None = None,
-    as_of: str | None = None,
+    suite: SuiteOption = None,
+    deal: DealOption = None,
+    mapping: MappingOption = None,
+    as_of: DayOption = None,
     fail_on_new: Annotated[bool, Parameter(negative=())] = False,
     output: Output | None = None,
 ) -> int:
@@ -58,15 +64,6 @@ def simulate(  # noqa: PLR0913 - a command's options
     trades:
         A CSV of trades, whose header names their fields (trade_type, par_value, cusip, borrower_name, price, ...); they
         are made before those of --trade.
-    suite:
-        standard (15 tests), enhanced (25 tests), or deal (those of the deal's definition): deal with --deal, else
-        enhanced.
-    deal:
-        The deal's definition: a TOML file, or the name of a ready-made one (us_bsl, euro).
-    mapping:
-        A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
-    as_of:
-        The day of the figures, YYYY-MM-DD, in place of what the file says.
     fail_on_new:
         End with 1 when a test that did not fail before fails after the trades.
     """

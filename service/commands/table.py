@@ -1,7 +1,4 @@
-"""The tests of a compliance run, or of two beside each other, as a page.
-
-The thinnest cushion first.
-"""
+"""The tests of one run or of two as a page, the thinnest cushion first."""
 
 from __future__ import annotations
 
