@@ -350,7 +350,7 @@ def _discounted(
     compute: Callable[[float, float, float], float],
     *examples: tuple[str, Any],
 ) -> None:
-    """A row for a security without coupons: `compute` gets two positive numbers and the years to maturity."""
+    """Add a function of two positive numbers and the years to maturity."""
 
     @function(
         name, "financial", description, SETTLEMENT, MATURITY, *terms, BASIS,
