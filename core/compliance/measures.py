@@ -445,10 +445,7 @@ class Pool:
         return {**adjusted, "other_haircut": other_haircut}
 
     def _adjust(self, printed: dict[str, float]) -> dict[str, float]:
-        """Return the same with some parts as the file prints them.
-
-        The others by the loans.
-        """
+        """Return the same with some parts as printed, the others by the loans."""
         tally, rules = self.tally, self.definition.par_value
         agency, bucket = self.ccc
         excess = max(0.0, bucket - rules.ccc_limit / 100 * self.cpa) if rules.ccc_excess else 0.0
@@ -586,10 +583,7 @@ def _shown_ccc(agency: str, pool: Pool) -> float:
 
 
 def shown_ccc_rows(agency: str, pool: Pool) -> NDArray[np.bool_] | None:
-    """Return the loans that a row shows as Caa1 (CCC+) or below.
-
-    None where no column has the agency's ratings.
-    """
+    """Return the loans shown as Caa1 (CCC+) or below; None without such ratings."""
     ranks = pool.portfolio.ranks.get(f"rating_agency_{agency}")
     return None if ranks is None else (ranks >= CCC) & (ranks < DEFAULTED)
 
@@ -649,11 +643,11 @@ def _industry(pool: Pool, place: int) -> Measurement:
     printed = pool.printed_industries
     if printed:
         par = printed[place].value or 0.0 if place < len(printed) else 0.0
-        return Measurement(pool.share(par), par, pool.denominator, None, partial(_printed_industries_told, pool))
+        return Measurement(pool.share(par), par, pool.denominator, None, partial(_printed_industries_breakdown, pool))
     _, _, largest = pool.industries
     par = largest[place] if place < len(largest) else 0.0
     return Measurement(
-        pool.share(par), par, pool.denominator, pool.industry_coverage_pct, partial(_industries_told, pool)
+        pool.share(par), par, pool.denominator, pool.industry_coverage_pct, partial(_industries_breakdown, pool)
     )
 
 
@@ -662,7 +656,7 @@ def _rows_with_industry(pool: Pool) -> float:
     return 0.0 if names is None else float(np.count_nonzero(names.codes >= 0))
 
 
-def _printed_industries_told(pool: Pool) -> dict[str, Any]:
+def _printed_industries_breakdown(pool: Pool) -> dict[str, Any]:
     shown = [
         {
             "name": printed_industry.label,
@@ -674,7 +668,7 @@ def _printed_industries_told(pool: Pool) -> dict[str, Any]:
     return {"industries": shown, "basis": "as the file's table of industries has them"}
 
 
-def _industries_told(pool: Pool) -> dict[str, Any]:
+def _industries_breakdown(pool: Pool) -> dict[str, Any]:
     more = {"classifications": pool.by_classification} if pool.by_classification else {}
     return {"industries": pool.largest_industries, **more}
 
@@ -693,10 +687,10 @@ def non_senior_secured(pool: Pool) -> Measurement:
     if pool.definition.ratings.bonds_secured:
         par -= by_lien[Lien.BOND]
     par = max(0.0, par)
-    return Measurement(pool.share(par), par, pool.denominator, None, partial(_liens_told, pool))
+    return Measurement(pool.share(par), par, pool.denominator, None, partial(_liens_breakdown, pool))
 
 
-def _liens_told(pool: Pool) -> dict[str, Any]:
+def _liens_breakdown(pool: Pool) -> dict[str, Any]:
     by_lien = pool.tally.par_by_lien
     return {
         "lien_blank_pct": rounded(pool.covered(by_lien[Lien.BLANK])),
@@ -750,10 +744,10 @@ def _unrated(pool: Pool) -> float:
 def ccc_bucket(pool: Pool) -> Measurement:
     coverage_pct = None if pool.masked_ccc != NOT_PRINTED else _rated_coverage_pct(pool)
     _, par = pool.ccc
-    return Measurement(pool.share(par), par, pool.denominator, coverage_pct, partial(_buckets_told, pool))
+    return Measurement(pool.share(par), par, pool.denominator, coverage_pct, partial(_buckets_breakdown, pool))
 
 
-def _buckets_told(pool: Pool) -> dict[str, Any]:
+def _buckets_breakdown(pool: Pool) -> dict[str, Any]:
     breakdown: dict[str, Any] = {
         "agencies": {
             name: rounded(pool.share(amount))
@@ -778,7 +772,7 @@ def rating_factor(pool: Pool) -> Measurement:
     if (par := par - left_out) <= 0:
         raise no_values("rating")
     total += factor_column_sum(pool, "a")
-    return Measurement(total / par, total, par, coverage_pct, partial(_factors_told, pool))
+    return Measurement(total / par, total, par, coverage_pct, partial(_factors_breakdown, pool))
 
 
 def factor_column_sum(pool: Pool, agency: str) -> float:
@@ -805,7 +799,7 @@ def factor_changes(pool: Pool) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     return rated, pool.weights[rated] * (factors[trustee[rated]] - factors[own[rated]])
 
 
-def _factors_told(pool: Pool) -> dict[str, Any]:
+def _factors_breakdown(pool: Pool) -> dict[str, Any]:
     breakdown = {
         "derived_from_other_agency_pct": rounded(pool.covered(pool.tally.par_by_bucket[3])),
         "unrated_pct": rounded(pool.covered(_unrated(pool))),

@@ -34,7 +34,7 @@ async def erase(unit: Unit, arguments: dict[str, Any]) -> None:
     oldest = await waiting_since(unit.resources)
     asked_at = datetime.fromisoformat(arguments["asked_at"])
     is_told = (oldest is None or oldest > asked_at) and not await has_unwritten(unit, asked_at)
-    if await store.take_name_off_jobs(unit, user_id, token) or not is_told:
+    if await store.remove_email_from_jobs(unit, user_id, token) or not is_told:
         await unit.enqueue("admin.erase", queue="default", arguments=arguments, delay_seconds=PAUSE_SECONDS)
         return  # what names them may be on the way to the records or the audit log
     person = await store.lock_person(unit, user_id)

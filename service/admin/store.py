@@ -106,7 +106,7 @@ async def lock_person(unit: Unit, user_id: UUID) -> schema.Person:
     return await unit.fetch_one(schema.Person, sql, [user_id], missing=schema.UserNotFound)
 
 
-async def take_name_off_jobs(unit: Unit, user_id: UUID, token: str) -> bool:
+async def remove_email_from_jobs(unit: Unit, user_id: UUID, token: str) -> bool:
     """Remove a user's e-mail from waiting jobs. Return if a running job knows it."""
     sql = """
         UPDATE jobs SET asked_by = asked_by || jsonb_build_object('user_email', %s::text)

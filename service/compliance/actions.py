@@ -92,17 +92,17 @@ async def set_threshold(ctx: Context, body: schema.ThresholdCreate) -> schema.Th
     test_type = shared.check_threshold(["body"], body, definition)
     old = await store.lock_threshold(ctx, body)
     threshold = await store.set_threshold(ctx, body, body.threshold_type or test_type)
-    _tell_threshold(ctx, threshold, old=None if old is None else _limit(old), new=_limit(threshold))
+    _audit_threshold(ctx, threshold, old=None if old is None else _limit(old), new=_limit(threshold))
     return threshold
 
 
 async def delete_threshold(ctx: Context, threshold_id: UUID) -> None:
     """Remove a limit."""
     threshold = await store.delete_threshold(ctx, threshold_id)
-    _tell_threshold(ctx, threshold, old=_limit(threshold), new=None)
+    _audit_threshold(ctx, threshold, old=_limit(threshold), new=None)
 
 
-def _tell_threshold(ctx: Context, threshold: schema.Threshold, **change: dict[str, Any] | None) -> None:
+def _audit_threshold(ctx: Context, threshold: schema.Threshold, **change: dict[str, Any] | None) -> None:
     scope = {"workbook_id": threshold.workbook_id, "deal_id": threshold.deal_id}
     ctx.set_subject("threshold", threshold.id, threshold.test_id, **scope, **change)
 

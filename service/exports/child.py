@@ -57,11 +57,11 @@ def make_export(order: ExportTask, folder: Path) -> ExportProduct:
         OSError: the machine's fault.
     """
 
-    def tell(phase: str, done: int, of: int) -> None:
+    def report(phase: str, done: int, of: int) -> None:
         (folder / PROGRESS).write_bytes(msgspec.json.encode(MakeProgress(phase, done, of)))
 
     book = open_workbook(WorkbookRecord.from_json(order.manifest), [Path(path) for path in order.paths])
-    return export_workbook(book, order.order, folder, tell)
+    return export_workbook(book, order.order, folder, report)
 
 
 # Verifying files ------------------------------------------------------------------------------------------------------

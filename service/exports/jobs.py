@@ -62,12 +62,12 @@ async def mark_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None
     await _fail(unit, arguments["export_id"], DAMAGED if error.startswith(Damaged.detail) else FAILED)
 
 
-async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
+async def retry(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     """Retry an export where the columns of then are still there."""
     return await store.resume(unit, arguments["export_id"])
 
 
-@jobs.job("exports.make", on_failure=mark_failed, on_retry=lift, flag="exports")
+@jobs.job("exports.make", on_failure=mark_failed, on_retry=retry, flag="exports")
 async def make(unit: Unit, arguments: dict[str, Any]) -> None:
     """Make an export: it is completed, or failed with the reason."""
     work = await store.start(unit, arguments["export_id"])
@@ -142,7 +142,7 @@ async def _watch(
     try:
         while not (await asyncio.wait([work], timeout=LOOK_SECONDS))[0]:
             await _check_size(unit, folder)
-            if not await store.tell(unit, export_id, await asyncio.to_thread(_progress, folder)):
+            if not await store.set_progress(unit, export_id, await asyncio.to_thread(_progress, folder)):
                 raise _Ended
             await unit.commit()
         return work.result()
@@ -193,7 +193,7 @@ async def _keep(unit: Unit, work: store.Work, exported: ExportProduct, folder: P
         await _seal(unit, work, _file(folder, exported.sealed))
     summary = msgspec.to_builtins(exported.result_summary)
     if signed:
-        if not await store.tell(unit, work.id, _SIGNING):
+        if not await store.set_progress(unit, work.id, _SIGNING):
             raise _Ended
         await unit.commit()
         about = {"export_id": work.id, "workbook_id": str(work.workbook_id), "tenant_id": str(unit.tenant)}

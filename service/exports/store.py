@@ -91,8 +91,8 @@ async def start(unit: Unit, export_id: str) -> Work | None:
     )
 
 
-async def tell(unit: Unit, export_id: str, progress: Progress) -> bool:
-    """Return how far an export is; whether it still is in work."""
+async def set_progress(unit: Unit, export_id: str, progress: Progress) -> bool:
+    """Store how far an export is; return whether it is still in work."""
     document = to_json(progress)
     sql = "UPDATE exports SET progress = %s WHERE id = %s AND status = 'processing'"
     return bool(await unit.execute(sql, [document, export_id]))

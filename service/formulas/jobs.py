@@ -32,12 +32,12 @@ async def mark_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None
     await _fail(unit, arguments["run_id"], DAMAGED if error.startswith(Damaged.detail) else FAILED)
 
 
-async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
+async def retry(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     """Retry a run where the column may still be written."""
     return await column_actions.resume(unit, arguments["run_id"])
 
 
-@jobs.job("formulas.apply", on_failure=mark_failed, on_retry=lift, flag="recalculation")
+@jobs.job("formulas.apply", on_failure=mark_failed, on_retry=retry, flag="recalculation")
 async def apply(unit: Unit, arguments: dict[str, Any]) -> None:
     """Write a column, or leave the workbook as it was."""
     run = await store.start_run(unit, arguments["run_id"])

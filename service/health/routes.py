@@ -25,7 +25,7 @@ VIEW: dict[str, Any] = {"access": "public", "limited": False}
 ORDER: dict[str, Any] = {"access": "operator", "limited": False, "everywhere": True}
 
 
-async def _look(ctx: Context, key: Any, look: Look[T], seconds: float = LOOK_SECONDS) -> T:
+async def _cached(ctx: Context, key: Any, look: Look[T], seconds: float = LOOK_SECONDS) -> T:
     return await ctx.resources.once(QueryCache).of(key, look, seconds=seconds)
 
 
@@ -53,7 +53,7 @@ async def ready(ctx: Context) -> schema.Readiness:
     if ctx.resources.stopping.is_set():
         stopping = {"process": schema.Check("error", "the process is stopping")}
         return _with_status(schema.Readiness("not_ready", core.__version__, ctx.now(), stopping, False), well=False)
-    readiness = await _look(ctx, "ready", actions.readiness)
+    readiness = await _cached(ctx, "ready", actions.readiness)
     return _with_status(readiness, well=readiness.status == "ready")
 
 
@@ -73,28 +73,28 @@ async def health_deep(ctx: Context) -> schema.Deep:
     Where requests cannot be served, the same body comes with 503. There is one look in a few seconds, whoever asks how
     often.
     """
-    health = await _look(ctx, "deep", actions.deep, DEEP_SECONDS)
+    health = await _cached(ctx, "deep", actions.deep, DEEP_SECONDS)
     return _with_status(health, well=health.status != "unhealthy")
 
 
 @area.get("/resilience", **VIEW, summary="List circuit breakers")
 async def get_resilience(ctx: Context) -> schema.ResilienceView:
     """List all circuit breakers at a look."""
-    resilience = await _look(ctx, "resilience", breaker_actions.resilience)
+    resilience = await _cached(ctx, "resilience", breaker_actions.resilience)
     return schema.ResilienceView(**asdict(resilience), maintenance=switch_actions.maintenance(ctx.resources))
 
 
 @area.get("/degradation", **VIEW)
 async def get_degradation(ctx: Context) -> schema.DegradationView:
     """Say how much of the service there is."""
-    degradation = await _look(ctx, "degradation", breaker_actions.degradation)
+    degradation = await _cached(ctx, "degradation", breaker_actions.degradation)
     return schema.DegradationView(**asdict(degradation), maintenance=switch_actions.maintenance(ctx.resources))
 
 
 @area.get("/degradation/full", **VIEW, summary="Get full degradation")
 async def get_degradation_full(ctx: Context) -> breaker_schema.DegradationFull:
     """Give all about services, breakers and fallbacks, with the newest changes."""
-    return await _look(ctx, "degradation full", breaker_actions.degradation_full)
+    return await _cached(ctx, "degradation full", breaker_actions.degradation_full)
 
 
 @area.get("/degradation/history", **VIEW, summary="List degradation changes")
@@ -106,7 +106,7 @@ async def get_degradation_history(ctx: Context, query: schema.ChangesQuery) -> b
 @area.get("/services", **VIEW, summary="List services")
 async def get_services(ctx: Context) -> breaker_schema.Services:
     """Say what each service is for, how it is, and what is lost without it."""
-    return await _look(ctx, "services", breaker_actions.services)
+    return await _cached(ctx, "services", breaker_actions.services)
 
 
 @area.get("/circuit-breaker/{service}", errors=(breaker_schema.UnknownService,), **VIEW)
@@ -124,19 +124,19 @@ async def get_feature_flags(ctx: Context) -> schema.FeatureFlags:
 @area.get("/fallback-cache", **VIEW)
 async def get_fallback_cache(ctx: Context) -> breaker_schema.FallbackCacheStats:
     """Count the answers that are kept for a time without the database."""
-    return await _look(ctx, "fallback cache", breaker_actions.fallback_cache)
+    return await _cached(ctx, "fallback cache", breaker_actions.fallback_cache)
 
 
 @area.get("/sync-fallback", **VIEW, summary="List fallback jobs")
 async def get_sync_fallback(ctx: Context) -> breaker_schema.SyncFallbackStats:
     """List the jobs that API processes run themselves while no worker does."""
-    return await _look(ctx, "sync fallback", breaker_actions.sync_fallback)
+    return await _cached(ctx, "sync fallback", breaker_actions.sync_fallback)
 
 
 @area.get("/queue-depths", **VIEW, summary="Get queue depths")
 async def queue_depths(ctx: Context) -> schema.QueueDepths:
     """Count the jobs that wait in each queue."""
-    return await _look(ctx, "depths", actions.depths)
+    return await _cached(ctx, "depths", actions.depths)
 
 
 # Orders ---------------------------------------------------------------------------------------------------------------

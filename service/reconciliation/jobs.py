@@ -40,7 +40,7 @@ async def mark_tape_failed(unit: Unit, arguments: dict[str, Any], error: str) ->
     await _fail_tape(unit, arguments["tape_id"], TAPE_DAMAGED if error.startswith(Damaged.detail) else TAPE_FAILED)
 
 
-async def lift_tape(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
+async def retry_tape(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     """Return the tape that could not be read waits for it once more."""
     tape = await store.tapes.get(unit, arguments["tape_id"], lock=True)
     if tape.processing_status != "failed":
@@ -49,7 +49,7 @@ async def lift_tape(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     return True
 
 
-@jobs.job("reconciliation.read_tape", on_failure=mark_tape_failed, on_retry=lift_tape, flag="uploads")
+@jobs.job("reconciliation.read_tape", on_failure=mark_tape_failed, on_retry=retry_tape, flag="uploads")
 async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
     """Read a trustee's file into loans, or say what is wrong with it."""
     try:
@@ -98,14 +98,14 @@ async def mark_comparison_failed(unit: Unit, arguments: dict[str, Any], error: s
     await _fail_job(unit, arguments["job_id"], COMPARISON_DAMAGED if damaged else COMPARISON_FAILED)
 
 
-async def lift_comparison(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
+async def retry_comparison(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     """Retry a comparison where no later one took its place."""
     job = await store.job_row(unit, arguments["job_id"])
     await store.tapes.get(unit, job.tape_id, lock=True)  # as whoever asks for a comparison does
     return await store.resume_job(unit, job.id)
 
 
-@jobs.job("reconciliation.compare", on_failure=mark_comparison_failed, on_retry=lift_comparison)
+@jobs.job("reconciliation.compare", on_failure=mark_comparison_failed, on_retry=retry_comparison)
 async def compare(unit: Unit, arguments: dict[str, Any]) -> None:
     """Compare a tape with a workbook and bring the issues of the two up to date."""
     try:

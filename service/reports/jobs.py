@@ -35,7 +35,7 @@ async def mark_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None
     await _fail(unit, UUID(arguments["report_id"]), DAMAGED if error.startswith(Damaged.detail) else FAILED)
 
 
-async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
+async def retry(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     """Queue a failed report again, as ordered; return whether it had failed."""
     report = await store.reports.get(unit, UUID(arguments["report_id"]), lock=True)
     if report.status != "failed":
@@ -44,7 +44,7 @@ async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     return True
 
 
-@jobs.job("reports.make", on_failure=mark_failed, on_retry=lift, flag="reports")
+@jobs.job("reports.make", on_failure=mark_failed, on_retry=retry, flag="reports")
 async def make(unit: Unit, arguments: dict[str, Any]) -> None:
     """Make a report's file: it is completed, or says why it cannot be made."""
     try:

@@ -34,12 +34,12 @@ async def mark_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None
     await _fail(unit, UUID(arguments["workbook_id"]), "workbook.parsing_failed", _message_of(error, FAILED))
 
 
-async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
+async def retry(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     """Return the workbook that could not be parsed waits for it once more."""
     return await store.resume_parsing(unit, UUID(arguments["workbook_id"]))
 
 
-@jobs.job("workbooks.parse", on_failure=mark_failed, on_retry=lift, flag="uploads")
+@jobs.job("workbooks.parse", on_failure=mark_failed, on_retry=retry, flag="uploads")
 async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
     """Turn uploaded files into stored columns, or say what is wrong.
 
@@ -82,7 +82,7 @@ async def mark_recalculation_failed(unit: Unit, arguments: dict[str, Any], error
     await _fail(unit, UUID(arguments["workbook_id"]), "calculation.failed", _message_of(error, RECALCULATION_FAILED))
 
 
-async def lift_recalculation(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
+async def retry_recalculation(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     """Return the workbook that could not be recalculated waits for it once more."""
     workbook_id = UUID(arguments["workbook_id"])
     if (await store.workbooks.get(unit, workbook_id, lock=True)).status != "error":
@@ -92,7 +92,7 @@ async def lift_recalculation(unit: Unit, arguments: dict[str, Any], job_id: str)
 
 
 @jobs.job(
-    "workbooks.recalculate", on_failure=mark_recalculation_failed, on_retry=lift_recalculation, flag="recalculation"
+    "workbooks.recalculate", on_failure=mark_recalculation_failed, on_retry=retry_recalculation, flag="recalculation"
 )
 async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
     """Calculate every formula of a stored workbook anew."""

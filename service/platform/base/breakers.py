@@ -165,13 +165,13 @@ class Breakers:
     def _note(self, breaker: Breaker, before: State, after: State) -> None:
         service: Service = breaker.service  # type: ignore[assignment]
         reason = "reset" if self._resetting else breaker.figures.last_failure if after == "open" else None
-        self._tell(service, "breaker", before, after, reason)
+        self._publish(service, "breaker", before, after, reason)
         level = self.level
         if level != self._level:
             before_level, self._level = self._level, level
-            self._tell(service, "level", before_level, level, reason)
+            self._publish(service, "level", before_level, level, reason)
 
-    def _tell(self, service: Service, kind: str, before: str, after: str, reason: str | None) -> None:
+    def _publish(self, service: Service, kind: str, before: str, after: str, reason: str | None) -> None:
         change = Change(
             at=datetime.now(UTC),
             process=self.process,

@@ -135,7 +135,7 @@ class Blobs:
         scratch.mkdir(parents=True, exist_ok=True)
         self._whole: Lru[str, Local] = Lru(most=KNOWN_MAX, bytes_most=KNOWN_BYTES_MAX)
         self._breaker = breaker or Breaker("blobs", TABLE["blobs"].limits)
-        self._lookout = Lookout(self._breaker, self._look, seconds=LOOK_SECONDS, failures=FAILURES)
+        self._lookout = Lookout(self._breaker, self._check_store, seconds=LOOK_SECONDS, failures=FAILURES)
         self._disk = _disk_of(self._folder) if self._folder is not None else None
         """Which folder on which disk it was; another one, or the empty place where a disk was mounted, is not ours."""
         self._mark = self._found_mark()
@@ -339,7 +339,7 @@ class Blobs:
             raise _unavailable(error) from error
         self._breaker.succeed(passed)
 
-    async def _look(self) -> None:
+    async def _check_store(self) -> None:
         if self._folder is not None:
             await asyncio.to_thread(self._check_disk)
             return

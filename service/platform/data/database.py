@@ -251,7 +251,7 @@ class Database:
         self._silence_seconds = statement_seconds + SILENCE_SECONDS
         self._lookout = Lookout(
             breaker,
-            self._look,
+            self._check_server,
             seconds=LOOK_SECONDS * len(self._servers),
             failures=(psycopg.Error,),
             opened=self._fail_waiters,
@@ -368,7 +368,7 @@ class Database:
                         await connection.execute("ROLLBACK")
                     raise
             if wrote is not None and await wrote.fetchone() == (True,):
-                await self._tell(tenant_id, position)
+                await self._report_commit(tenant_id, position)
 
     async def look(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[T]:
         """Return all rows of one statement that sees no tenant's; it commits by itself.
@@ -429,9 +429,9 @@ class Database:
             if self.committed is not None:
                 async with self._connection(None) as connection:
                     position = await connection.execute(POSITION)
-                await self._tell(tenant_id, position)
+                await self._report_commit(tenant_id, position)
 
-    async def _tell(self, tenant_id: UUID | str | None, position: AsyncCursor[Any] | None) -> None:
+    async def _report_commit(self, tenant_id: UUID | str | None, position: AsyncCursor[Any] | None) -> None:
         assert tenant_id is not None
         assert position is not None
         assert self.committed is not None
@@ -519,7 +519,7 @@ class Database:
 
     # Away -------------------------------------------------------------------------------------------------------------
 
-    async def _look(self) -> None:
+    async def _check_server(self) -> None:
         async with await AsyncConnection.connect(
             self._servers.conninfo(), autocommit=True, **CLIENT_OPTIONS
         ) as connection:

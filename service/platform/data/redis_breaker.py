@@ -57,10 +57,10 @@ class RedisBreaker:
             else:
                 self._breaker.succeed(passed)
                 return answer
-        self._look()
+        self._try_again()
         answer = await otherwise()
         if not self.away:  # it came back meanwhile, and does not have what was counted just now
-            self._look()
+            self._try_again()
         return answer
 
     @asynccontextmanager
@@ -72,7 +72,7 @@ class RedisBreaker:
         """
         passed = self._pass()
         if not passed:
-            self._look()
+            self._try_again()
             raise Unavailable
         try:
             async with self._redis.pipeline(transaction=False) as pipe:
@@ -96,7 +96,7 @@ class RedisBreaker:
         self._is_behind = True
         self._breaker.fail(passed, type(error).__name__)
 
-    def _look(self) -> None:
+    def _try_again(self) -> None:
         """Try Redis when it is time, beside the request: it may take its time to fail."""
         if self._returning is None and self._breaker.state != "open":
             self._returning = asyncio.get_running_loop().create_task(self._return(self._breaker.enter()))

@@ -89,7 +89,7 @@ class Replica:
         """Return the replica where it has all that this tenant wrote, else None."""
         now = time.monotonic()
         if self._looking is None and now >= self._looked_at + LOOK_SECONDS:
-            self._looking = asyncio.get_running_loop().create_task(self._look())
+            self._looking = asyncio.get_running_loop().create_task(self._compare_positions())
         if now >= self._holds_until:
             return None
         needed = await self._breaker.choose(lambda: self._needed_position(tenant_id), _unknown)
@@ -120,7 +120,7 @@ class Replica:
             raise
         return True
 
-    async def _look(self) -> None:
+    async def _compare_positions(self) -> None:
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 whole = await self._breaker.choose(lambda: self._ask("ZSCORE", NOTES, EVERYBODY), _unknown) is not None
@@ -154,15 +154,15 @@ class Replica:
         moment, position = self._seen[0]
         if position <= here.position and now - moment <= self._lag_seconds:
             self._holds_until = now + 2 * LOOK_SECONDS
-            self._tell("used")
+            self._log_state("used")
         else:
             self._unused("behind", seconds=round(now - moment, 1))
 
     def _unused(self, why: str, **more: Any) -> None:
         self.avoid()
-        self._tell(why, **more)
+        self._log_state(why, **more)
 
-    def _tell(self, state: str, **more: Any) -> None:
+    def _log_state(self, state: str, **more: Any) -> None:
         if state != self._state:
             self._state = state
             log.warning(f"replica.{state}", **more)

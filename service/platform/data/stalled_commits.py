@@ -56,7 +56,7 @@ class StalledCommits:
         except BaseException:
             if backend in self._slow:
                 self._left.add(backend)
-                self._looking = self._looking or asyncio.get_running_loop().create_task(self._look())
+                self._looking = self._looking or asyncio.get_running_loop().create_task(self._poll())
             raise
         finally:
             if timer is not None:
@@ -72,7 +72,7 @@ class StalledCommits:
         self._slow.add(backend)
         log.warning("database.commit_waits", seconds=STALLED_SECONDS, backend=backend)
 
-    async def _look(self) -> None:
+    async def _poll(self) -> None:
         try:
             while self._left:
                 await asyncio.sleep(LOOK_SECONDS)

@@ -117,7 +117,7 @@ async def write_calls(resources: Resources) -> None:
     tenants = await resources.database.look(_Tenant, "SELECT calls_before(%s) AS tenant_id", [before])
     for tenant in tenants:
         try:
-            await _tell_of(resources, tenant.tenant_id, before)
+            await _write_entries(resources, tenant.tenant_id, before)
         except Unavailable:
             raise
         except Exception as error:  # one tenant's fault keeps no other back
@@ -128,7 +128,7 @@ class _Tenant(Struct):
     tenant_id: UUID
 
 
-async def _tell_of(resources: Resources, tenant_id: UUID, before: datetime) -> None:
+async def _write_entries(resources: Resources, tenant_id: UUID, before: datetime) -> None:
     async with resources.database.transaction(tenant_id) as tx:
         ended = await tx.fetch_all(Counted, _ENDED, [tenant_id, before])
         if ended:  # else another worker was faster

@@ -144,7 +144,7 @@ def numbers_of(resources: Resources) -> Numbers:
 @asynccontextmanager
 async def report_counts(resources: Resources) -> AsyncIterator[None]:
     """Report the counts now and then, and at the end."""
-    task = asyncio.create_task(_tell_forever(resources))
+    task = asyncio.create_task(_report_forever(resources))
     try:
         yield
     finally:
@@ -155,7 +155,7 @@ async def report_counts(resources: Resources) -> AsyncIterator[None]:
             await numbers_of(resources).report(resources)
 
 
-async def _tell_forever(resources: Resources) -> None:
+async def _report_forever(resources: Resources) -> None:
     while True:
         await asyncio.sleep(resources.settings.event_gap_seconds / TIMES_A_GAP)
         try:

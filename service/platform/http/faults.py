@@ -103,7 +103,7 @@ class _Search:
     def check(self, value: Any, kind: Any, records: tuple[Any, ...], loc: list[str]) -> Any:
         """Return the value without fields of a record that were sent back."""
         try:
-            return self._look(value, kind, records, loc)
+            return self._find(value, kind, records, loc)
         except _Enough:
             return value
 
@@ -120,7 +120,7 @@ class _Search:
             return False
         return not has_checks(kind)
 
-    def _look(self, value: Any, kind: Any, records: tuple[Any, ...], loc: list[str]) -> Any:
+    def _find(self, value: Any, kind: Any, records: tuple[Any, ...], loc: list[str]) -> Any:
         if self._fits(value, kind):
             return value
         bare, metas = _branch(value, kind, strict=self._strict)
@@ -132,12 +132,12 @@ class _Search:
             self._bounds(len(value), "entries", metas, loc)
             (key, part), within = get_args(bare), _values_of(records)
             for name in value:
-                self._look(name, key, (), [*loc, name])
-            return {name: self._look(inner, part, within, [*loc, name]) for name, inner in value.items()}
+                self._find(name, key, (), [*loc, name])
+            return {name: self._find(inner, part, within, [*loc, name]) for name, inner in value.items()}
         elif get_origin(bare) is list:
             self._bounds(len(value), "items", metas, loc)
             (part,), within = get_args(bare), _values_of(records)
-            return [self._look(inner, part, within, [*loc, str(place)]) for place, inner in enumerate(value)]
+            return [self._find(inner, part, within, [*loc, str(place)]) for place, inner in enumerate(value)]
         else:
             self._leaf(value, bare, metas, loc)
         return value
@@ -147,7 +147,7 @@ class _Search:
         known, kept = _fields_of(records), {}
         for name, value in record.items():
             if name in fields:
-                kept[name] = self._look(value, fields[name].type, known.get(name, ()), [*loc, name])
+                kept[name] = self._find(value, fields[name].type, known.get(name, ()), [*loc, name])
             elif name not in known and kind.__struct_config__.forbid_unknown_fields:
                 self._add(
                     [*loc, name], f"there is no field {_show(name)}{_nearest(name, list(fields), 'the fields are')}"

@@ -38,11 +38,11 @@ class QueryCache:
             return kept
         looking = self._looking.get(key)
         if looking is None:
-            looking = self._looking[key] = asyncio.create_task(self._look(key, look))
+            looking = self._looking[key] = asyncio.create_task(self._run(key, look))
         result: T = await asyncio.shield(looking)
         return result
 
-    async def _look(self, key: Hashable, look: Look[T]) -> T:
+    async def _run(self, key: Hashable, look: Look[T]) -> T:
         try:
             answer = await look(self._resources)
             self._answers[key] = (time.monotonic(), answer)

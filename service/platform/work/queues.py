@@ -86,7 +86,7 @@ async def dispatch(resources: Resources, queue: ArqRedis) -> int:
         try:
             await _send(queue, claimed)
         except RedisError:
-            await _take_back(resources, claimed)
+            await _release(resources, claimed)
             raise
     return len(claimed)
 
@@ -128,7 +128,7 @@ async def _send(queue: ArqRedis, claimed: list[ClaimedJob]) -> None:
             await queue.publish(ARRIVED, name)
 
 
-async def _take_back(resources: Resources, claimed: list[ClaimedJob]) -> None:
+async def _release(resources: Resources, claimed: list[ClaimedJob]) -> None:
     for job in claimed:
         async with resources.database.transaction(job.tenant_id) as tx:
             await tx.execute(
@@ -239,7 +239,7 @@ class QueueWorker(Worker):
         while True:
             self._woken.clear()
             try:
-                await self._look()
+                await self._poll()
                 is_away = False
             except RedisError as error:
                 if not is_away:
@@ -249,7 +249,7 @@ class QueueWorker(Worker):
                 continue
             await self._woken.wait()
 
-    async def _look(self) -> None:
+    async def _poll(self) -> None:
         """Start what waits, as one turn of arq's own loop does."""
         try:
             if self.job_counter < self.max_jobs:

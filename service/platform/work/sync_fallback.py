@@ -94,7 +94,7 @@ class SyncFallback:
                 await asyncio.sleep(TURN_SECONDS)
                 if loop.time() - looked >= ALIVE_SECONDS or not self._resources.breakers["cache"].is_closed:
                     looked = loop.time()
-                    await self._look()
+                    await self._check_workers()
                 switched_on = self._resources.switches.state.is_on("sync_fallback")
                 self.active = self.enabled and switched_on and not self._breaker.is_closed
                 if self.active:
@@ -104,7 +104,7 @@ class SyncFallback:
                 task.cancel()  # the runner gives its job back
             await asyncio.gather(*self._running, return_exceptions=True)
 
-    async def _look(self) -> None:
+    async def _check_workers(self) -> None:
         """Check whether a worker lives, or would be missed."""
         passed = self._breaker.enter()
         if not passed:
