@@ -25,7 +25,7 @@ SPINS_MAX: Final = 1_000_000
 PROTECTED: Final = "The file is password-protected; remove the password and upload it again."
 
 
-def plain(content: Content, *, bytes_max: int = FILE_BYTES_MAX) -> tuple[FileKind, Content]:
+def decrypted(content: Content, *, bytes_max: int = FILE_BYTES_MAX) -> tuple[FileKind, Content]:
     """Return the kind of a file and its content, decrypted where Excel would open it without a question.
 
     Raises:

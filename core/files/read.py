@@ -11,7 +11,7 @@ from core.confined.table import Bounds
 from core.files.archive import Archive
 from core.files.calamine import read_xls, read_xlsb
 from core.files.delimited import FORMATS, read_delimited
-from core.files.encrypted import plain
+from core.files.encrypted import decrypted
 from core.files.errors import FileRefused, FileTooLarge, InvalidFormat, NoTable, ParseFailed
 from core.files.joined import WorkbookJoin
 from core.files.kinds import EXTENSIONS, PLAIN_TEXT, WORKBOOK_KINDS, file_kind, sources_of, wanted_of
@@ -72,7 +72,7 @@ def read_files(sources: Sequence[Source], finish: Finish = as_it_is) -> Workbook
         raise InvalidFormat(f"{len(sources)} files were given; 1 to {FILES_MAX} are read at once.")
     if len(sources) == 1:
         name, content = sources[0]
-        kind, content = plain(content)
+        kind, content = decrypted(content)
         if kind in _READERS:
             return finish(_READERS[kind](content))
     joined = WorkbookJoin()
@@ -114,7 +114,7 @@ def _among_others(joined: WorkbookJoin, name: str, where: str, add: Callable[[],
 
 
 def _add(joined: WorkbookJoin, name: str, content: Content, finish: Finish) -> bool:
-    kind, content = plain(content)
+    kind, content = decrypted(content)
     if kind == "zip":
         _add_archive(joined, content, finish)
     else:
@@ -169,7 +169,7 @@ def _add_archive(joined: WorkbookJoin, content: Content, finish: Finish) -> None
 def _add_entry(joined: WorkbookJoin, name: str, archive: Archive, path: str, finish: Finish) -> bool:
     if archive.size_of(path) > ENTRY_BYTES_MAX:
         raise FileTooLarge(f"It unpacks to {archive.size_of(path):,} bytes; the limit is {ENTRY_BYTES_MAX:,}.")
-    kind, content = plain(b"".join(archive.chunks(path)), bytes_max=ENTRY_BYTES_MAX)
+    kind, content = decrypted(b"".join(archive.chunks(path)), bytes_max=ENTRY_BYTES_MAX)
     if kind == "zip":
         raise ParseFailed("It is an archive itself; archives in archives are not opened.")
     joined.add(finish(_book(name, content, kind)), name)
@@ -233,7 +233,7 @@ def sheets_of(path: Path, name: str) -> list[SheetProbe]:
     Raises:
         FileRefused: as `read`.
     """
-    _, content = plain(path)
+    _, content = decrypted(path)
     kind = _workbook_kind(content)
     if kind == "xlsx":
         return list(probe_xlsx(content).sheets)

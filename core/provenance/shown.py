@@ -19,7 +19,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from core.files.parts import is_date_format
-from core.files.write.ranges import Range, apart
+from core.files.write.ranges import Range, disjoint
 from core.grid.column import Column
 from core.grid.sheet import Sheet, Table, Workbook
 from core.values import Kind
@@ -165,7 +165,7 @@ def shown_of(book: Workbook, sheets: Sequence[Sheet] | None = None) -> BookDispl
         columns = [_stretches(*cells) for cells in _cells(sheet, tables)]
         # A workbook has to show a sheet: where all are hidden, the writer shows its first.
         is_visible = sheet.state == "visible" or (not is_any_visible and sheet is book.sheets[0])
-        merged = apart(area for area in sheet.merged if area[:2] != area[2:])
+        merged = disjoint(area for area in sheet.merged if area[:2] != area[2:])
         own = sorted(_table(table) for table in book.tables if table.sheet.lower() == sheet.name.lower())
         hidden = np.asarray(sheet.hidden_rows, "<i4").tobytes()
         runs = sum(len(column.starts) // 4 for column in columns)

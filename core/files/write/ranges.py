@@ -10,7 +10,7 @@ Range = tuple[int, int, int, int]
 """(first row, first column, last row, last column), 0-based and inclusive."""
 
 
-def apart(ranges: Iterable[Range]) -> list[Range]:
+def disjoint(ranges: Iterable[Range]) -> list[Range]:
     """Return the ranges in the order of their first cells, without those that meet an earlier one."""
     kept: list[Range] = []
     open_: list[tuple[int, int]] = []  # columns of the kept ranges that reach the present row, from the left

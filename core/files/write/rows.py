@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.files.limits import CELL_CHARACTERS_MAX, STYLES_MAX
-from core.files.write.ranges import Range, apart
+from core.files.write.ranges import Range, disjoint
 from core.files.write.styles import DAY_FORMAT, MOMENT_FORMAT
 from core.files.write.xlsx import SheetPage, write_xlsx
 from core.grid._intern import intern
@@ -290,7 +290,7 @@ def write_workbook_rows(
     pages = []
     for name, rows in sheets.items():
         ranges = list((merged or {}).get(name, ()))
-        if len(apart(ranges)) < len(ranges):
+        if len(disjoint(ranges)) < len(ranges):
             raise ValueError(f"a merged range of {name!r} overlaps another")
         parts = _parts(iter(rows), formats, columns=(number_formats or {}).get(name, ()))
         first = sheet_of((), formats, name=name, merged=ranges)

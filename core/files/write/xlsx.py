@@ -38,7 +38,7 @@ from core.files.write.package import (
     workbook_links,
     workbook_xml,
 )
-from core.files.write.ranges import Range, apart, meet
+from core.files.write.ranges import Range, disjoint, meet
 from core.files.write.styles import FLAGS, STYLE_NAMES, UNLOCKED, WRAPPED, StyleName, flag_rule, styles_xml
 from core.files.write.widths import heights_of, widths_of
 from core.files.write.xml import MAIN, OFFICE, XML
@@ -362,7 +362,7 @@ class _Book:
         if page.protected:
             foot += '<sheetProtection sheet="1" objects="1" scenarios="1" formatColumns="0" formatRows="0"/>'
         merged = [box for box in page.sheet.merged if box[:2] != box[2:]]
-        kept = apart(merged)
+        kept = disjoint(merged)
         if len(kept) < len(merged):
             self.warnings.append(
                 f"Merged ranges of {page.name!r} left out, since they overlap others: {len(merged) - len(kept):,}."

@@ -214,4 +214,4 @@ def test_damage_is_the_files_fault(maker: Callable[[str], bytes]) -> None:
     for at in range(512, len(whole), len(whole) // DAMAGED_PLACES):
         for data in (whole[:at], whole[:at] + b"\xff" * 9 + whole[at + 9 :]):
             with suppress(FileRefused):
-                encrypted.plain(data)
+                encrypted.decrypted(data)
