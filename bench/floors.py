@@ -33,10 +33,7 @@ def load(file: Path = FILE) -> Runs:
 
 
 def shares(runs: Runs, question: str, measured: Measured) -> dict[str, float]:
-    """What the scores of a question are of their floors.
-
-    Without those that have none.
-    """
+    """Each score of a question over its floor, where it has one."""
     kept = runs.get(question, {})
     return {name: score / median(kept[name]) for name, score in measured.scores.items() if name in kept}
 

@@ -72,10 +72,7 @@ class Suite:
         self._measuring = Measuring()
 
     def measured(self, question: Question) -> Measured:
-        """What the contenders took.
-
-        The same error for each row where they cannot be compared.
-        """
+        """Measure a question once; an error is raised again for each of its rows."""
         if question.name in self._failed:
             raise self._failed[question.name]
         if question.name not in self.runs:

@@ -45,10 +45,7 @@ _BLOCKS: Final[dict[str, Callable[[Sequence[BenchmarkRun]], str]]] = {
 
 
 def drawn(runs: Sequence[BenchmarkRun]) -> dict[str, str]:
-    """The pictures by name of file.
-
-    Of the last run, and of all where there are several.
-    """
+    """The pictures of the last run and of all runs, by file name."""
     last = runs[-1]
     drawings = {
         "speed.svg": pictures.peers(tables.chosen(last)),

@@ -150,10 +150,7 @@ def read(paths: Iterable[Path]) -> list[BenchmarkRun]:
 
 
 def together(parts: list[BenchmarkRun]) -> BenchmarkRun:
-    """Parts of one run, made one after another.
-
-    What came twice counts as it was last.
-    """
+    """Join the parts of one run; of a question measured twice the last counts."""
     rows = {(row.extra_info.question, row.extra_info.contender): row for part in parts for row in part.benchmarks}
     return msgspec.structs.replace(parts[-1], benchmarks=list(rows.values()))
 

@@ -57,10 +57,7 @@ class Compared(NamedTuple):
 
 @contextmanager
 def _stored() -> Iterator[Compared]:
-    """Both books uploaded, compared twice.
-
-    Once with nothing stored, once with all of it.
-    """
+    """Compare both uploads twice: with nothing stored, then with all of it."""
     columns = _columns()
     edited = {name: values * _OFF[name] if name in _OFF else values for name, values in columns.items()}
     expected = len(core.reconcile(core.Portfolio.from_columns(edited), core.Portfolio.from_columns(columns)).issues)

@@ -47,10 +47,7 @@ def of_requests(url: str, deal: Deal, requests: int, tell: Callable[[int, int], 
 
 
 def of_jobs(client: Client, jobs: int, tell: Callable[[int, int], None]) -> None:
-    """Have so many jobs done.
-
-    Uploads of different files, exports of them, recalculations.
-    """
+    """Run so many jobs: uploads of different files, exports, recalculations."""
     done = 0
     with tempfile.TemporaryDirectory() as folder:
         while done < jobs:

@@ -77,10 +77,7 @@ def workbook(folder: Path, *, loans: int = LOANS, seed: int = 7) -> Path:
 
 
 def steps_of(mix: str, deals: Sequence[Deal]) -> list[Step]:
-    """The requests of a mix, for each of the deals.
-
-    Each was answered once as it must be.
-    """
+    """The requests of a mix for each deal, each checked once."""
     if mix == "upload":  # one for each tenant
         deals = list({id(deal.client): deal for deal in deals}.values())
     of_deals = [_MAKERS[mix](deal) for deal in deals]

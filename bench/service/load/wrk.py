@@ -29,10 +29,7 @@ NUMBER_DIGITS = 16
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """A kind of request.
-
-    `{n}` in path, body or X-Request-ID is another number each time.
-    """
+    """A kind of request; `{n}` in path, body or X-Request-ID differs each time."""
 
     method: str
     path: str
