@@ -63,9 +63,6 @@ def answer(path: str, known: str, archive: Path = ARCHIVE) -> Raw | None:
 
 @lru_cache(maxsize=1)
 def _opened(archive: Path, changed: tuple[int, int]) -> tuple[ZipFile, dict[str, str]]:
-    """The archive with the tag of each of its files.
-
-    Opened again once it was built anew.
-    """
+    """The archive and its files' tags, opened again after a new build."""
     opened = ZipFile(archive)
     return opened, {info.filename: f'W/"{info.CRC:08x}-{info.file_size:x}"' for info in opened.infolist()}

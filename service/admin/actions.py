@@ -45,10 +45,7 @@ async def get_tenant(ctx: Context) -> schema.Tenant:
 
 
 async def update_tenant(ctx: Context, patch: schema.TenantPatch) -> schema.Tenant:
-    """Change the tenant's record and settings.
-
-    What the gate knows of them changes at once.
-    """
+    """Change the tenant's record and settings; the gate applies them at once."""
     used = await ctx.resources.gate.usage(ctx.tenant)  # while no transaction is open: the gate may need a connection
     row = await store.lock_tenant(ctx)
     tier_and_status = _tier_and_status(ctx, row, patch)

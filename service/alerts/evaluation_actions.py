@@ -79,10 +79,7 @@ async def after_batch(unit: Unit, batch_id: UUID, after: int) -> None:
 
 
 async def after_recalculation(unit: Unit, workbook_id: UUID) -> None:
-    """Evaluate the alerts of a recalculated workbook.
-
-    The run is kept for nothing else.
-    """
+    """Evaluate the alerts of a recalculated workbook, without keeping the run."""
     book = await store.workbook_for_alerts(unit, workbook_id)
     alerts = [] if book is None else await store.alerts_for(unit, book)
     if book is None or not alerts:
@@ -153,10 +150,7 @@ async def _reading(unit: Unit, book: AlertWorkbook, run: StoredRun) -> AlertRead
 
 
 async def _recalculate(unit: Unit, book: AlertWorkbook, at: datetime) -> Look | None:
-    """Return a workbook's present figures, by its last suite.
-
-    None where it is being changed: another look follows.
-    """
+    """Return a workbook's figures by its last suite; None while it changes."""
     suite = await store.last_suite(unit, book.workbook_id) or FIRST_SUITE
     try:
         ready = await compliance.prepare(unit, book.workbook_id, suite=suite)

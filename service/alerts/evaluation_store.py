@@ -66,10 +66,7 @@ _NEWEST: Final = """
 
 
 async def workbook_for_alerts(unit: Unit, workbook_id: UUID) -> AlertWorkbook | None:
-    """Return a workbook whose figures concern alerts.
-
-    None once it was deleted, or its deal has a newer one.
-    """
+    """Return a deal's newest workbook for alerts; None if deleted or superseded."""
     return await unit.fetch_one_or_none(
         AlertWorkbook,
         f"""
@@ -81,10 +78,7 @@ async def workbook_for_alerts(unit: Unit, workbook_id: UUID) -> AlertWorkbook | 
 
 
 async def newest_of(unit: Unit, workbook_id: UUID) -> UUID | None:
-    """Return the newest workbook of a workbook's deal, or itself.
-
-    None once there is none.
-    """
+    """Return the newest workbook of a workbook's deal, itself, or None."""
     uuid: UUID | None = await unit.fetch_value(
         f"""
         SELECT CASE WHEN w.deal_id IS NOT NULL THEN {_NEWEST} WHEN w.deleted_at IS NULL THEN w.id END

@@ -42,10 +42,7 @@ def check(schedule: str) -> None:
 
 
 def next_time(schedule: str, zone: str, after: datetime) -> datetime | None:
-    """Return when a schedule is due next, in UTC.
-
-    None where it is not within the next years.
-    """
+    """Return when a schedule is due next in UTC; None if not in the next years."""
     there = ZoneInfo(zone)
     try:
         local = next(_times(schedule, _naive(after, there)))

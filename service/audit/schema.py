@@ -1,7 +1,4 @@
-"""What the audit log says.
-
-Its entries, what may be asked of them, and its refusals.
-"""
+"""The audit log: entries, queries, refusals."""
 
 from __future__ import annotations
 

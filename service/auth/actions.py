@@ -281,10 +281,7 @@ async def _enter(ctx: Context, account: schema.Account) -> schema.TokenResponse:
 
 
 async def _note_failure(ctx: Context, account: schema.Account, wrong: str, occurred_at: datetime) -> None:
-    """Record a failed login after its answer.
-
-    Known and unknown users take the same time.
-    """
+    """Record a failed login after its answer, so that timing shows no user."""
     event = Event(
         tenant_id=account.tenant_id,
         occurred_at=occurred_at,

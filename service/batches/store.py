@@ -177,10 +177,7 @@ async def take_item(unit: Unit, batch_id: UUID, lane: int, lanes: int) -> Item |
 
 
 async def waits(unit: Unit, batch_id: UUID, lane: int, lanes: int) -> bool | None:
-    """Return whether all that is left of a lane waits for reading.
-
-    None where nothing is left.
-    """
+    """Return whether all left of a lane waits for reading; None for nothing left."""
     all_unread: bool | None = await unit.fetch_value(
         f"SELECT bool_and({_IS_UNREAD} IS TRUE) {_PENDING}", {"batch_id": batch_id, "lane": lane, "lanes": lanes}
     )

@@ -153,10 +153,7 @@ def _round_up(count: int) -> int:
 
 @lru_cache(maxsize=8_192)
 def _work(formula: str, cells: int, characters: int) -> float:
-    """Return the nanoseconds that a formula may take, at most.
-
-    None for what is no formula, which is quick to refuse.
-    """
+    """Return a formula's most nanoseconds; None for a text that is no formula."""
     try:
         return work_of(compile_formula(formula), cells, characters)
     except FormulaError:

@@ -393,10 +393,7 @@ class Replayer:
         return book
 
     def _drop_copies(self) -> None:
-        """Remove fetched copies once they are large.
-
-        What is mapped of them stays readable.
-        """
+        """Remove large fetched copies; what is mapped of them stays readable."""
         copies: list[Path] = [path for path in self._blobs.copies.iterdir() if path.is_file()]
         if sum(path.stat().st_size for path in copies) > COPIES_BYTES_MAX:
             for path in copies:
@@ -456,10 +453,7 @@ def _day_of(stored: Mapping[str, str | None]) -> tuple[date, GivenSource]:
 
 
 def _with_interpretation(options: str, interpretation: Interpretation | None) -> str:
-    """Return a run's options with this interpretation.
-
-    Unchanged where the run has none.
-    """
+    """Return a run's options with this interpretation, if the run has one."""
     record = msgspec.json.decode(options)
     return to_json(record | {INTERPRETATION: interpretation}) if INTERPRETATION in record else options
 

@@ -1,7 +1,4 @@
-"""Stream profiles' decisions.
-
-Which are sound, and until when they keep the evidence.
-"""
+"""Stream profiles' decisions: which are sound, how long evidence is kept."""
 
 from __future__ import annotations
 

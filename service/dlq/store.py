@@ -1,7 +1,4 @@
-"""Dead letters' queries.
-
-Of one tenant by row security, of all of them by the view.
-"""
+"""Dead letters' queries: of a tenant by row security, of all by the view."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What exports say.
-
-The jobs, their options, what is verified of a file, the refusals.
-"""
+"""Exports: jobs, options, verification of files, refusals."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The root address.
-
-A browser goes on to the console, a program reads what this is.
-"""
+"""The root address: the console for a browser, what this is for a program."""
 
 from __future__ import annotations
 

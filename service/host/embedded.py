@@ -170,10 +170,7 @@ class Embedded:
             server.wait_for_answer()
 
     def stop(self) -> None:
-        """Stop Redis, then PostgreSQL, and give the folder free.
-
-        Does nothing the second time.
-        """
+        """Stop Redis, then PostgreSQL, and free the folder; once is enough."""
         for server in self._servers:
             server.stop()
         if self._lock is not None:
@@ -340,10 +337,7 @@ def cluster_version(folder: Path) -> int | None:
 
 
 def create_cluster(programs: Programs, folder: Path, account: RunAccount) -> None:
-    """Make the database cluster where there is none.
-
-    A crash half-way leaves none behind.
-    """
+    """Make the database cluster if absent; a crash half-way leaves none."""
     if folder.is_dir():
         check_owner(folder, account)
         made_by = cluster_version(folder)
@@ -460,10 +454,7 @@ def _environment() -> dict[str, str]:
 
 
 def _lock(data_dir: Path) -> int:
-    """Hold the folder's lock until the descriptor is closed.
-
-    The file tells who holds it.
-    """
+    """Lock the folder until the descriptor is closed; the file names the holder."""
     descriptor = os.open(data_dir / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,7 +1,4 @@
-"""Insights' decisions.
-
-What is nominated, what a session holds, who sees what of it.
-"""
+"""Insights' decisions: nominations, what a session holds, who sees it."""
 
 from __future__ import annotations
 

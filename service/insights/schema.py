@@ -1,7 +1,4 @@
-"""What insights say.
-
-Nominations, sessions, questions, the requests, the refusals.
-"""
+"""Insights: nominations, sessions, questions, requests, refusals."""
 
 from __future__ import annotations
 

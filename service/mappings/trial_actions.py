@@ -1,7 +1,4 @@
-"""Trying a mapping on sample rows.
-
-What comes of them, and what is wrong with them.
-"""
+"""Trying a mapping on sample rows: what comes of them, and their faults."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Reports' decisions.
-
-What a report is to show, what its file is called, who gets it.
-"""
+"""Reports' decisions: content, file name, and who gets the file."""
 
 from __future__ import annotations
 
