@@ -54,10 +54,7 @@ EPOCH: Final = date(1970, 1, 1)
 
 
 def day_of(days: float | None) -> date | None:
-    """Days since 1970-01-01 as a day.
-
-    None for none, and where the calendar does not have it.
-    """
+    """Days since 1970-01-01 as a day, or None where no calendar has it."""
     if days is None or not isfinite(days):
         return None
     ordinal = EPOCH.toordinal() + floor(days)

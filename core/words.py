@@ -1,7 +1,4 @@
-"""Words of messages.
-
-Counts with their nouns, and what a misspelt name may have meant.
-"""
+"""Words of messages: counts with their nouns, and what a misspelt name meant."""
 
 from __future__ import annotations
 
@@ -64,10 +61,7 @@ def first_of(things: Sequence[T], most: int = 5, show: Callable[[T], str] = str,
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the one of `known` that a misspelt name may have meant.
-
-    None where none is near.
-    """
+    """Return the name of `known` that a misspelt one may have meant, or None."""
     names = {each.casefold(): each for each in islice(known, NAMES_MAX)}
     close_matches = get_close_matches(name[:ASKED_MAX].casefold(), names, n=1)
     return names[close_matches[0]] if close_matches else None

@@ -1,7 +1,4 @@
-"""What an alert watches for, by its type.
-
-The conditions as data, and reading them.
-"""
+"""The conditions of alerts by type: as data, and reading them."""
 
 from __future__ import annotations
 
@@ -83,10 +80,7 @@ CONDITIONS: Final[dict[str, type[Conditions]]] = {
 
 
 def named_tests(conditions: Conditions) -> list[str]:
-    """Return the tests or metrics that conditions name.
-
-    None where they are about every test, or about no figures.
-    """
+    """Return the tests or metrics that conditions name, or None for no single ones."""
     if isinstance(conditions, ComplianceConditions):
         return conditions.test_ids
     return [] if isinstance(conditions, ScheduleConditions) else [conditions.metric]

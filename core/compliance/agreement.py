@@ -131,10 +131,7 @@ def _is_cent(printed: float, ours: float) -> bool:
 
 
 def _in_printed_scale(fact: Fact, ours: Ours) -> float | None:
-    """Our numerator as the page would print it.
-
-    None where one of both has none, or no scale makes the values.
-    """
+    """Our numerator as the page would print it, or None if it cannot be scaled."""
     if ours.numerator is None or ours.denominator is None or (fact.numerator is None and fact.denominator is None):
         return None
     own = _scale(ours.value, ours.numerator, ours.denominator)

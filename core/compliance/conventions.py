@@ -238,10 +238,7 @@ def _with_choices(standard: Definition | None, portfolio: Portfolio) -> Definiti
 
 
 def _settings_of(used: Choice) -> tuple[Setting, ...]:
-    """Return what a definition says for the reading of a choice.
-
-    Nothing for what only an earlier version knew.
-    """
+    """Return the settings of a reading, or none for one of an earlier version."""
     known = BY_NAME.get(used.name)
     options = () if known is None else known.options
     return next((option.sets for option in options if option.name == used.reading.option), ())
@@ -513,10 +510,7 @@ def _ladder(
 def _rate_deal(
     view: View, definition: Definition, assumed: Assumed, nobody: Bools, masked_anywhere: Bools | None
 ) -> None:
-    """Set the deal's own ranks.
-
-    Loans count by them that no agency rates, or one masks.
-    """
+    """Set the deal's own ranks for loans that no agency rates, or one masks."""
     deal_ranks = view.ranks.get("rating")
     alone = nobody if deal_ranks is None else nobody & (deal_ranks == 0)
     has_alone = np.count_nonzero(alone) > 0
@@ -554,10 +548,7 @@ def notched(ranks: Ranks, ratings: AgencyRatings) -> Ranks:
 
 
 def own_ranks(portfolio: Portfolio, agency: str, definition: Definition) -> Ranks | None:
-    """Return the agency's own ratings as a definition reads them.
-
-    None where the file has none of its columns.
-    """
+    """Return the agency's own ratings as a definition reads them, or None."""
     return _show(portfolio, agency, definition)[0]
 
 
@@ -600,10 +591,7 @@ def _show(portfolio: Portfolio, agency: str, definition: Definition) -> tuple[Ra
 
 
 def _watch(portfolio: Portfolio, field: str, agency: str, ranks: Ranks, ratings: AgencyRatings) -> Ranks:
-    """Ratings on watch moved as the definition says.
-
-    A derived rating has been already.
-    """
+    """Move ratings on watch as the definition says; derived ones are moved already."""
     if not (ratings.watch_negative or ratings.watch_positive):
         return ranks
     moves = np.zeros(portfolio.row_count, np.int16)
@@ -751,10 +739,7 @@ def _find_home(view: View, countries: tuple[str, ...]) -> None:
 
 
 def agency_of(portfolio: Portfolio, field: str) -> str | None:
-    """Return the agency whose column feeds a general field.
-
-    None where none is known to.
-    """
+    """Return the agency whose column feeds a general field, or None."""
     cells, general = portfolio.source_cells, portfolio.numbers.get(field)
     for agency in AGENCIES:
         own = f"{field}_{agency}"

@@ -94,10 +94,7 @@ class Structure:
         return sum(known) if len(known) == len(due) else None
 
     def sheet_trigger(self, role: Role) -> float | None:
-        """Return the limit that the tranche sheet sets for a role, percent.
-
-        None where it sets none.
-        """
+        """Return the limit that the tranche sheet sets for a role, percent, or None."""
         if not self.groups:
             return None
         if role == "diversion" and self.reinvestment_trigger is not None:

@@ -26,10 +26,7 @@ CENTS: Final = 0.01
 
 
 class NumeratorPart(NamedTuple):
-    """A part of the OC numerator that a file's own calculation may say.
-
-    A field of `Deal`.
-    """
+    """A field of `Deal` that is a part of the OC numerator."""
 
     words: str
     """What a warning calls it; "" where no loan says anything of it."""

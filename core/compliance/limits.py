@@ -161,10 +161,7 @@ def has_limit(test: Test, limits: RunLimits) -> bool:
 
 
 def decimals_for(test: Test, limits: RunLimits) -> int | None:
-    """Return the decimals to which a figure is rounded before it is compared.
-
-    None for all that it has.
-    """
+    """Return the decimals that a comparison rounds a figure to; None for all."""
     if limits.definition is None:
         return None
     own = limits.tests.get(test.test_id)
@@ -341,10 +338,7 @@ def _resolved(test: Test, threshold: Threshold, source: Source) -> ResolvedThres
 
 
 def _scaled_warning(test: Test, limit: float, direction: Direction) -> float | None:
-    """Return the warning at the default's relative distance from another limit.
-
-    None for another direction or a limit of 0.
-    """
+    """Return the warning at the default's relative distance from a limit, or None."""
     if direction != test.threshold_type or limit == 0.0 or test.limit == 0.0 or test.warning == test.limit:
         return None
     warning = limit * (test.warning / test.limit)

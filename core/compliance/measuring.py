@@ -1,7 +1,4 @@
-"""The figure of a test.
-
-A portfolio's sums, what columns it has, and what a test lacks.
-"""
+"""The figure of a test: a portfolio's sums, its columns, and what a test lacks."""
 
 from __future__ import annotations
 
@@ -106,10 +103,7 @@ def _lacking(test: Test, portfolio: Portfolio, present: set[str]) -> Unmeasurabl
 def span_of(
     test: Test, measured: Measurement, ends: tuple[Pool, ...], portfolio: Portfolio, present: set[str]
 ) -> tuple[float | None, float | None]:
-    """Return the low and the high end of a figure.
-
-    None where masked ratings do not move it.
-    """
+    """Return the low and high end of a figure; None if no masked rating moves it."""
     values = [measured.value, *(measure_test(test, end, portfolio, present).value for end in ends)]
     low, high = min(values), max(values)
     return (low, high) if high - low > TOLERANCE else (None, None)

@@ -62,10 +62,7 @@ def formula_of(measure: str, definition: Definition) -> str:
 
 
 def _is_in(countries: tuple[str, ...]) -> str:
-    """Return a formula of the loans of some countries.
-
-    Of a blank country it is not known.
-    """
+    """Return a formula for loans of some countries; a blank country stays open."""
     listed = ",".join('"' + name.replace('"', '""') + '"' for name in countries)
     return f"OR(country={{{listed}}})"
 

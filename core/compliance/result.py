@@ -390,10 +390,7 @@ class Results(list[TestResult], Framed):
 
     @property
     def read_as(self) -> str:
-        """The readings by which the file's own figures tie, in words.
-
-        Empty where none was used.
-        """
+        """The readings by which the file's own figures tie, in words; empty for none."""
         return "" if self.interpretation is None else self.interpretation.read_as
 
     @property

@@ -1,7 +1,4 @@
-"""A suite over a portfolio.
-
-Thresholds, status, cushion and the words of each result.
-"""
+"""A suite over a portfolio: thresholds, status, cushion and words of results."""
 
 from __future__ import annotations
 

@@ -206,10 +206,7 @@ class _Writer:
     # ---- logic of three values
 
     def _truth(self, part: Logic | Atom) -> tuple[int, int | None]:
-        """Return the masks of where a part is TRUE, and where that is open.
-
-        None for nowhere.
-        """
+        """Return masks of where a part is TRUE and where it is open; None for nowhere."""
         if isinstance(part, Atom):
             return self._atom(part)
         if part.operator == "NOT":

@@ -84,10 +84,7 @@ class Fields:
         return (self.number(field) if field in NUMBERS else self.category(field)) is not None
 
     def category(self, field: str) -> tuple[NDArray[Any], Sequence[Any]] | None:
-        """(code of each row, values) of a field of few values; below 0 is blank.
-
-        None where the file lacks it.
-        """
+        """(code per row, below 0 for blank; values) of a field, or None if absent."""
         if field not in self._categories:
             self._categories[field] = self._category(field)
         return self._categories[field]

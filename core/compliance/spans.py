@@ -57,10 +57,7 @@ def _masked_par(pool: Pool, field: str) -> tuple[float, ...]:
 
 
 def _hidden_ccc(pool: Pool, agency: str) -> float:
-    """Par whose rating an agency does not show, and that may be CCC.
-
-    None where its rating table says what is.
-    """
+    """Par of unshown ratings that may be CCC; None if a rating table says what is."""
     return 0.0 if pool.masked_ccc["abc".index(agency)] is not None else _masked_of(pool, agency)
 
 

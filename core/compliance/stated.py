@@ -208,10 +208,7 @@ def _notes_with(notes: Tranches | None, figures: Sequence[tuple[str, int, float]
 
 
 def _state(name: str, amount: float, portfolio: Portfolio, statements: _Statements) -> None:
-    """Take an amount that the file does not print.
-
-    Tell of one that it prints otherwise.
-    """
+    """Take an amount that the file does not print; warn of one printed otherwise."""
     statements.seen[name] = amount
     place, stated = (f"deal.{name}",), f"{FIGURES[name]} is {amount:,.2f} by the definition"
     own, own_name, words = _own(portfolio, name), name, FIGURES[name]

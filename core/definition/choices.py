@@ -395,10 +395,7 @@ def _set(section: Any, path: tuple[str, ...], value: Any) -> Any:
 
 
 def setting_of(definition: Definition, choice: NamedChoice) -> str | None:
-    """Return the option that a definition says, the one that says most.
-
-    None where it says none of the list.
-    """
+    """Return the definition's most specific option of the list, or None."""
     options = [
         option
         for option in choice.options

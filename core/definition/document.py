@@ -1,7 +1,4 @@
-"""A document to a definition and back.
-
-One walk that tells every fault with its place.
-"""
+"""A document to a definition and back: one walk tells every fault's place."""
 
 from __future__ import annotations
 
@@ -141,10 +138,7 @@ def to_document(definition: Definition) -> dict[str, Any]:
 
 
 class UnknownDefinition(KeyError, ValueError):
-    """A name that no ready-made definition has.
-
-    The message lists those that there are.
-    """
+    """An unknown name of a ready-made definition; the message lists the known ones."""
 
     def __init__(self, name: object) -> None:
         super().__init__(f"there is no ready-made definition {str(name)[:100]!r}; {suggestion(str(name), READY_NAMES)}")

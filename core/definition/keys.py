@@ -306,10 +306,7 @@ def key(kind: KeyKind, meaning: str, default: Any = MISSING) -> Any:
 
 
 def rows_of(of: Any) -> tuple[Field[Any], ...]:
-    """Return the rows of the schema that a class has.
-
-    What a document cannot say is none.
-    """
+    """Return the schema's rows of a class, without what a document cannot say."""
     return tuple(row for row in fields(of) if row.metadata)
 
 

@@ -223,10 +223,7 @@ def _checks(draft: SheetDraft, sums: Sequence[SheetSums]) -> str:
 
 
 def _count_formula(sheet: Sheet, there: str) -> str | None:
-    """Return the formula that counts a sheet's cells, in parts that are read at once.
-
-    None where there are too many.
-    """
+    """Return a formula that counts a sheet's cells in parts; None for too many."""
     width = max(1, RANGE_CELLS_MAX // max(1, sheet.row_count))
     starts = range(0, max(1, sheet.column_count), width)
     if len(starts) > COUNTS_MAX:

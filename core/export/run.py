@@ -1,7 +1,4 @@
-"""One export from beginning to end.
-
-Redaction, the Foundation, its hash, and the files.
-"""
+"""One export from start to end: redaction, Foundation, its hash, the files."""
 
 from __future__ import annotations
 

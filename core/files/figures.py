@@ -66,10 +66,7 @@ def uses_comma(texts: Iterable[str]) -> bool:
 
 
 def _sign_of(digits: str) -> str:
-    """Return the decimal sign that a figure can only have.
-
-    "" where it may have either, or none.
-    """
+    """Return a figure's decimal sign; "" where it may have either, or none."""
     for sign, group in (",.", ".,"):
         whole, mark, rest = digits.partition(sign)
         if mark and rest.isdigit():

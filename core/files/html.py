@@ -406,10 +406,7 @@ class _Page:
         return self._formats.setdefault(code or "General", len(self._formats))
 
     def _code(self, attributes: dict[str, str]) -> str:
-        """Return the number format of a cell, by its style or its class.
-
-        "" where none is named.
-        """
+        """Return the number format of a cell's style or class, or ""."""
         if match := _FORMAT.search(attributes.get("style", "")):
             return _format_code(match[1])
         classes = attributes.get("class", "").split()

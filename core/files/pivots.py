@@ -326,10 +326,7 @@ def _flag(attributes: Attributes, name: str) -> bool:
 
 
 def _whole(attributes: Attributes, name: str, default: int = 0) -> int:
-    """Return a whole number among attributes.
-
-    The default where there is none that fits.
-    """
+    """Return a whole number among attributes, or the default."""
     text = attributes.get(name, "")
     digits = text.removeprefix("-")
     return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 10 else default

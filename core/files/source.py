@@ -19,10 +19,7 @@ Content = Path | bytes
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """A file as it was at a moment.
-
-    As long as nobody changes it, it is equal to itself.
-    """
+    """A file's state at a moment, equal to itself until somebody changes it."""
 
     path: Path
     size_bytes: int

@@ -109,10 +109,7 @@ class _Package:
         return by_sheet
 
     def pivots(self) -> tuple[Pivot, ...] | None:
-        """Return the pivot tables of all sheets.
-
-        None where one cannot be read, so that nobody takes it for missing.
-        """
+        """Return all pivot tables, or None where one cannot be read."""
         try:
             names = [(entry.name, name) for entry, part in self.sheets for name in self._pivot_parts(part)]
             if len(names) > PIVOTS_MAX:

@@ -1,7 +1,4 @@
-"""How much work a formula can make.
-
-A bound for its tree, told before it is evaluated.
-"""
+"""How much work a formula can make: a bound for its tree, before evaluation."""
 
 from __future__ import annotations
 

@@ -66,10 +66,7 @@ class FrameColumn:
         return objects
 
     def taken(self, rows: NDArray[np.int64]) -> list[Any]:
-        """Return the values of some rows, None for null.
-
-        Days as `date`, moments as `datetime`.
-        """
+        """Return the values of rows: None for null, `date`, `datetime` for moments."""
         if self.pool is not None:
             return list(self._texts(self.values[rows]))
         part = FrameColumn(self.values[rows], None, None if self.valid is None else self.valid[rows])
@@ -137,10 +134,7 @@ def pool_of(strings: Sequence[str]) -> Pool:
 
 
 class TextRows:
-    """A column of text that is made in parts, each distinct string held once.
-
-    "" is null.
-    """
+    """A column of text made in parts, each string stored once; "" is null."""
 
     def __init__(self) -> None:
         self._codes: dict[str, int] = {}

@@ -1,7 +1,4 @@
-"""The history of a generated deal.
-
-Its months, the last of which is the deal itself.
-"""
+"""The history of a generated deal: its months, the last the deal itself."""
 
 from __future__ import annotations
 

@@ -31,10 +31,7 @@ _CHUNK: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class TapeLines:
-    """Some lines of a tape's sheet.
-
-    The row of the tape that each shows, and the par on it.
-    """
+    """Lines of a tape's sheet: the row of the tape and the par of each."""
 
     row: NDArray[np.int64]
     par: NDArray[np.float64]

@@ -253,10 +253,7 @@ def _move(word: re.Match[str], rows: int, columns: int) -> str:
 
 
 def _moved_row(row: str, by: int) -> str:
-    """Return the moved row.
-
-    Empty where it leaves the sheet, "?" where it never was on it.
-    """
+    """Return the moved row, empty off the sheet, "?" where it never was on it."""
     number = int(row.removeprefix("$"))
     if number > ROWS_MAX:
         return "?"
@@ -266,10 +263,7 @@ def _moved_row(row: str, by: int) -> str:
 
 
 def _moved_column(column: str, by: int) -> str:
-    """Return the moved column.
-
-    Empty where it leaves the sheet, "?" where it never was on it.
-    """
+    """Return the moved column, empty off the sheet, "?" where it never was on it."""
     letters = column.removeprefix("$").upper()
     if len(letters) == 3 and letters > "XFD":
         return "?"

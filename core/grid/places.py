@@ -70,10 +70,7 @@ def column_part(place: str) -> str:
 
 
 def row_place(place: str, row: int, pages: str = "") -> str | None:
-    """Return the cell of a row (0-based) in the first column of a range.
-
-    None where the place names no column.
-    """
+    """Return the cell of a 0-based row in the first column of a range, or None."""
     sheet, _, area = without_pages(place).rpartition("!")
     letters = area.partition(":")[0].rstrip("0123456789")
     return f"{sheet}!{letters}{row + 1}{pages}" if letters else None

@@ -29,10 +29,7 @@ def downgraded(portfolio: Portfolio, rows: NDArray[np.bool_], notches: int) -> P
 
 
 def defaulted(portfolio: Portfolio, rows: NDArray[np.bool_]) -> Portfolio:
-    """Return these loans in default.
-
-    What their columns say of price and recovery stays.
-    """
+    """Return these loans in default, with their own prices and recoveries."""
     none = np.zeros(portfolio.row_count, np.uint8)
     flags = {
         **portfolio.flags,

@@ -161,10 +161,7 @@ class Columns:
         return self._codes[name](condition.value) if isinstance(condition.value, str) else -1
 
     def paired(self, name: str) -> Floats:
-        """Return a column of numbers of the other month, in the order of these loans.
-
-        NaN for a loan that is only here.
-        """
+        """Return the other month's numbers in this order; NaN for a loan only here."""
         assert self.other_month is not None
         theirs = self.other_month.column(name)
         if not isinstance(theirs, np.ndarray):

@@ -367,10 +367,7 @@ def trend(study: Study) -> Iterator[StudyFinding]:
 
 
 def _line(study: Study, test_result: TestResult, points: Sequence[HistoryPoint]) -> StudyFinding | None:
-    """Return the straight line of least squares through a test's history.
-
-    None where it leads away from the limit.
-    """
+    """Return a finding on a test's linear trend; None if it leads off the limit."""
     days = np.array([point.day.toordinal() for point in points], np.float64)
     values = np.array([point.value for point in points], np.float64)
     slope, _ = np.polyfit(days - days[-1], values, 1)

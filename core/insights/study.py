@@ -100,10 +100,7 @@ class Study:
 
     @cached_property
     def earlier(self) -> Columns | None:
-        """The columns of the month before, each loan paired with the newest.
-
-        None without such a month.
-        """
+        """The columns of the month before, paired with the newest loans, or None."""
         previous = self.subject.previous
         if previous is None:
             return None
@@ -119,10 +116,7 @@ class Study:
 
     @cached_property
     def pairs(self) -> Pairs | None:
-        """Rows of the month before, and the newest rows of the same loans.
-
-        None without such a month.
-        """
+        """Rows of the month before and the newest rows of the same loans, or None."""
         previous = self.subject.previous
         if previous is None:
             return None
@@ -137,10 +131,7 @@ class Study:
     # Tests
 
     def measure(self, test_id: str) -> str:
-        """Return what a test measures, in the words of definitions.
-
-        "" for a formula of its own.
-        """
+        """Return what a test measures as definitions say; "" for an own formula."""
         if test_id in SUITE_TESTS:
             return SUITE_TESTS[test_id]
         definition = self.subject.definition
@@ -307,10 +298,7 @@ class FindingDraft:
         book: str = "newest",
         decimals: int | None = None,
     ) -> float | None:
-        """A part of a test's result.
-
-        None, and none put, where the run has no figure for it.
-        """
+        """Quote a part of a test's result; None where the run has no figure for it."""
         study = self.study
         results = study.after(change) if change else study.results if book == "newest" else study.before
         result = next((item for item in results or () if item.test_id == test_id), None)

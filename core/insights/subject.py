@@ -131,10 +131,7 @@ class Subject:
 
     @property
     def measured(self) -> Portfolio:
-        """The portfolio that the figures are of.
-
-        With what the definition states and corrects.
-        """
+        """The measured portfolio, with what the definition states and corrects."""
         return self.portfolio if self.pool is None else self.pool.portfolio
 
     @cached_property

@@ -40,10 +40,7 @@ class FigurePart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Room(msgspec.Struct, frozen=True):
-    """Par until the limit of a share, where the denominator stays.
-
-    One of the two is 0.
-    """
+    """Par until a share's limit, the denominator unchanged; one of the two is 0."""
 
     buy: float
     """Par that can, or for a minimum must, be bought of what the test counts until its limit."""

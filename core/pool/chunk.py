@@ -185,10 +185,7 @@ def obligor_columns(source: PoolSource, *, has_pairs: bool) -> tuple[str, ...]:
 
 
 def _obligors(names: dict[str, tuple[PoolField, Any]], columns: tuple[str, ...]) -> RawNames | None:
-    """Return the column that tells the obligors, or two as pairs.
-
-    None where a file has none.
-    """
+    """Return the column that tells the obligors, two as pairs, or None."""
     if not names:
         return None
     if len(columns) == 1:

@@ -129,10 +129,7 @@ def _numbers(field: PoolField, column: Any) -> NDArray[np.float64]:
 
 
 def _days(field: PoolField, column: Any) -> NDArray[np.float64]:
-    """Return dates as days since 1970.
-
-    A moment with a time zone is what its clock shows.
-    """
+    """Return dates as days since 1970, by each moment's own clock."""
     import pyarrow
     import pyarrow.compute as compute  # type: ignore[import-untyped]
 

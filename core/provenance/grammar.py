@@ -69,10 +69,7 @@ ANY: Final = "*"
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """What an element may have.
-
-    Names apart by blanks, `*` for anything of the namespace.
-    """
+    """Allowed names, apart by blanks; `*` is anything of the namespace."""
 
     attributes: str = ""
     children: str = ""

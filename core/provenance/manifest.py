@@ -182,10 +182,7 @@ _ROOT: Final = re.compile(rb"<(?:[\w.-]+:)?([A-Za-z]\w*)")
 
 
 def _ours(archive: Archive, name: str) -> bytes | None:
-    """Return a part that names our namespace in its first megabyte.
-
-    None for any other.
-    """
+    """Return a part that names our namespace in its first megabyte, else None."""
     mark = NAMESPACE.encode()
     data = b""
     for chunk in archive.chunks(name):

@@ -30,10 +30,7 @@ LISTED_MAX: Final = 1_000
 
 
 def all_names(book: Workbook) -> tuple[str, ...] | None:
-    """Return the keys of all names of a workbook, in order.
-
-    None for more than LISTED_MAX.
-    """
+    """Return all names' keys in order; None for more than LISTED_MAX."""
     keys = {name.lower() for name in book.defined_names}
     keys |= {f"{in_quotes(sheet.lower())}!{name.lower()}" for sheet, name in book.local_names}
     return tuple(sorted(keys)) if len(keys) <= LISTED_MAX else None

@@ -246,10 +246,7 @@ class _Check:
             yield link
 
     def _reach(self, link: Link, owner: str) -> None:
-        """Count a part of a listed kind as one of the file's.
-
-        Two of one name mean two things.
-        """
+        """Count a part of a listed kind; two of one name mean two things."""
         if link.target in self.reached and link.kind not in ("customXml", "printerSettings"):
             self.findings.differs(relationships_name(owner), f"two relationships to {link.target!r}")
         self.reached.add(link.target)

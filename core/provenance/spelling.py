@@ -26,10 +26,7 @@ _VALUES: Final = re.compile(r"_xlfn\.(?:LET|LAMBDA)\s*\(", re.IGNORECASE)
 
 
 def misspelt(text: str) -> str | None:
-    """Return what of a formula, without '=', programs read differently.
-
-    None for nothing.
-    """
+    """Return what of a formula, without '=', programs read differently, or None."""
     for word in _WORD.finditer(text):
         if word["name"] and not _is_stored_so(text, word):
             return f"{word['prefix']}{word['name']}"

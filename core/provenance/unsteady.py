@@ -138,10 +138,7 @@ class _Reading:
         )
 
     def _between(self, sheet: str, last_sheet: str | None) -> tuple[int, ...]:
-        """Return the hashed sheets from one to another of the workbook.
-
-        None for what is no sheet of it.
-        """
+        """Return the hashed sheets from one to another, or None for no sheet."""
         first, last = self._place.get(sheet.lower()), self._place.get((last_sheet or sheet).lower())
         if first is None or last is None:
             return ()

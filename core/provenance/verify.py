@@ -103,10 +103,7 @@ def _read_parts(content: Content) -> Workbook:
 
 
 def _hash_of(content: Content, book: Workbook | None, sheets: Sequence[str] | None = None) -> str | None:
-    """Return the hash of a file whose provenance is invalid.
-
-    None where it cannot be read.
-    """
+    """Return the hash of a file with invalid provenance, or None if unreadable."""
     try:
         book = _read_parts(content) if book is None else book
         return data_hash(book, None if sheets is None else [name for name in sheets if name in _names(book)]).hash
@@ -315,10 +312,7 @@ def _hashes(book: Workbook, names: Sequence[str]) -> dict[str, str]:
 
 
 def _out_of_order(expected: list[str], actual: list[str]) -> list[str]:
-    """Return the sheets that another order took from their place.
-
-    As few as explain it.
-    """
+    """Return the fewest sheets whose moves explain another order."""
     blocks = SequenceMatcher(None, expected, actual, autojunk=False).get_matching_blocks()
     kept = {name for block in blocks for name in expected[block.a : block.a + block.size]}
     return [name for name in expected if name not in kept]

@@ -48,10 +48,7 @@ class CannotApply(BookError):
 
 @dataclass(frozen=True, slots=True)
 class NamedColumns:
-    """A sheet by its columns' names.
-
-    Those of its header, in their order, or else A, B, C.
-    """
+    """A sheet by column names: those of its header in order, or A, B, C."""
 
     sheet: Sheet
     header_row: int | None

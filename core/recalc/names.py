@@ -31,10 +31,7 @@ class BookNames:
         self._deep = 0
 
     def meaning(self, sheet: str | None, name: str, own_sheet: str) -> Node | None:
-        """Return the tree of a defined name, its relative parts measured from A1.
-
-        None where it has none.
-        """
+        """Return the tree of a defined name, relative parts from A1, or None."""
         text = self._text(sheet, name, own_sheet)
         return None if text is None else self._tree(text)
 
@@ -102,10 +99,7 @@ class BookNames:
         return _reference(table, rows, columns)
 
     def table_range(self, node: Structured, sheet: str, row: int, column: int) -> Range | None:
-        """Return the cells of a structured reference as a range that a formula names.
-
-        None where it means nothing.
-        """
+        """Return a structured reference's cells as a range, or None."""
         try:
             area = self.reference(node, sheet, row, column)
         except Failure:
@@ -167,10 +161,7 @@ def _wrap(node: Node) -> Node:
 
 
 class _Inner:
-    """The names of a book as another name sees them.
-
-    "this row" is not fixed for any name.
-    """
+    """A book's names as another name sees them; none fixes "this row"."""
 
     def __init__(self, names: BookNames, sheet: str) -> None:
         self._names, self._sheet = names, sheet
@@ -183,10 +174,7 @@ class _Inner:
 
 
 def _columns(table: Table, node: Structured) -> tuple[int, int] | None:
-    """Return the columns of a table that a reference names, counted from its first.
-
-    None where one is unknown.
-    """
+    """Return the 0-based columns of a table that a reference names, or None."""
     if node.first is None:
         return 0, len(table.columns) - 1
     names = [name.casefold() for name in table.columns]

@@ -66,10 +66,7 @@ class Precision:
         return None if np.array_equal(result, numbers) else result
 
     def rounded(self, sheet: Sheet) -> Sheet:
-        """Return a sheet whose values are as they are shown.
-
-        Itself where they are already.
-        """
+        """Return a sheet with values as shown, or the sheet itself if they are."""
         columns = tuple(None if column is None else self._rounded_column(column) for column in sheet.columns)
         changed = any(new is not old for new, old in zip(columns, sheet.columns, strict=True))
         return replace(sheet, columns=columns) if changed else sheet

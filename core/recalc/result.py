@@ -130,10 +130,7 @@ class Recalculation:
         return self.cell_count
 
     def rows(self) -> Iterator[Row]:
-        """Yield every cell that was calculated, each once.
-
-        Sheet by sheet and column by column.
-        """
+        """Yield each calculated cell once, by sheet and column."""
         for region, low, high in self._runs():
             if region.fills:
                 yield from self._filled(region)

@@ -1,7 +1,4 @@
-"""Paired loans to discrepancies.
-
-Every field asked for, and what is compared always.
-"""
+"""Paired loans to discrepancies, in the fields asked for and those always."""
 
 from __future__ import annotations
 

@@ -246,10 +246,7 @@ def _counts(shared: list[tuple[Rows, NDArray[np.int64], NDArray[np.int64]]]) -> 
 
 
 def _sheet_rows(side: Side, rows: Rows) -> list[str]:
-    """Return the rows of some loans in their sheet.
-
-    "" for the row -1 and for a loan of no sheet.
-    """
+    """Return loans' rows in their sheet; "" for row -1 and loans of no sheet."""
     known = side.portfolio.sheet_rows
     if known is None or not side.row_count:
         return [""] * len(rows)

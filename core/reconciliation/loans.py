@@ -140,10 +140,7 @@ class ComparedLoans:
         return texts
 
     def identifier_types(self, loans: NDArray[np.int64], stage: NDArray[np.uint8]) -> list[str]:
-        """How some loans were found.
-
-        For one without a partner, what its primary identifier is.
-        """
+        """How some loans were paired; for one without a partner, its identifier."""
         own = np.where(self.primary == _NAMED, STAGES.index("borrower_name"), self.primary)[loans]
         tape_rows, book_rows = self.tape_rows[loans], self.book_rows[loans]
         if len(stage):

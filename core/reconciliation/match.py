@@ -503,19 +503,13 @@ def _strings(side: Side, field: str) -> set[str]:
 
 
 def _borrowers(side: Side, rows: Rows) -> TextColumn | None:
-    """Return the normalised names of some rows' borrowers.
-
-    None where the side has no such column.
-    """
+    """Return rows' normalised borrower names, or None without such a column."""
     names = side.subset("borrower_name", rows)
     return None if names is None else name_keys(names)
 
 
 def _share(tape: TextColumn, book: TextColumn) -> tuple[Rows, Rows]:
-    """Return the rows of two text columns as numbers that equal texts share.
-
-    -1 is blank.
-    """
+    """Return two text columns as numbers that equal texts share; -1 for blank."""
     return _match.shared_codes(
         tape.text.offsets, tape.text.data, tape.codes, book.text.offsets, book.text.data, book.codes
     )
@@ -532,10 +526,7 @@ def _join(codes: Rows, others: Rows) -> Keys:
 
 
 def _maturities(tape: Side, book: Side, tape_rows: Rows, book_rows: Rows) -> tuple[Rows, Rows] | None:
-    """Maturities of some rows as numbers from 0, -1 for blank.
-
-    None where a side has none.
-    """
+    """Maturities as numbers from 0, -1 for blank; None if a side has none."""
     days = tape.numbers("maturity_date"), book.numbers("maturity_date")
     if days[0] is None or days[1] is None:
         return None

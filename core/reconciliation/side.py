@@ -1,7 +1,4 @@
-"""One side of a comparison.
-
-A portfolio's columns in the form that the kernels take.
-"""
+"""One side of a comparison: a portfolio's columns as the kernels take them."""
 
 from __future__ import annotations
 
@@ -67,10 +64,7 @@ class Side:
         return np.ascontiguousarray(values, np.float64)
 
     def states(self, field: str) -> NDArray[np.uint8] | None:
-        """Return a rating's rank (1 to 22), 0 for none, WITHDRAWN_STATE or UNREAD_STATE.
-
-        None without the column.
-        """
+        """Return ranks 1 to 22, 0, WITHDRAWN_STATE or UNREAD_STATE; None if absent."""
         if field not in self._states:
             ranks = self.portfolio.ranks.get(field)
             if ranks is None:

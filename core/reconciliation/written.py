@@ -41,10 +41,7 @@ def date_text(days: float) -> str:
 
 
 def iso_day(days: float | None) -> str | None:
-    """Days since 1970-01-01 as an ISO date.
-
-    None for none, and where the calendar does not have the day.
-    """
+    """Days since 1970-01-01 as an ISO date, or None where no calendar has it."""
     day = day_of(days)
     return None if day is None else day.isoformat()
 

@@ -214,10 +214,7 @@ class ColumnPass:
 
 
 def _shape(text: str) -> str:
-    """Return a text with a 9 for each digit and an A for each letter.
-
-    How it is written.
-    """
+    """Return a text's pattern: 9 for each digit, A for each letter."""
     return re.sub(r"[^\W\d_]", "A", re.sub(r"\d", "9", text))
 
 

@@ -21,10 +21,7 @@ _INVISIBLE: Final = re.compile("[\u034f\u115f\u1160\u3164\ufe00-\ufe0f]")
 
 
 class Plain(NamedTuple):
-    """A plain text, and where in the original each of its characters begins and ends.
-
-    None where nothing differs.
-    """
+    """A plain text with its characters' places in the original; None if equal."""
 
     text: str
     starts: list[int] | None
@@ -65,10 +62,7 @@ def plain_of(text: str) -> Plain:
 
 
 def _read(escape: str) -> str:
-    """Return what an unusual character or an escape says.
-
-    A single character, or nothing.
-    """
+    """Return the character that an unusual one or an escape stands for, or ""."""
     if escape[0] == "%":
         return chr(int(escape[1:], 16))
     if len(escape) > 1:

@@ -69,10 +69,7 @@ class SecretWords:
         self.backward = sorted(word[::-1] for word in words)
 
     def kind(self, word: str) -> str | None:
-        """Return the kind of the redacted word that a word is, begins or ends.
-
-        None for others.
-        """
+        """Return the kind of redacted word that a word is, begins or ends, or None."""
         for ordered, step in ((self.forward, 1), (self.backward, -1)):
             seen = word[::step]
             at = bisect_left(ordered, seen)

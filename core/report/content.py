@@ -27,10 +27,7 @@ UNNAMED: Final = "A portfolio without a name"
 
 
 class Origin(Struct, frozen=True, kw_only=True):
-    """Where the figures come from: what only the caller knows.
-
-    Texts are shown as they are.
-    """
+    """Where the figures come from, as the caller knows it; texts are shown as is."""
 
     name: str
     """Of the deal, or of the workbook."""
@@ -231,10 +228,7 @@ class Ladder(Struct, frozen=True, kw_only=True):
 
 
 class ClassLine(Struct, frozen=True, kw_only=True):
-    """A class of notes with everything senior to it.
-
-    Ratio, trigger and cushion in percent.
-    """
+    """A class with all senior to it; ratio, trigger and cushion in percent."""
 
     name: str
     numerator: float

@@ -560,10 +560,7 @@ def write_tables(path: Path, tables: Iterable[ReportTable], looks: Looks) -> Non
 
 
 def _page(table: ReportTable, formats: Formats, looks: Looks) -> SheetPage:
-    """Return the page of a table.
-
-    Rows that come one by one are taken when it is written.
-    """
+    """Return the page of a table; an iterator of rows is read when written."""
     header = [table.header] if table.header else []
     first, later = (table.rows, ()) if isinstance(table.rows, list) else ([], table.rows)
     columns = table.formats

@@ -156,10 +156,7 @@ class After(Pool):
         }
 
     def _code(self, name: str) -> int:
-        """Return an obligor's code.
-
-        Its own in the whole portfolio before, or one after these.
-        """
+        """Return an obligor's code in the portfolio before, or a new one."""
         index = self.base.by_obligor
         code = -1 if index is None else index.code(name)
         return self._new.setdefault(name, len(self.base.obligors[0]) + len(self._new)) if code < 0 else code

@@ -110,10 +110,7 @@ class Index:
 
 
 class Holdings:
-    """A portfolio's loans by what names them.
-
-    Made once for any number of lists of trades.
-    """
+    """A portfolio's loans by identifier, made once for many lists of trades."""
 
     def __init__(self, portfolio: Portfolio, definition: Definition | None = None) -> None:
         """Args:
@@ -131,10 +128,7 @@ class Holdings:
 
     @cached_property
     def borrowers(self) -> Index | None:
-        """The spellings of each borrower's name, by what tells borrowers apart.
-
-        None where no column names them.
-        """
+        """Each borrower's spellings by distinctive name, or None without names."""
         if self.borrower_field is None:
             return None
         named = keys_of(self.portfolio.names[self.borrower_field].values)

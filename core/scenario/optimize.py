@@ -98,10 +98,7 @@ class Constraints(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
-    """Trades that keep to the constraints, as a simulation confirms.
-
-    None where none improves the objective.
-    """
+    """Trades that keep the constraints, simulated; no trades if none improves."""
 
     trades: list[Trade]
     simulation: Simulation

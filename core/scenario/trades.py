@@ -325,10 +325,7 @@ _READ: Final[dict[str, Callable[[str], str]]] = {
 
 @remembered(4_096)
 def name_key(name: str) -> str:
-    """Return what tells a company from others in its name.
-
-    "" where nothing is left of it.
-    """
+    """Return the distinctive words of a company's name; "" without any."""
     named = keys_of([name])
     return named.text[0] if named.codes[0] >= 0 else ""
 

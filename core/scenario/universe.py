@@ -59,10 +59,7 @@ def sales(portfolio: Portfolio) -> list[Trade]:
 
 
 def name_of(portfolio: Portfolio, row: int) -> tuple[str, str] | None:
-    """Return what names a loan in a trade: the first of its identifiers.
-
-    None without one.
-    """
+    """Return the first of a loan's identifiers, which names it in a trade, or None."""
     return next(((field, text) for field in IDENTITY if (text := _text(portfolio, field, row)) is not None), None)
 
 
@@ -120,10 +117,7 @@ def _text(portfolio: Portfolio, field: str, row: int) -> str | None:
 
 
 def _symbol(portfolio: Portfolio, field: str, row: int) -> str | None:
-    """Return a rating as it is written, else the symbol of its rank.
-
-    None where it is masked or there is none.
-    """
+    """Return a rating as written, else its rank's symbol; None if masked or absent."""
     rank = int(portfolio.ranks[field][row])
     if not 0 < rank <= DEFAULTED:
         return None

@@ -22,18 +22,12 @@ PIECE: Final = 12
 
 
 def page_text(words: str) -> str:
-    """Return a text for a cell.
-
-    As `plain_text` has it, breakable where it has no blanks.
-    """
+    """Return `plain_text` for a cell, breakable where it has no blanks."""
     return breakable(plain_text(words))
 
 
 def whole_text(words: str) -> str:
-    """Return the same of a text that is not cut to a cell.
-
-    A warning, a doubt, a verdict.
-    """
+    """Return the same, uncut, for a warning, a doubt or a verdict."""
     return breakable(plain_text(words, WHOLE_MAX))
 
 

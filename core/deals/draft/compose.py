@@ -198,10 +198,7 @@ def _shared_names(drafted: Iterable[DraftTest]) -> set[str]:
 
 
 def _name(fact: Fact, test_id: str, shared: set[str]) -> str:
-    """Return the label.
-
-    One that others have, too, with what its table is called or the id.
-    """
+    """Return the label; a shared one gets its table's title or the id."""
     label = one_line(fact.label, TEXT_MAX) or test_id
     if key(fact.label) not in shared:
         return label

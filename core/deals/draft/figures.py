@@ -116,10 +116,7 @@ def unit_of(test: Mapping[str, Any]) -> str:
 
 
 def _open_limit(fact: Fact, meaning: SubjectMeaning) -> str:
-    """Why the printed limit of a figure is not certain.
-
-    "" where it is, or there is none.
-    """
+    """Why the printed limit of a figure is not certain; "" where it is."""
     limit, unit = fact.trigger, unit_of(meaning.test)
     if limit is None:
         return ""

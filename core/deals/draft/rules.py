@@ -157,10 +157,7 @@ def _places(choice: Choice) -> str:
 
 
 def _settings(option: Option | None) -> list[Setting]:
-    """Return what a definition says for an option.
-
-    A key that is left out says nothing.
-    """
+    """Return what a definition says for an option; nothing for an absent key."""
     return [] if option is None else [change for change in option.sets if change.value is not None]
 
 

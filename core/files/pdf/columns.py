@@ -65,10 +65,7 @@ class Grid:
         return bisect_right(self.starts, left)
 
     def last(self, right: float) -> int:
-        """Return the column in which something ends.
-
-        The last that does not begin behind it.
-        """
+        """Return the column in which something ends: the last not begun behind it."""
         return bisect_left(self.stops, right)
 
 
@@ -233,10 +230,7 @@ def _column_of(words: list[Word], grid: Grid) -> int:
 
 
 def _after_label(row: PrintedRow, words: list[Word], grid: Grid) -> int | None:
-    """Return the column behind a label for its value.
-
-    None where the value stands in a column of its own.
-    """
+    """Return the column behind a label, or None if the value has one of its own."""
     last = max(row.cells)
     return last + 1 if grid.column((words[0].left + words[-1].right) / 2) <= last else None
 

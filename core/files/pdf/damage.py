@@ -52,10 +52,7 @@ def has_damaged_part(data: bytes) -> bool:
 
 
 def _packed(part: bytes, *, is_text: bool) -> bytes:
-    """Return the bytes of a part, which may be written as text.
-
-    b"" where that is too much.
-    """
+    """Return the bytes of a part, written as text or not; b"" if too many."""
     if not is_text:
         return part
     if len(part) > _TEXT_BYTES_MAX:
@@ -67,10 +64,7 @@ def _packed(part: bytes, *, is_text: bool) -> bytes:
 
 
 def _unpacked_bytes(part: bytes, bytes_max: int) -> int | None:
-    """Return how many bytes a part unpacks to, at most about so many.
-
-    None where it is damaged.
-    """
+    """Return a part's unpacked bytes, up to about so many; None if it is damaged."""
     size, unpacking = 0, zlib.decompressobj()
     rest = part
     try:

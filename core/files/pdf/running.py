@@ -156,10 +156,7 @@ def _is_apart(lines: list[TextLine], at: int) -> bool:
 
 
 def _has_amount(line: TextLine) -> bool:
-    """Return whether a line has an amount.
-
-    So have the totals of two tables that end alike.
-    """
+    """Return whether a line has an amount, as totals that repeat may have."""
     return any(_AMOUNT.search(word.text) for word in line.words)
 
 

@@ -1,7 +1,4 @@
-"""The text of a cell to what it is.
-
-A number with its printed format, a day, or text.
-"""
+"""The text of a cell to a number with its printed format, a day, or text."""
 
 from __future__ import annotations
 

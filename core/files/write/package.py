@@ -118,10 +118,7 @@ def properties_parts(properties: Properties) -> dict[str, bytes]:
 
 
 def custom_parts(parts: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Custom XML parts as a file holds them.
-
-    An item's identifier follows from its name.
-    """
+    """Return custom XML parts; an item's identifier follows from its name."""
     parts_by_name = {}
     for at, (name, xml) in enumerate(parts.items(), 1):
         identifier = str(uuid5(NAMESPACE_URL, name)).upper()

@@ -81,10 +81,7 @@ _OWN_FORMATS: Final = 164
 
 
 def styles_xml(used: Sequence[tuple[int, int]], codes: Sequence[str]) -> bytes:
-    """Return the styles part.
-
-    `used` is the (mark, index into `codes`) of each cell style.
-    """
+    """Return the styles part; `used` has (mark, index into `codes`) per style."""
     numbers = {code: number for number, code in BUILT_IN_FORMATS.items() if number not in _LOCAL_DATES}
     shown = [(mark, _PLAIN_DATES.get(at) or codes[at]) for mark, at in used]
     own: dict[str, int] = {}

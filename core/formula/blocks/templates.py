@@ -14,10 +14,7 @@ from core.formula.blocks.graph import Graph
 
 @dataclass(frozen=True, slots=True)
 class TemplateInput:
-    """A column that a template reads.
-
-    The column_ref of the same id names the sheet's own.
-    """
+    """A column that a template reads; a column_ref of this id names the sheet's."""
 
     node_id: str
     column: str

@@ -49,10 +49,7 @@ Singles = frozenset[str]
 
 
 def may_be_array(node: Node, singles: Singles = frozenset()) -> bool:
-    """Return whether the value may hold more than one cell.
-
-    True where it cannot be told.
-    """
+    """Return whether the value may hold more than one cell; True in doubt."""
     match node:
         case Name(sheet=None, name=name):
             return name.lower() not in singles

@@ -107,10 +107,7 @@ _SUM, _PRODUCT, _SIGNED, _ATOM = 3, 4, 5, 9
 
 
 class _Code(str):
-    """A piece of source with its form.
-
-    "value", or an array as "row", "column" or "grid".
-    """
+    """A piece of source, and its form: a value, row, column or grid."""
 
     form: str
     level: int

@@ -174,10 +174,7 @@ def days_360_european(start: int, end: int) -> int:
 
 
 def days_between(start: int, end: int, basis: int) -> int:
-    """Return days from start to end.
-
-    30/360 for basis 0 and 4, true days for 1, 2 and 3.
-    """
+    """Return days from start to end: 30/360 for basis 0 and 4, else true days."""
     if basis == 0:
         return days_360(start, end)
     if basis == 4:

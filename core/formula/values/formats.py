@@ -493,10 +493,7 @@ def _fill(layout: Layout, whole: str, decimals: str) -> str:
 
 
 def _fill_whole(words: list[str], places: Sequence[int], whole: str, group: str = "") -> None:
-    """Put digits into the places before the point.
-
-    What does not fit goes into the first.
-    """
+    """Fill the places before the point; more digits go into the first."""
     rest = len(whole)
     for index, place in enumerate(reversed(places)):
         start = 0 if index == len(places) - 1 else max(rest - 1, 0)

@@ -96,10 +96,7 @@ def _leap_year() -> int:
 
 
 def serial_of(year: int, month: int, day: int, date_1904: bool = False) -> float | None:
-    """Return the serial of a day, the phantom 29 February 1900 included.
-
-    None for no such day or one before the system's.
-    """
+    """Return a day's serial, the phantom 29 February 1900 included, or None."""
     if not (1900 <= year <= 9999 and 1 <= month <= 12 and 1 <= day <= days.month_length(year, month)):
         return None
     serial = days.join(year, month, day) - (DAYS_BETWEEN_SYSTEMS if date_1904 else 0)

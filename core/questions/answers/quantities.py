@@ -1,7 +1,4 @@
-"""Quantities of loans.
-
-Their units, words and operations, as figures of a statement.
-"""
+"""Quantities of loans: units, words and operations, as figures of a statement."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The kinds of queries.
-
-Which phrases each takes, in the order in which they are tried.
-"""
+"""The kinds of queries and their phrases, in the order in which they are tried."""
 
 from __future__ import annotations
 

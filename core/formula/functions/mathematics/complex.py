@@ -142,10 +142,7 @@ def _suffix(*numbers: Complex) -> str:
 
 
 def _all(values: tuple[Any, ...]) -> list[Complex]:
-    """Return every complex number among values and ranges.
-
-    Blank cells are passed over.
-    """
+    """Return every complex number among values and ranges, without blanks."""
     numbers = []
     for value in values:
         if isinstance(value, Error):

@@ -235,10 +235,7 @@ def convert(number: Any, from_unit: str, to_unit: str) -> float:
 
 
 def _degrees(value: float, source: str, factor: float, target: str, divisor: float) -> float:
-    """By way of kelvin.
-
-    The two common scales directly, which keeps round numbers round.
-    """
+    """Convert by kelvin; the two common scales directly, for round numbers."""
     if source in ("C", "cel") and target in ("F", "fah"):
         return value * 9 / 5 + 32
     if source in ("F", "fah") and target in ("C", "cel"):

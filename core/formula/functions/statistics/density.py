@@ -60,10 +60,7 @@ def binomial(x: float, n: float, p: float, q: float) -> float:
 
 
 def poisson(x: float, mean: float) -> float:
-    """Return the probability of x events where `mean` are expected.
-
-    X need not be whole.
-    """
+    """Return the probability of x events, whole or not, where `mean` are expected."""
     if mean == 0:
         return float(x == 0)
     if mean == math.inf:

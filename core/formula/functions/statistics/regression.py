@@ -1,7 +1,4 @@
-"""Pairs of numbers.
-
-Correlation, and straight and exponential lines through points.
-"""
+"""Pairs of numbers: correlation, straight and exponential lines through points."""
 
 from __future__ import annotations
 

@@ -51,10 +51,7 @@ def count_all(*arguments: Any) -> float:
 
 
 def _sample(arguments: tuple[Any, ...], *, least: int = 1, everything: bool = False, error: Any = DIV0) -> list[float]:
-    """Return the numbers of the arguments.
-
-    The error where they are fewer than `least`.
-    """
+    """Return the numbers of the arguments, or an error if fewer than `least`."""
     sample = numbers(arguments, everything)
     if len(sample) < least:
         raise Failure(error)

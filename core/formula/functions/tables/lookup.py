@@ -92,10 +92,7 @@ def cell_of(environment: Environment, table: Array | Reference, row: int, column
 
 
 def table_of(table: Any) -> Array:
-    """Return the cells that MATCH searches.
-
-    #N/A where they are neither cells nor an array.
-    """
+    """Return the cells that MATCH searches; #N/A for neither cells nor array."""
     if isinstance(table, Array):
         return table
     raise Failure(table if isinstance(table, Error) else NA)

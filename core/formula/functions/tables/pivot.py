@@ -62,10 +62,7 @@ def _data_field(pivot: Pivot, name: str) -> int | None:
 
 
 def _wanted(pivot: Pivot, asked: tuple[Any, ...], date_1904: bool) -> Wanted | None:
-    """Return what is asked of the rows and columns.
-
-    None for what the pivot table does not show.
-    """
+    """Return what is asked of rows and columns; None if the pivot lacks it."""
     wanted: Wanted = {}
     names = {field.source.lower(): at for at, field in enumerate(pivot.fields)}
     names |= {field.name.lower(): at for at, field in enumerate(pivot.fields)}

@@ -123,10 +123,7 @@ def quoted_sheet(name: str) -> str:
 
 
 def sheet_place(environment: Environment, name: str) -> int | None:
-    """Return the 0-based place of a sheet by its name, without case.
-
-    None where there is none.
-    """
+    """Return the 0-based place of a sheet by its name, without case, or None."""
     folded = name.casefold()
     return next((place for place, sheet in enumerate(environment.sheets()) if sheet.casefold() == folded), None)
 

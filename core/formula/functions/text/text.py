@@ -45,10 +45,7 @@ def bounded(text: str) -> str:
 
 
 def texts(argument: Any) -> Iterator[str]:
-    """Yield the values of a RANGE argument as text, row by row.
-
-    Raises the first error.
-    """
+    """Yield the values of a RANGE as text, row by row; raise the first error."""
     for value in argument.cells() if isinstance(argument, Array) else (argument,):
         text = to_text(value)
         if isinstance(text, Error):
