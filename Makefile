@@ -65,9 +65,11 @@ demo: setup ## start a service of its own, load deals (or FILE=your.xlsx), run t
 serve: setup ## run the service on 127.0.0.1:8000 until Ctrl-C
 	@exec $(BIN)/cushion serve
 
-# Bytecode is written, whatever the environment says: else each of the thousand processes compiles all that it imports.
+# Bytecode is written, whatever the environment says: else each of the thousand processes compiles all that it imports,
+# and each of pytest's all test files.
 test: .venv/.dev ## the whole test suite, against a real PostgreSQL and Redis
-	@$(BIN)/python -m compileall -q core service tests
+	@$(BIN)/python -m compileall -q -j 0 core service
+	@$(BIN)/python -m tests.rewritten
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(PARALLEL) --dist loadfile --no-loadscope-reorder --reruns $(RERUNS) $(TESTS)
 
 lint: .venv/.dev ## ruff (lint and format), mypy, and the stubs beside the compiled modules
