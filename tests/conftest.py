@@ -5,6 +5,7 @@ PostgreSQL, Redis, the API and a worker, reached over HTTP.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import re
@@ -21,6 +22,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from secrets import randbelow
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
@@ -65,8 +67,8 @@ def pytest_collection() -> Iterator[None]:
 
 
 def pytest_unconfigure() -> None:
-    """Give back what libraries ask for at the end of a process."""
-    gc.unfreeze()
+    """Give back what libraries ask for at the end of a process, when pytest has looked for the last rubbish."""
+    atexit.register(gc.unfreeze)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -134,6 +136,14 @@ def wait_until(true: Callable[[], Any], *, seconds: float = 20.0, what: str = "t
     raise AssertionError(f"{what} did not come within {seconds} seconds")
 
 
+@contextmanager
+def within(seconds: float, what: object = "") -> Iterator[None]:
+    """See that this process works no longer than that; what others have of a busy machine is not counted."""
+    begun = time.process_time()
+    yield
+    assert time.process_time() - begun < seconds, what
+
+
 def early_in(seconds: int, *, needed: float = 0.0) -> None:
     """Wait for the next window of a limit where this one is nearly over.
 
@@ -144,6 +154,14 @@ def early_in(seconds: int, *, needed: float = 0.0) -> None:
     left = seconds - time.time() % seconds
     if left < (needed or min(60.0, seconds / 4)):
         time.sleep(left + 0.1)
+
+
+def free_port() -> int:
+    """A port that nothing listens on, below those that connections are given."""
+    while True:
+        with socket.socket() as free, suppress(OSError):
+            free.bind(("127.0.0.1", port := 20_000 + randbelow(12_000)))
+            return port
 
 
 Process = subprocess.Popen[bytes] | Fork
@@ -291,10 +309,7 @@ def _api(environment: dict[str, str], *, fresh: bool = False, port: int = 0) -> 
     from service.host.supervisor import api_command
     from service.platform import config
 
-    if not port:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+    port = port or free_port()
     command = api_command(config.load(environment), host="127.0.0.1", port=port)
     command[-1] = environment.get(APPLICATION, command[-1])
     process: Process

