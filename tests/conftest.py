@@ -167,6 +167,51 @@ def free_port() -> int:
 Process = subprocess.Popen[bytes] | Fork
 
 
+class Asked:
+    """A database as its owner asks it, over connections that wait for the next question.
+
+    One that is new costs the time of ten questions.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._idle: list[psycopg.Connection] = []
+        weakref.finalize(self, _close, self._idle)  # as for a member's client
+
+    def sql(self, statement: str, parameters: Any = None) -> list[tuple[Any, ...]]:
+        """The rows of an answer."""
+        while self._idle:
+            connection = self._idle.pop()
+            try:
+                return self._rows(connection, statement, parameters)
+            except psycopg.OperationalError:
+                if not connection.broken:  # else a test has ended it, and nothing was asked
+                    raise
+        return self._rows(psycopg.connect(self._url, autocommit=True), statement, parameters)
+
+    def _rows(self, connection: psycopg.Connection, statement: str, parameters: Any) -> list[tuple[Any, ...]]:
+        connection.prepare_threshold = None  # a test may change a table that a plan is of
+        try:
+            cursor = connection.execute(statement, parameters)  # type: ignore[arg-type]
+            return cursor.fetchall() if cursor.description else []
+        finally:
+            if connection.broken:
+                connection.close()
+            else:
+                self._idle.append(connection)
+
+
+def _close(connections: list[psycopg.Connection]) -> None:
+    while connections:
+        connections.pop().close()
+
+
+class HasSql(Protocol):
+    """A database that can be asked."""
+
+    def sql(self, statement: str, parameters: Any = None) -> list[tuple[Any, ...]]: ...
+
+
 @dataclass
 class Stack:
     """A running service and what stands behind it."""
@@ -178,33 +223,9 @@ class Stack:
     data_dir: Path
     environment: dict[str, str]
     worker: Process = field(repr=False)
-    idle: list[psycopg.Connection] = field(default_factory=list, repr=False)
-    """Connections of the owner's that wait for the next question: one that is new costs the time of ten questions."""
 
     def __post_init__(self) -> None:
-        weakref.finalize(self, _close, self.idle)  # as for a member's client
-
-    def sql(self, statement: str, parameters: Any = None) -> list[tuple[Any, ...]]:
-        """Ask the database as its owner."""
-        while self.idle:
-            connection = self.idle.pop()
-            try:
-                return self._asked(connection, statement, parameters)
-            except psycopg.OperationalError:
-                if not connection.broken:  # else a test has ended it, and nothing was asked
-                    raise
-        return self._asked(psycopg.connect(self.database_url, autocommit=True), statement, parameters)
-
-    def _asked(self, connection: psycopg.Connection, statement: str, parameters: Any) -> list[tuple[Any, ...]]:
-        connection.prepare_threshold = None  # a test may change a table that a plan is of
-        try:
-            cursor = connection.execute(statement, parameters)  # type: ignore[arg-type]
-            return cursor.fetchall() if cursor.description else []
-        finally:
-            if connection.broken:
-                connection.close()
-            else:
-                self.idle.append(connection)
+        self.sql = Asked(self.database_url).sql
 
     @contextmanager
     def without_worker(self) -> Iterator[None]:
@@ -283,11 +304,6 @@ class Stack:
             yield process
         finally:
             _stop(process)
-
-
-def _close(connections: list[psycopg.Connection]) -> None:
-    while connections:
-        connections.pop().close()
 
 
 def start_worker(environment: dict[str, str]) -> subprocess.Popen[bytes]:
@@ -404,13 +420,7 @@ def run_stack(*, fresh: bool = True, **settings: str) -> Iterator[Stack]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-class Asked(Protocol):
-    """A database that can be asked."""
-
-    def sql(self, query: str, parameters: Any = None) -> list[tuple[Any, ...]]: ...
-
-
-def calls(database: Asked, *members: Member) -> int:
+def calls(database: HasSql, *members: Member) -> int:
     """How many calculations of the members' tenants the audit log tells of, those counted that no entry has yet."""
     tenants = [member.tenant_id for member in members]
     ((answer, counted),) = database.sql(

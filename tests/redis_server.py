@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from service.host.data_folder import find_programs, server_account
-from tests.conftest import wait_until
+from tests.conftest import free_port, wait_until
 
 
 class RedisServer:
@@ -25,9 +24,7 @@ class RedisServer:
 
     def __init__(self, folder: Path, *, keeps: bool) -> None:
         self._settings = {"save": "", "dir": str(folder), "appendonly": "yes" if keeps else "no"}
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self._port = free.getsockname()[1]
+        self._port = free_port()
         self.url = f"redis://127.0.0.1:{self._port}/0"
         self._process: subprocess.Popen[bytes] | None = None
 

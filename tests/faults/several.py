@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -27,19 +26,13 @@ from redis.exceptions import RedisError
 
 from service.host.child import bound, processes
 from service.host.data_folder import find_programs, server_account
-from tests.conftest import GENEROUS, wait_until
+from tests.conftest import GENEROUS, free_port, wait_until
 
 ROOT: Final = Path(__file__).parents[2]
 BUCKET: Final = "cushion-machines"
+START_SECONDS: Final = 120.0
+"""Within which a server or a process serves, however busy the machine is."""
 PASSWORDS: Final = {"postgres": "Root-1", "cushion": "Owner-2", "cushion_service": "Service-3", "standby": "Copy-4"}
-
-
-def free_port() -> int:
-    """A port that nothing listens on at the moment."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
 
 
 class Postgres:
@@ -81,13 +74,13 @@ class Postgres:
                 return False
             return True
 
-        wait_until(answers, what="PostgreSQL")
+        wait_until(answers, seconds=START_SECONDS, what="PostgreSQL")
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> None:
         """End it; its data stay."""
         if self._process is not None:
             self._process.send_signal(number)
-            self._process.wait(30)
+            self._process.wait(START_SECONDS)
             self._process = None
 
     def hang(self) -> None:
@@ -182,7 +175,7 @@ class Cache:
                     return bool(client.ping())
                 return False
 
-            wait_until(answers, what="Redis")
+            wait_until(answers, seconds=START_SECONDS, what="Redis")
 
     def kill(self) -> None:
         """End it."""
@@ -247,16 +240,22 @@ class Machine:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, **settings: str) -> None:
-        """Start its process; an API is waited for."""
-        with (self.folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(
-                self._command, cwd=self.folder, env={**self._environment, **settings}, stdout=log, stderr=log
-            )
-        serves = self._command[-1] == "serve"
+        """Start its process and wait until it serves; one that ends is started again, as by systemd or Kubernetes."""
+        (self.folder / "log").touch()
+        begun, serves = len(self.log_text()), self._command[-1] == "serve"
+
+        def started() -> bool:
+            if self._process is None or self._process.poll() is not None:
+                with (self.folder / "log").open("ab") as log:
+                    self._process = subprocess.Popen(
+                        self._command, cwd=self.folder, env={**self._environment, **settings}, stdout=log, stderr=log
+                    )
+            return self.ready() == 200 if serves else "worker.started" in self.log_text()[begun:]
+
         try:
-            wait_until(lambda: self.ready() == 200 if serves else "worker.started" in self.log_text(), seconds=60)
+            wait_until(started, seconds=START_SECONDS)
         except AssertionError as error:
-            raise AssertionError(f"{self.folder.name} did not start: {self.log_text()[-4000:]}") from error
+            raise AssertionError(f"{self.folder.name} did not start: {self.log_text()[begun:][-4000:]}") from error
 
     def ready(self) -> int | None:
         """The status of its readiness; None where nothing answers."""
@@ -290,6 +289,7 @@ class Machine:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
+            self._process = None
 
 
 class Machines:

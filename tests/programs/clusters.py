@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.conftest import ROOT, wait_until
-from tests.faults.several import free_port
+from tests.conftest import ROOT, free_port, wait_until
 
 START_SECONDS_MAX = 300.0
 """How long a scheduler and its workers may take to find each other on a busy machine."""

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 from uuid import UUID, uuid4
 
-import psycopg
 import pytest
 from arq.connections import ArqRedis
 from redis import Redis
@@ -21,7 +20,7 @@ from service.platform.data.migrations import migrate
 from service.platform.unit.context import Resources
 from service.platform.work.process import resources
 from service.platform.work.queues import queue_of
-from tests.conftest import Stack
+from tests.conftest import Asked, Stack
 from tests.redis_server import RedisServer, redis_server
 
 T = TypeVar("T")
@@ -34,17 +33,14 @@ class Apart:
     settings: Settings
     redis: Redis
 
+    def __post_init__(self) -> None:
+        self.sql = Asked(self.database_url).sql
+
     @property
     def database_url(self) -> str:
         """The owner's."""
         assert self.settings.migration_url is not None
         return self.settings.migration_url
-
-    def sql(self, statement: str, parameters: Any = None) -> list[tuple[Any, ...]]:
-        """Ask the database as its owner."""
-        with psycopg.connect(self.database_url, autocommit=True) as connection:
-            cursor = connection.execute(statement, parameters)  # type: ignore[arg-type]
-            return cursor.fetchall() if cursor.description else []
 
     def run(self, what: Callable[[Resources], Awaitable[T]], **changed: Any) -> T:
         """Run a coroutine function with open resources, and with some settings changed."""

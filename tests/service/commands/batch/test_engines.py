@@ -10,7 +10,7 @@ import pytest
 
 from service.commands.batch.engines import AHEAD, LocalEngine, open_engine
 from service.commands.refusal import Refused
-from tests.faults.several import free_port
+from tests.conftest import free_port
 
 
 def halved(number: int) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -28,7 +27,7 @@ from service.platform.base.problem import Unavailable
 from service.platform.events.stream import GROUP, STREAM, Event, drain, event_of, publish
 from service.platform.unit.context import Context, Resources
 from service.platform.work.process import resources
-from tests.conftest import Stack, calls, register, start_worker, wait_until
+from tests.conftest import Stack, calls, free_port, register, start_worker, wait_until
 from tests.redis_server import redis_server
 from tests.service.platform.conftest import Apart
 
@@ -314,9 +313,7 @@ def test_what_a_killed_api_process_has_answered_is_in_the_log(stack: Stack) -> N
 
     The event was on the stream before it.
     """
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "granian", "--interface", "asgi", "--factory", "--no-ws", "--port", str(port)]
     process = subprocess.Popen(
         [*command, "--log-level", "warning", "service.app:create"], env=stack.environment, start_new_session=True

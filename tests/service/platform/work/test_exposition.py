@@ -17,14 +17,8 @@ from service.app import routes
 from service.platform.base.breaker import State
 from service.platform.unit.context import Resources, Unit
 from service.platform.work.exposition import CALLERS_MOST, Exposition, expose, exposition_of, merge
-from tests.conftest import Stack, register, wait_until
+from tests.conftest import Stack, free_port, register, wait_until
 from tests.service.platform.conftest import Apart
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 def samples(text: str) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
