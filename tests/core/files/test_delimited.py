@@ -175,12 +175,11 @@ def test_any_text_comes_back_from_quotes(rows: list[list[str]], delimiter: str) 
 def test_a_table_as_wide_as_a_sheet_is_read(count: int) -> None:
     """Its header alone is longer than what is looked at for the delimiter of other tables."""
     names = [f"Column {number}" for number in range(count)]
-    for end in ("\n", "\r\n", "\r"):
-        for delimiter in (",", ";", "\t"):
-            text = end.join(delimiter.join(cells) for cells in (names, ["1.5"] * count, ["2"] * count)) + end
-            sheet = read_delimited(text.encode(), "wide")
-            assert (sheet.row_count, sheet.column_count) == (3, count)
-            assert (sheet.value(0, count - 1), sheet.value(1, count - 1)) == (names[-1], 1.5)
+    for end, delimiter in (("\n", ","), ("\r\n", ";"), ("\r", "\t")):
+        text = end.join(delimiter.join(cells) for cells in (names, ["1.5"] * count, ["2"] * count)) + end
+        sheet = read_delimited(text.encode(), "wide")
+        assert (sheet.row_count, sheet.column_count) == (3, count)
+        assert (sheet.value(0, count - 1), sheet.value(1, count - 1)) == (names[-1], 1.5)
 
 
 def test_a_column_past_the_limit_is_refused_by_its_name() -> None:
