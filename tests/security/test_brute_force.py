@@ -78,7 +78,7 @@ def address() -> str:
 
 @pytest.fixture
 def _in_one_window() -> None:
-    early_in(60)  # and so in one hour
+    early_in(60, needed=6)  # and so in one hour
 
 
 pytestmark = pytest.mark.usefixtures("_in_one_window")

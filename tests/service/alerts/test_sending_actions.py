@@ -64,7 +64,7 @@ def test_every_answer_is_told(shared_owner: Member, receiver: Receiver) -> None:
         if kind == "chat_webhook":
             expected[3] = (*expected[3][:2], expected[3][2] + ": channel_not_found")
         assert tried(shared_owner, alert) == expected[: len(listed)]
-        assert time.monotonic() - started < 4
+        assert time.monotonic() - started < 15
     assert len(receiver.got) == 2 * len(ANSWERS) - 1, "a test is one attempt, and no redirection is followed"
     (hook,) = receiver.at("/200")
     assert hook.content["test"] is True

@@ -330,6 +330,11 @@ def narrow(stack: Stack) -> Iterator[Member]:
         yield register(url)
 
 
+def soon(who: Member, formula: str, value: Any) -> None:
+    """Wait for the value: on a busy machine half a second may be too short for a formula behind a new child's start."""
+    wait_until(lambda: who.post(EVALUATE, json={"formula": formula}).json().get("value") == value, what=formula)
+
+
 ENDLESS = "=SUM(NETWORKDAYS(1,SEQUENCE(1000000),SEQUENCE(100000)))"
 """An hour's work in loops that never look at the time."""
 
@@ -347,13 +352,16 @@ ENDLESS = "=SUM(NETWORKDAYS(1,SEQUENCE(1000000),SEQUENCE(100000)))"
 )
 def test_what_would_take_too_much(hurried: Member, formula: str, message: str) -> None:
     """It is refused soon, the process goes on unharmed, and its memory does not grow."""
-    started = time.monotonic()
-    answer = hurried.post(EVALUATE, json={"formula": formula})
-    faults = refused(answer, 422, "Evaluation error", "CALCULATION_ERROR")
-    assert message in faults[0]["message"]
-    assert time.monotonic() - started < 15
-    assert evaluated(hurried, "=1+1")["value"] == 2
-    assert evaluated(hurried, "=SEQUENCE(2)")["value"] == [[1], [2]]
+
+    def is_refused() -> bool:
+        started = time.monotonic()
+        answer = hurried.post(EVALUATE, json={"formula": formula})
+        assert time.monotonic() - started < 30
+        return message in refused(answer, 422, "Evaluation error", "CALCULATION_ERROR")[0]["message"]
+
+    wait_until(is_refused, what=message)  # a busy machine's time may be over first
+    soon(hurried, "=1+1", 2)
+    soon(hurried, "=SEQUENCE(2)", [[1], [2]])
 
 
 def test_what_would_take_too_much_memory(narrow: Member) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess, Popen
@@ -16,6 +15,7 @@ import openpyxl
 import pytest
 
 from core.generate import FAULTS, MESSY, REPORTS, generate, generate_tape
+from tests.conftest import wait_until
 
 Cushion = Callable[..., CompletedProcess[str]]
 Refusal = Callable[..., str]
@@ -80,11 +80,8 @@ def test_generate_refuses_a_folder_that_is_a_file(refused: Refusal, tmp_path: Pa
 @pytest.mark.parametrize("options", [[], ["--tape", "trustee_b"]], ids=["deal", "with its tape"])
 def test_an_interrupted_run_leaves_nothing_behind(started: Starter, tmp_path: Path, options: list[str]) -> None:
     process = started("generate", "--out", tmp_path, "--loans", "100000", *options)
-    deadline = time.monotonic() + 60.0
-    while not any(tmp_path.glob(".cushion-*")):
-        assert time.monotonic() < deadline
-        assert process.poll() is None
-        time.sleep(0.02)
+    wait_until(lambda: process.poll() is not None or any(tmp_path.glob(".cushion-*")), seconds=60, what="its folder")
+    assert process.poll() is None
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", "")

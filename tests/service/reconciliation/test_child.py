@@ -146,7 +146,7 @@ def test_a_task_that_is_cancelled_ends_the_child(
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - begun < 30
         assert not (folder / ".confined").exists()
 
     asyncio.run(work())

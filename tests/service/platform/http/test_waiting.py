@@ -27,8 +27,8 @@ from tests.records import GRAPH, small_book
 TAPES = "/api/v1/reconciliation/tapes"
 BOOK = small_book([("Borrower Name", "Par Value", "Spread"), ("Acme", 1_000_000, 3.5), ("Borealis", 2_000_000, 4.0)])
 TAPE = small_book([("CUSIP", "Borrower Name", "Par Value"), ("990001AA7", "Cirrus", 3_000_000)])
-PROMPT_SECONDS = 0.2
-"""In which a read answers once the state has changed."""
+PROMPT_SECONDS = LOOK_SECONDS / 2
+"""Within which a read answers that waits for no look."""
 CONNECTIONS = "SELECT pid FROM pg_stat_activity WHERE application_name = %s"
 
 
@@ -88,17 +88,14 @@ def waited(member: Member, tape_id: str, wait: Any) -> tuple[httpx.Response, flo
 
 
 def test_a_change_is_answered_at_once(stack: Stack, owner: Member) -> None:
-    late = []
-    for _ in range(5):
+    for _ in range(3):
         tape_id = stored_tape(stack, owner)
         with reading(owner, f"{TAPES}/{tape_id}", 20) as answer:
             changed = time.monotonic()
             complete(stack, tape_id)
             response, arrived = answer()
         assert (response.status_code, response.json()["processing_status"]) == (200, "completed")
-        late.append(arrived - changed)
-    print(f"\nanswered after a change, in milliseconds: {[round(seconds * 1000, 1) for seconds in sorted(late)]}")
-    assert sorted(late)[2] < PROMPT_SECONDS
+        assert arrived - changed < PROMPT_SECONDS
 
 
 @pytest.mark.parametrize("wait", [0, None, "5"])
@@ -106,19 +103,19 @@ def test_a_final_state_is_answered_at_once(stack: Stack, owner: Member, tape: st
     complete(stack, tape)
     answer, seconds = waited(owner, tape, wait)
     assert (answer.status_code, answer.json()["processing_status"]) == (200, "completed")
-    assert seconds < 1
+    assert seconds < PROMPT_SECONDS
 
 
 def test_without_a_wait_the_present_state_is_told(owner: Member, tape: str) -> None:
     for wait in (None, 0):
         answer, seconds = waited(owner, tape, wait)
-        assert (answer.json()["processing_status"], seconds < 0.9) == ("processing", True)
+        assert (answer.json()["processing_status"], seconds < PROMPT_SECONDS) == ("processing", True)
 
 
 def test_the_present_state_is_told_when_the_seconds_are_over(owner: Member, tape: str) -> None:
     answer, seconds = waited(owner, tape, 1)
     assert (answer.status_code, answer.json()["processing_status"]) == (200, "processing")
-    assert 1 <= seconds < 2
+    assert 1 <= seconds < 1 + PROMPT_SECONDS
 
 
 @pytest.mark.parametrize("wait", [-1, WAIT_SECONDS_MAX + 1, 1.5, "x", "", "null"])
@@ -126,7 +123,7 @@ def test_seconds_out_of_range(owner: Member, tape: str, wait: Any) -> None:
     answer, seconds = waited(owner, tape, wait)
     assert (answer.status_code, answer.json()["detail"]) == (422, "Validation error")
     assert answer.json()["errors"][0]["loc"] == ["query", "wait"]
-    assert seconds < 1
+    assert seconds < PROMPT_SECONDS
 
 
 def test_a_state_that_no_read_shows_ends_no_wait(stack: Stack, owner: Member) -> None:
@@ -147,7 +144,7 @@ def test_a_state_that_no_read_shows_ends_no_wait(stack: Stack, owner: Member) ->
         stack.sql("UPDATE jobs SET status = 'running' WHERE id = %s", [job_id])
         response, arrived = answer()
     assert response.json()["status"] == "running"
-    assert 0 < arrived - changed < 1
+    assert 0 < arrived - changed < PROMPT_SECONDS
 
 
 def test_a_lost_announcement_is_made_up_for(stack: Stack, owner: Member, tape: str) -> None:
@@ -161,7 +158,7 @@ def test_a_lost_announcement_is_made_up_for(stack: Stack, owner: Member, tape: s
             stack.sql("ALTER TABLE tapes ENABLE TRIGGER tapes_state")
         response, arrived = answer()
     assert response.json()["processing_status"] == "completed"
-    assert arrived - changed < LOOK_SECONDS + 1
+    assert arrived - changed < LOOK_SECONDS + PROMPT_SECONDS
 
 
 def test_a_record_that_goes_meanwhile_is_not_found(stack: Stack, owner: Member) -> None:
@@ -254,7 +251,7 @@ def test_from_an_upload_to_a_report_by_waits_alone(owner: Member) -> None:
 def test_a_scenario_that_is_calculated(stack: Stack, owner: Member) -> None:
     scenario = owner.post("/api/v1/scenarios", json={"name": "Waits"}).json()
     path = f"/api/v1/scenarios/{scenario['id']}"
-    assert seconds_of(lambda: owner.get(path, params={"wait": 20}))[1] < 1, "a draft calculates nothing"
+    assert seconds_of(lambda: owner.get(path, params={"wait": 20}))[1] < PROMPT_SECONDS, "a draft calculates nothing"
     with psycopg.connect(stack.database_url) as calculating:
         calculating.execute("SELECT pg_advisory_xact_lock(scenario_lock(%s, %s))", [owner.tenant_id, scenario["id"]])
         assert owner.get(path).json()["status"] == "calculating"
@@ -263,7 +260,7 @@ def test_a_scenario_that_is_calculated(stack: Stack, owner: Member) -> None:
             calculating.rollback()
             response, arrived = answer()
     assert response.json()["status"] == "draft", "it ended without a result"
-    assert arrived - ended < 2
+    assert arrived - ended < LOOK_SECONDS + PROMPT_SECONDS
 
 
 # How many, and for whom -----------------------------------------------------------------------------------------------
@@ -273,10 +270,11 @@ def test_the_ninth_read_is_answered_at_once(stack: Stack, owner: Member, strange
     theirs = stored_tape(stack, stranger)
     with ThreadPoolExecutor(9) as pool:
         waiting = [pool.submit(waited, owner, tape, 20) for _ in range(8)]
-        time.sleep(0.5)
+        time.sleep(1)
         assert not any(item.done() for item in waiting)
         answer, seconds = waited(owner, tape, 20)
-        assert (answer.status_code, answer.json()["processing_status"], seconds < 1) == (200, "processing", True)
+        now = (answer.status_code, answer.json()["processing_status"], seconds < PROMPT_SECONDS)
+        assert now == (200, "processing", True)
         with reading(stranger, f"{TAPES}/{theirs}", 20) as second:
             complete(stack, theirs)
             assert second()[0].json()["processing_status"] == "completed", "another tenant has places of its own"
@@ -293,12 +291,12 @@ def test_a_deployment_says_how_many_may_wait(stack: Stack, owner: Member, tape: 
         httpx.Client(base_url=url, headers=dict(owner.http.headers)) as http,
     ):
         answer, seconds = waited(replace(owner, http=http), tape, 20)
-    assert (answer.json()["processing_status"], seconds < 1) == ("processing", True)
+    assert (answer.json()["processing_status"], seconds < PROMPT_SECONDS) == ("processing", True)
 
 
 def test_a_strangers_record_is_not_found_at_once(stranger: Member, tape: str) -> None:
     answer, seconds = waited(stranger, tape, 20)
-    assert (answer.status_code, answer.json()["detail"], seconds < 1) == (404, "Tape not found", True)
+    assert (answer.status_code, answer.json()["detail"], seconds < PROMPT_SECONDS) == (404, "Tape not found", True)
 
 
 def test_a_strangers_record_of_the_same_name_ends_no_wait(
@@ -356,7 +354,7 @@ def test_nothing_is_held_while_a_read_waits(stack: Stack, owner: Member, tape: s
             assert {item.result()[0].status_code for item in waiting} == {200}
         for client in clients:
             client.close()
-    assert (open_transactions, answer.status_code, seconds < 1) == (0, 200, True)
+    assert (open_transactions, answer.status_code, seconds < PROMPT_SECONDS) == (0, 200, True)
 
 
 @pytest.mark.parametrize("drain_seconds", ["0", "2"])
@@ -373,7 +371,7 @@ def test_a_process_that_stops_answers_at_once(stack: Stack, owner: Member, tape:
     http.close()
     assert (answer.status_code, answer.json()["processing_status"]) == (200, "processing")
     assert answer.headers["connection"] == "close"
-    assert stopped < int(drain_seconds) + 5
+    assert stopped < int(drain_seconds) + 15
 
 
 def test_a_caller_who_leaves_frees_the_place(stack: Stack, owner: Member, tape: str) -> None:
@@ -385,20 +383,20 @@ def test_a_caller_who_leaves_frees_the_place(stack: Stack, owner: Member, tape: 
             time.sleep(0.5)
         with httpx.Client(base_url=url, headers=dict(owner.http.headers)) as http:
             member = replace(owner, http=http)
-            wait_until(lambda: waited(member, tape, 1)[1] >= 1, seconds=5, what="a free place")
+            wait_until(lambda: waited(member, tape, 1)[1] >= 1, what="a free place")
 
 
 def test_a_lost_connection_is_made_anew(stack: Stack, owner: Member, tape: str) -> None:
     listeners = set(stack.sql(CONNECTIONS, ["cushion api"]))
     assert listeners
     stack.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cushion api'")
-    wait_until(lambda: set(stack.sql(CONNECTIONS, ["cushion api"])) - listeners, seconds=10, what="a new one")
+    wait_until(lambda: set(stack.sql(CONNECTIONS, ["cushion api"])) - listeners, what="a new one")
     time.sleep(0.2)
     with reading(owner, f"{TAPES}/{tape}", 20) as answer:
         changed = time.monotonic()
         complete(stack, tape)
         _, arrived = answer()
-    assert arrived - changed < PROMPT_SECONDS * 2
+    assert arrived - changed < PROMPT_SECONDS
 
 
 def test_a_wait_is_no_time_that_the_service_worked(stack: Stack, owner: Member, tape: str) -> None:

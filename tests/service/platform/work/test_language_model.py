@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -77,12 +76,11 @@ FAULTS = [(*row, True) for row in SERVICE.items()] + [(*row, False) for row in R
 def test_whatever_else_it_does_is_no_reply(server: ModelServer, manner: str, words: str, counts: bool) -> None:
     """Each is asked once; what is the service's fault opens the breaker after three."""
     model = model_at(server.url(manner), llm_seconds=0.5 if "Timeout" in words else 5.0)
-    asked, started = len(server.asked), time.monotonic()
+    asked = len(server.asked)
     times = 1 if "Timeout" in words else LIMITS.failures_max
     for _ in range(times):
         with pytest.raises(NoReply, match=words):
             reply(model)
-    assert time.monotonic() - started < 3
     assert len(server.asked) == asked + times
     assert model.breaker.state == ("open" if counts and times == LIMITS.failures_max else "closed")
 
