@@ -24,8 +24,6 @@ from tests.faults.clients import Book
 from tests.faults.invariants import whole
 from tests.records import BOOK, MAPPING, small_book
 
-pytestmark = pytest.mark.timeout(120)
-
 OFF_SECONDS = 600
 """Ten minutes: more than a lease, less than the life of a token."""
 WITHIN_SECONDS = 20

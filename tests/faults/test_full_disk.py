@@ -22,8 +22,6 @@ from tests.faults.invariants import assert_consistent, whole
 from tests.faults.served import Service, served, small_disk
 from tests.records import BOOK, MAPPING, small_book
 
-pytestmark = pytest.mark.timeout(120)
-
 DISK_MEGABYTES = 220
 """A new cluster has 40 MB and as much of WAL as it made."""
 BACK_SECONDS = 40.0

@@ -6,6 +6,7 @@ Its answer is a file of issues and what is known of them, or what stopped it.
 from __future__ import annotations
 
 import asyncio
+import shutil
 import threading
 import time
 from pathlib import Path
@@ -35,11 +36,18 @@ from tests.service.reconciliation.copied import parsed
 HEADER = ("CUSIP", "Issuer Name", "Par Amount", "Maturity Date")
 
 
-@pytest.fixture
-def loans(generated_tape: tuple[GeneratedTape, Path], folder: Path) -> Path:
+@pytest.fixture(scope="module")
+def stored(generated_tape: tuple[GeneratedTape, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The stored loans of the tape."""
-    read_tape_isolated(generated_tape[1] / "tape.xlsx", folder, trustee="trustee_b", **LIMITS)
-    return folder / LOANS_FILE
+    place = tmp_path_factory.mktemp("stored")
+    read_tape_isolated(generated_tape[1] / "tape.xlsx", place, trustee="trustee_b", **LIMITS)
+    return place / LOANS_FILE
+
+
+@pytest.fixture
+def loans(stored: Path, folder: Path) -> Path:
+    """A copy of them beside the answer."""
+    return Path(shutil.copy(stored, folder))
 
 
 def compared_of(
