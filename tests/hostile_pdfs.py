@@ -491,8 +491,7 @@ FILES: Final[dict[str, HostileFile]] = {
     "a length of gigabytes": HostileFile(lambda: document([stream(TABLE, length=2**33)]), EITHER),
     "a length of 2 GB": HostileFile(lambda: document([stream(TABLE, length=2**31 - 1)]), EITHER),
     "a pattern in itself": HostileFile(
-        lambda: document([TABLE + b" /Pattern cs /P scn 0 0 600 700 re f"], resources=SHADING, more=[PATTERN]),
-        READ,
+        lambda: document([TABLE + b" /Pattern cs /P scn 0 0 600 700 re f"], resources=SHADING, more=[PATTERN]), READ
     ),
     "arrays a million deep": HostileFile(partial(nested, b"[", 1_000_000), EITHER),
     "dictionaries a million deep": HostileFile(partial(nested, b"<</X", 1_000_000), EITHER),

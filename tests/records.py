@@ -67,11 +67,7 @@ GRAPH: dict[str, Any] = {
         {"id": "result", "type": "expression", "params": {"formula": "=par*2"}},
     ],
     "edges": [
-        {
-            "id": "e1",
-            "source": {"nodeId": "par", "port": "output"},
-            "target": {"nodeId": "result", "port": "par"},
-        }
+        {"id": "e1", "source": {"nodeId": "par", "port": "output"}, "target": {"nodeId": "result", "port": "par"}}
     ],
 }
 SENT: dict[str, Any] = {
@@ -411,9 +407,7 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     batch = owner.post("/api/v1/batches", json={"workbook_ids": [workbook["id"]]})
     assert batch.status_code == 201, batch.text
     wait_until(
-        lambda: owner.get(f"/api/v1/batches/{batch.json()['id']}").json()["completed_at"],
-        seconds=90,
-        what="the batch",
+        lambda: owner.get(f"/api/v1/batches/{batch.json()['id']}").json()["completed_at"], seconds=90, what="the batch"
     )
     alert = owner.post("/api/v1/alerts/configure", json=ALERT)
     assert alert.status_code == 201, alert.text

@@ -267,11 +267,7 @@ GRAPH: Final = {
         for name in ("par", "price")
     ],
 }
-ALERT: Final = {
-    "name": "A test of Harbour Point fails",
-    "alert_type": "compliance",
-    "conditions": {"status": ["fail"]},
-}
+ALERT: Final = {"name": "A test of Harbour Point fails", "alert_type": "compliance", "conditions": {"status": ["fail"]}}
 
 
 def _others(client: httpx.Client, book: str) -> str:

@@ -521,9 +521,7 @@ WALL_CLOCK = re.compile(
     re.MULTILINE,
 )
 """The time of day and the environment, in whatever way they are asked; a deadline may be counted."""
-CLOCK_WORDS = re.compile(
-    r"\b(environ|getenv|now|utcnow|today|time|time_ns|localtime|gmtime|strftime)\b",
-)
+CLOCK_WORDS = re.compile(r"\b(environ|getenv|now|utcnow|today|time|time_ns|localtime|gmtime|strftime)\b")
 """One of these is in every match of `WALL_CLOCK`: a file without them need not be printed anew."""
 
 

@@ -15,13 +15,7 @@ from tests.rows import every
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = (ROOT / "service/deploy/citus.sql").read_text(encoding="utf-8")
-KNOWN = {
-    "api_keys_hash_key",
-    "invitations_token_key",
-    "password_resets_token_key",
-    "users_email_key",
-    "users_id_key",
-}
+KNOWN = {"api_keys_hash_key", "invitations_token_key", "password_resets_token_key", "users_email_key", "users_id_key"}
 """What stands in the way, each with its remedy in the guide's page on sizing. Nothing comes on top."""
 
 
@@ -49,10 +43,7 @@ def test_what_stands_in_the_way_is_known(schema: psycopg.Connection[tuple[str, .
     [
         ("tenant_id uuid NOT NULL, id uuid, PRIMARY KEY (id)", "unique over all tenants: trial_pkey"),
         ("tenant_id uuid NOT NULL, id uuid", "no primary key: trial"),
-        (
-            "tenant_id text, id uuid, PRIMARY KEY (tenant_id, id)",
-            "tenant_id is not a uuid that is always there: trial",
-        ),
+        ("tenant_id text, id uuid, PRIMARY KEY (tenant_id, id)", "tenant_id is not a uuid that is always there: trial"),
         (
             "tenant_id uuid, id uuid, user_id uuid REFERENCES users (id), PRIMARY KEY (tenant_id, id)",
             "foreign key without the tenant: trial_user_id_fkey",

@@ -83,11 +83,7 @@ STATED = {
         (409, "Batch has no results yet"),
         (410, "Results of the batch have expired"),
     ],
-    "POST /api/v1/exports": [
-        (400, "Invalid request"),
-        (404, "Workbook not found"),
-        (409, "Workbook is not ready"),
-    ],
+    "POST /api/v1/exports": [(400, "Invalid request"), (404, "Workbook not found"), (409, "Workbook is not ready")],
     "GET /api/v1/exports/{export_id}": [(404, "Export not found")],
     "GET /api/v1/exports/{export_id}/download": [
         (404, "Export not found"),

@@ -103,9 +103,7 @@ def sheet_hash(book: Workbook, sheet: Sheet, uncovered: Collection[tuple[str, in
 
 
 def data_hash(
-    book: Workbook,
-    names: list[tuple[str, str]] | None = None,
-    uncovered: Collection[tuple[str, int, int]] = (),
+    book: Workbook, names: list[tuple[str, str]] | None = None, uncovered: Collection[tuple[str, int, int]] = ()
 ) -> str:
     """Of all sheets; `names` are the used names with the normal forms of what they stand for, in order."""
     data = b"svc_hash_v1\0" + bytes([book.date_1904]) + struct.pack("<I", len(book.sheets))

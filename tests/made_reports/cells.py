@@ -51,11 +51,7 @@ FLAGS: Final = {
     "marks": ("X", None),
     "texts": ("True", "False"),
 }
-COUPON_TYPES: Final = {
-    "words": ("Fixed", "Floating"),
-    "short": ("Fix", "Float"),
-    "codes": ("FXD", "FLT"),
-}
+COUPON_TYPES: Final = {"words": ("Fixed", "Floating"), "short": ("Fix", "Float"), "codes": ("FXD", "FLT")}
 
 
 @dataclass(frozen=True)

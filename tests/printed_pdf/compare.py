@@ -453,12 +453,7 @@ def _compare_body(result: Comparison, truth: _Truth, read: ReadRow | None, colum
 
 
 def _compare_head(
-    result: Comparison,
-    truth: list[_Truth],
-    places: list[int],
-    read: list[ReadRow],
-    columns: dict[int, int],
-    own: int,
+    result: Comparison, truth: list[_Truth], places: list[int], read: list[ReadRow], columns: dict[int, int], own: int
 ) -> None:
     """Compare headings, those of several lines put together; words of groups stand above any of their columns."""
     texts = _HeadTexts(truth, places, read)

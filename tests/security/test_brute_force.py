@@ -250,8 +250,7 @@ def test_no_header_makes_another_address_where_no_proxy_is_trusted(open_door: Do
 
 
 @pytest.mark.parametrize(
-    "spoofed",
-    ["{}, {mine}", "{},10.0.0.7,{mine}", "{}, {mine}, 10.9.9.9", "x, {}, {mine}", "{}, {mine}, 127.0.0.1"],
+    "spoofed", ["{}, {mine}", "{},10.0.0.7,{mine}", "{}, {mine}, 10.9.9.9", "x, {}, {mine}", "{}, {mine}, 127.0.0.1"]
 )
 def test_what_stands_before_the_trusted_proxies_is_not_believed(behind: Door, address: str, spoofed: str) -> None:
     """A proxy adds the address that it sees at the end.
@@ -394,11 +393,7 @@ def test_a_key_is_right_or_wrong_and_nothing_between(stack: Stack, owner: Member
 
 
 @pytest.mark.parametrize(
-    ("path", "body"),
-    [
-        ("accept-invitation", {"password": PASSWORD}),
-        ("password/reset", {"new_password": PASSWORD}),
-    ],
+    ("path", "body"), [("accept-invitation", {"password": PASSWORD}), ("password/reset", {"new_password": PASSWORD})]
 )
 def test_tokens_cannot_be_guessed_at_length(behind: Door, address: str, path: str, body: dict[str, str]) -> None:
     answers = [

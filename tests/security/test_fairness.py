@@ -205,12 +205,7 @@ class Quiet:
         return self.member.get(f"/api/v1/workbooks/{self.book}/sheets/Holdings/data?page_size=50")
 
     def measure(self, seconds: float) -> Samples:
-        works: dict[str, Work] = {
-            "list": self.lists,
-            "evaluate": self.evaluates,
-            "run": self.runs,
-            "read": self.reads,
-        }
+        works: dict[str, Work] = {"list": self.lists, "evaluate": self.evaluates, "run": self.runs, "read": self.reads}
         samples: Samples = {name: [] for name in works}
         end = time.monotonic() + seconds
         while time.monotonic() < end:

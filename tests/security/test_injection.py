@@ -33,11 +33,7 @@ SLEEPS = [
     f"1; SELECT pg_sleep({SLEEP_SECONDS}) --",
     "%s %(tenant_id)s {} %",
 ]
-LINES = [
-    "x\r\nX-Injected: yes",
-    "x\rX-Injected: yes\r\r",
-    "x\u0085X-Injected: yes\u2028X-Injected: yes",
-]
+LINES = ["x\r\nX-Injected: yes", "x\rX-Injected: yes\r\r", "x\u0085X-Injected: yes\u2028X-Injected: yes"]
 OTHER = ["\x1b[31m\x07", "\u202etxet", "\ufeff", "\U0001f984" * 8, "../../../../etc/passwd", "{{7*7}}${7*7}", "=1+1"]
 KINDS = [SQL, SLEEPS, LINES, OTHER]
 TEXTS = [text for kind in KINDS for text in kind]

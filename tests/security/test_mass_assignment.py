@@ -256,12 +256,5 @@ def test_a_key_does_not_rise(owner: Member) -> None:
     inviter = admin.key("admin:users")
     body = {"email": f"mass-{uuid4().hex[:12]}@example.com", "full_name": "Max Mass", "role": "owner"}
     assert inviter.post("/api/v1/admin/users/invite", json=body).status_code == 403
-    for user, change in (
-        (
-            owner,
-            {"role": "viewer"},
-        ),
-        (owner, {"status": "inactive"}),
-        (admin, {"role": "owner"}),
-    ):
+    for user, change in ((owner, {"role": "viewer"}), (owner, {"status": "inactive"}), (admin, {"role": "owner"})):
         assert inviter.patch(f"/api/v1/admin/users/{user.user_id}", json=change).status_code == 403

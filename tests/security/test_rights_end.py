@@ -144,8 +144,7 @@ ENDINGS: dict[str, Callable[[Member, Member], None]] = {
     ),
     "another password": lambda _, user: done(
         log_in(str(user.http.base_url), user.email).post(
-            "/api/v1/auth/password/change",
-            json={"current_password": PASSWORD, "new_password": f"{PASSWORD}9"},
+            "/api/v1/auth/password/change", json={"current_password": PASSWORD, "new_password": f"{PASSWORD}9"}
         )
     ),
 }

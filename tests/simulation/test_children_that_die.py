@@ -98,8 +98,7 @@ def jobs(stack: Stack, member: Member, name: str) -> list[tuple[Any, ...]]:
 
 def dead_letters(stack: Stack, member: Member) -> list[tuple[Any, ...]]:
     return stack.sql(
-        "SELECT task_name, exception_type, retries_attempted FROM dead_letters WHERE tenant_id = %s",
-        [member.tenant_id],
+        "SELECT task_name, exception_type, retries_attempted FROM dead_letters WHERE tenant_id = %s", [member.tenant_id]
     )
 
 

@@ -98,10 +98,7 @@ def test_report_and_export_write_the_same_bytes_again(folder: Path) -> None:
     asked = order(folder, "holdings.xlsx", steps=("report", "export"))
     answer = do_month(asked)
     assert answer.outputs == ("report.pdf", "export.xlsx")
-    assert [(row.step, row.output) for row in answer.rows[1:]] == [
-        ("report", "report.pdf"),
-        ("export", "export.xlsx"),
-    ]
+    assert [(row.step, row.output) for row in answer.rows[1:]] == [("report", "report.pdf"), ("export", "export.xlsx")]
     first = {name: (Path(asked.writes) / name).read_bytes() for name in answer.outputs}
     assert first["report.pdf"].startswith(b"%PDF")
     do_month(asked)

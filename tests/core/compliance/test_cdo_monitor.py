@@ -5,14 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.compliance.cdo_monitor import (
-    REGION_OF,
-    Monitor,
-    break_even_default_rate,
-    effective_number,
-    monitor,
-    regions,
-)
+from core.compliance.cdo_monitor import REGION_OF, Monitor, break_even_default_rate, effective_number, monitor, regions
 
 
 def test_the_scenario_default_rate_of_a_report() -> None:

@@ -351,10 +351,7 @@ def test_euros_bring_the_european_standard_and_a_warning() -> None:
     assert [warning.code for warning in ran.warnings] == ["standard_definition"]
     assert [
         warning.code for warning in run_suite(portfolio_of(columns), "deal", definition=READY["us_bsl"]).warnings
-    ] == [
-        "definition_currency",
-        "standard_definition",
-    ]
+    ] == ["definition_currency", "standard_definition"]
     dollars = run_suite(portfolio_of(columns | {"currency": ["USD", "USD"]}), "enhanced")
     assert dollars.warnings == []
 

@@ -95,10 +95,7 @@ def test_in_a_notebook(results: Results) -> None:
 
 def test_figures_are_shown_as_in_the_command() -> None:
     """Two decimals, and more where two would hide what decides."""
-    rows = [
-        result("wide", 1.234567, 10.0, 8.765433),
-        result("near", 7.500001, 7.5, -0.000001, "fail"),
-    ]
+    rows = [result("wide", 1.234567, 10.0, 8.765433), result("near", 7.500001, 7.5, -0.000001, "fail")]
     html = Results(rows, [])._repr_html_()
     cells = re.findall(r"<td[^>]*>([^<]*)</td>", html)
     assert cells[-4:] == ["1.23", "max 10.00", "+8.77", "wide"]

@@ -68,8 +68,7 @@ def test_negative_codes_are_blank() -> None:
 def test_obligor_industry_is_that_of_its_largest_facility() -> None:
     """A tie goes to the industry that the source names first, and to a blank last."""
     counted = tally(
-        [5.0, 5.0, 1.0, 3.0, 3.0],
-        names={"obligor": names(0, 0, 0, 1, 1), "industry": names(1, 0, 1, -1, 1)},
+        [5.0, 5.0, 1.0, 3.0, 3.0], names={"obligor": names(0, 0, 0, 1, 1), "industry": names(1, 0, 1, -1, 1)}
     )
     units = kernels.units(counted, 11.0)
     assert units.tolist() == [1.0, 6 / 11, 0.0]

@@ -20,8 +20,7 @@ def case(value: float = 50.0, coverage: float | None = None, agency: str | None 
 
 
 @every(
-    "coverage, pct",
-    [(None, None), (100.0, None), (100.0 - 1e-7, None), (99.5, 0.5), (99.99999, 1e-5), (40.0, 60.0)],
+    "coverage, pct", [(None, None), (100.0, None), (100.0 - 1e-7, None), (99.5, 0.5), (99.99999, 1e-5), (40.0, 60.0)]
 )
 def test_par_that_a_figure_misses(coverage: float | None, pct: float | None) -> None:
     """But for the rounding of sums."""

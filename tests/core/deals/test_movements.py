@@ -152,10 +152,7 @@ def test_the_loans_that_weigh_most_are_named_with_what_each_does_alone(
         name.values[code] for name in [with_all.names["loanx_id"]] for code in name.codes[LOANS - 8 :] if code >= 0
     }
     assert {loan.identifier for loan in added.loans} & (cusips | set(with_all.names["cusip"].values))
-    heaviest = max(
-        range(LOANS - 8, with_all.row_count),
-        key=lambda row: abs(_alone(with_all, row) - base),
-    )
+    heaviest = max(range(LOANS - 8, with_all.row_count), key=lambda row: abs(_alone(with_all, row) - base))
     assert added.loans[0].effect == pytest.approx(_alone(with_all, heaviest) - base, abs=2e-6)
 
 

@@ -97,13 +97,7 @@ def test_what_is_left_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @every(
     "room, sizes, shares",
-    [
-        (10, [1, 2, 3], [1, 2, 3]),
-        (10, [100, 2, 3], [5, 2, 3]),
-        (10, [100, 100], [5, 5]),
-        (0, [4], [0]),
-        (9, [], []),
-    ],
+    [(10, [1, 2, 3], [1, 2, 3]), (10, [100, 2, 3], [5, 2, 3]), (10, [100, 100], [5, 5]), (0, [4], [0]), (9, [], [])],
 )
 def test_small_sheets_do_not_give_way_to_large_ones(room: int, sizes: list[int], shares: list[int]) -> None:
     assert shared_out(room, sizes) == shares

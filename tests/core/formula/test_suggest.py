@@ -45,8 +45,7 @@ def test_nothing_is_suggested_where_nothing_helps(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "near"),
-    [("SMU", "SUM"), ("SUMM", "SUM"), ("IFERRROR", "IFERROR"), ("WENN", "IF"), ("IFF", "IF")],
+    ("name", "near"), [("SMU", "SUM"), ("SUMM", "SUM"), ("IFERRROR", "IFERROR"), ("WENN", "IF"), ("IFF", "IF")]
 )
 def test_an_unknown_function_gets_a_neighbour(name: str, near: str) -> None:
     assert near in similar(name)

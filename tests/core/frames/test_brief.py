@@ -34,10 +34,7 @@ SECONDS_MAX = 1e-3
 HTML_MAX = 400_000
 
 GRAPH: dict[str, Any] = {
-    "nodes": [
-        {"id": "a", "type": "constant", "params": {"value": 1}},
-        {"id": "b", "type": "sum", "params": {}},
-    ],
+    "nodes": [{"id": "a", "type": "constant", "params": {"value": 1}}, {"id": "b", "type": "sum", "params": {}}],
     "edges": [{"id": "e", "source": {"nodeId": "a", "port": "output"}, "target": {"nodeId": "b", "port": "x1"}}],
 }
 

@@ -110,8 +110,7 @@ def all_lost(manner: str, seeds: range, folder: Path) -> dict[int, list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("manner", "seeds"),
-    [("pages", range(16)), ("flat", range(1000, 1024)), ("sheet", range(5)), ("months", range(3))],
+    ("manner", "seeds"), [("pages", range(16)), ("flat", range(1000, 1024)), ("sheet", range(5)), ("months", range(3))]
 )
 def test_variants_are_read_without_loss(manner: str, seeds: range, tmp_path: Path) -> None:
     """Fifty of them; `tests/programs/test_generated_reports.py` reads hundreds."""

@@ -95,8 +95,7 @@ def test_what_loans_are_worth_beside_the_notes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cash", "title"),
-    [(-3e6, "Principal cash is overdrawn by 3.00m"), (None, None), (float("nan"), None)],
+    ("cash", "title"), [(-3e6, "Principal cash is overdrawn by 3.00m"), (None, None), (float("nan"), None)]
 )
 def test_cash(cash: float | None, title: str | None) -> None:
     insights = insights_of(deal(50, **({} if cash is None else {"principal_cash": cash})))

@@ -215,13 +215,7 @@ def test_a_skipped_test_says_why(g1: Build) -> None:
         actual_figure_parts.numerator,
         actual_figure_parts.sum,
         actual_figure_parts.adds_up,
-    ) == (
-        skipped.reason,
-        None,
-        None,
-        None,
-        None,
-    )
+    ) == (skipped.reason, None, None, None, None)
     assert (actual_figure_parts.items, actual_figure_parts.total, actual_figure_parts.unit) == ([], 0, "")
 
 

@@ -268,8 +268,7 @@ class World:
     def top(self, most: int, by: str, condition: str = "True", *, smallest: bool = False) -> Expected:
         """Return the groups with the most par, each with its par or share of CPA."""
         ranked = sorted(
-            self.groups(by, condition).items(),
-            key=lambda group: (1 if smallest else -1) * total(group[1]),
+            self.groups(by, condition).items(), key=lambda group: (1 if smallest else -1) * total(group[1])
         )[:most]
         everything = self.groups(by, condition, of="all")
         answer = Expected()

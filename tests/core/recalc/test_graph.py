@@ -396,10 +396,7 @@ def random_formula(random: Random, row: int) -> Formula:
             (f"=OFFSET({written(item)},1,0)", lambda read: read((item[0], item[1] + 1))),
             (f"=ROWS({written(item)}:{item[0]}{row})", lambda read: abs(item[1] - row) + 1.0),
             (f"=INDEX({table},{down + 1},{across + 1})", lambda read: read(below(across))),
-            (
-                f"=IFNA(VLOOKUP({wanted},{table},{across + 1},FALSE),-9)",
-                lambda read: result_at(read, column, beside),
-            ),
+            (f"=IFNA(VLOOKUP({wanted},{table},{across + 1},FALSE),-9)", lambda read: result_at(read, column, beside)),
             (f"=IFNA(HLOOKUP({wanted},{table},{down + 1},FALSE),-9)", lambda read: result_at(read, cells, below)),
         ]
     )

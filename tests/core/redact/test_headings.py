@@ -26,14 +26,7 @@ def test_a_heading_claims_what_goes_on_behind_a_gap(below: list[list[Any]], clai
     assert rows[4:] == below[1:]
 
 
-@every(
-    "value, after",
-    [
-        (True, True),
-        ("none", "none"),
-        (2125550123.0, "***23"),
-    ],
-)
+@every("value, after", [(True, True), ("none", "none"), (2125550123.0, "***23")])
 def test_a_label_claims_what_its_neighbour_can_be(value: Any, after: Any) -> None:
     assert cells(redacted(S=[["Phone:", value]]).workbook) == [["Phone:", after]]
 

@@ -143,8 +143,4 @@ def test_the_notes_as_the_file_has_them() -> None:
     assert [
         (actual_note.name, actual_note.current_balance, actual_note.share_pct, actual_note.coupon, actual_note.spread)
         for actual_note in actual_notes
-    ] == [
-        ("A", 300e6, 60.0, 5.5, None),
-        ("B", 100e6, 20.0, None, None),
-        ("Sub", 100e6, 20.0, None, None),
-    ]
+    ] == [("A", 300e6, 60.0, 5.5, None), ("B", 100e6, 20.0, None, None), ("Sub", 100e6, 20.0, None, None)]

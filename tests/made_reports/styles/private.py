@@ -40,8 +40,7 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
     titles = [deal.name, "Schedule of Investments", f"{deal.as_of:%B %d, %Y}"]
     titles += ["(dollar amounts in thousands)"] if habits.money != 1.0 else []
     order = sorted(
-        range(deal.size),
-        key=lambda at: (deal.items["industry"][at] if by_industry else "", deal.items["borrower"][at]),
+        range(deal.size), key=lambda at: (deal.items["industry"][at] if by_industry else "", deal.items["borrower"][at])
     )
     page = build.page("Schedule of Investments", titles, [item for item in items if item != "rate_cell"], order)
     at = [column.item for column in page.columns].index("maturity")

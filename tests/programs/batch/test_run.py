@@ -336,11 +336,7 @@ def s3() -> Iterator[tuple[Any, dict[str, str]]]:
     endpoint = f"http://127.0.0.1:{port}"
     secret = {"AWS_ACCESS_KEY_ID": "batch", "AWS_SECRET_ACCESS_KEY": "S3-7", "AWS_REGION": "us-east-1"}
     client = boto3.client(
-        "s3",
-        endpoint_url=endpoint,
-        aws_access_key_id="batch",
-        aws_secret_access_key="S3-7",
-        region_name="us-east-1",
+        "s3", endpoint_url=endpoint, aws_access_key_id="batch", aws_secret_access_key="S3-7", region_name="us-east-1"
     )
     client.create_bucket(Bucket=BUCKET)
     yield client, {**secret, "AWS_ALLOW_HTTP": "true", "AWS_ENDPOINT": endpoint}

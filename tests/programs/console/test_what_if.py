@@ -169,12 +169,7 @@ def _propose(owner: Member, visit: Visit, book: str) -> None:
         page.get_by_role("button", name="Propose").click()
     proposed = answered.value.json()
     asked = answered.value.request.post_data_json or {}
-    assert asked["constraints"] == {
-        "tests": "maintain",
-        "max_trades": 1,
-        "max_turnover": None,
-        "allow_sells": True,
-    }
+    assert asked["constraints"] == {"tests": "maintain", "max_trades": 1, "max_turnover": None, "allow_sells": True}
     [first] = proposed["trades"]
     banner = page.locator(".banner[role=status]")
     expect(banner).to_contain_text("1 trade: cushion from")

@@ -79,11 +79,7 @@ def in_redis(stack: Stack, text: str) -> list[bytes]:
 def planted(owner: Member, stack: Stack, workbook: Path) -> Member:
     """A user who did what leaves an e-mail, wherever it may lie."""
     person = owner.invite("admin")
-    response = person.post(
-        "/api/v1/mappings",
-        json=MAPPING | {"name": "m"},
-        headers={"Idempotency-Key": uuid4().hex},
-    )
+    response = person.post("/api/v1/mappings", json=MAPPING | {"name": "m"}, headers={"Idempotency-Key": uuid4().hex})
     assert response.status_code == 201, response.text
     person.post("/api/v1/deals", json=DEAL).raise_for_status()
     person.post(
@@ -195,8 +191,7 @@ def test_who_came_back_is_not_erased_as_who_they_were(owner: Member) -> None:
     person = owner.invite("viewer")
     assert owner.delete(f"{USERS}/{person.user_id}").status_code == 204
     again = owner.post(
-        f"{USERS}/invite",
-        json={"email": person.email, "full_name": "P", "role": "viewer", "send_email": False},
+        f"{USERS}/invite", json={"email": person.email, "full_name": "P", "role": "viewer", "send_email": False}
     )
     assert again.status_code == 201, again.text
     answer = owner.post(f"{USERS}/{person.user_id}/erase", json={"confirm": person.email})

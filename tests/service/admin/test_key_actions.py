@@ -324,15 +324,7 @@ def test_a_rotated_key_is_replaced_at_once(stack: Stack, owner: Member) -> None:
         "SELECT user_email, resource_type, resource_id, resource_name, details"
         " FROM audit_log WHERE tenant_id = %s AND action = 'api_key.rotated'",
         [owner.tenant_id],
-    ) == [
-        (
-            owner.email,
-            "api_key",
-            old["id"],
-            "Batch",
-            {"new_key_id": new["id"], "expires_at": replaced["expires_at"]},
-        )
-    ]
+    ) == [(owner.email, "api_key", old["id"], "Batch", {"new_key_id": new["id"], "expires_at": replaced["expires_at"]})]
     assert stack.sql(
         "SELECT key_hash, replaced_by FROM api_keys WHERE id IN (%s, %s) ORDER BY replaced_by", [old["id"], new["id"]]
     ) == [

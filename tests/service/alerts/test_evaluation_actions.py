@@ -70,11 +70,7 @@ def age(stack: Stack, who: Member, minutes: float) -> None:
 
 
 def test_a_run_raises_what_it_concerns(
-    stack: Stack,
-    owner: Member,
-    stranger: Member,
-    own_g1: dict[str, Any],
-    g1_file: Path,
+    stack: Stack, owner: Member, stranger: Member, own_g1: dict[str, Any], g1_file: Path
 ) -> None:
     second = owner.uploaded(g1_file)
     trend = {"metric": "oc_ratio", "direction": "either", "change_threshold": 0.1, "lookback_days": 30}
@@ -138,12 +134,7 @@ def test_a_run_raises_what_it_concerns(
     assert (event["details"]["history_id"], event["details"]["run_id"]) == (entry["id"], new_alert["id"])
 
 
-def test_a_cooldown_holds_back_and_ends(
-    stack: Stack,
-    owner: Member,
-    own_g1: dict[str, Any],
-    g1_file: Path,
-) -> None:
+def test_a_cooldown_holds_back_and_ends(stack: Stack, owner: Member, own_g1: dict[str, Any], g1_file: Path) -> None:
     second = owner.uploaded(g1_file)
     own, anywhere = watched(owner, own_g1, cooldown_minutes=60), watched(owner, None, cooldown_minutes=60)
     counts = []
@@ -204,11 +195,7 @@ def test_a_change_that_comes_in_between_counts(stack: Stack, owner: Member, own_
 # How long, and by how much --------------------------------------------------------------------------------------------
 
 
-def test_a_duration_is_told_by_the_runs_and_by_the_clock(
-    stack: Stack,
-    owner: Member,
-    own_g1: dict[str, Any],
-) -> None:
+def test_a_duration_is_told_by_the_runs_and_by_the_clock(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:
     """It holds by earlier runs.
 
     Without any it comes true by itself; and a run that says otherwise ends it.
@@ -238,11 +225,7 @@ def test_a_duration_is_told_by_the_runs_and_by_the_clock(
     assert history_of(owner, hour)["trigger_count"] == 1, "no run says otherwise, and the hour is over"
 
 
-def test_what_ended_meanwhile_is_not_raised(
-    stack: Stack,
-    owner: Member,
-    own_g1: dict[str, Any],
-) -> None:
+def test_what_ended_meanwhile_is_not_raised(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:
     hour = watched(owner, own_g1, CCC | {"duration_minutes": 60})
     run(owner, own_g1)
     looked_at(stack, owner)
@@ -313,11 +296,7 @@ def test_the_newest_month_of_a_deal_counts(stack: Stack, owner: Member, write_bo
 # Recalculations -------------------------------------------------------------------------------------------------------
 
 
-def test_a_recalculation_is_looked_at_and_stays_no_run(
-    stack: Stack,
-    owner: Member,
-    own_g1: dict[str, Any],
-) -> None:
+def test_a_recalculation_is_looked_at_and_stays_no_run(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:
     alert_id = watched(owner, own_g1, cooldown_minutes=0)
     assert owner.post(f"/api/v1/workbooks/{own_g1['id']}/recalculate").status_code in (200, 202)
     owner.parsed(own_g1["id"])

@@ -32,11 +32,7 @@ def triggered(who: Member, alert_id: str, count: int = 1) -> dict[str, Any]:
     return result
 
 
-def test_a_schedule_brings_the_report_of_the_newest_run(
-    stack: Stack,
-    owner: Member,
-    own_g1: dict[str, Any],
-) -> None:
+def test_a_schedule_brings_the_report_of_the_newest_run(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:
     alert_id = watched(owner, None, HOURLY, alert_type="schedule")
     new_alert = run(owner, own_g1)
     fall_due(stack, alert_id)

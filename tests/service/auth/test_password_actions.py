@@ -290,9 +290,7 @@ def elsewhere() -> dict[str, str]:
 def strict(stack: Stack) -> Iterator[str]:
     """An API with small figures; callers tell their addresses by X-Forwarded-For."""
     with stack.another_api(
-        CUSHION_PASSWORD_CHANGES_PER_HOUR="2",
-        CUSHION_LOGIN_PER_MINUTE="3",
-        CUSHION_TRUSTED_PROXIES="127.0.0.1/32",
+        CUSHION_PASSWORD_CHANGES_PER_HOUR="2", CUSHION_LOGIN_PER_MINUTE="3", CUSHION_TRUSTED_PROXIES="127.0.0.1/32"
     ) as url:
         yield url
 

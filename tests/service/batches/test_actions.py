@@ -103,13 +103,7 @@ REFUSED: list[tuple[dict[str, Any], int, str, str]] = [
 
 @every("body, status, detail, words", REFUSED)
 def test_what_cannot_be_ordered_leaves_nothing(
-    stack: Stack,
-    shared_owner: Member,
-    shared_book: str,
-    body: dict[str, Any],
-    status: int,
-    detail: str,
-    words: str,
+    stack: Stack, shared_owner: Member, shared_book: str, body: dict[str, Any], status: int, detail: str, words: str
 ) -> None:
     deal_id = shared_owner.post("/api/v1/deals", json={"name": f"Deal {uuid4().hex[:8]}"}).json()["id"]
     real = {BOOK: shared_book, DEAL: deal_id}

@@ -303,7 +303,7 @@ def test_a_cancellation_stops_a_batch_within_a_workbook(
 # The end --------------------------------------------------------------------------------------------------------------
 
 FULL: list[tuple[dict[str, str], str]] = [
-    ({"CUSHION_MAX_STORAGE_GB": "0 0 0 0"}, "Storage limit exceeded. The limit is 0 GB of stored files."),
+    ({"CUSHION_MAX_STORAGE_GB": "0 0 0 0"}, "Storage limit exceeded. The limit is 0 GB of stored files.")
 ]
 
 

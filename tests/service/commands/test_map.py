@@ -124,12 +124,7 @@ def test_the_json_document_has_all_of_it(tmp_path: Path) -> None:
     document = json.loads(answer.stdout)
     assert list(document) == ["file", "mapping", "warnings", "detection", "validation"]
     assert (document["file"], document["mapping"]) == (str(path), "standard_clo")
-    assert document["detection"]["header"] == {
-        "rows": [2, 3],
-        "kind": "one row",
-        "units_row": 3,
-        "numbers_row": None,
-    }
+    assert document["detection"]["header"] == {"rows": [2, 3], "kind": "one row", "units_row": 3, "numbers_row": None}
     assert [column["target"] for column in document["detection"]["columns"]] == [
         "loanx_id", "borrower_name", "par_value", "price", "spread",
     ]  # fmt: skip

@@ -76,10 +76,7 @@ def test_a_deals_tie_out_says_how_its_file_was_read(owner: Member, discounted_fi
     assert (
         [item["agrees"] for item in sentence_part["items"]],
         sentence_part["interpretation"]["choices"][0]["state"],
-    ) == (
-        [False],
-        "stated",
-    )
+    ) == ([False], "stated")
     assert ratio(ran(owner, book))["current_value"] == BY_MARKET
 
 

@@ -388,17 +388,8 @@ def test_the_history_has_a_series_for_each_test_and_the_deal_its_latest(
         "thinnest": {
             **{
                 name: thinnest[name]
-                for name in (
-                    "test_id",
-                    "test_name",
-                    "unit",
-                    "status",
-                    "cushion",
-                    "cushion_pct",
-                    "decimals",
-                    "doubtful",
-                )
-            },
+                for name in ("test_id", "test_name", "unit", "status", "cushion", "cushion_pct", "decimals", "doubtful")
+            }
         },
     }
     assert thinnest["unit"] == "percent"

@@ -126,10 +126,7 @@ def test_meanwhile_the_old_sheet_is_read_and_nobody_else_writes(stack: Stack, ow
         run = started(owner, formula, book_id).json()
         assert "Value" not in owner.get(f"{path}/sheets/Loans/data").json()["rows"][0]
         assert owner.get(path).json()["status"] == "ready"
-        for answer in (
-            started(owner, formula, book_id, target_column="Other"),
-            owner.post(f"{path}/recalculate"),
-        ):
+        for answer in (started(owner, formula, book_id, target_column="Other"), owner.post(f"{path}/recalculate")):
             assert (answer.status_code, answer.json()["detail"]) == (409, "Workbook is not ready")
             assert run["run_id"] in answer.json()["errors"][0]["message"]
         answer = owner.delete(path)

@@ -212,9 +212,7 @@ def test_a_repeated_value_is_not_unique(owner: Member, make: Make) -> None:
 
 @pytest.mark.parametrize("mapping_id", ["standard_clo", "standard_servicer"])
 def test_built_in_mappings_can_be_tried_by_everyone(shared_owner: Member, stranger: Member, mapping_id: str) -> None:
-    rows = [
-        {"Issuer Name": "Acme", "Par Amount": "1,000,000", "Coupon Spread": "3.5%", "Loan ID": "L1", "UPB": 5},
-    ]
+    rows = [{"Issuer Name": "Acme", "Par Amount": "1,000,000", "Coupon Spread": "3.5%", "Loan ID": "L1", "UPB": 5}]
     for member in (shared_owner, stranger):
         outcome = trial(member, mapping_id, rows)
         assert outcome["valid"], outcome

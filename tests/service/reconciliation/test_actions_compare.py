@@ -72,13 +72,7 @@ def test_a_comparison_answers_at_once_and_ends(stack: Stack, pair: Pair) -> None
         "unmatched_internal": 1,
         "issues_found": len(FOUND),
     }
-    assert job["match_stages"] == {
-        "cusip": 4,
-        "loanx_id": 0,
-        "isin": 0,
-        "borrower_maturity": 0,
-        "borrower_name": 0,
-    }
+    assert job["match_stages"] == {"cusip": 4, "loanx_id": 0, "isin": 0, "borrower_maturity": 0, "borrower_name": 0}
     assert job["rules"] == RULES
     assert job["tolerances"] == DEFAULTS
     assert job["changes"] == {"created": len(FOUND), "updated": 0, "resolved": 0}

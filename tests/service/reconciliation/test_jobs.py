@@ -82,11 +82,7 @@ def test_a_worker_killed_while_it_reads_and_compares(idle: Stack, long: Path) ->
         wait_until(lambda: not scratch(idle, "rec_") + scratch(idle, "tape_"), what="an empty scratch folder")
     assert idle.sql(
         "SELECT status, failures FROM jobs WHERE tenant_id = %s ORDER BY created_at", [member.tenant_id]
-    ) == [
-        ("completed", 1),
-        ("completed", 0),
-        ("completed", 1),
-    ]
+    ) == [("completed", 1), ("completed", 0), ("completed", 1)]
 
 
 def test_work_that_is_given_up_leaves_nothing(idle: Stack, tmp_path: Path) -> None:

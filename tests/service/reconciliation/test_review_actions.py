@@ -183,10 +183,7 @@ def test_an_identifier_that_names_nothing_changes_nothing(shared_pair: Pair, str
     ids = list(statuses(shared_pair))
     refused(many(shared_pair.member, ids=[*ids, "iss_0"], status="resolved"), 404, "Issue not found")
     refused(many(stranger, ids=ids[:1], status="resolved"), 404, "Issue not found")
-    for body, detail in (
-        ({"tape_id": "tape_0"}, "Tape not found"),
-        ({"job_id": "rec_0"}, "Job not found"),
-    ):
+    for body, detail in (({"tape_id": "tape_0"}, "Tape not found"), ({"job_id": "rec_0"}, "Job not found")):
         refused(many(shared_pair.member, filter=body, status="resolved"), 404, detail)
     refused(many(stranger, filter={"tape_id": shared_pair.tape_id}, status="resolved"), 404, "Tape not found")
     mine = {"workbook_id": shared_pair.workbook_id}

@@ -41,10 +41,9 @@ def test_every_event_is_told_to_whoever_asked_for_it(
     assert (answer["data"]["tenant_id"], answer["data"]["user_id"]) == (owner.tenant_id, owner.user_id)
     assert run["run_id" if "run_id" in run else "id"] in str(answer["data"])
     (also,) = receiver.wait_for(1, "/200?two")
-    assert (also.id, also.content) == (
-        next(message.id for message in messages if message.content == answer),
-        answer,
-    ), "the same message at each webhook"
+    assert (also.id, also.content) == (next(message.id for message in messages if message.content == answer), answer), (
+        "the same message at each webhook"
+    )
     log = ended(owner, item, 3)
     assert [entry["message_id"] for entry in log] == [message.id for message in messages], "in their order"
     assert [entry["payload"] for entry in log] == [message.content for message in messages]

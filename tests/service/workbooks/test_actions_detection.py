@@ -214,10 +214,7 @@ def test_a_mapping_that_takes_too_long_is_refused(stack: Stack, owner: Member, t
         place = f"{url}{LIST}/{workbook}/detection"
         answer = owner.http.get(place, params={"mapping_id": own}, headers=token)
     assert (answer.status_code, answer.json()["detail"]) == (422, "Mapping takes too long")
-    assert answer.json()["errors"][0] == {
-        "loc": ["path", "workbook_id"],
-        "message": "the limit is 0.5 seconds",
-    }
+    assert answer.json()["errors"][0] == {"loc": ["path", "workbook_id"], "message": "the limit is 0.5 seconds"}
 
 
 @pytest.mark.parametrize("role", ["viewer", "analyst"])

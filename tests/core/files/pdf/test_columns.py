@@ -94,12 +94,7 @@ def test_spaces_in_a_column_are_no_gutters() -> None:
         Cedar Hotel    500.00
     """
     assert tables_of(typed(page)) == [
-        [
-            ["Issuer Name", "Par"],
-            ["Alder Media", 1_000.0],
-            ["Birch Foods", 250.0],
-            ["Cedar Hotel", 500.0],
-        ]
+        [["Issuer Name", "Par"], ["Alder Media", 1_000.0], ["Birch Foods", 250.0], ["Cedar Hotel", 500.0]]
     ]
 
 

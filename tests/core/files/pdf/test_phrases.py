@@ -146,9 +146,7 @@ CLOSE = ((10.0, 40.0, "Alder"), (43.0, 80.0, "Media"), (120.0, 140.0, "B2"))
 
 
 @pytest.mark.parametrize(
-    ("pieces", "expected"),
-    [([1, 1, 2], True), ([1, 2, 3], False), ([1, 1, 1], False)],
-    ids=["cells", "words", "lines"],
+    ("pieces", "expected"), [([1, 1, 2], True), ([1, 2, 3], False), ([1, 1, 1], False)], ids=["cells", "words", "lines"]
 )
 def test_what_a_program_prints_in_one_piece(pieces: list[int], expected: bool) -> None:
     lines = [line_of(*CLOSE, pieces=pieces) for _ in range(5)]
@@ -175,11 +173,4 @@ def test_cells_of_one_piece_each_may_stand_a_space_apart() -> None:
             """,
             pieces="marked",
         )
-    ) == [
-        [
-            ["Issuer Name", "Loan Type"],
-            ["Alder Media", "B Term"],
-            ["Birch", "C Bridge Loan"],
-            ["Cedar Hotel", "D"],
-        ]
-    ]
+    ) == [[["Issuer Name", "Loan Type"], ["Alder Media", "B Term"], ["Birch", "C Bridge Loan"], ["Cedar Hotel", "D"]]]

@@ -41,12 +41,7 @@ def test_a_table_is_a_sheet() -> None:
     [
         (characters, "PAGES_MAX", 2, "The PDF has 3 pages; the limit is 2."),
         (characters, "PAGE_CHARACTERS_MAX", 60, "Page 1 of the PDF has {} characters; the limit is 60."),
-        (
-            characters,
-            "CHARACTERS_MAX",
-            200,
-            "The PDF has more characters than the limit of 200; page 3 passes it.",
-        ),
+        (characters, "CHARACTERS_MAX", 200, "The PDF has more characters than the limit of 200; page 3 passes it."),
         (words, "PAGE_LINES_MAX", 2, "Page 1 of the PDF has 3 lines; the limit is 2."),
     ],
     ids=["pages", "characters of a page", "characters", "lines of a page"],

@@ -96,8 +96,4 @@ def test_what_is_no_range_of_cells_is_lifted(text: str, expected: Any) -> None:
 def test_a_plain_formula_does_not_cut_them() -> None:
     assert [
         value(f"=EDATE({input_value},1)", arrays=False, at="F2") for input_value in ("C1:C3", "@C1:C3", "+C1:C3")
-    ] == [
-        VALUE,
-        33.0,
-        33.0,
-    ]
+    ] == [VALUE, 33.0, 33.0]

@@ -192,10 +192,7 @@ def test_no_row_can_be_moved_to_another_tenant(
 ) -> None:
     item, second = two_tenants
     for name, column in names:
-        with (
-            _service(apart, item) as connection,
-            pytest.raises(psycopg.errors.InsufficientPrivilege, match=REFUSED),
-        ):
+        with _service(apart, item) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege, match=REFUSED):
             connection.execute(f"UPDATE {name} SET {column} = %s", [second])
 
 
@@ -210,10 +207,7 @@ def test_no_row_can_be_put_into_another_tenant(
             " AND attgenerated = '' AND attidentity = ''",
             [name, column],
         )[0][0]
-        with (
-            _service(apart, item) as connection,
-            pytest.raises(psycopg.errors.InsufficientPrivilege, match=REFUSED),
-        ):
+        with _service(apart, item) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege, match=REFUSED):
             connection.execute(f"INSERT INTO {name} ({column}, {copied}) SELECT %s, {copied} FROM {name}", [second])
 
 

@@ -15,16 +15,7 @@ def order(servers: Servers) -> list[tuple[str, str]]:
     return list(zip(str(parts["host"]).split(","), str(parts["port"]).split(","), strict=True))
 
 
-@every(
-    "place, number",
-    [
-        ("", 1),
-        ("a", 1),
-        ("a:5433", 1),
-        ("a,b", 2),
-        ("a:1,b:2,c:3", 3),
-    ],
-)
+@every("place, number", [("", 1), ("a", 1), ("a:5433", 1), ("a,b", 2), ("a:1,b:2,c:3", 3)])
 def test_the_servers_of_a_url_are_counted(place: str, number: int) -> None:
     servers = Servers(f"postgresql://user:word@{place}/cushion?target_session_attrs=read-write")
     assert len(servers) == number

@@ -240,8 +240,7 @@ def test_from_an_upload_to_a_report_by_waits_alone(owner: Member) -> None:
     config_id = formula.json()["id"]
     column = {"sheet_id": sheet_id, "target_column": "Double", "output_mode": "new"}
     applied = owner.post(
-        f"/api/v1/formulas/{config_id}/apply",
-        json={"workbook_id": book["id"], "version_id": "v1", **column},
+        f"/api/v1/formulas/{config_id}/apply", json={"workbook_id": book["id"], "version_id": "v1", **column}
     )
     assert applied.status_code in (200, 201, 202), applied.text
     assert final(f"/api/v1/formulas/{config_id}/runs") == "completed"

@@ -167,10 +167,7 @@ def state(apart: Apart, job_id: str) -> tuple[str, int]:
 def buried(apart: Apart, job_id: str) -> list[tuple[str, str]]:
     return cast(
         list[tuple[str, str]],
-        apart.sql(
-            "SELECT exception_type, exception_message FROM dead_letters WHERE original_task_id = %s",
-            [job_id],
-        ),
+        apart.sql("SELECT exception_type, exception_message FROM dead_letters WHERE original_task_id = %s", [job_id]),
     )
 
 

@@ -196,10 +196,7 @@ def test_sorting_keeps_kinds_apart_and_blanks_last(column: list[Any]) -> None:
         assert flat[len(filled) :] == [0.0] * (len(column) - len(filled))
 
 
-@pytest.mark.parametrize(
-    "formula",
-    ["=SEQUENCE(1E6,1E6)", "=EXPAND(1,1E5,1E5)", "=ROW(A:A)&SEQUENCE(1,99)"],
-)
+@pytest.mark.parametrize("formula", ["=SEQUENCE(1E6,1E6)", "=EXPAND(1,1E5,1E5)", "=ROW(A:A)&SEQUENCE(1,99)"])
 def test_arrays_too_large_are_refused(formula: str) -> None:
     with pytest.raises(LimitExceeded):
         value(formula)
