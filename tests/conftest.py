@@ -18,12 +18,14 @@ import tempfile
 import time
 import weakref
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from secrets import randbelow
-from typing import TYPE_CHECKING, Any, Protocol
+from socketserver import BaseServer
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from uuid import uuid4
 
 import httpx
@@ -164,7 +166,19 @@ def free_port() -> int:
             return port
 
 
+@contextmanager
+def serving(server: Serves) -> Iterator[Serves]:
+    """A server of a test's own, at work in a thread."""
+    with server, ThreadPoolExecutor(1) as thread:
+        thread.submit(server.serve_forever, 0.05)
+        try:
+            yield server
+        finally:
+            server.shutdown()
+
+
 Process = subprocess.Popen[bytes] | Fork
+Serves = TypeVar("Serves", bound=BaseServer)
 
 
 class Asked:

@@ -6,12 +6,13 @@ Honest, slow, broken, hostile.
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.conftest import serving
 
 INVENTED = " It will be 98.7 % in 2031."
 HOSTILE = (
@@ -55,14 +56,8 @@ def honest(document: dict[str, Any]) -> str:
 @contextmanager
 def model_server() -> Iterator[ModelServer]:
     """A running server."""
-    with ModelServer() as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(ModelServer()) as server:
+        yield server
 
 
 def part(content: Any, finish: str | None = None) -> dict[str, Any]:

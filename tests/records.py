@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import io
 import re
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -18,7 +17,7 @@ import xlsxwriter
 
 from service.app import examples, routes
 from service.platform.route.api import Route, Upload, Uploads
-from tests.conftest import PASSWORD, Member, wait_until
+from tests.conftest import PASSWORD, Member, serving, wait_until
 from tests.rows import every
 from tests.service.webhooks.conftest import Receiver, ended, hooked
 
@@ -251,9 +250,7 @@ def _reconciled(member: Member, workbook_id: str) -> dict[str, str]:
 
 def _channels_and_notices(owner: Member, workbook_id: str) -> dict[str, str]:
     """A webhook, which was given up once, what it was told then, and the notification of that."""
-    with Receiver() as gone:
-        thread = threading.Thread(target=gone.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
+    with serving(Receiver()) as gone:
         webhook = hooked(owner, gone.url("/410"), "compliance.completed")
         assert owner.post("/api/v1/compliance/run", json={"workbook_id": workbook_id}).status_code == 200
         answer: list[dict[str, Any]] = wait_until(
@@ -264,8 +261,6 @@ def _channels_and_notices(owner: Member, workbook_id: str) -> dict[str, str]:
             ],
             what="the notification",
         )
-        gone.shutdown()
-        thread.join()
     (delivery,) = ended(owner, webhook)
     mended = {"enabled": True, "url": NOBODY, "events": ["alert.triggered"]}
     assert owner.patch(f"/api/v1/webhooks/{webhook['id']}", json=mended).status_code == 200

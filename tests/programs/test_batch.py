@@ -17,6 +17,7 @@ import pytest
 from core.generate import generate
 from tests.conftest import ROOT
 from tests.conftest import wait_until as wait_for
+from tests.processes import children_of, is_there
 from tests.programs.clusters import Processes, dask_cluster
 
 DEALS = 40
@@ -87,22 +88,10 @@ def parts(out: Path) -> int:
     return len([*out.glob("parts/*.jsonl")])
 
 
-def children_of(process: int) -> list[int]:
+def below(process: int) -> list[int]:
     """Processes that a process, or a child of it, has started."""
-    started: list[int] = []
-    waiting = [process]
-    while waiting:
-        parent = waiting.pop()
-        for task in Path(f"/proc/{parent}/task").glob("*/children"):
-            new = [int(word) for word in task.read_text().split()]
-            started += new
-            waiting += new
-    return started
-
-
-def is_there(process: int) -> bool:
-    """Whether a process has not ended."""
-    return Path(f"/proc/{process}").exists()
+    started = children_of(process)
+    return started + [each for child in started for each in below(child)]
 
 
 def test_a_killed_child_costs_a_try_and_changes_nothing(
@@ -111,7 +100,7 @@ def test_a_killed_child_costs_a_try_and_changes_nothing(
     with batch(sources, tmp_path, "--jobs", "2") as process:
         for count in (2, 12):
             patiently(lambda count=count: parts(tmp_path) >= count, what="a few deals")  # type: ignore[misc]
-            os.kill(children_of(process.pid)[-1], signal.SIGKILL)
+            os.kill(below(process.pid)[-1], signal.SIGKILL)
         _, errors = process.communicate(timeout=300)
         assert process.returncode == CODE, errors
     assert results(tmp_path) == undisturbed
@@ -122,7 +111,7 @@ def test_a_killed_batch_goes_on_where_it_ended(sources: Path, tmp_path: Path, un
     for count in (4, 16):
         with batch(sources, tmp_path, "--jobs", "2") as process:
             patiently(lambda count=count: parts(tmp_path) >= count, what="a few deals")  # type: ignore[misc]
-            children = children_of(process.pid)
+            children = below(process.pid)
             process.kill()
             process.wait()
         assert children

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +18,7 @@ from core.confined.run import run
 from core.confined.table import ConfinedWork
 from tests.conftest import wait_until
 from tests.core.confined.conftest import WORKING, trying
+from tests.processes import children_of, is_there
 
 
 @pytest.fixture
@@ -32,21 +32,9 @@ def done(work: ConfinedWork[str, dict[str, Any]], order: str = "process", reads:
     return run(work, order, reads=reads, memory_bytes_max=work.memory_bytes_max, seconds_max=work.seconds_max)
 
 
-def is_there(process: int, states: str = "RSDTt") -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] in states
-    except OSError:
-        return False
-
-
 def forks(parent: int) -> list[int]:
     """The children of our children."""
-    return [worker for child in children(parent) for worker in children(child)]
-
-
-def children(parent: int) -> list[int]:
-    files = Path(f"/proc/{parent}/task").glob("*/children")
-    return [int(number) for file in files for number in file.read_text().split()]
+    return [worker for child in children_of(parent) for worker in children_of(child)]
 
 
 def test_each_order_has_a_fork_that_has_seen_no_other(kept: ConfinedWork[str, dict[str, Any]]) -> None:

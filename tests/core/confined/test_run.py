@@ -24,6 +24,7 @@ from core.confined.run import ERRORS_SHOWN, Child, ChildFailed, ChildKilled, Chi
 from core.confined.wire import ChildLimits
 from tests.conftest import wait_until
 from tests.core.confined.conftest import MEGABYTE, WORKING, trying
+from tests.processes import is_there
 
 ROOT = Path(__file__).parents[3]
 STANDING = """
@@ -373,15 +374,7 @@ def test_it_dies_with_its_parent(module: Callable[[str], str], tmp_path: Path) -
         number = int(parent.stdout.readline())
         parent.kill()
     try:
-        wait_until(lambda: not is_alive(number), what="the child's end with its parent")
+        wait_until(lambda: not is_there(number), what="the child's end with its parent")
     finally:
         with suppress(ProcessLookupError):
             os.kill(number, signal.SIGKILL)
-
-
-def is_alive(process: int) -> bool:
-    """Whether a process is there and more than an entry that nobody has collected."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False

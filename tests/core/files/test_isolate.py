@@ -30,8 +30,10 @@ from core.files.isolate import parse_isolated, probe_isolated
 from core.files.read import read
 from core.grid.codec import open_workbook
 from tests.conftest import wait_until
+from tests.processes import children_of, is_there
 
 ROOT = Path(__file__).parents[3]
+READER = "core.recalc.confined.parse"
 
 
 @pytest.fixture
@@ -109,7 +111,7 @@ def test_a_child_that_crashes(slow: Path, folder: Path) -> None:
     """A fault of memory in the reader, sent from outside while it works."""
 
     def crash() -> None:
-        while not (children := children_of(os.getpid())):
+        while not (children := children_of(os.getpid(), READER)):
             time.sleep(0.01)
         os.kill(children[0], signal.SIGSEGV)
 
@@ -119,23 +121,6 @@ def test_a_child_that_crashes(slow: Path, folder: Path) -> None:
             parse_isolated(slow, folder)
         crashed.result()
     assert list(folder.iterdir()) == []
-
-
-def children_of(process: int) -> list[int]:
-    """The readers that this process's threads started.
-
-    It may have other children, the servers of other tests.
-    """
-    lists = Path(f"/proc/{process}/task").glob("*/children")
-    numbers = [int(number) for result in lists for number in result.read_text().split()]
-    return [number for number in numbers if is_reader(number)]
-
-
-def is_reader(number: int) -> bool:
-    try:
-        return b"core.recalc.confined.parse" in Path(f"/proc/{number}/cmdline").read_bytes()
-    except OSError:  # it just ended
-        return False
 
 
 def test_what_is_the_machines_fault_is_no_refusal(book: Path, folder: Path) -> None:
@@ -165,7 +150,7 @@ def test_cancelling_a_task_ends_the_child(slow: Path, folder: Path) -> None:
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(cancelled(slow, folder))
     assert list(folder.iterdir()) == []
-    assert children_of(os.getpid()) == []
+    assert children_of(os.getpid(), READER) == []
 
 
 def test_a_task_gets_the_answer(book: Path, folder: Path) -> None:
@@ -200,13 +185,13 @@ def test_the_child_dies_with_its_parent(slow: Path, folder: Path) -> None:
     What ends it is its parent's death.
     """
     with subprocess.Popen([sys.executable, "-c", PARENT, str(slow), str(folder)], cwd=ROOT) as parent:
-        while not (children := [number for number in children_of(parent.pid) if has_open(number, slow)]):
+        while not (children := [number for number in children_of(parent.pid, READER) if has_open(number, slow)]):
             assert parent.poll() is None
             time.sleep(0.01)
         os.kill(children[0], signal.SIGSTOP)
         parent.kill()
     try:
-        wait_until(lambda: not is_alive(children[0]), what="the child's end with its parent")
+        wait_until(lambda: not is_there(children[0]), what="the child's end with its parent")
     finally:
         with suppress(ProcessLookupError):
             os.kill(children[0], signal.SIGKILL)
@@ -236,12 +221,4 @@ def has_open(process: int, path: Path) -> bool:
             if actual_path.exists()
         )
     except OSError:
-        return False
-
-
-def is_alive(process: int) -> bool:
-    """Whether a process is there and more than an entry that nobody has collected."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
         return False

@@ -23,6 +23,7 @@ from core.confined.tasks import in_thread
 from core.files.isolate import parse_isolated
 from core.grid.codec import open_workbook
 from core.recalc.isolate import RecalculatedFile, RecalculationFailed, recalculate_isolated
+from tests.processes import children_of
 
 NOW = datetime(2024, 2, 29, 12, 0)  # noqa: DTZ001 - a workbook knows no zones
 LIMITS: dict[str, Any] = {"now": NOW, "memory_bytes_max": 1024**3, "seconds_max": 60.0}
@@ -119,7 +120,7 @@ def test_a_child_that_crashes(stored: Callable[..., Any], folder: Path) -> None:
     manifest, paths = stored({"B1": ENDLESS})
 
     def crash() -> None:
-        while not (children := children_of(os.getpid())):
+        while not (children := children_of(os.getpid(), "core.recalc.confined.recalculate")):
             time.sleep(0.01)
         os.kill(children[0], signal.SIGSEGV)
 
@@ -169,18 +170,4 @@ def test_cancelling_a_task_ends_the_child(stored: Callable[..., Any], folder: Pa
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(cancelled())
     assert list(folder.iterdir()) == []
-    assert children_of(os.getpid()) == []
-
-
-def children_of(process: int) -> list[int]:
-    """The recalculating children that this process's threads started."""
-    lists = Path(f"/proc/{process}/task").glob("*/children")
-    numbers = [int(number) for result in lists for number in result.read_text().split()]
-    return [number for number in numbers if is_recalculating(number)]
-
-
-def is_recalculating(number: int) -> bool:
-    try:
-        return b"core.recalc.confined.recalculate" in Path(f"/proc/{number}/cmdline").read_bytes()
-    except OSError:  # it just ended
-        return False
+    assert children_of(os.getpid(), "core.recalc.confined.recalculate") == []

@@ -23,6 +23,7 @@ from service.calculations.evaluation_actions import EvaluateOrder, encode
 from service.calculations.evaluator_actions import EVALUATING, Evaluators
 from service.calculations.schema import Options
 from service.platform.base.problem import Unavailable
+from tests.processes import children_of
 
 TENANT = "tenant"
 ENDLESS = "=SUM(SORT(RANDARRAY(5000000)))"
@@ -56,16 +57,7 @@ def decode_answer(answer: bytes) -> Any:
 
 def children() -> set[int]:
     """The evaluating children of this process."""
-    lists = Path(f"/proc/{os.getpid()}/task").glob("*/children")
-    numbers = {int(number) for result in lists for number in result.read_text().split()}
-    return {number for number in numbers if is_evaluator(number)}
-
-
-def is_evaluator(number: int) -> bool:
-    try:
-        return EVALUATING.encode() in Path(f"/proc/{number}/cmdline").read_bytes()
-    except OSError:  # it just ended
-        return False
+    return set(children_of(os.getpid(), EVALUATING))
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import threading
 import time
 from collections.abc import Iterator
 from hashlib import sha256
@@ -21,7 +20,7 @@ from pyhanko_certvalidator import ValidationContext
 from service.exports import signing_actions
 from service.exports.signing_actions import ANSWER_BYTES_MAX, SigningFailed, sign
 from service.platform.config import Settings
-from tests.conftest import Member, Stack
+from tests.conftest import Member, Stack, serving
 from tests.rows import every
 from tests.service.exports.conftest import URL, asked, downloaded, ended, made_here
 
@@ -78,14 +77,8 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def signer() -> Iterator[Service]:
-    with Service() as service:
-        thread = threading.Thread(target=service.serve_forever, args=(0.05,))
-        thread.start()
-        try:
-            yield service
-        finally:
-            service.shutdown()
-            thread.join()
+    with serving(Service()) as service:
+        yield service
 
 
 OUTCOMES: list[tuple[str, int, str]] = [

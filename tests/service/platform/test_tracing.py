@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -17,7 +14,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from service.platform import config, tracing
 from service.platform.config import ConfigError, Settings
 from service.platform.tracing import check_tracing
-from tests.conftest import Stack, register, wait_until
+from tests.conftest import Stack, register, serving, wait_until
 from tests.rows import every
 
 GIVEN = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -73,23 +70,11 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
-@contextmanager
-def collecting() -> Iterator[Collector]:
-    with Collector() as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
-
-
 def test_a_trace_goes_from_the_upload_to_its_job(idle: Stack, tmp_path: Path) -> None:
     file = tmp_path / "very private name.xlsx"
     with xlsxwriter.Workbook(file) as new_workbook:
         new_workbook.add_worksheet().write_row("A1", ["SECRETLOAN", 1000])
-    with collecting() as collector:
+    with serving(Collector()) as collector:
         settings = {
             "CUSHION_OTLP_URL": f"http://127.0.0.1:{collector.server_address[1]}/",
             "OTEL_BSP_SCHEDULE_DELAY": "100",
@@ -182,7 +167,7 @@ def test_of_a_collector_that_takes_nothing_the_log_says_little(caplog: pytest.Lo
         def do_POST(self) -> None:
             self.send_error(404)
 
-    with collecting() as collector:
+    with serving(Collector()) as collector:
         collector.RequestHandlerClass = Refusing
         settings = Settings(otlp_url=f"http://127.0.0.1:{collector.server_port}")
         provider = tracing._provider(settings, "1", "api")

@@ -16,7 +16,7 @@ import pytest
 from standardwebhooks import Webhook as Verifier
 from standardwebhooks.webhooks import WebhookVerificationError
 
-from tests.conftest import Member, wait_until
+from tests.conftest import Member, serving, wait_until
 
 URL = "/api/v1/webhooks"
 
@@ -113,14 +113,8 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    with Receiver() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(Receiver()) as server:
+        yield server
 
 
 def hooked(who: Member, url: str, *events: str, **body: Any) -> dict[str, Any]:
