@@ -542,8 +542,8 @@ def numbers(
 # ---- words of totals -----------------------------------------------------------------------------------------------
 
 cdef bint _may_mark(const uint8_t *text, int64_t length) noexcept nogil:
-    """A start such as "tot", "sub", "wtd", "*" or "©", or an end such as "total", "totals", "total:"."""
-    cdef const char *starts = b"gratotsubsumcouavgaveweiwtdfoonotsou"
+    """A start such as "tot", "sub", "max", "*" or "©", or an end such as "total", "totals", "total:"."""
+    cdef const char *starts = b"gratotsubsumcouavgaveweiwtdfoonotsoumaxminmeamedpordeafunpooentwhoovesim"
     cdef uint8_t first[3]
     cdef int64_t step = _blank(text, length)
     cdef int at
@@ -559,7 +559,7 @@ cdef bint _may_mark(const uint8_t *text, int64_t length) noexcept nogil:
         return False
     for at in range(3):
         first[at] = text[at] | 0x20
-    for at in range(0, 36, 3):
+    for at in range(0, 72, 3):
         if memcmp(starts + at, first, 3) == 0:
             return True
     step = _blank_end(text, length)
@@ -863,8 +863,8 @@ cdef uint8_t _identifier_kind(const uint8_t *text, int64_t length, bint cusip_fi
         return CUSIP_KIND
     if length == 12 and isin_fits(text):
         return ISIN_KIND
-    if length == 8:
-        for at in range(8):
+    if length == 7 or length == 8:
+        for at in range(length):
             if not _digit(text[at]):
                 break
         else:
@@ -900,8 +900,8 @@ def letters_and_digits(const int64_t[::1] offsets, const uint8_t[::1] data):
 
 
 def identifier_kinds(const int64_t[::1] offsets, const uint8_t[::1] data, bint cusip_first):
-    """What each upper-case string is: CUSIP or ISIN (check digit fits), LOANX, SHORT_CUSIP (eight digits: a leading zero
-    may be lost), DESTROYED (scientific notation), or OTHER.
+    """What each upper-case string is: CUSIP or ISIN (check digit fits), LOANX, SHORT_CUSIP (seven or eight digits: leading
+    zeros may be lost), DESTROYED (scientific notation), or OTHER.
 
     A tenth of all LX12345T6 pass for a CUSIP: `cusip_first` says which of the two such a string is.
 

@@ -93,6 +93,7 @@ WARNING_CODES: Final = {
     "conflicting_lots": "lots of one position say different things",
     "circular_reference": "cells need each other's results: they keep the values that they had",
     "not_converged": "an iterative calculation was not settled when its iterations were done",
+    "leading_zeros": "CUSIPs that a spreadsheet made numbers of, and which lost leading zeros",
     "destroyed_identifiers": "identifiers that a spreadsheet made numbers of",
     "interest_estimated": "interest coverage rests on an estimate of interest",
     "fees_estimated": "interest coverage rests on an estimate of senior fees",

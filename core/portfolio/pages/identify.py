@@ -55,8 +55,8 @@ def _identifiers(loans: Loans) -> None:
 
     One that is printed in groups (12A456 7B 7, LX-123456) gets its standard form where the letters and digits are an
     identifier by check digit or shape; any other keeps its signs, which may tell it from another.
-    Eight digits in a CUSIP column get back the zero that a spreadsheet took, when the check digit then fits; a number
-    in scientific notation is a destroyed identifier: blank, and counted.
+    Seven or eight digits in a CUSIP column get back the zeros that a spreadsheet took, where the check digit then fits
+    half of such cells or more; a number in scientific notation is a destroyed identifier: blank, and counted.
     """
     moved: list[tuple[str, TextColumn]] = []
     destroyed = 0
@@ -70,7 +70,7 @@ def _identifiers(loans: Loans) -> None:
             destroyed += int(np.count_nonzero(lost))
             column = TextColumn(np.where(lost, np.int32(-1), column.codes), column.text)
         if target == "cusip" and (kinds == _parse.SHORT_CUSIP).any():
-            column = _pad(column, kinds)
+            column = _pad(loans, column, kinds)
             kinds = _kinds(column, cusip_first=target == "cusip")
         for kind_target, kind in _KIND_OF.items():
             if kind_target != target and (kinds == kind).any() and not _by_chance(target, kinds[:-1], kind):
@@ -120,14 +120,35 @@ def _standard(column: TextColumn, *, cusip_first: bool) -> tuple[TextColumn, NDA
     return column, _kinds(column, cusip_first=cusip_first)
 
 
-def _pad(column: TextColumn, kinds: NDArray[np.uint8]) -> TextColumn:
-    """Return eight-digit strings with a zero before them where that makes a CUSIP."""
+def _pad(loans: Loans, column: TextColumn, kinds: NDArray[np.uint8]) -> TextColumn:
+    """Return the column with leading zeros where these make CUSIPs, and say so.
+
+    One number in ten has the check digit by chance: half of the short ones must have it.
+    """
     short = np.flatnonzero(kinds[:-1] == _parse.SHORT_CUSIP)
-    written, extra = parsing.pool_of(["0" + column.text[code] for code in short.tolist()])
+    written, extra = parsing.pool_of([column.text[code].rjust(CUSIP_LENGTH, "0") for code in short.tolist()])
     fits = _parse.identifier_kinds(extra.offsets, extra.data, True)[written] == _parse.CUSIP
+    fits &= 2 * np.count_nonzero(fits) >= len(fits)
+    _tell_of_zeros(loans, column, short[fits], short[~fits])
     table = np.arange(-1, len(column.text), dtype=np.int32)
     table[short[fits] + 1] = written[fits] + np.int32(len(column.text))
     return parsing.merged_pool(table[column.codes + 1], column.text, extra)
+
+
+CUSIP_LENGTH: Final = 9
+
+
+def _tell_of_zeros(loans: Loans, column: TextColumn, repaired: NDArray[np.int64], others: NDArray[np.int64]) -> None:
+    """Warn of CUSIPs that got their zeros back, and of those that stay short."""
+    for codes, words in (
+        (repaired, "lost leading zeros to a spreadsheet: the check digit proves them, and they are put back"),
+        (others, "may have lost leading zeros to a spreadsheet: no check digit proves it, and they stay as they are"),
+    ):
+        if count := int(np.count_nonzero(np.isin(column.codes, codes))):
+            message = f"{counted(count, 'CUSIP')} {words}."
+            warning = DataWarning("leading_zeros", message, count, ("cusip",))
+            if warning not in loans.notes.warnings:
+                loans.notes.warnings.append(warning)
 
 
 def _fill(own: TextColumn, other_text_column: TextColumn) -> TextColumn:

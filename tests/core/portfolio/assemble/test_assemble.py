@@ -193,6 +193,19 @@ def test_cusips_that_a_spreadsheet_took_for_numbers(map_rows: MapRows) -> None:
     assert named(portfolio, "cusip") == ["037833100", None, None, "594918104", "12345678"]
     assert portfolio.numbers["par_value"].tolist() == [3, 3, 4, 5, 6]
     assert portfolio.notes.destroyed_identifiers == 2
+    zeros = [warning.message for warning in portfolio.notes.warnings if warning.code == "leading_zeros"]
+    assert [message.split()[0] for message in zeros] == ["2", "1"]
+
+
+def test_lost_zeros_come_back_where_check_digits_prove_them(map_rows: MapRows) -> None:
+    head = ["CUSIP", "Issuer", "Par"]
+    rows = [[1513118.0, "A", 1.0], ["4880126", "B", 2.0], [10524122.0, "C", 3.0], ["35906EAT7", "D", 4.0]]
+    assert named(map_rows([head, *rows]), "cusip") == ["001513118", "004880126", "010524122", "35906EAT7"]
+    # Numbers of another kind, of which one in ten fits by chance, stay.
+    others = [[float(number), f"Name {number}", 1.0] for number in range(1513115, 1513124)]
+    portfolio = map_rows([head, *others])
+    assert named(portfolio, "cusip") == [str(number) for number in range(1513115, 1513124)]
+    assert [warning.rows for warning in portfolio.notes.warnings if warning.code == "leading_zeros"] == [9]
 
 
 LOT_HEADER = [
