@@ -16,19 +16,18 @@ from core.portfolio.cells.parsing import NO_TEXT, TEXT, StringPool, bit
 from core.portfolio.cells.typed import text_column
 from core.portfolio.mapping.ambiguous import ambiguous_columns, unrecognised_flags
 from core.portfolio.mapping.funded import settle_commitments, tell_of_funded
-from core.portfolio.mapping.names import industries_of_headings, prefer_liens_of_names, without_continued
+from core.portfolio.mapping.names import NAMES, industries_of_headings, prefer_liens_of_names, without_continued
 from core.portfolio.mapping.pipeline import FieldColumn, is_ruled
 from core.portfolio.mapping.rates import put_rates
 from core.portfolio.mapping.sheet_columns import SheetColumns
 from core.portfolio.model.facts import AGENCY_NAMES
-from core.portfolio.model.fields import (
-    SHARED_TARGETS,
-)
+from core.portfolio.model.fields import KEYS, SHARED_TARGETS
 from core.portfolio.model.notes import DataWarning, Notes
 from core.portfolio.pages.currency import currencies
 from core.portfolio.sheets.rows import pools
 from core.portfolio.sheets.rows.headings import GroupValues, values_of
 from core.portfolio.sheets.rows.spans import currency_signs
+from core.portfolio.sheets.rows.words import STATISTIC
 from core.portfolio.sheets.stacked import lists_beside
 from core.words import agreed, counted
 
@@ -173,6 +172,10 @@ class LoanReader(SheetColumns):
             figures = par[totals]
             if not len(figures) or abs(float(figures.sum()) - own) <= FOOTING_DIGITS:
                 return
+            totals = np.array([row for row in totals.tolist() if not self._is_statistic(row)], np.int64)
+            figures = par[totals]
+            if not len(figures):
+                return
             differences = np.abs(figures - own)
         if not (differences <= FOOTING_DIGITS).any():
             nearest = int(np.argmin(differences))
@@ -186,6 +189,14 @@ class LoanReader(SheetColumns):
             loans.notes.warnings.append(
                 DataWarning("page_total_differs", message, fields=("par_value",) if is_more else ())
             )
+
+    def _is_statistic(self, place: int) -> bool:
+        """Return whether a row's name or identifier says that it is a maximum or so."""
+        row = self.below.row(place)
+        named = {self.columns[target] for target in (*NAMES, *KEYS) if target in self.columns}
+        return any(
+            isinstance(value := self._sheet.value(row, column), str) and STATISTIC.fullmatch(value) for column in named
+        )
 
     def _note_no_collateral(self, notes: Notes) -> None:
         """Count and warn of rows that say that they are no collateral."""

@@ -135,6 +135,18 @@ def _called_total(columns: RowColumns, odd: OddRows) -> Mask:
     for named in (columns.borrower, columns.facility, *columns.identifiers):
         if named is not None:  # the first text may be the deal's name, as on every row
             called |= odd.matches(words.BARE, whole=True, codes=named.codes[odd.rows])
+    return called | _summaries(columns, odd)
+
+
+def _summaries(columns: RowColumns, odd: OddRows) -> Mask:
+    """Return rows with a summary's word for an identifier, or for their only name."""
+    names = [named.codes[odd.rows] for named in (columns.borrower, columns.facility) if named is not None]
+    is_one_name = np.sum([codes >= 0 for codes in names], axis=0) == (1 if len(names) > 1 else 0)
+    called = np.zeros(len(odd.rows), np.bool_)
+    for codes in names:
+        called |= is_one_name & odd.matches(words.SUMMARY, whole=True, codes=codes)
+    for identifiers in columns.identifiers:
+        called |= odd.matches(words.SUMMARY, whole=True, codes=identifiers.codes[odd.rows])
     return called
 
 

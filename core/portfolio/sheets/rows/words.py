@@ -38,6 +38,17 @@ PAGE_TOTAL: Final = re.compile(
 )
 """A total of a group, and of a page."""
 
+STATISTIC: Final = re.compile(
+    r"\W{0,9}(?:max(?:imum)?|min(?:imum)?|mean|median|(?:simple |wtd\.? |weighted )?(?:average|avg)|weighted|wa|wavg)"
+    r"\W{0,9}",
+    re.IGNORECASE,
+)
+SUMMARY: Final = re.compile(
+    rf"{STATISTIC.pattern}|\W{{0,9}}(?:(?:entire |whole |overall )?(?:portfolio|pool|deal|fund))\W{{0,9}}",
+    re.IGNORECASE,
+)
+"""A statistic of the loans, and this or the whole of them: no loan has such an identifier."""
+
 RULED: Final = re.compile(r"[\s=_.*+|~\u2010-\u2015\u2500-\u257f-]{2,}")
 """A line drawn with signs, as under a header or above a total."""
 
@@ -121,7 +132,8 @@ def markers(text: Text) -> NDArray[np.bool_]:
     """Return strings that read like totals or footers by code, False at the end."""
     marked = np.zeros(len(text) + 1, np.bool_)
     for code in _parse.may_mark(text.offsets, text.data).tolist():
-        marked[code] = MARKER.match(start_of(text, code)) is not None
+        start = start_of(text, code)
+        marked[code] = MARKER.match(start) is not None or SUMMARY.fullmatch(start) is not None
     return marked
 
 

@@ -53,7 +53,7 @@ def test_a_company_is_a_loan(map_rows: MapRows, name: str, place: int) -> None:
         ("Total Elm", 900_000.0, 5, True),
         ("Total Holdings", 900_000.0, 5, True),
         ("Alder Group Total", 900_000.0, 2, True),
-        ("Weighted Average", 1_500_000.0, 5, True),
+        ("Weighted Average", 1_500_000.0, 5, False),  # no total of anything
     ],
 )
 def test_a_total_is_none(map_rows: MapRows, name: str, figure: float, place: int, differs: bool) -> None:
@@ -94,3 +94,25 @@ def test_a_company_beside_totals_of_groups_is_a_total(map_rows: MapRows) -> None
     groups = [*LOANS[:2], ["Total Zeta Parts", None, 2_250_000.0], *LOANS[2:4], ["Total Acme Inc", None, 900_000.0]]
     portfolio = map_rows([HEADER, *groups, LOANS[4]])
     assert portfolio.numbers["par_value"].sum() == WHOLE
+
+
+WITH_IDS = ["Issuer", "Facility", "LoanX ID", "Par", "Maturity Date", "Moody's Rating"]
+LOANS_WITH_IDS: Rows = [
+    [name, "TLB", f"LX10000{at}", 1_000_000.5 + 250_000 * at, "2030-01-31", "B2"] for at, name in enumerate(NAMES)
+]
+
+
+@every("word", ["Portfolio", "Max", "Minimum", "Weighted Average", "Mean:", "Entire Pool", "Deal"])
+@pytest.mark.parametrize("place", [0, 2])
+def test_a_summary_word_alone_is_no_loan(map_rows: MapRows, word: str, place: int) -> None:
+    row = [None, None, None, 2_000_000.5, "2030-06-30", "B3"]
+    row[place] = word
+    portfolio = map_rows([WITH_IDS, *LOANS_WITH_IDS, row])
+    assert len(portfolio) == 5
+    assert portfolio.notes.total_rows == 1
+
+
+@every("issuer, loanx", [("Max", "LX100009"), ("Portfolio", "LX100009"), ("Max", None), ("Max US Bidco", None)])
+def test_a_company_of_such_a_name_is_a_loan(map_rows: MapRows, issuer: str, loanx: str | None) -> None:
+    loan = [issuer, "Term Loan", loanx, 2_000_000.5, "2030-06-30", "B3"]
+    assert len(map_rows([WITH_IDS, *LOANS_WITH_IDS, loan])) == 6
