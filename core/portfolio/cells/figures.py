@@ -37,6 +37,11 @@ _MIXED: Final = re.compile(r"(\d{1,3})[ -](\d{1,2})\s?[/\u2044]\s?(2|4|8|16|32|6
 _FRACTION: Final = re.compile(r"(?<=\d)([\u00bc-\u00be\u215b-\u215e])")
 """A sign of a fraction behind a figure."""
 
+_QUOTES: Final = re.compile(r"(\d{2,3}\.\d{1,6})\s?(?:/|-|\u2013|to)\s?(\d{2,3}\.\d{1,6})")
+_QUOTED: Final = (20.0, 150.0)
+_DEPTH_MAX: Final = 12.0
+"""A bid and an ask in one cell, within what prices lie, and points by which the two may differ."""
+
 _SIDE: Final = re.compile(r"\s*\b(?:(CR|DR)\.?)$", re.IGNORECASE)
 
 
@@ -52,11 +57,23 @@ def plain_figure(text: str, *, without_side: bool = False) -> str:
     plain = unicodedata.normalize("NFKC", spaced).strip()
     if without_side:
         plain = _SIDE.sub("", plain)
+    if bid := bid_of(plain):
+        return bid
     if match := _MIXED.fullmatch(plain):
         return f"{int(match[1]) + int(match[2]) / int(match[3]):.6f}"  # more than three digits: a decimal point
     for pattern, instead in _WORDS:
         plain = pattern.sub(instead, plain)
     return plain
+
+
+def bid_of(text: str) -> str:
+    """Return the lower one of a bid and an ask: "98.25/99.00"; blank for other texts."""
+    match = _QUOTES.fullmatch(text.strip()) if len(text) <= LENGTH_MAX else None
+    if match is None:
+        return ""
+    low, high = sorted(match.groups(), key=float)
+    is_quoted = _QUOTED[0] <= float(low) and float(high) <= _QUOTED[1] and float(high) - float(low) <= _DEPTH_MAX
+    return low if is_quoted else ""
 
 
 def side_of(text: str) -> str:

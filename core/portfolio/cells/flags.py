@@ -154,20 +154,31 @@ def _beside_own(words: str, own: frozenset[str]) -> list[str] | None:
     return padded.replace(f" {max(own_words, key=len)} ", " ", 1).split() if own_words else None
 
 
-_SECOND_LIEN_FLAG: Final = re.compile(r"(is )?(second|2nd) (lein|lien)( loan)?")
+_ASKS: Final = r"(?: loans?)?(?: (?:flag|indicator|ind|y n|yn|yes no|t f|true false))?"
+_LIEN_FLAGS: Final = (
+    (re.compile(rf"(?:is )?(?:second|2nd) (?:lein|lien){_ASKS}"), "Second Lien", "First Lien"),
+    (
+        re.compile(rf"(?:is )?(?:first|1st) (?:lein|lien)(?: (?:and |or )?(?:senior |sr )?secured)?{_ASKS}"),
+        "First Lien",
+        "Other",
+    ),
+    (re.compile(rf"(?:is )?(?:senior|sr) secured(?: first lien)?{_ASKS}"), "Senior Secured", "Other"),
+)
+"""Headings of a lien column that may answer yes or no, and what a yes and a no in it mean."""
 
 
-def is_second_lien_flag(header: str) -> bool:
-    """Return whether a lien column answers yes or no to "second lien"."""
-    return _SECOND_LIEN_FLAG.fullmatch(key(header)) is not None
+def liens_of_flag(column: TextColumn, header: str) -> TextColumn | None:
+    """Read a column of yes and no as liens; any other word says it itself.
 
-
-def second_liens(column: TextColumn) -> TextColumn:
-    """Read a column of yes and no as liens; any other word says it itself."""
-    names = {"yes": "Second Lien", "no": "First Lien"}
+    Where only a yes stands in it, a blank is a no. None under a heading that asks for no lien.
+    """
+    words = next((names for asks, *names in _LIEN_FLAGS if asks.fullmatch(key(header))), None)
+    if words is None:
+        return None
     strings = [
-        "yes" if says_yes(string, frozenset()) else "no" if says_no(string) else string
+        words[0] if says_yes(string, frozenset()) else words[1] if says_no(string) else string
         for string in column.text.strings()
     ]
-    codes, text = pool_of([names.get(string, string) for string in strings])
-    return TextColumn(spread_out(codes, -1, column.codes), text)
+    is_mark = bool(strings) and len(column.text) == 1 and strings[0] == words[0]
+    codes, text = pool_of([*strings, words[1]])
+    return TextColumn(spread_out(codes[:-1], int(codes[-1]) if is_mark else -1, column.codes), text)

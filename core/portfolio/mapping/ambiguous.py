@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet
 from core.portfolio.cells.parsing import key
-from core.portfolio.mapping.funded import opens
+from core.portfolio.mapping.funded import OF_AMOUNTS, opens
 from core.portfolio.mapping.pipeline import TYPE, FieldColumn
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.sheets.columns import vocabulary
@@ -48,6 +48,7 @@ def ambiguous_columns(sheet: Sheet, header: HeaderMatch, columns: Mapping[str, i
             or _qualifier(evidence, header.texts.get(column, ""))
             or _of_closing(evidence, column, header.texts)
             or _without_unsettled(evidence, targets, header.texts)
+            or _equivalent(evidence, header.texts.get(column, ""))
         )
         if why:
             heading = " ".join(header.texts.get(column, "").split())
@@ -149,6 +150,8 @@ QUALIFIERS: Final = frozenset(
         "max",
         "dm",
         "unfunded",
+        "ask",
+        "offer",
     )
 )
 """Words of a heading that may make its column another day's, an end of a range, or a margin by the price."""
@@ -178,6 +181,13 @@ def _without_unsettled(evidence: RoleEvidence, targets: list[str], texts: Mappin
     return "it has what is settled, and another column what is not" if has_rest else ""
 
 
+def _equivalent(evidence: RoleEvidence, heading: str) -> str:
+    """Return why an equivalent of what no word says is doubtful, or ""."""
+    words = tokens_of(heading)
+    is_open = evidence.role == "par_value" and "equivalent" in words and OF_AMOUNTS.isdisjoint(words - {"amount"})
+    return "its heading does not say whether it is par or a market value in that currency" if is_open else ""
+
+
 def _rival(sheet: Sheet, header: HeaderMatch, targets: list[str], column: int) -> str:
     """Return why another column could feed the field as well; "" without one."""
     evidence = header.evidence[column]
@@ -192,6 +202,7 @@ def _rival(sheet: Sheet, header: HeaderMatch, targets: list[str], column: int) -
                 max(evidence.score, rival.score) < LISTED_WORDS and abs(evidence.score - rival.score) < AMBIGUOUS_MARGIN
             )
             is_near = is_near or _is_another_part(evidence.role, *(header.texts.get(at, "") for at in (column, place)))
+            is_near = is_near or _is_of_another_basis(header, column, place)
             is_near = is_near or (evidence.role == "par_value" and _are_alike(sheet, header.row + 1, column, place))
             is_near = is_near or {column, place} <= header.undated or _are_called_alike(header, column, place)
             if is_near and not _are_copies(sheet, header.row + 1, column, place):
@@ -218,6 +229,13 @@ OF_PARTS: Final = ("par_value", "spread", "all_in_rate")
 def _is_another_part(role: str, heading: str, rival: str) -> bool:
     """Return whether two columns of a field are with and without interest in kind."""
     return role in OF_PARTS and not PARTS.isdisjoint(tokens_of(heading) | tokens_of(rival))
+
+
+def _is_of_another_basis(header: HeaderMatch, column: int, place: int) -> bool:
+    """Return whether two columns of purchase prices are traded and settled ones."""
+    words = [tokens_of(header.texts.get(at, "")) for at in (column, place)]
+    is_price = header.evidence[column].role == "purchase_price"
+    return is_price and all(any(basis in own for own in words) for basis in ("traded", "settled"))
 
 
 def _are_called_alike(header: HeaderMatch, column: int, place: int) -> bool:

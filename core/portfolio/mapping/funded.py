@@ -178,13 +178,14 @@ def basis_place(header: HeaderMatch, own: int) -> int | None:
     return best if best != places[0] else None
 
 
-_OF_AMOUNTS: Final = frozenset(("balance", "par", "principal", "amount", "face", "outstanding", "notional"))
+OF_AMOUNTS: Final = frozenset(("balance", "par", "principal", "amount", "face", "outstanding", "notional"))
+"""Words of a heading that say of an amount that it is par."""
 
 
 def opens(text: str) -> bool:
     """Return whether a heading is of an opening balance: a closing one is current."""
     words = tokens_of(text)
-    return is_before(text) and (len(words) < 2 or not _OF_AMOUNTS.isdisjoint(words))
+    return is_before(text) and (len(words) < 2 or not OF_AMOUNTS.isdisjoint(words))
 
 
 def _not_of_closing(header: HeaderMatch, places: list[int]) -> int:

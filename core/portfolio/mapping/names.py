@@ -353,6 +353,18 @@ def prefer_liens_of_names(loans: Loans, of_group: NDArray[np.bool_]) -> NDArray[
     return np.asarray(of_group & ~changed, np.bool_)
 
 
+def refine_liens(loans: Loans) -> None:
+    """Take junior liens from the names of facilities where a yes or no leaves them open."""
+    column = loans.texts.get("facility_name", loans.texts.get("borrower_name"))
+    liens = None if column is None or not loans.row_count else _liens_by_name(column, loans.row_count)
+    if liens is None or loans.lien is None:
+        return
+    changed = np.isin(loans.lien, (Lien.OTHER, Lien.FIRST_LIEN)) & np.isin(liens, _JUNIOR)
+    loans.lien = np.where(changed, liens, loans.lien)
+    loans.notes.lien_unrecognised_rows = int(np.count_nonzero(loans.lien == Lien.OTHER))
+    _tell_of_liens(loans, int(np.count_nonzero(changed)))
+
+
 def _liens_by_name(
     column: TextColumn, row_count: int, words: re.Pattern[str] = _LIEN_WORDS
 ) -> NDArray[np.uint8] | None:

@@ -10,13 +10,20 @@ from numpy.typing import NDArray
 
 from core.grid.places import pages_of, range_place
 from core.portfolio.cells import parsing
-from core.portfolio.cells.flags import is_second_lien_flag, second_liens
+from core.portfolio.cells.figures import bid_of
+from core.portfolio.cells.flags import liens_of_flag
 from core.portfolio.cells.loans import UNSAID, Loans, put_column
 from core.portfolio.cells.parsing import NO_TEXT, TEXT, StringPool, bit
 from core.portfolio.cells.typed import text_column
 from core.portfolio.mapping.ambiguous import ambiguous_columns, unrecognised_flags
 from core.portfolio.mapping.funded import settle_commitments, tell_of_funded
-from core.portfolio.mapping.names import NAMES, industries_of_headings, prefer_liens_of_names, without_continued
+from core.portfolio.mapping.names import (
+    NAMES,
+    industries_of_headings,
+    prefer_liens_of_names,
+    refine_liens,
+    without_continued,
+)
 from core.portfolio.mapping.pipeline import FieldColumn, is_ruled
 from core.portfolio.mapping.rates import put_rates
 from core.portfolio.mapping.sheet_columns import SheetColumns
@@ -124,6 +131,8 @@ class LoanReader(SheetColumns):
 
     def _take_groups(self, loans: Loans) -> None:
         """Take what headings or the sheet's name say of loans, where no column does."""
+        if self._is_lien_flag:
+            refine_liens(loans)
         groups = {} if self._is_wider else dict(self.rows.groups)
         for field, value in values_of(self._sheet.name).items():
             groups.setdefault(field, GroupValues(np.zeros(loans.row_count, np.int32), (value,)))
@@ -344,8 +353,23 @@ class LoanReader(SheetColumns):
             )
             loans.notes.warnings.append(DataWarning("base_rate_by_level", message, None, ("base_rate_level",)))
 
+    def _warn_of_quotes(self, loans: Loans) -> None:
+        """Tell of cells with a bid and an ask, of which the bid counts."""
+        for target in parsing.PRICES & self.columns.keys():
+            cells = self.cells(self.columns[target])
+            if not cells.seen & bit(TEXT):
+                continue
+            codes = np.unique(cells.codes[cells.kinds == TEXT])[: parsing.FIGURES_MAX]
+            are_quotes = [bool(bid_of(text)) for text in parsing.decode(cells.pool.text, codes)]
+            if count := int(np.count_nonzero(np.isin(cells.codes, codes[are_quotes]))):
+                heading = " ".join(self.header.texts.get(self.columns[target], "").split())
+                has = agreed(count, "has/have")
+                message = f"{counted(count, 'cell')} of {heading!r} {has} a bid and an ask: the bid counts."
+                loans.notes.warnings.append(DataWarning("ambiguous_column", message, count, (target,)))
+
     def _warn_of_values(self, loans: Loans) -> None:
         """Tell of market values that are next to nothing of par: prices, perhaps."""
+        self._warn_of_quotes(loans)
         scale = self.scales.get("price")
         if scale is None or scale.unit != "currency" or "price" not in loans.numbers:
             return
@@ -365,8 +389,9 @@ class LoanReader(SheetColumns):
         loans.notes.warnings += [*outcome.warnings, *unrecognised_flags(target, heading, outcome, self._par)]
         if column.type == "string" and (work.transforms or work.field.default is not None):
             column = text_column(parsing.merged_pool(column.text.codes, column.text.text, NO_TEXT))
-        if target == "lien_type" and is_second_lien_flag(self.header.texts[self.columns[target]]):
-            column = text_column(second_liens(column.as_text()))
+        if target == "lien_type" and (liens := liens_of_flag(column.as_text(), heading)) is not None:
+            column = text_column(liens)
+            self._is_lien_flag = True
         lost = 0 if outcome.lost is None else int(np.count_nonzero(outcome.lost))
         if unreadable := lost + put_column(loans, target, column):
             self.unreadable[target] = unreadable

@@ -115,6 +115,7 @@ class SheetColumns:
         """Of the columns that tell of the base rate the one with its level."""
         self._is_wider = with_blank_par
         self._spread_by_cells = False
+        self._is_lien_flag = False
         self._second_part: int | None = None
         """The column whose amounts are added to those of par's own."""
         self._first_par: int | None = None

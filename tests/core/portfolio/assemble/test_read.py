@@ -24,6 +24,7 @@ from core.portfolio.assemble.read import missing_columns
 from core.portfolio.mapping.normalise import normalise_rows
 from core.portfolio.mapping.profiles.configure import configure_mapping
 from core.portfolio.model.fields import PROFILES, Field, Lien, Mapping
+from tests.rows import every
 
 MapRows = Callable[..., Portfolio]
 MakeBook = Callable[..., Workbook]
@@ -931,6 +932,39 @@ def test_a_column_that_asks_for_second_liens(map_rows: MapRows, values: list[Any
     portfolio = map_rows([[*HEADER, "Second_Lien_Loan"], *rows])
     assert portfolio.lien is not None
     assert portfolio.lien.tolist() == liens
+
+
+FIRST, SECOND, OTHER = Lien.FIRST_LIEN, Lien.SECOND_LIEN, Lien.OTHER
+
+
+@every(
+    "header, values, liens",
+    [
+        ("First Lien?", ["Y", "N", "Y"], [FIRST, SECOND, FIRST]),
+        ("1st Lien", [1, 0, 0], [FIRST, SECOND, OTHER]),
+        ("First Lien Flag", [True, False, False], [FIRST, SECOND, OTHER]),
+        ("First Lien", ["x", None, "x"], [FIRST, SECOND, FIRST]),
+        ("First Lien / Senior Secured?", ["true", "false", "true"], [FIRST, SECOND, FIRST]),
+        ("Senior Secured?", ["Yes", "Yes", "No"], [FIRST, SECOND, OTHER]),
+        ("Senior Secured (Y/N)", ["Y", "N", "Y"], [FIRST, SECOND, FIRST]),
+    ],
+)
+def test_a_column_that_asks_for_a_lien(map_rows: MapRows, header: str, values: list[Any], liens: list[Lien]) -> None:
+    names = ["Term Loan B", "Second Lien Term Loan", "Bond"]
+    rows = [[f"LX10000{at}", "A", 1.0, 99.0, names[at], value] for at, value in enumerate(values)]
+    portfolio = map_rows([[*HEADER, "Facility", header], *rows])
+    assert portfolio.lien is not None
+    assert portfolio.lien.tolist() == liens
+    assert ("lien_unrecognised" in [warning.code for warning in portfolio.notes.warnings]) == (OTHER in liens)
+
+
+def test_of_a_bid_and_an_ask_in_one_cell_the_bid_counts(map_rows: MapRows) -> None:
+    prices = ["98.25/99.00", "97.5 - 98.5", "101.125 / 100.5", 96.0]
+    rows = [[f"LX10000{at}", f"Name {at}", 1e6, price] for at, price in enumerate(prices)]
+    portfolio = map_rows([HEADER, *rows])
+    assert portfolio.numbers["price"].tolist() == [98.25, 97.5, 100.5, 96.0]
+    (doubt,) = (warning for warning in portfolio.notes.warnings if warning.code == "ambiguous_column")
+    assert (doubt.rows, doubt.fields) == (3, ("price",))
 
 
 def test_a_price_with_a_transform_of_its_own_is_not_passed_over(make_book: MakeBook) -> None:

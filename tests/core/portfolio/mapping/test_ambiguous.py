@@ -8,6 +8,7 @@ import pytest
 
 from core.portfolio import Portfolio
 from tests.core.portfolio.conftest import MapRows
+from tests.rows import every
 
 NAMES = ["Alder Inc", "Birch LLC", "Cedar plc", "Dogwood Ltd", "Elm GmbH", "Fir S.A.", "Gum Corp", "Holm AG"]
 
@@ -213,3 +214,28 @@ def test_a_lesser_spread_gives_way_without_a_word(map_rows: MapRows, heading: st
 
 def test_a_spread_of_the_unfunded_part_is_none(map_rows: MapRows) -> None:
     assert "spread" not in map_rows(rows(("Par", PAR), ("Unfunded Spread", [3.5] * 8))).numbers
+
+
+PRICES = [95.5 + at for at in range(8)]
+
+
+@every(
+    "columns, fields",
+    [
+        ([("USD Equivalent", PAR)], ("par_value",)),
+        ([("USD Equivalent Amount", PAR)], ("par_value",)),
+        ([("USD Equivalent Par", PAR)], None),
+        ([("Par", PAR), ("Ask Price", PRICES)], ("price",)),
+        ([("Par", PAR), ("Offer", PRICES)], ("price",)),
+        ([("Par", PAR), ("Bid", PRICES), ("Ask", [price + 1 for price in PRICES])], None),
+        (
+            [("Par", PAR), ("Traded Price", PRICES), ("Settled Price", [price + 1 for price in PRICES])],
+            ("purchase_price",),
+        ),
+        ([("Par", PAR), ("Traded Price", PRICES)], None),
+    ],
+)
+def test_headings_that_leave_open_what_they_are(
+    map_rows: MapRows, columns: list[tuple[str, Sequence[object]]], fields: tuple[str, ...] | None
+) -> None:
+    assert list(messages(map_rows(rows(*columns))).values()) == ([] if fields is None else [fields])
