@@ -9,7 +9,7 @@ import numpy as np
 
 from core.grid.sheet import Sheet
 from core.portfolio.cells.parsing import TEXT, decode
-from core.portfolio.model.classes import are_class_names
+from core.portfolio.model.classes import are_class_names, is_class_name
 from core.portfolio.sheets import header
 
 TOTAL: Final = re.compile(r"\s*(?:grand\s+|sub[\s-]?)?total|\s*sum\b", re.IGNORECASE)
@@ -29,10 +29,19 @@ def is_note_table(sheet: Sheet, header_match: header.HeaderMatch) -> bool:
     """
     named = header_match.columns.get("borrower_name")
     return any(
-        are_class_names(names)
+        are_class_names(names) or _are_classes_by_heading(header_match.texts.get(place, ""), names)
         for place in (named[:1] if named else range(min(NAME_COLUMNS_MAX, sheet.column_count)))
         if (names := _names_below(sheet, header_match.row + 1, place))
     )
+
+
+_CLASSES: Final = re.compile(r"(?:debt |note )?(?:class|tranche|note)(?:es|s)?(?: name)?", re.IGNORECASE)
+
+
+def _are_classes_by_heading(heading: str, names: list[str]) -> bool:
+    """Return whether letters such as A-1 and B, each once, stand below "Class" or so."""
+    is_of_classes = _CLASSES.fullmatch(heading.strip()) is not None and len(set(names)) == len(names) > 1
+    return is_of_classes and all(map(is_class_name, names))
 
 
 def _names_below(sheet: Sheet, first: int, place: int) -> list[str]:

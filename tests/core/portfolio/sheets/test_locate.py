@@ -191,3 +191,16 @@ def test_a_header_in_three_rows_counts_where_one_row_of_it_names_an_issuer(make_
     portfolio = Portfolio.from_workbook(make_book({"Holdings": [*header, *loans]}))
     assert len(portfolio) == 12
     assert portfolio.numbers["par_value"][0] == 1e6
+
+
+CLASSES = ["A-1-R", "B-R", "C", "D", "E"]
+
+
+@every("last", [["Sub"], [], ["F"], ["Equity"]])
+def test_the_classes_of_a_deal_are_no_loans(make_book: MakeBook, last: list[str]) -> None:
+    heads = (["Class", "Size", "Coupon", "Rating"], ["Tranche", "Original Balance", "Current Balance", "Moody's"])
+    for head in heads:
+        rows = [head, *([name, 3e8 / at, 3e8 / at, "Aaa"] for at, name in enumerate([*CLASSES, *last], 1))]
+        assert len(Portfolio.from_workbook(make_book({"Structure": rows}))) == 0
+        portfolio = Portfolio.from_workbook(make_book({"Structure": rows, "Assets": [HEADER, *LOANS]}))
+        assert portfolio.numbers["par_value"].tolist() == [1_000.0, 2_000.0, 3_000.0]
