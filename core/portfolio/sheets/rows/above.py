@@ -14,7 +14,7 @@ from core.portfolio.sheets.rows.kinds import RowKinds, industries
 from core.portfolio.sheets.rows.no_loans import new_headings
 from core.portfolio.sheets.rows.odd import OddRows, RowColumns
 from core.portfolio.sheets.rows.vocabulary import only_instrument
-from core.portfolio.sheets.rows.words import MARKER, PAGE_TOTAL, RULED, TOTAL, start_of
+from core.portfolio.sheets.rows.words import MARKER, PAGE_TOTAL, RULED, TOTAL, markers, start_of
 
 SAMPLE_ROWS: Final = 2_000
 """Rows by which a column of companies and instruments is known."""
@@ -68,7 +68,8 @@ def _is_both(columns: RowColumns, both: Cells) -> bool:
     cells = both.take(sample)
     is_instrument = _instruments(cells)
     header = [codes for named, codes in columns.headers if named is both]
-    is_company = (cells.codes >= 0) & ~is_instrument & ~np.isin(cells.codes, np.concatenate([cells.codes[:0], *header]))
+    none = [cells.codes[:0], np.flatnonzero(markers(cells.pool.text)).astype(np.int32), *header]
+    is_company = (cells.codes >= 0) & ~is_instrument & ~np.isin(cells.codes, np.concatenate(none))
     count, companies = np.count_nonzero(is_instrument), np.count_nonzero(is_company)
     if count < INSTRUMENTS_MIN or count < INSTRUMENTS_SHARE * (count + companies) or companies < COMPANY_SHARE * count:
         return False

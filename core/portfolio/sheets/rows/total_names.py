@@ -58,7 +58,7 @@ def companies(columns: RowColumns, odd: OddRows, called: Mask, bare: Mask, count
     if not len(used) or len(used) > NAMES_MAX:
         return np.zeros(len(odd.rows), np.bool_)
     own = [_own_words(start_of(odd.text, code)) for code in used.tolist()]
-    borrowers = _keys_in_order(columns, counted, odd) if any(own) else []
+    borrowers = _keys_in_order(columns, odd.rows[called], odd) if any(own) else []
     are_names = np.array([bool(words) and not _begin_one(words, borrowers) for words in own], np.bool_)
     are_sums = _are_sums(par, odd.rows, called, counted)
     may_be = is_named & spread_out(are_names, False, local) & ~are_sums
@@ -103,10 +103,10 @@ def _told_by_totals(
     )
 
 
-def _keys_in_order(columns: RowColumns, counted: Mask, odd: OddRows) -> list[str]:
-    """Return the keys of the borrowers of the loans."""
+def _keys_in_order(columns: RowColumns, called: NDArray[np.int64], odd: OddRows) -> list[str]:
+    """Return the keys of the borrowers of all rows but those that are called a total."""
     assert columns.borrower is not None
-    codes = np.unique(columns.borrower.codes[counted])
+    codes = np.unique(np.delete(columns.borrower.codes, called))
     return sorted(key(start_of(odd.text, code)) for code in codes[codes >= 0].tolist())
 
 

@@ -116,3 +116,12 @@ def test_a_summary_word_alone_is_no_loan(map_rows: MapRows, word: str, place: in
 def test_a_company_of_such_a_name_is_a_loan(map_rows: MapRows, issuer: str, loanx: str | None) -> None:
     loan = [issuer, "Term Loan", loanx, 2_000_000.5, "2030-06-30", "B3"]
     assert len(map_rows([WITH_IDS, *LOANS_WITH_IDS, loan])) == 6
+
+
+def test_totals_of_companies_above_their_facilities_are_no_loans(map_rows: MapRows) -> None:
+    rows: Rows = [["Issuer / Facility", "LoanX ID", "Par", "Maturity Date"]]
+    for name, facility, loanx, par, maturity, _ in LOANS_WITH_IDS:
+        rows += [[name], [f"  {facility}", loanx, par, maturity], [f"Total {name}", None, par]]
+    portfolio = map_rows(rows)
+    assert portfolio["borrower_name"].tolist() == NAMES
+    assert len(portfolio) == 5
