@@ -156,7 +156,10 @@ QUALIFIERS: Final = frozenset(
 )
 """Words of a heading that may make its column another day's, an end of a range, or a margin by the price."""
 
-QUALIFIED: Final = ("maturity_date", "spread", "price", "rating", "country", "all_in_rate")
+PARENTS: Final = frozenset(("group",))
+"""The same for a borrower's: parents and families, as `tokens_of` gives them."""
+
+QUALIFIED: Final = ("borrower_name", "maturity_date", "spread", "price", "rating", "country", "all_in_rate")
 """How roles begin for which they do."""
 
 
@@ -164,7 +167,8 @@ def _qualifier(evidence: RoleEvidence, heading: str) -> str:
     """Return the word of an unlisted heading that makes it doubtful, or ""."""
     if evidence.words >= LISTED_WORDS or not evidence.role.startswith(QUALIFIED):
         return ""
-    word = min(QUALIFIERS & tokens_of(heading), default="")
+    words = PARENTS if evidence.role == "borrower_name" else QUALIFIERS
+    word = min(words & tokens_of(heading), default="")
     return f"its heading says {word!r}, and no better one is there" if word else ""
 
 

@@ -504,6 +504,27 @@ def _are_no_flags(features: Features) -> bool:
     return features.text > 0.5 and max(features.share("flag"), features.share("covenant")) < 0.5
 
 
+_PRICES: Final = ("price", "purchase_price", "market_value")
+
+WHOLES: Final = (1.0, 100.0, 2.0, 200.0)
+"""What shares add up to, without a total and with it."""
+
+SHARES_MIN: Final = 5
+SHARE_MAX: Final = 0.2
+SUM_TOLERANCE: Final = 0.006
+"""Figures that may be shares, the middle one of them, and how far their sum may be from the whole, as a share of it."""
+
+
+def are_shares(figures: NDArray[np.float64]) -> bool:
+    """Return whether small figures add up to 100 percent: shares of a pool, and no prices."""
+    known = figures[np.isfinite(figures)]
+    if len(known) < SHARES_MIN or (known < 0).any():
+        return False
+    total = float(known.sum())
+    whole = next((whole for whole in WHOLES if abs(total - whole) <= SUM_TOLERANCE * whole), 0.0)
+    return whole > 0 and float(np.median(known)) <= SHARE_MAX * (1.0 if whole <= 2.0 else 100.0)
+
+
 _WRONG_TYPES: Final[tuple[tuple[Callable[[str], bool], Callable[[Features], bool], str], ...]] = (
     (_DATES.__contains__, lambda cells: cells.date < 0.5 and not _are_day_numbers(cells), "its cells are no dates"),
     ("spread".__eq__, lambda cells: _are_no_figures(cells) and cells.share("rate") > 0.3, ""),
@@ -531,6 +552,7 @@ _WRONG_TYPES: Final[tuple[tuple[Callable[[str], bool], Callable[[Features], bool
     ),
     (("cusip", "isin", "loanx_id").__contains__, lambda cells: cells.date > 0.5, "its cells are dates"),
     (is_flag, _are_figures, "its cells are figures"),
+    (_PRICES.__contains__, lambda cells: are_shares(cells.numbers), "its figures are shares of their sum"),
     ("has_covenants".__eq__, _are_no_flags, "its cells say neither yes nor no"),
     ("asset_type".__eq__, _are_no_kinds, "its cells are no kinds of assets"),
     ("facility_name".__eq__, lambda cells: cells.share("lien alone") >= MOST, "its cells are liens"),
@@ -633,6 +655,8 @@ def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
     if column is None or not (is_flag_role or role in _DATES or role in _NUMBERS or role in _TEXTS):
         return False
     low = max(0, first - column.start)
+    if role in _PRICES and are_shares(column.numbers[low:][column.kinds[low:] == NUMBER]):
+        return True
     kinds = column.kinds[low : low + TYPE_ROWS]
     counts = _Counts(kinds)
     filled = counts.filled

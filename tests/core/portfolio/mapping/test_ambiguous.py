@@ -233,9 +233,30 @@ PRICES = [95.5 + at for at in range(8)]
             ("purchase_price",),
         ),
         ([("Par", PAR), ("Traded Price", PRICES)], None),
+        ([("Par", PAR), ("Market Value %", [6.0, 10.0, 14.0, 16.0, 15.0, 12.0, 13.0, 14.0])], None),
     ],
 )
 def test_headings_that_leave_open_what_they_are(
     map_rows: MapRows, columns: list[tuple[str, Sequence[object]]], fields: tuple[str, ...] | None
 ) -> None:
     assert list(messages(map_rows(rows(*columns))).values()) == ([] if fields is None else [fields])
+
+
+def test_parents_for_borrowers_are_told(map_rows: MapRows) -> None:
+    names = [f"Holding {at} Corp" for at in range(8)]
+    head, *loans = rows(("Par", PAR), ("Market Price", PRICES), ("Facility", ["Term Loan B"] * 8))
+    table = [["Parent", *head[1:]], *([names[at], *row[1:]] for at, row in enumerate(loans))]
+    portfolio = map_rows(table)
+    assert portfolio["borrower_name"].tolist() == names
+    assert ("borrower_name",) in messages(portfolio).values()
+
+
+def test_shares_of_the_pool_are_no_prices(map_rows: MapRows) -> None:
+    shares = [6.0, 10.0, 14.0, 16.0, 15.0, 12.0, 13.0, 14.0]
+    portfolio = map_rows(rows(("Par", PAR), ("Market Value %", shares)))
+    assert "price" not in portfolio.numbers
+    portfolio = map_rows(rows(("Par", PAR), ("Market Value %", shares), ("Market Price", PRICES)))
+    assert portfolio.numbers["price"].tolist() == PRICES
+    # Prices that add up to something else stay.
+    portfolio = map_rows(rows(("Par", PAR), ("Market Value %", PRICES)))
+    assert portfolio.numbers["price"].tolist() == PRICES
