@@ -511,14 +511,20 @@ WHOLES: Final = (1.0, 100.0, 2.0, 200.0)
 
 SHARES_MIN: Final = 5
 SHARE_MAX: Final = 0.2
-SUM_TOLERANCE: Final = 0.006
+SUM_TOLERANCE: Final = 0.003
 """Figures that may be shares, the middle one of them, and how far their sum may be from the whole, as a share of it."""
+
+SPREAD_MIN: Final = 0.3
+"""Deviation of shares over their mean, which that of prices does not reach."""
 
 
 def are_shares(figures: NDArray[np.float64]) -> bool:
-    """Return whether small figures add up to 100 percent: shares of a pool, and no prices."""
+    """Return whether small figures add up to 100 percent: shares of a pool, and no prices.
+
+    Prices as fractions lie near each other, as shares do not.
+    """
     known = figures[np.isfinite(figures)]
-    if len(known) < SHARES_MIN or (known < 0).any():
+    if len(known) < SHARES_MIN or (known < 0).any() or float(known.std()) < SPREAD_MIN * float(known.mean()):
         return False
     total = float(known.sum())
     whole = next((whole for whole in WHOLES if abs(total - whole) <= SUM_TOLERANCE * whole), 0.0)
