@@ -354,7 +354,7 @@ def prefer_liens_of_names(loans: Loans, of_group: NDArray[np.bool_]) -> NDArray[
 
 
 def refine_liens(loans: Loans) -> None:
-    """Take junior liens from the names of facilities where a yes or no leaves them open."""
+    """Take junior liens from names of facilities where a yes or no leaves them open."""
     column = loans.texts.get("facility_name", loans.texts.get("borrower_name"))
     liens = None if column is None or not loans.row_count else _liens_by_name(column, loans.row_count)
     if liens is None or loans.lien is None:

@@ -39,7 +39,7 @@ _CLASSES: Final = re.compile(r"(?:debt |note )?(?:class|tranche|note)(?:es|s)?(?
 
 
 def _are_classes_by_heading(heading: str, names: list[str]) -> bool:
-    """Return whether letters such as A-1 and B, each once, stand below "Class" or so."""
+    """Return whether letters such as A-1 and B, each once, stand below "Class"."""
     is_of_classes = _CLASSES.fullmatch(heading.strip()) is not None and len(set(names)) == len(names) > 1
     return is_of_classes and all(map(is_class_name, names))
 

@@ -519,7 +519,7 @@ SPREAD_MIN: Final = 0.3
 
 
 def are_shares(figures: NDArray[np.float64]) -> bool:
-    """Return whether small figures add up to 100 percent: shares of a pool, and no prices.
+    """Return whether small figures add up to 100 percent, as shares of a pool do.
 
     Prices as fractions lie near each other, as shares do not.
     """

@@ -104,7 +104,7 @@ def _told_by_totals(
 
 
 def _keys_in_order(columns: RowColumns, called: NDArray[np.int64], odd: OddRows) -> list[str]:
-    """Return the keys of the borrowers of all rows but those that are called a total."""
+    """Return the keys of the borrowers of all rows that are not called a total."""
     assert columns.borrower is not None
     codes = np.unique(np.delete(columns.borrower.codes, called))
     return sorted(key(start_of(odd.text, code)) for code in codes[codes >= 0].tolist())
