@@ -504,7 +504,7 @@ def _are_no_flags(features: Features) -> bool:
     return features.text > 0.5 and max(features.share("flag"), features.share("covenant")) < 0.5
 
 
-_PRICES: Final = ("price", "purchase_price", "market_value")
+_QUOTED: Final = ("price", "purchase_price", "market_value")
 
 WHOLES: Final = (1.0, 100.0, 2.0, 200.0)
 """What shares add up to, without a total and with it."""
@@ -513,6 +513,9 @@ SHARES_MIN: Final = 5
 SHARE_MAX: Final = 0.2
 SUM_TOLERANCE: Final = 0.003
 """Figures that may be shares, the middle one of them, and how far their sum may be from the whole, as a share of it."""
+
+SHARE_ROWS_MAX: Final = 5_000
+"""Rows of a column up to which these are looked for."""
 
 SPREAD_MIN: Final = 0.3
 """Deviation of shares over their mean, which that of prices does not reach."""
@@ -558,7 +561,7 @@ _WRONG_TYPES: Final[tuple[tuple[Callable[[str], bool], Callable[[Features], bool
     ),
     (("cusip", "isin", "loanx_id").__contains__, lambda cells: cells.date > 0.5, "its cells are dates"),
     (is_flag, _are_figures, "its cells are figures"),
-    (_PRICES.__contains__, lambda cells: are_shares(cells.numbers), "its figures are shares of their sum"),
+    (_QUOTED.__contains__, lambda cells: are_shares(cells.numbers), "its figures are shares of their sum"),
     ("has_covenants".__eq__, _are_no_flags, "its cells say neither yes nor no"),
     ("asset_type".__eq__, _are_no_kinds, "its cells are no kinds of assets"),
     ("facility_name".__eq__, lambda cells: cells.share("lien alone") >= MOST, "its cells are liens"),
@@ -661,7 +664,7 @@ def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
     if column is None or not (is_flag_role or role in _DATES or role in _NUMBERS or role in _TEXTS):
         return False
     low = max(0, first - column.start)
-    if role in _PRICES and are_shares(column.numbers[low:][column.kinds[low:] == NUMBER]):
+    if role in _QUOTED and _has_shares(column, low):
         return True
     kinds = column.kinds[low : low + TYPE_ROWS]
     counts = _Counts(kinds)
@@ -679,6 +682,11 @@ def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
     if role in _TEXTS:
         return counts.of(DATE) > 0.8 * filled or (role not in _CODED and counts.of(NUMBER) > NEARLY_ALL * filled)
     return False
+
+
+def _has_shares(column: Column, low: int) -> bool:
+    is_short = len(column.kinds) <= SHARE_ROWS_MAX
+    return is_short and are_shares(column.numbers[low:][column.kinds[low:] == NUMBER])
 
 
 def _are_dates_as_figures(figures: NDArray[np.float64]) -> bool:
