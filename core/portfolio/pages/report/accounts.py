@@ -37,6 +37,7 @@ _NEGATIVE: Final = re.compile(
 """Words of columns that are no balance of the day."""
 
 _BALANCE: Final = re.compile(r"\b(?:balances?|cash|amounts?|total|closing|ending|current|ledger|available|end)\b")
+_INTEREST: Final = re.compile(r"\b(?:interest|income)\b")
 _TOTAL: Final = re.compile(r"\btotal\b")
 _CLOSING: Final = re.compile(r"\b(?:closing|ending|current|end)\b")
 _CURRENCY_WORDS: Final = frozenset(word.lower() for word in (*CURRENCIES.values(), *CURRENCIES) if " " not in word)
@@ -326,7 +327,7 @@ def _columns(table: PageTable, name: int) -> list[tuple[int, Part, Basis]]:
         heading = words.normal(text)
         if column == name or not _has_figures(table, column) or _NEGATIVE.search(_without_basis(heading)):
             continue
-        part: Part = "principal" if "principal" in heading else "interest" if "interest" in heading else "balance"
+        part: Part = "principal" if "principal" in heading else "interest" if _INTEREST.search(heading) else "balance"
         basis: Basis = words.basis_of(text)  # type: ignore[assignment]
         if part == "balance" and not basis and not _BALANCE.search(heading) and _currency_of(text) is None:
             continue

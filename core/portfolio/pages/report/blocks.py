@@ -153,9 +153,21 @@ def cut_blocks(page: ReportPage) -> Blocks:
 def _is_text_row(cells: dict[int, PageCell]) -> bool:
     """Return whether a row has only words, short enough for a heading."""
     for cell in cells.values():  # most rows have a figure: a loop ends at once
-        if cell.number == cell.number or cell.day == cell.day or not cell.text:
+        if cell.number == cell.number or not (cell.text or cell.day == cell.day):
             return False
-    return bool(cells) and all(_can_be_heading(cell.text) for cell in cells.values())
+    texts = [cell.text for cell in cells.values() if not _is_day(cell)]
+    if len(cells) - len(texts) > 1:
+        return any(map(known_in_heading, texts)) and all(map(_can_be_heading, texts))
+    return len(texts) == len(cells) > 0 and all(map(_can_be_heading, texts))
+
+
+def _is_day(cell: PageCell) -> bool:
+    """Return whether a cell is a date, or a text that is nothing else."""
+    return cell.day == cell.day or _DAY.fullmatch(cell.text) is not None
+
+
+def _heading_text(cell: PageCell) -> str:
+    return f"{day_of(cell.day)}" if cell.day == cell.day else cell.text
 
 
 @remembered(MEMORY_MAX)
@@ -212,17 +224,18 @@ def _is_heading(page: ReportPage, stack: Sequence[int], below: int) -> bool:
         any(column in cells and (cells[column].has_number or cells[column].day == cells[column].day) for cells in body)
         for column in headers
     )
-    if not typed and _is_text_grid(page, stack[-1], body):
+    is_judged = any(words.status_of(cell.text) is not None for cells in body for cell in cells.values())
+    if not (typed or is_judged) and _is_text_grid(page, stack[-1], body):
         return False
     blank = any(
         cell.is_blank or words.status_of(cell.text) is not None for row in stack for cell in page.row(row).values()
     )
     known = sum(known_in_heading(text) for text in headers.values())
     if known >= max(2 if len(headers) > 2 else 1, KNOWN_SHARE * len(headers)) and not blank:
-        return typed > 0 or known >= 3
+        return typed > 0 or is_judged or known >= 3
     own = page.row(stack[-1])
     before = page.row(stack[0] - 1)
-    return len(own) >= 3 and typed >= 2 and len(before) < 2 and len({cell.text for cell in own.values()}) == len(own)
+    return len(own) >= 3 and typed >= 2 and len(before) < 2 and len(set(map(_heading_text, own.values()))) == len(own)
 
 
 def _is_day_line(cells: dict[int, PageCell]) -> bool:
@@ -248,11 +261,15 @@ def _joined_headers(page: ReportPage, stack: Sequence[int]) -> dict[int, str]:
     for row, below in zip(stack, [*stack[1:], stack[-1]], strict=True):
         cells = page.row(row)
         alike = Counter(cell.text for cell in page.row(below).values())
+        repeated = _by_repetition(cells, page.row(below)) if below != row else {}
         for column in columns:
+            if repeated:
+                headers.setdefault(column, []).extend(filter(None, [repeated.get(column)]))
+                continue
             # "Opening | Closing | Opening | Closing" says which is which by its groups alone.
             is_repeated = alike[page.cell(below, column).text] > 1 and page.cell(below, column).is_words
             if column in cells:
-                headers.setdefault(column, []).append(cells[column].text)
+                headers.setdefault(column, []).append(_heading_text(cells[column]))
             elif (
                 (column not in above or is_repeated)
                 and column in lowest
@@ -260,6 +277,24 @@ def _joined_headers(page: ReportPage, stack: Sequence[int]) -> dict[int, str]:
             ):
                 headers.setdefault(column, []).append(group)
     return {column: " ".join(dict.fromkeys(headers[column])) for column in columns if column in headers}
+
+
+def _by_repetition(groups: dict[int, PageCell], below: dict[int, PageCell]) -> dict[int, str]:
+    """Return the group over each column where the same headings come again for each.
+
+    A page's layout centres groups: the cell of their text tells less than the repetition.
+    """
+    own = sorted(below)[1:]
+    width = len(own) // max(1, len(groups))
+    names = [words.normal(below[column].text) for column in own]
+    are_alike = len(groups) > 1 and width > 1 and names == names[:width] * len(groups)
+    if not are_alike or len(set(names[:width])) < width:
+        return {}
+    parts = [own[at : at + width] for at in range(0, len(own), width)]
+    placed = zip(sorted(groups), parts, strict=True)
+    if not all(part[0] - 1 <= column <= part[-1] and column > min(below) for column, part in placed):
+        return {}
+    return {column: groups[at].text for at, part in zip(sorted(groups), parts, strict=True) for column in part}
 
 
 def _group(cells: dict[int, PageCell], lowest: dict[int, PageCell], column: int, columns: list[int]) -> str:
@@ -410,9 +445,7 @@ def _table(page: ReportPage, part: range, heading: tuple[int, ...], body: list[i
 
 def _under_days(page: ReportPage, row: int, headers: dict[int, str]) -> dict[int, str]:
     """Return the headings under days in the row above, each with its day before it."""
-    days = {
-        column: f"{day_of(cell.day)}" if cell.day == cell.day else cell.text for column, cell in page.row(row).items()
-    }
+    days = {column: _heading_text(cell) for column, cell in page.row(row).items()}
     if len(days) < 2 or not all(_DAY.fullmatch(text) for text in days.values()):
         return {}
     over = {column: max((at for at in days if at <= column), default=None) for column in headers}

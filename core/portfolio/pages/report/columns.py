@@ -9,7 +9,7 @@ from typing import Final
 from core.portfolio.pages.report import words
 from core.portfolio.pages.report.blocks import PageTable
 from core.portfolio.pages.report.page import PageCell
-from core.portfolio.pages.report.subjects import is_test_name
+from core.portfolio.pages.report.subjects import coverage_of, is_test_name
 
 ROLE_SCORE_MIN: Final = 2.0
 """Weight from which a column has a role."""
@@ -94,7 +94,8 @@ def _tests_among(texts: list[str], context: str) -> int:
 
 def context_of(table: PageTable) -> str:
     """Return what stands over a table's names: title, sheet and headings."""
-    return " . ".join((table.title, table.page.sheet.name, *table.headers.values()))
+    sheet = "" if coverage_of(table.title) is not None else table.page.sheet.name
+    return " . ".join((table.title, sheet, *table.headers.values()))
 
 
 def first_text(cells: dict[int, PageCell]) -> str:

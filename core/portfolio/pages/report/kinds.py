@@ -82,21 +82,45 @@ def _classified(table: PageTable) -> list[PageTable]:
     """Return a table with its kind; where classes are its columns, its parts turned."""
     first = min(table.headers)
     names = [text for at, text in table.headers.items() if at != first]
-    if len(names) > 1 and all(is_bare_class(text) or is_class_name(text) for text in names):
+    are_classes = all(is_bare_class(text) or is_class_name(text) for text in names)
+    if _is_above_figures(table):
+        return [replace(_turned(table, -1), columns={"name": table.heading_rows[-1]})]
+    if len(names) > 1 and (are_classes or (len(table.rows) <= TURNED_ROWS_MAX and _are_tests(names))):
         parts = list(_by_coverage(_turned(table, first)))
         for part in parts:
             classify(part)
-        if all(part.kind in ("tests", "notes") for part in parts):
+        if all(part.kind == "tests" or (are_classes and part.kind == "notes") for part in parts):
             return parts
     classify(table)
     return [table]
 
 
+TURNED_ROWS_MAX: Final = 8
+"""Rows of a table with tests as its columns: figure, limit, outcome, month before and the like."""
+
+ABOVE_SCORE: Final = 5.0
+"""Weight from which a heading names a test, and not a column of a list."""
+
+
+def _are_tests(names: list[str]) -> bool:
+    return all(words.guess("test", text).score >= ABOVE_SCORE for text in names)
+
+
+def _is_above_figures(table: PageTable) -> bool:
+    """Return whether tests' names stand above one figure each: "WARF | WAL" over "2845 | 4.5"."""
+    cells = [cell for row in table.rows for cell in table.page.row(row).values()]
+    is_row = len(table.rows) == 1 and len(cells) == len(table.headers) > 1
+    return is_row and all(cell.has_number for cell in cells) and _are_tests([*table.headers.values()])
+
+
 def _turned(table: PageTable, first: int) -> PageTable:
-    """Return a table with its rows as columns, under the names in its first column."""
+    """Return a table with its rows as columns, under the names in its first column.
+
+    `first`: -1 where no column has names.
+    """
     top = table.heading_rows[-1]
     page = TurnedPage(table.page, (top, *table.rows))
-    headers = {top: ""} | {row: table.page.cell(row, first).text for row in table.rows}
+    headers = {top: table.headers.get(first, "")} | {row: table.page.cell(row, first).text for row in table.rows}
     rows = [row for row in page.rows if row > page.first + first]
     return replace(table, page=page, heading_rows=(page.first + first,), headers=headers, rows=rows, sections={})
 
@@ -115,6 +139,9 @@ def _by_coverage(table: PageTable) -> Iterator[PageTable]:
     if not are_classes or min(map(len, columns.values())) < 2:
         yield table
         return
+    rest = [column for column in table.headers if column < min(min(some) for some in columns.values())]
+    if len(rest) > 1:
+        yield replace(table, headers={column: table.headers[column] for column in rest}, sections={})
     for measure, some in columns.items():
         headers = {first: table.headers[first]} | {column: table.headers[column] for column in some}
         yield replace(table, headers=headers, title=_COVERAGE_TITLES[measure], sections={})
@@ -227,7 +254,10 @@ def _as_notes(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
     if not columns.keys() & {"bal", "orig"} and (last := _any_balance(table, contents)) is not None:
         columns["bal"] = last
     if not columns.keys() & {"bal", "orig", "due"}:
-        return False
+        last = _latest_balance(table, contents)
+        if last is None:
+            return False
+        columns["bal"], table.is_guessed = last, True
     table.kind, table.columns = "notes", {"class": column} | {
         role: at for role, at in columns.items() if role not in ("other", "rating", "ccy") and at != column
     }  # fmt: skip
@@ -246,6 +276,23 @@ def _any_balance(table: PageTable, contents: dict[int, ColumnContent]) -> int | 
         ),
         None,
     )
+
+
+_OF_BALANCES: Final = re.compile(r"\b(?:note|class|debt|capital structure|balance|outstanding)\b")
+_OF_PAYMENTS: Final = re.compile(r"\b(?:interest|paid|payments?|distributions?|due|coupon)\b")
+
+
+def _latest_balance(table: PageTable, contents: dict[int, ColumnContent]) -> int | None:
+    """Return the last of columns that have days alone as headings, under a title of balances."""
+    title = words.normal(f"{table.title} . {table.page.sheet.name}")
+    if _OF_BALANCES.search(title) is None or _OF_PAYMENTS.search(title) is not None:
+        return None
+    amounts = [column for column, content in contents.items() if content.is_mostly(content.big)]
+    headings = {column: PageCell(table.headers[column]) for column in amounts}
+    if len(amounts) < 2 or not all(DATE.fullmatch(cell.text.strip()) for cell in headings.values()):
+        return None
+    latest = set(amounts) - earlier_by_days(headings)
+    return latest.pop() if len(latest) == 1 else None
 
 
 def _lists_classes(table: PageTable, rows: list[dict[int, PageCell]], column: int) -> bool:
@@ -375,7 +422,8 @@ def _word_rank(heading: str) -> int:
 
 
 def _as_lines(table: PageTable) -> list[PageLine]:
-    return lines_of(table.page, table.rows, table.title, table.columns.get("name"))
+    lines = lines_of(table.page, table.rows, table.title, table.columns.get("name"))
+    return [replace(line, heading=table.headers.get(line.column, "")) for line in lines]
 
 
 def _behind(table: PageTable) -> list[PageLine]:

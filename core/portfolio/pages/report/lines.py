@@ -46,6 +46,8 @@ class PageLine:
     row: int
     column: int
     """Of the amount."""
+    heading: str = ""
+    """Of its column, where the line is of a table."""
 
     @property
     def place(self) -> str:

@@ -38,6 +38,8 @@ _COLUMNS: Final = {
 _AMOUNTS: Final = ("current_balance", "original_balance", "deferred_interest", "interest_due")
 _BALANCES: Final = ("current_balance", "original_balance")
 
+_OF_A_DAY: Final = "{} has balances of several days and no word for today's: the latest are used"
+
 _Found = tuple[Tranches | None, dict[str, str], list[DataWarning]]
 
 
@@ -51,9 +53,15 @@ def find_notes(pages: Iterable[Blocks]) -> _Found:
     if not with_balances:
         return None, {}, []
     best = max(
-        with_balances, key=lambda note_table: (note_table.has_amounts, len(note_table.columns), len(note_table.classes))
+        with_balances,
+        key=lambda note_table: (
+            note_table.has_amounts,
+            not note_table.is_guessed,
+            len(note_table.columns),
+            len(note_table.classes),
+        ),
     )
-    warnings = []
+    warnings = [DataWarning("notes_differ", _OF_A_DAY.format(best.place))] if best.is_guessed else []
     for table in tables:
         if table is best or (table in with_balances and table.has_amounts != best.has_amounts):
             continue
@@ -123,6 +131,7 @@ class _Notes:
             roles["spread"], read["spread"] = roles["coupon"], _spreads_in_words(table, roles["coupon"], places)
         self.columns = {name for name, values in read.items() if np.isfinite(values).any()}
         self.rows = [{name: float(read[name][at]) for name in self.columns} for at in range(len(names))]
+        self.is_guessed = table.is_guessed
         rows = (places[0], places[-1])
         self.place = table.page.range_place(rows, (0, max(table.headers)))
         self.cells = {
@@ -139,6 +148,7 @@ class _Notes:
                 unit=_unit(name),
                 group=name,
                 place=table.place(row, roles[name]),
+                is_guessed=table.is_guessed,
                 decimals=table.cell(row, roles[name]).decimals,
             )
             for at, (row, label) in enumerate(names)

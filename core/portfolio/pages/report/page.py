@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator
+from copy import copy
 from functools import cached_property, lru_cache
 from typing import Final, Literal, NamedTuple
 
@@ -189,8 +190,8 @@ class ReportPage:
 
     def cut(self, columns: Container[int]) -> ReportPage:
         """Return the page with these columns alone."""
-        part = ReportPage.__new__(ReportPage)
-        part.sheet, part.starts, part.end = self.sheet, self.starts, self.end
+        part = copy(self)
+        part.__dict__.pop("scale", None)
         within = {row: {at: cell for at, cell in cells.items() if at in columns} for row, cells in self._cells.items()}
         part._cells = {row: cells for row, cells in within.items() if cells}
         part.rows = sorted(part._cells)

@@ -27,6 +27,7 @@ from core.portfolio.pages.report.denominators import named_by_denominator
 from core.portfolio.pages.report.figures import AMOUNTS, TYPES, DealFigure, coming_payments, find_figures
 from core.portfolio.pages.report.kinds import read_blocks
 from core.portfolio.pages.report.page import PAGES_MAX, ReportPage
+from core.portfolio.pages.report.pairs import split_pairs
 from core.portfolio.pages.report.tests import facts_of
 from core.portfolio.pages.report.triggers import reference_coupon, reinvestment_trigger, with_triggers
 from core.portfolio.pages.report.twice import merge_facts
@@ -229,7 +230,10 @@ class _Budget:
             self.left_out.append(
                 f"{page.sheet.name!r} from row {page.end + 1} on{pages_of(page.sheet, page.end, page.end)}"
             )
-        return _Read(page, read_blocks(page) if is_within else Blocks([], []))
+        if not is_within:
+            return _Read(page, Blocks([], []))
+        page = split_pairs(page)
+        return _Read(page, read_blocks(page))
 
     def warnings(self) -> list[DataWarning]:
         """Warn of what was left out."""

@@ -21,13 +21,16 @@ from core.portfolio.pages.report.columns import (
 from core.portfolio.pages.report.lines import earlier_by_days
 from core.portfolio.pages.report.page import PageCell
 from core.portfolio.pages.report.relation import best_relation
-from core.portfolio.pages.report.subjects import Side, is_bare_class
+from core.portfolio.pages.report.subjects import Side, is_bare_class, is_test_name
 
 TEST_SHARE: Final = 0.3
 """Share of a column's names that are tests from which its table is one of tests."""
 
 DATED: Final = 4.0
 """Weight that days in headings give to the latest column as the value, to others as one of the past."""
+
+OF_THE_PAST: Final = 6.0
+"""Weight that a column of outcomes loses by the words for the month before."""
 
 DISTINCT_SHARE: Final = 0.6
 """Share of different texts among a table's names of tests: liens and types of loans come again and again."""
@@ -78,6 +81,9 @@ def _weigh_days(
             weights[role, column] -= DATED if column in earlier else 0.0
         if contents[column].numbers:
             weights["prior" if column in earlier else "value", column] += DATED
+    for column in contents:
+        if "prior" in words.scores("column.t", table.headers[column]):
+            weights["status", column] -= OF_THE_PAST
     return earlier
 
 
@@ -106,15 +112,17 @@ def as_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
     classes = _class_column(table, contents, columns)
     if classes is not None:
         columns["class"] = classes
-    guessed = relation is None and _has_rival(contents, columns, weights)
+    guessed = False
     if "name" in columns and "status" in columns and not {"value", "limit"} <= columns.keys():
-        guessed |= _by_comparison(table, contents, columns)
+        guessed = _by_comparison(table, contents, columns)
+    guessed |= relation is None and _has_rival(contents, columns, weights)
     if not _is_of_tests(table, contents, columns):
         return False
     _choose_outcomes(table, contents, columns)
     second = _second_limit(table, contents, columns)
     if second is not None:
         columns["limit2"] = second
+    guessed |= _has_rival_limit(table, contents, columns, weights)
     table.kind, table.columns, table.is_guessed = "tests", columns, guessed
     if relation is not None and relation.columns[2] == columns.get("value"):
         table.by, table.matched = "relation", frozenset(("num", "den", "value"))
@@ -144,14 +152,49 @@ def test_name(table: PageTable, row: int) -> str:
 def _has_rival(
     contents: dict[int, ColumnContent], columns: dict[str, int], weights: dict[tuple[str, int], float]
 ) -> bool:
-    """Return whether a column without a role could be the value by its heading."""
-    value = columns.get("value")
-    return value is not None and any(
+    """Return whether another column could be the value, or the only outcome, as well."""
+    role = "value" if "value" in columns else "status"
+    place = columns.get(role)
+    return place is not None and any(
         column not in columns.values()
-        and content.is_mostly(content.numbers)
-        and weights["value", column] >= max(ROLE_SCORE_MIN, weights["value", value])
+        and content.is_mostly(content.numbers if role == "value" else content.statuses)
+        and weights[role, column] >= max(ROLE_SCORE_MIN, weights[role, place])
         for column, content in contents.items()
     )
+
+
+def _has_rival_limit(
+    table: PageTable,
+    contents: dict[int, ColumnContent],
+    columns: dict[str, int],
+    weights: dict[tuple[str, int], float],
+) -> bool:
+    """Return whether a column without a role could be the limit by its heading."""
+    limit = columns.get("limit")
+    return limit is not None and any(
+        column not in columns.values()
+        and content.is_mostly(content.numbers)
+        and not content.big
+        and is_limit(table.headers[column])
+        and weights["limit", column] >= weights["limit", limit]
+        and _differ(table, column, limit)
+        for column, content in contents.items()
+    )
+
+
+SCALES: Final = (0.01, 1.0, 100.0)
+"""What a figure is multiplied by where it is printed again in another unit."""
+
+
+def _differ(table: PageTable, first: int, second: int) -> bool:
+    """Return whether two columns have different figures in a row, in whatever unit."""
+    pairs = ((table.page.cell(row, first).number, table.page.cell(row, second).number) for row in table.rows)
+    apart = [min(abs(upper - scale * lower) for scale in SCALES) for upper, lower in pairs]
+    return any(difference > DIFFERENCE_MIN for difference in apart)
+
+
+DIFFERENCE_MIN: Final = 1e-4
+"""Points by which two limits of a row are different."""
 
 
 def _may_be_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
@@ -198,12 +241,16 @@ def _wordiest(contents: dict[int, ColumnContent], columns: dict[str, int]) -> in
 def _is_of_tests(table: PageTable, contents: dict[int, ColumnContent], columns: dict[str, int]) -> bool:
     """Return whether the roles make a table of tests.
 
-    Names that are tests, and two of value, limit and status; figures of two dates are read as these are.
+    Names that are tests, and two of value, limit and status; figures of two dates are read as these are. Where most
+    names are tests, outcomes alone are enough.
     """
     is_judged = len(columns.keys() & {"value", "limit", "status"}) >= 2
-    if "name" not in columns or not (is_judged or {"value", "prior"} <= columns.keys()):
+    if "name" not in columns:
         return False
     names = contents[columns["name"]]
+    has_outcomes = names.is_mostly(names.tests) and "status" in columns and not any(c.big for c in contents.values())
+    if not (is_judged or has_outcomes or {"value", "prior"} <= columns.keys()):
+        return False
     if _distinct(replace(table, columns=columns)) < DISTINCT_SHARE or ("limit" not in columns and is_of_loans(table)):
         return False
     if names.is_mostly(names.tests, TEST_SHARE):
@@ -217,7 +264,9 @@ def _distinct(table: PageTable) -> float:
     named = [
         (table.sections.get(row, ""), test_name(table, row))
         for row in table.rows[:ROWS_LOOKED_AT]
-        if table.cell(row, "name").is_words and len(table.page.row(row)) > 1
+        if table.cell(row, "name").is_words
+        and len(table.page.row(row)) > 1
+        and not is_limit_label(table.cell(row, "name").text)
     ]
     return len(set(named)) / max(1, len(named))
 
@@ -293,6 +342,16 @@ def _agreeing(candidate: PageTable, value: int, limit: int) -> tuple[int, int]:
 def is_limit(heading: str) -> bool:
     """Return whether a heading is that of limits."""
     return words.guess("column.t", heading).role == "limit"
+
+
+LIMIT_WORDS_MAX: Final = 4
+"""Words of a label that says no more than that its figure is a limit."""
+
+
+def is_limit_label(text: str) -> bool:
+    """Return whether a label says that its figure is the limit of the test above."""
+    is_short = len(text.split()) <= LIMIT_WORDS_MAX and not class_keys(text)
+    return is_short and is_limit(text) and not is_test_name(text, "")
 
 
 def is_of_loans(table: PageTable) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -22,7 +22,8 @@ from core.portfolio.pages.report.columns import BIG, context_of
 from core.portfolio.pages.report.kinds import OPERATORS
 from core.portfolio.pages.report.lines import PageLine, is_running
 from core.portfolio.pages.report.page import PageCell, ReportPage
-from core.portfolio.pages.report.roles import limit_role, side_of, status_at, test_name
+from core.portfolio.pages.report.roles import is_limit_label, limit_role, side_of, status_at, test_name
+from core.portfolio.pages.report.sentences import parse_sentence
 from core.portfolio.pages.report.subjects import (
     COVERAGE,
     Side,
@@ -52,6 +53,12 @@ DENOMINATOR_MIN: Final = 1_000.0
 
 SURE_LEAD: Final = 1.5
 """Lead of a measure below which its reading is a guess."""
+
+EOD_LEAST: Final = 6.0
+"""Weight from which a title is of events of default."""
+
+_SEVERAL: Final = re.compile(r"[&,/]|\band\b", re.IGNORECASE)
+"""What stands between several things in a title."""
 
 _FORMULA: Final = re.compile(r"[=*^]|/\s*\d|^\s*(?:plus|minus)\b", re.I)
 """Marks of a label that is a step of a calculation."""
@@ -88,10 +95,12 @@ def facts_of(page: ReportPage, blocks: Blocks) -> Iterator[Fact]:
         used_rows.update(table.rows)
         if table.kind == "tests":
             numbered += _of_table(table)
+    numbered += _above_limits(page, blocks, used_rows)
     numbered += _vertical(page, blocks, used_rows)
-    numbered += [
-        (row, fact) for row in page.rows if row not in used_rows and (fact := _read_comparison(page, row)) is not None
-    ]
+    for read_row in (_read_comparison, _read_sentence):
+        numbered += [
+            (row, fact) for row in page.rows if row not in used_rows and (fact := read_row(page, row)) is not None
+        ]
     compared = {row for row, _ in numbered}
     numbered += [
         (line.row, fact) for line in blocks.lines if line.row not in compared and (fact := _of_line(line)) is not None
@@ -125,9 +134,13 @@ class _Row:
 def _of_table(table: PageTable) -> list[tuple[int, Fact]]:
     rows = [(row, test_row) for row in table.rows if (test_row := _row(table, row)) is not None]
     is_fraction = _are_fractions([test_row for _, test_row in rows])
+    is_open = is_fraction and _is_open(table, [test_row for _, test_row in rows])
+    if is_open is None:
+        is_fraction = False
     numbered: list[tuple[int, Fact]] = []
     for row, test_row in rows:
-        fact = _fact(test_row, is_fraction=is_fraction, is_guessed=table.is_guessed, by=table.by)
+        is_guessed = table.is_guessed or bool(is_open and _is_bare_share(test_row))
+        fact = _fact(test_row, is_fraction=is_fraction, is_guessed=is_guessed, by=table.by)
         if fact is None:
             continue
         numbered.append((row, fact))
@@ -156,13 +169,18 @@ def _row(table: PageTable, row: int) -> _Row | None:
     cells = table.page.row(row)
     name = test_name(table, row)
     value, role = table.cell(row, "value"), limit_role(table, row)
-    limit = table.cell(row, role)
+    limit, status = table.cell(row, role), status_at(table, row)
     if len(cells) < 2 or not name or len(name) > NAME_LENGTH_MAX or words.is_total(name):
         return None
-    if is_running(name) and not is_test_name(name, ""):
+    is_test = is_test_name(name, context_of(table))
+    if (is_running(name) and not is_test_name(name, "")) or (is_limit_label(name) and _limits_are_below(table)):
         return None
-    if not value.has_number and not limit.has_number:
+    has_figure, has_columns = value.has_number or limit.has_number, bool(table.columns.keys() & {"value", "limit"})
+    if not has_figure and (has_columns or status is None or not is_test):
         return None
+    heading = table.headers.get(table.columns.get(role, -1), "")
+    if not limit.has_number:
+        limit, heading = _below(table, row)
     group = table.group(row) if "group" not in table.columns else table.cell(row, "group").text or table.title
     return _Row(
         name=name,
@@ -170,13 +188,29 @@ def _row(table: PageTable, row: int) -> _Row | None:
         context=group if coverage_of(group) is not None else context_of(table),
         value=value,
         limit=limit,
-        status=status_at(table, row),
-        side=_side(limit, table.cell(row, "dir").text, table.headers.get(table.columns.get(role, -1), ""), name),
+        status=status,
+        side=_side(limit, table.cell(row, "dir").text, heading, name),
         numerator=_amount(table, row, "num"),
         denominator=_amount(table, row, "den"),
-        place=table.place(row, "value" if value.has_number else role),
+        place=table.place(row, "value" if value.has_number else role if has_figure else "status"),
         over="" if group == table.page.sheet.name else group,
     )
+
+
+def _limits_are_below(table: PageTable) -> bool:
+    """Return whether rows such as "Required" stand each below its test, and none above the first."""
+    names = [name for row in table.rows if (name := table.cell(row, "name").text)]
+    return bool(names) and not is_limit_label(names[0])
+
+
+def _below(table: PageTable, row: int) -> tuple[PageCell, str]:
+    """Return the limit in the row below a test, and its label; nothing for none or two."""
+    at = table.rows.index(row)
+    names = [table.cell(below, "name").text for below in table.rows[at + 1 : at + 3]]
+    if not names or not is_limit_label(names[0]) or is_limit_label(names[-1]) == (len(names) > 1):
+        return _NOTHING, ""
+    cell = table.cell(table.rows[at + 1], "value")
+    return (cell, names[0]) if cell.has_number and _limits_are_below(table) else (_NOTHING, "")
 
 
 def _amount(table: PageTable, row: int, role: str) -> PageCell:
@@ -217,6 +251,39 @@ def _are_fractions(rows: Sequence[_Row]) -> bool:
     return small and _contradictions(beside, 100.0) <= _contradictions(beside, 1.0)
 
 
+_PERCENT_WORDS: Final = re.compile(r"%|\bper ?cent|\bpct\b", re.IGNORECASE)
+
+PERCENT_DIGITS: Final = 2
+"""Digits that percentages are printed with; fractions have more."""
+
+
+def _is_open(table: PageTable, rows: Sequence[_Row]) -> bool | None:
+    """Return whether figures below one may be percentages as well; None: they are.
+
+    By a heading or title with the sign, and by the digits, where neither a ratio nor a limit decides.
+    """
+    shares = [row for row in rows if _is_bare_share(row)]
+    limits = [row.limit for row in shares if row.limit.has_number]
+    if not limits or any(limit.is_percent for limit in limits) or any(_ratio(row) is not None for row in rows):
+        return False
+    headings = (table.title, *(table.headers.get(table.columns.get(role, -1), "") for role in ("value", "limit")))
+    says_percent = any(_PERCENT_WORDS.search(heading) for heading in headings)
+    has_few = all(_digits(cell) <= PERCENT_DIGITS for row in shares for cell in (row.value, row.limit))
+    return None if has_few and says_percent else has_few or says_percent
+
+
+def _is_bare_share(row: _Row) -> bool:
+    """Return whether a row is of shares without a sign."""
+    return _is_share(row) and not row.value.is_percent and not row.limit.is_percent
+
+
+def _digits(cell: PageCell) -> int:
+    """Return the digits behind the point that a figure shows, or has where its format says none."""
+    if not cell.has_number or cell.decimals is not None:
+        return cell.decimals or 0
+    return len(f"{cell.number:.6f}".rstrip("0").partition(".")[2])
+
+
 def _contradictions(rows: Sequence[_Row], scale: float) -> int:
     """Count outcomes contrary to the comparison with values at a scale."""
     count = 0
@@ -249,7 +316,7 @@ def _fact(row: _Row, *, is_fraction: bool, is_guessed: bool, by: str) -> Fact | 
     is_test = has_limit or row.status is not None
     limit = _in_percent(row.limit, is_fraction=is_fraction) if has_limit else None
     label = subject_of(row.name, title=row.context, side=row.side if is_test else None, limit=limit)
-    subject = _with_classes(label.subject, row.over)
+    subject = _of_default(_with_classes(label.subject, row.over), row.group)
     measure = None if subject is None else subject.measure
     unit = _unit_of(measure, row)
     if not is_test and (subject is None or not _is_figure(row.value, unit)):
@@ -282,6 +349,14 @@ def _with_classes(subject: FactSubject | None, title: str) -> FactSubject | None
     if subject is None or subject.measure not in COVERAGE or subject.classes or subject.detail is not None:
         return subject
     return replace(subject, classes=class_keys(title))
+
+
+def _of_default(subject: FactSubject | None, group: str) -> FactSubject | None:
+    """Take coverage under a title of events of default alone as the test of these."""
+    if subject is None or subject.measure not in COVERAGE or _SEVERAL.search(group) is not None:
+        return subject
+    is_of_default = words.scores("test", group).get("eod", 0.0) >= EOD_LEAST
+    return replace(subject, measure="eod", classes=()) if is_of_default else subject
 
 
 def _in_percent(limit: PageCell, *, is_fraction: bool) -> float:
@@ -480,6 +555,68 @@ def _read_comparison(page: ReportPage, row: int) -> Fact | None:
     return None
 
 
+def _read_sentence(page: ReportPage, row: int) -> Fact | None:
+    """Read a test that a line of prose is about."""
+    cells = page.row(row)
+    sentence = parse_sentence(next(iter(cells.values())).text) if len(cells) == 1 else None
+    if sentence is None or not is_test_name(sentence.name, ""):
+        return None
+    place, sheet = page.place(row, min(cells)), page.sheet.name
+    name, value, limit, side, status = sentence
+    test_row = _Row(name, sheet, sheet, value, limit, status, side, _NOTHING, _NOTHING, place)
+    return _fact(test_row, is_fraction=False, is_guessed=False, by="words")
+
+
+def _above_limits(page: ReportPage, blocks: Blocks, used_rows: set[int]) -> list[tuple[int, Fact]]:
+    """Read tests whose limit, and perhaps outcome, stands in the line below."""
+    numbered: list[tuple[int, Fact]] = []
+    for lines in _groups(blocks.lines, used_rows):
+        limits = [is_limit_label(line.label) for line in lines]
+        for at, line in enumerate(lines[:-1]):
+            below = lines[at + 1]
+            is_one = limits[at : at + 3] in ([False, True], [False, True, False]) and not limits[0]
+            if not is_one or not is_test_name(line.label, line.title) or not _are_lone(line, below):
+                continue
+            rows = [row for row in page.rows if line.row <= row <= below.row + 1]
+            status = next((status for row in rows if (status := _status_in(page, row, line)) is not None), None)
+            limit = below.page.cell(below.row, below.column)
+            numerator, denominator = _amounts_of(line, lines)
+            test_row = _Row(
+                name=line.label,
+                group=line.title or page.sheet.name,
+                context=line.title or page.sheet.name,
+                value=line.page.cell(line.row, line.column),
+                limit=limit,
+                status=status,
+                side=_side(limit, "", below.label, line.label),
+                numerator=numerator,
+                denominator=denominator,
+                place=line.place,
+            )
+            fact = _fact(test_row, is_fraction=False, is_guessed=False, by="words")
+            if fact is not None:
+                numbered.append((line.row, fact))
+                used_rows.update((line.row, below.row))
+    return numbered
+
+
+def _are_lone(*lines: PageLine) -> bool:
+    """Return whether each line has one figure, and none is an amount."""
+    return all(
+        abs(line.value) <= BIG and sum(cell.has_number for cell in line.page.row(line.row).values()) == 1
+        for line in lines
+    )
+
+
+def _groups(lines: Iterable[PageLine], used_rows: set[int]) -> list[list[PageLine]]:
+    """Return the lines of each block under each title, without those of some rows."""
+    groups: dict[tuple[int, str], list[PageLine]] = {}
+    for line in lines:
+        if line.row not in used_rows:
+            groups.setdefault((line.block, line.title), []).append(line)
+    return [*groups.values()]
+
+
 _RESULT: Final = re.compile(r"^\s*(?:test )?(?:result|outcome|status)\b", re.I)
 
 VERTICAL_ROWS_MAX: Final = 24
@@ -489,13 +626,12 @@ VERTICAL_ROWS_MAX: Final = 24
 def _vertical(page: ReportPage, blocks: Blocks, used_rows: set[int]) -> list[tuple[int, Fact]]:
     """Read tests named by a block's title, with lines for figure, limit, result."""
     numbered: list[tuple[int, Fact]] = []
-    groups: dict[tuple[int, str], list[PageLine]] = {}
-    for line in blocks.lines:
-        if line.row not in used_rows:
-            groups.setdefault((line.block, line.title), []).append(line)
-    for (_, title), lines in groups.items():
+    for lines in _groups(blocks.lines, used_rows):
+        title = lines[0].title
         roles = {words.guess("column.t", line.label).role: line for line in reversed(lines)}
         ratios = [line for line in lines if _is_ratio(line)]
+        if any(class_keys(line.label) for line in roles.values()):
+            continue  # each of several classes has its own
         if "value" not in roles and len(ratios) == 1:
             roles["value"] = ratios[0]
         if not {"value", "limit"} <= roles.keys() or len(lines) > VERTICAL_ROWS_MAX or not is_test_name(title, ""):
@@ -545,12 +681,22 @@ def _is_ratio(line: PageLine) -> bool:
     return is_named and abs(line.value) <= BIG and line.value != 0
 
 
-def _status_in(page: ReportPage, row: int) -> Status | None:
-    """Return what a line says of the test's outcome ("Result | Passed")."""
+def _status_in(page: ReportPage, row: int, line: PageLine | None = None) -> Status | None:
+    """Return what a line says of the test's outcome ("Result | Passed").
+
+    `line`: that of the test, in whose own row the outcome may stand.
+    """
+    if line is not None and row == line.row:
+        outcomes = {words.status_of(cell.text) for cell in page.row(row).values()} - {None}
+        return outcomes.pop() if len(outcomes) == 1 else None
     texts = [cell.text for cell in page.row(row).values() if cell.is_words]
     if len(texts) != 2 or not (words.guess("column.t", texts[0]).role == "status" or _RESULT.search(texts[0])):
         return None
     return words.status_of(texts[1])
+
+
+_NO_VALUES: Final = frozenset(("limit", "prior", "clause", "cushion", "num", "den"))
+"""Roles of columns whose figures are no test's value."""
 
 
 def _of_line(line: PageLine) -> Fact | None:
@@ -559,6 +705,8 @@ def _of_line(line: PageLine) -> Fact | None:
     subject = label.subject
     if sum(cell.has_number for cell in line.page.row(line.row).values()) > 1:
         return None  # which of them is the figure of the day, no heading says
+    if line.heading and words.guess("column.t", line.heading).role in _NO_VALUES:
+        return None
     if subject is None or line.value == 0 or line.is_less or abs(line.value) > BIG or _FORMULA.search(line.label):
         return None
     unit = _unit(subject.measure)
