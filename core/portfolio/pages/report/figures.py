@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 from typing import Final, NamedTuple
 
@@ -158,12 +158,10 @@ def _on(
             inside[row, column] = rest.strip()
     for (row, column), (target, preference) in labels.items():
         if (row, column) in inside:
-            places: Iterable[tuple[int, PageCell]] = [(column, _alone(inside[row, column]))]
+            places, others = [(column, _alone(inside[row, column]))], list[str]()
         else:
-            places = _beside(page, row, column, labels, cells_max=VALUE_CELLS_MAX if named else 1)
-        others: list[str] = []
-        if target in AMOUNTS and (row, column) not in inside:
-            places, others = _of_the_day(page, row, column, list(places), named=named)
+            beside = list(_beside(page, row, column, labels, cells_max=VALUE_CELLS_MAX if named else 1))
+            places, others = _of_its_day(page, row, column, beside, target, named=named)
         for at, cell in places:
             value, ambiguous = _value(target, cell, days, scales[row, column])
             if value == value:
@@ -177,6 +175,24 @@ def _stated_currency(text: str) -> str | None:
     rest = f" {key(match['rest'])} " if match is not None else ""
     named = {code for words, code in CURRENCIES.items() if f" {words} " in rest}
     return named.pop() if len(named) == 1 else None
+
+
+def _of_its_day(
+    page: ReportPage, row: int, column: int, places: list[tuple[int, PageCell]], target: str, *, named: bool
+) -> tuple[list[tuple[int, PageCell]], list[str]]:
+    """Return what is right of a label and of the report's day, and other amounts."""
+    if target in AMOUNTS:
+        return _of_the_day(page, row, column, places, named=named)
+    return _of_today(page, row, places) if TYPES[target] == "date" else places, []
+
+
+def _of_today(page: ReportPage, row: int, places: list[tuple[int, PageCell]]) -> list[tuple[int, PageCell]]:
+    """Return the cells right of a label, less those under the words for an earlier month."""
+    earlier = earlier_columns(page, [row], are_days=True)
+    if earlier and places:
+        last = places[0][0] + len(earlier)
+        places = [(at, cell) for at, cell in page.row(row).items() if places[0][0] <= at <= last]
+    return [(at, cell) for at, cell in places if at not in earlier]
 
 
 def _of_the_day(

@@ -13,6 +13,7 @@ from core.portfolio.pages.report.blocks import Blocks, PageTable, cut_blocks, se
 from core.portfolio.pages.report.columns import (
     BIG,
     CONTENT_SHARE,
+    ROLE_SCORE_MIN,
     ROWS_LOOKED_AT,
     ColumnContent,
     assign_roles,
@@ -25,6 +26,7 @@ from core.portfolio.pages.report.page import PageCell, ReportPage, TurnedPage
 from core.portfolio.pages.report.roles import (
     LIST_WORDS,
     as_tests,
+    differ,
     has_limit,
     is_limit,
     is_of_loans,
@@ -250,7 +252,7 @@ def _as_notes(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
     for earlier in earlier_by_days({at: PageCell(text) for at, text in table.headers.items()}):
         for role in ("bal", "due", "defer"):
             weights[role, earlier] = 0.0
-    columns = assign_roles(weights)
+    columns = {role: at for role, at in assign_roles(weights).items() if not _may_be_ratio(table, role, at)}
     if not columns.keys() & {"bal", "orig"} and (last := _any_balance(table, contents)) is not None:
         columns["bal"] = last
     if not columns.keys() & {"bal", "orig", "due"}:
@@ -258,6 +260,7 @@ def _as_notes(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
         if last is None:
             return False
         columns["bal"], table.is_guessed = last, True
+    table.is_guessed |= _has_rival_balance(table, contents, columns, weights)
     table.kind, table.columns = "notes", {"class": column} | {
         role: at for role, at in columns.items() if role not in ("other", "rating", "ccy") and at != column
     }  # fmt: skip
@@ -275,6 +278,31 @@ def _any_balance(table: PageTable, contents: dict[int, ColumnContent]) -> int | 
             and " interest " not in words.normal(table.headers[column])
         ),
         None,
+    )
+
+
+def _may_be_ratio(table: PageTable, role: str, column: int) -> bool:
+    """Return whether a column "OC Test" may be the ratio: no other column is of this coverage."""
+    if role not in ("oct", "ict") or not words.normal(table.headers[column]).endswith(" test "):
+        return False
+    measure = coverage_of(table.headers[column])
+    return not any(coverage_of(text) == measure for at, text in table.headers.items() if at != column)
+
+
+def _has_rival_balance(
+    table: PageTable,
+    contents: dict[int, ColumnContent],
+    columns: dict[str, int],
+    weights: dict[tuple[str, int], float],
+) -> bool:
+    """Return whether a column without a role could be the balance by its heading."""
+    balance = columns.get("bal")
+    return balance is not None and any(
+        column not in columns.values()
+        and content.is_mostly(content.big)
+        and weights["bal", column] >= max(ROLE_SCORE_MIN, weights["bal", balance])
+        and differ(table, column, balance)
+        for column, content in contents.items()
     )
 
 

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final
 
 from core.portfolio.cells.dates import date_days
@@ -146,27 +147,36 @@ def _without_earlier(page: ReportPage, block: list[int]) -> ReportPage:
     return page.cut([column for column in range(COLUMNS_MAX) if column not in earlier]) if earlier else page
 
 
-def earlier_columns(page: ReportPage, block: Sequence[int]) -> frozenset[int]:
-    """Return the columns of an earlier day by their heading; none without one."""
-    figures = sorted({column for row in block for column, cell in page.row(row).items() if cell.has_number})
+def earlier_columns(page: ReportPage, block: Sequence[int], *, are_days: bool = False) -> frozenset[int]:
+    """Return the columns of an earlier day by their heading; none without one.
+
+    `are_days`: the block has days, so that only words make a heading.
+    """
+    is_value = _is_day if are_days else attrgetter("has_number")
+    figures = sorted({column for row in block for column, cell in page.row(row).items() if is_value(cell)})
     if len(figures) < 2:
         return frozenset()
     at = bisect_right(page.rows, block[0])
     for row in reversed(page.rows[max(0, at - HEADING_ROWS_MAX) : at]):
         cells = page.row(row)
         worded = [column for column in figures if column in cells and not cells[column].has_number]
-        earlier = _earlier(cells, worded)
+        earlier = _by_words(cells, worded) if are_days else _earlier(cells, worded)
         if earlier and len(worded) > len(earlier):
             return earlier
     return frozenset()
 
 
+def _is_day(cell: PageCell) -> bool:
+    return cell.day == cell.day or DATE.fullmatch(cell.text) is not None
+
+
 def _earlier(cells: dict[int, PageCell], columns: list[int]) -> frozenset[int]:
     """Return which columns are of an earlier day by their heading."""
-    by_words = frozenset(column for column in columns if _EARLIER.search(words.normal(cells[column].text)) is not None)
-    if by_words:
-        return by_words
-    return earlier_by_days({column: cells[column] for column in columns})
+    return _by_words(cells, columns) or earlier_by_days({column: cells[column] for column in columns})
+
+
+def _by_words(cells: dict[int, PageCell], columns: list[int]) -> frozenset[int]:
+    return frozenset(column for column in columns if _EARLIER.search(words.normal(cells[column].text)) is not None)
 
 
 def earlier_by_days(cells: dict[int, PageCell]) -> frozenset[int]:

@@ -38,7 +38,7 @@ _COLUMNS: Final = {
 _AMOUNTS: Final = ("current_balance", "original_balance", "deferred_interest", "interest_due")
 _BALANCES: Final = ("current_balance", "original_balance")
 
-_OF_A_DAY: Final = "{} has balances of several days and no word for today's: the latest are used"
+_OF_A_DAY: Final = "{} has several columns of balances, and no word says which is today's: another may be meant"
 
 _Found = tuple[Tranches | None, dict[str, str], list[DataWarning]]
 

@@ -177,7 +177,7 @@ def _has_rival_limit(
         and not content.big
         and is_limit(table.headers[column])
         and weights["limit", column] >= weights["limit", limit]
-        and _differ(table, column, limit)
+        and differ(table, column, limit)
         for column, content in contents.items()
     )
 
@@ -186,7 +186,7 @@ SCALES: Final = (0.01, 1.0, 100.0)
 """What a figure is multiplied by where it is printed again in another unit."""
 
 
-def _differ(table: PageTable, first: int, second: int) -> bool:
+def differ(table: PageTable, first: int, second: int) -> bool:
     """Return whether two columns have different figures in a row, in whatever unit."""
     pairs = ((table.page.cell(row, first).number, table.page.cell(row, second).number) for row in table.rows)
     apart = [min(abs(upper - scale * lower) for scale in SCALES) for upper, lower in pairs]
