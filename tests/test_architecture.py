@@ -774,6 +774,7 @@ WHOLE_PACKAGES = {
     "tests/core/formula/test_cases.py",  # what other engines and Excel say of whole formulas
     "tests/core/formula/test_fuzz.py",
     "tests/core/portfolio/pages/report/test_made_pages.py",  # reports made by seed, in many trustees' words and shapes
+    "tests/core/portfolio/pages/report/test_layouts.py",  # pages in many layouts, from sheets and PDF to facts
     "tests/core/portfolio/test_made_reports.py",  # loans of reports in several styles, and of changed ones
     "tests/core/portfolio/test_paged.py",  # reports with pages, from sheets to tie-outs
     "tests/core/portfolio/test_real_reports.py",  # printed figures and columns of real files, as delivered

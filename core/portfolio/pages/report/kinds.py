@@ -193,7 +193,7 @@ def _headless(page: ReportPage, blocks: Blocks) -> Iterator[PageTable]:
                     heading_rows=(run[0],),
                     headers=headers,
                     rows=run,
-                    sections=dict(sections_of(page, run)),
+                    sections=dict(sections_of(page, [run[0] - 1, *run])),
                 )
             run, between = [], []
 

@@ -248,7 +248,8 @@ def _is_of_tests(table: PageTable, contents: dict[int, ColumnContent], columns: 
     if "name" not in columns:
         return False
     names = contents[columns["name"]]
-    has_outcomes = names.is_mostly(names.tests) and "status" in columns and not any(c.big for c in contents.values())
+    has_amounts = any(content.big for content in contents.values())
+    has_outcomes = names.is_mostly(names.tests) and not has_amounts and _are_outcomes(table, columns.get("status"))
     if not (is_judged or has_outcomes or {"value", "prior"} <= columns.keys()):
         return False
     if _distinct(replace(table, columns=columns)) < DISTINCT_SHARE or ("limit" not in columns and is_of_loans(table)):
@@ -257,6 +258,15 @@ def _is_of_tests(table: PageTable, contents: dict[int, ColumnContent], columns: 
         return True
     has_status = "status" in columns and "limit" in columns
     return has_status and names.tests > 0 and not is_of_loans(table)
+
+
+def _are_outcomes(table: PageTable, column: int | None) -> bool:
+    """Return whether a column has tests' outcomes: of yes and no alone, only its heading says so."""
+    if column is None:
+        return False
+    texts = {cell.text.strip(" .").lower() for row in table.rows if (cell := table.page.cell(row, column)).is_words}
+    heading = words.normal(table.headers[column])
+    return not texts <= _ANSWERS or any(pattern.search(heading) for pattern in (_BREACH, _COMPLIANCE))
 
 
 def _distinct(table: PageTable) -> float:

@@ -24,7 +24,8 @@ _LIMIT: Final = re.compile(
 )
 _UNCLEAR: Final = re.compile(
     r"\b(?:would|could|should|if|assuming|projected|expected|forecast|pro forma|prior|previous(?:ly)?|last|from"
-    r"|initial(?:ly)?|closing date|increased|decreased|respectively)\b",
+    r"|initial(?:ly)?|closing date|increased|decreased|respectively"
+    r"|cushion|shortfall|headroom|excess|by(?=\s+\d))\b",
     re.IGNORECASE,
 )
 """Words with which a figure may be of another day or of no day."""
