@@ -280,7 +280,7 @@ def _joined_headers(page: ReportPage, stack: Sequence[int]) -> dict[int, str]:
 
 
 def _by_repetition(groups: dict[int, PageCell], below: dict[int, PageCell]) -> dict[int, str]:
-    """Return the group over each column where the same headings come again for each.
+    """Return the group over each column by headings that come again for each.
 
     A page's layout centres groups: the cell of their text tells less than the repetition.
     """

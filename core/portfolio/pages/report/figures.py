@@ -187,7 +187,7 @@ def _of_its_day(
 
 
 def _of_today(page: ReportPage, row: int, places: list[tuple[int, PageCell]]) -> list[tuple[int, PageCell]]:
-    """Return the cells right of a label, less those under the words for an earlier month."""
+    """Return the cells right of a label, less those of an earlier month."""
     earlier = earlier_columns(page, [row], are_days=True)
     if earlier and places:
         last = places[0][0] + len(earlier)

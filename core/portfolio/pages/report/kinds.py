@@ -109,14 +109,14 @@ def _are_tests(names: list[str]) -> bool:
 
 
 def _is_above_figures(table: PageTable) -> bool:
-    """Return whether tests' names stand above one figure each: "WARF | WAL" over "2845 | 4.5"."""
+    """Return whether names of tests stand above one figure each."""
     cells = [cell for row in table.rows for cell in table.page.row(row).values()]
     is_row = len(table.rows) == 1 and len(cells) == len(table.headers) > 1
     return is_row and all(cell.has_number for cell in cells) and _are_tests([*table.headers.values()])
 
 
 def _turned(table: PageTable, first: int) -> PageTable:
-    """Return a table with its rows as columns, under the names in its first column.
+    """Return a table with its rows as columns, named by its first column.
 
     `first`: -1 where no column has names.
     """
@@ -282,7 +282,7 @@ def _any_balance(table: PageTable, contents: dict[int, ColumnContent]) -> int | 
 
 
 def _may_be_ratio(table: PageTable, role: str, column: int) -> bool:
-    """Return whether a column "OC Test" may be the ratio: no other column is of this coverage."""
+    """Return whether "OC Test" may be the ratio: no other column is of it."""
     if role not in ("oct", "ict") or not words.normal(table.headers[column]).endswith(" test "):
         return False
     measure = coverage_of(table.headers[column])
@@ -311,7 +311,7 @@ _OF_PAYMENTS: Final = re.compile(r"\b(?:interest|paid|payments?|distributions?|d
 
 
 def _latest_balance(table: PageTable, contents: dict[int, ColumnContent]) -> int | None:
-    """Return the last of columns that have days alone as headings, under a title of balances."""
+    """Return the last of columns of balances that have days as headings."""
     title = words.normal(f"{table.title} . {table.page.sheet.name}")
     if _OF_BALANCES.search(title) is None or _OF_PAYMENTS.search(title) is not None:
         return None

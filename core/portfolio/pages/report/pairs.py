@@ -1,4 +1,4 @@
-"""Cells that print two figures, "129.49% / 121.50%", as two columns of a page."""
+"""Cells with two figures, "129.49% / 121.50%", as two columns."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _pair_of(text: str) -> tuple[PageCell, PageCell] | None:
 
 
 class SplitPage(ReportPage):
-    """A page in which some columns are two: that of the first and of the second figure."""
+    """A page in which columns with two figures a cell are two columns."""
 
     def __init__(
         self, page: ReportPage, columns: set[int], pairs: dict[tuple[int, int], tuple[PageCell, PageCell]]
@@ -89,7 +89,7 @@ class SplitPage(ReportPage):
 
 
 def _split_words(cell: PageCell) -> tuple[PageCell, PageCell]:
-    """Return the words over each figure of a pair: all of them where they are no pair."""
+    """Return the words over each figure of a pair, all where they are none."""
     between = _APART.search(cell.text, 1)
     if between is None:
         return cell, cell

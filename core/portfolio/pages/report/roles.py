@@ -152,7 +152,7 @@ def test_name(table: PageTable, row: int) -> str:
 def _has_rival(
     contents: dict[int, ColumnContent], columns: dict[str, int], weights: dict[tuple[str, int], float]
 ) -> bool:
-    """Return whether another column could be the value, or the only outcome, as well."""
+    """Return whether another column could be the value or the only outcome."""
     role = "value" if "value" in columns else "status"
     place = columns.get(role)
     return place is not None and any(
@@ -261,7 +261,7 @@ def _is_of_tests(table: PageTable, contents: dict[int, ColumnContent], columns: 
 
 
 def _are_outcomes(table: PageTable, column: int | None) -> bool:
-    """Return whether a column has tests' outcomes: of yes and no alone, only its heading says so."""
+    """Return whether a column has outcomes: of yes and no, its heading says so."""
     if column is None:
         return False
     texts = {cell.text.strip(" .").lower() for row in table.rows if (cell := table.page.cell(row, column)).is_words}

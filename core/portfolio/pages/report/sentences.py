@@ -1,4 +1,4 @@
-"""Tests that a page prints as a sentence: "The OC Ratio is 129.49%, above the required 121.50%."."""
+"""Tests in sentences: "The OC Ratio is 129.49%, above the required 121.50%."."""
 
 from __future__ import annotations
 

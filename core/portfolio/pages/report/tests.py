@@ -198,13 +198,13 @@ def _row(table: PageTable, row: int) -> _Row | None:
 
 
 def _limits_are_below(table: PageTable) -> bool:
-    """Return whether rows such as "Required" stand each below its test, and none above the first."""
+    """Return whether rows such as "Required" stand each below its test."""
     names = [name for row in table.rows if (name := table.cell(row, "name").text)]
     return bool(names) and not is_limit_label(names[0])
 
 
 def _below(table: PageTable, row: int) -> tuple[PageCell, str]:
-    """Return the limit in the row below a test, and its label; nothing for none or two."""
+    """Return the limit in the row below a test, and its label."""
     at = table.rows.index(row)
     names = [table.cell(below, "name").text for below in table.rows[at + 1 : at + 3]]
     if not names or not is_limit_label(names[0]) or is_limit_label(names[-1]) == (len(names) > 1):
@@ -278,7 +278,7 @@ def _is_bare_share(row: _Row) -> bool:
 
 
 def _digits(cell: PageCell) -> int:
-    """Return the digits behind the point that a figure shows, or has where its format says none."""
+    """Return the digits behind the point that a figure shows, else has."""
     if not cell.has_number or cell.decimals is not None:
         return cell.decimals or 0
     return len(f"{cell.number:.6f}".rstrip("0").partition(".")[2])
