@@ -15,7 +15,7 @@ import numpy as np
 from core.compliance.conventions import masked_rows
 from core.compliance.measures import DAYS_A_YEAR, Measurement, Pool
 from core.definition.terms import AGENCIES, FORMULAS
-from core.portfolio.assemble.plausibility import LIFE_YEARS_MAX, USUAL
+from core.portfolio.assemble.odd_loans import LIFE_YEARS_MAX, USUAL
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.ratings import FACTORS, MASKED, RECOVERY, UNBUCKETED
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from core.portfolio.assemble.odd_loans import LIFE_YEARS_MAX, ODD, OF_DAYS, with_places
 from core.portfolio.cells.parsing import key
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import AnyPortfolio, PortfolioData
@@ -29,15 +30,6 @@ SHARE_MIN: Final = 0.10
 AFTER_MATURITY_MIN: Final = 0.25
 """Share of loans that mature after the deal from which a date of the one or the other is doubtful."""
 
-LIFE_YEARS_MAX: Final = 15.0
-"""Years that a loan or bond of a deal lives at most: leveraged loans are made for seven, bonds for ten."""
-
-USUAL: Final = {
-    "spread": (10.0, 2_500.0, "bps"), "all_in_rate": (0.5, 40.0, "%"), "price": (2.0, 150.0, "% of par"),
-    "recovery_rate": (1.0, 100.0, "%"),
-}  # fmt: skip
-"""Within what a value other than 0 lies, for fields whose units a whole column's size decides."""
-
 LOAN_MIN: Final = 25_000.0
 """Par that the middle one of a deal's loans is not below: few are of less than 100,000, and of those in thousands few
 are of more than 25 million."""
@@ -47,9 +39,6 @@ LOAN_MAX: Final = 1e9
 
 LOANS_MIN: Final = 10
 """Loans of a list from which their size tells the unit of par."""
-
-UNUSUAL_MIN: Final = 0.05
-"""Share of a column's values beyond what is usual from which its unit, or that of some rows, is doubtful."""
 
 
 class LoanCounts(dict[str, float]):
@@ -76,20 +65,22 @@ def count_loans(portfolio: PortfolioData) -> LoanCounts:
             counts["small par"] = int(np.count_nonzero((par > 0) & (par < LOAN_MIN)))
         if unfunded is not None:
             counts["undrawn"] = int(np.count_nonzero(unfunded > 0))
-        for target, (low, high, _) in USUAL.items():
-            if target in numbers:
-                size = np.abs(numbers[target])
-                counts["sized " + target] = int(np.count_nonzero(size > 0))
-                counts["odd " + target] = int(np.count_nonzero(((size > 0) & (size < low)) | (size > high)))
+        for odd in ODD:
+            counts[odd.words] = int(np.count_nonzero(odd.find(portfolio)))
     for target in ("price", "maturity_date"):
         if target in numbers:
             counts["blank " + target] = int(np.count_nonzero(np.isnan(numbers[target])))
-    agency_fields = [target for target in AGENCY_OF if target in portfolio.ranks]
-    if agency_fields:
-        rated = np.any([portfolio.ranks[target] > 0 for target in agency_fields], axis=0)
-        if not rated.all():
-            counts["unrated"] = int(np.count_nonzero(~rated & ~_find_masked_rows(portfolio, agency_fields)))
+    counts["unrated"] = int(np.count_nonzero(_find_unrated(portfolio)))
     return counts
+
+
+def _find_unrated(portfolio: PortfolioData) -> NDArray[np.bool_]:
+    """Return loans without a rating; none where no column has any."""
+    fields = [target for target in AGENCY_OF if target in portfolio.ranks]
+    if not fields:
+        return np.zeros(portfolio.row_count, np.bool_)
+    unrated = ~np.any([portfolio.ranks[target] > 0 for target in fields], axis=0)
+    return unrated & ~_find_masked_rows(portfolio, fields) if unrated.any() else np.asarray(unrated, np.bool_)
 
 
 def count_days(portfolio: PortfolioData) -> LoanCounts:
@@ -99,10 +90,8 @@ def count_days(portfolio: PortfolioData) -> LoanCounts:
     if maturity is None or not portfolio.row_count:
         return counts
     with np.errstate(invalid="ignore"):
-        if deal.as_of is not None:
-            past = maturity < deal.as_of
-            counts["past"] = int(np.count_nonzero(past & ~portfolio.defaulted())) if past.any() else 0
-            counts["far"] = int(np.count_nonzero(maturity - deal.as_of > LIFE_YEARS_MAX * 365.25))
+        for name, find in OF_DAYS.items():
+            counts[name] = int(np.count_nonzero(find(portfolio)))
         if deal.stated_maturity is not None:
             counts["late"] = int(np.count_nonzero(maturity > deal.stated_maturity))
     return counts
@@ -235,10 +224,14 @@ def _days(portfolio: PortfolioData, counts: LoanCounts) -> Iterator[DataWarning]
     if day is not None:
         past, far = int(counts["past"]), int(counts["far"])
         if past:
-            yield DataWarning("past_maturity", f"{_of(past, portfolio)} matured before {day_of(day)}: life 0", past)
+            message = f"{_of(past, portfolio)} matured before {day_of(day)}: life 0"
+            yield DataWarning("past_maturity", with_places(message, portfolio, OF_DAYS["past"]), past)
         if far:
-            message = f"{_of(far, portfolio, 'matures/mature')} more than {LIFE_YEARS_MAX:g} years after {day_of(day)}"
-            yield DataWarning("far_maturity", f"{message}: the one date or the other is doubtful", far)
+            message = (
+                f"{_of(far, portfolio, 'matures/mature')} more than {LIFE_YEARS_MAX:g} years after {day_of(day)}: the "
+                "one date or the other is doubtful"
+            )
+            yield DataWarning("far_maturity", with_places(message, portfolio, OF_DAYS["far"]), far)
     if deal.stated_maturity is not None:
         late = int(counts["late"])
         if late > AFTER_MATURITY_MIN * portfolio.row_count:
@@ -249,17 +242,11 @@ def _days(portfolio: PortfolioData, counts: LoanCounts) -> Iterator[DataWarning]
             )
 
 
-def _units(portfolio: PortfolioData, counts: LoanCounts) -> Iterator[DataWarning]:
-    for target, (low, high, unit) in USUAL.items():
-        count, odd = int(counts["sized " + target]), int(counts["odd " + target])
-        if odd and odd >= UNUSUAL_MIN * count:
-            yield DataWarning(
-                "unit_doubtful",
-                f"{target} of {_of(odd, portfolio)} is not within {low:g} to {high:,g} {unit}: the header or some rows "
-                "give another unit",
-                odd,
-                (target,),
-            )
+def _odd_loans(portfolio: PortfolioData, counts: LoanCounts) -> Iterator[DataWarning]:
+    for code, fields, find, words in ODD:
+        if count := int(counts[words]):
+            message = with_places(words.format(_of(count, portfolio)), portfolio, find)
+            yield DataWarning(code, message, count, fields)
 
 
 def _shares(portfolio: PortfolioData, counts: LoanCounts) -> Iterator[DataWarning]:
@@ -267,7 +254,8 @@ def _shares(portfolio: PortfolioData, counts: LoanCounts) -> Iterator[DataWarnin
     if not count:
         return
     if missing := int(counts["unrated"]):
-        yield DataWarning("no_rating", f"{_of(missing, portfolio, 'has/have')} no rating of any agency", missing)
+        message = f"{_of(missing, portfolio, 'has/have')} no rating of any agency"
+        yield DataWarning("no_rating", with_places(message, portfolio, _find_unrated), missing)
     if portfolio.lien is not None and (missing := portfolio.notes.lien_blank_rows or 0) >= SHARE_MIN * count:
         yield DataWarning(
             "no_lien",
@@ -311,21 +299,18 @@ def _negative(portfolio: PortfolioData, counts: LoanCounts) -> Iterator[DataWarn
     count = portfolio.notes.negative_par_rows
     if count and counts["negative"]:
         words = "has a negative par, which lowers the sums/have a negative par, which lowers the sums"
-        yield DataWarning("negative_par", counted(count, "row", words), count)
+        message = with_places(counted(count, "row", words), portfolio, lambda loans: loans.numbers["par_value"] < 0)
+        yield DataWarning("negative_par", message, count)
 
 
 def _rows(portfolio: PortfolioData, counts: LoanCounts) -> Iterator[DataWarning]:
     notes = portfolio.notes
     for code, name, noun, words in _COUNTS:
         if count := getattr(notes, name):
-            yield DataWarning(code, counted(count, noun, words), count)
+            yield DataWarning(code, notes.with_rows_of(name, counted(count, noun, words), count), count)
     for target, count in sorted(notes.unreadable_cells.items()):
-        yield DataWarning(
-            "unreadable_cells",
-            f"{counted(count, 'cell')} of {target} cannot be read, and {agreed(count, 'counts/count')} as blank",
-            count,
-            (target,),
-        )
+        message = f"{counted(count, 'cell')} of {target} cannot be read, and {agreed(count, 'counts/count')} as blank"
+        yield DataWarning("unreadable_cells", notes.with_rows_of(target, message, count), count, (target,))
 
 
 def _of(count: int, portfolio: PortfolioData, verb: str = "") -> str:
@@ -335,6 +320,6 @@ def _of(count: int, portfolio: PortfolioData, verb: str = "") -> str:
 
 
 CHECKS: Final[tuple[Callable[[PortfolioData, LoanCounts], Iterator[DataWarning]], ...]] = (
-    _check_required_fields, _commitment, _par_beside_notes, _par_alone, _days, _units, _shares, _negative, _rows,
+    _check_required_fields, _commitment, _par_beside_notes, _par_alone, _days, _odd_loans, _shares, _negative, _rows,
 )  # fmt: skip
 """Every check of a portfolio; what pages say of each other is noted where they are read."""

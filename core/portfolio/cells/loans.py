@@ -16,7 +16,7 @@ from core.portfolio.cells.typed import NormalColumn
 from core.portfolio.model import ratings
 from core.portfolio.model.facts import Facts
 from core.portfolio.model.fields import KEYS, STANDARD_TARGETS, Lien
-from core.portfolio.model.notes import DataWarning, Notes
+from core.portfolio.model.notes import DataWarning, Notes, row_texts
 from core.portfolio.model.portfolio import (
     Deal,
     Tranches,
@@ -99,11 +99,19 @@ def put_column(loans: Loans, target: str, column: NormalColumn) -> int:
     return 0
 
 
+def note_rows(loans: Loans, name: str, rows: NDArray[np.bool_]) -> int:
+    """Note under a count's name which rows of the sheet it is of; return how many."""
+    count = int(np.count_nonzero(rows))
+    if count and loans.sheet_rows is not None:
+        loans.notes.rows_of[name] = (loans.sheet_name, row_texts(loans.sheet_rows[rows], loans.page_lines))
+    return count
+
+
 def _put_liens(loans: Loans, text: TextColumn) -> None:
     liens = np.array([parsing.lien(string) for string in text.text.strings()], np.uint8)
     loans.lien = spread_out(liens, Lien.BLANK, text.codes)
     loans.notes.lien_blank_rows = int(np.count_nonzero(loans.lien == Lien.BLANK))
-    loans.notes.lien_unrecognised_rows = int(np.count_nonzero(loans.lien == Lien.OTHER))
+    loans.notes.lien_unrecognised_rows = note_rows(loans, "lien_unrecognised_rows", loans.lien == Lien.OTHER)
 
 
 def _put_coupon_types(loans: Loans, text: TextColumn) -> None:
@@ -129,7 +137,7 @@ def _put_rating(loans: Loans, target: str, text: TextColumn) -> int:
     loans.notes.warnings += words.warnings
     loans.ranks[target] = spread_out(np.array(words.ranks, np.uint8), 0, text.codes)
     loans.texts[target] = text if not words.masks else with_masks(text, words.masks)
-    return words.odd_rows
+    return note_rows(loans, target, spread_out(words.is_odd, False, text.codes))
 
 
 class RatingWords(NamedTuple):
@@ -140,8 +148,8 @@ class RatingWords(NamedTuple):
     masks: list[int]
     """Places of the words that stand for masked ratings."""
     is_on_another_scale: bool
-    odd_rows: int
-    """Rows whose word means nothing."""
+    is_odd: NDArray[np.bool_]
+    """Which words mean nothing."""
     warnings: list[DataWarning]
 
 
@@ -155,8 +163,9 @@ def rating_words(target: str, strings: list[str], counts: list[int]) -> RatingWo
     odd = [not rank and not ratings.is_not_rated(string) for rank, string in zip(ranks, strings, strict=True)]
     masks = ratings.masks_of(strings, counts, ranks) if any(odd) else []
     warnings += [_mask_warning(target, strings[at], counts[at]) for at in masks]
-    odd_rows = sum(counts[at] for at, is_odd in enumerate(odd) if is_odd and at not in masks)
-    return RatingWords(ranks, masks, bool(others), odd_rows, warnings)
+    is_odd = np.array(odd, np.bool_)
+    is_odd[masks] = False
+    return RatingWords(ranks, masks, bool(others), is_odd, warnings)
 
 
 def _on_another_scale(strings: list[str]) -> list[int]:

@@ -531,6 +531,9 @@ RATES: Final = {
 SMALL_RATES: Final = frozenset(("floor", "base_rate_level"))
 """Targets in percent that are often below 1 %."""
 
+SLIPS_AMONG: Final = 20
+"""Of how many values of such a column one may be in another unit than the rest."""
+
 SMALL_FRACTION_MAX: Final = 0.25
 """The greatest value of a column of floors or base rates that may be fractions."""
 
@@ -693,14 +696,15 @@ def small_rate_scale(
 
     Fractions when every value but zero is at most 0.05 (0.50 is 0.50 %). Above, up to `SMALL_FRACTION_MAX`, the other
     rates of the loans decide: what the all-in rates leave for a base rate, then fractions of a spread, then the level
-    that a base rate mostly has, which is a guess.
+    that a base rate mostly has, which is a guess. Of twenty values the largest may be a slip, and decides nothing.
 
     `unit` is what the header says: "bps" is believed.
     """
     if unit == "bps":
         return Scale("bps", "header", 0.01)
     rest = np.abs(values_without_unit(numbers))
-    largest = float(np.nanmax(rest, initial=0.0))
+    known = np.sort(rest[rest > 0])
+    largest = float(known[-1 - len(known) // SLIPS_AMONG]) if len(known) else 0.0
     if 0 < largest <= 0.05:
         return Scale("fraction", "largest", 100.0, limit=0.05)
     percent = Scale("percent", _scale_source(numbers, rest, "largest"), limit=0.05)

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet
+from core.portfolio.cells.loans import Loans
 from core.portfolio.cells.parsing import key
 from core.portfolio.mapping.funded import OF_AMOUNTS, opens
 from core.portfolio.mapping.pipeline import TYPE, FieldColumn
-from core.portfolio.model.notes import DataWarning
+from core.portfolio.model.notes import DataWarning, row_texts, with_rows
 from core.portfolio.sheets.columns import vocabulary
 from core.portfolio.sheets.columns.aliases import DENIED
 from core.portfolio.sheets.columns.content import features
@@ -86,7 +87,7 @@ def _unnamed_flags(sheet: Sheet, header: HeaderMatch) -> Iterator[DataWarning]:
 
 
 def unrecognised_flags(
-    target: str, heading: str, outcome: FieldColumn, par: NDArray[np.float64] | None
+    target: str, heading: str, outcome: FieldColumn, par: NDArray[np.float64] | None, loans: Loans
 ) -> Iterator[DataWarning]:
     """Yield a warning about words of a flag that say neither yes nor no."""
     for finding in outcome.findings:
@@ -102,6 +103,9 @@ def unrecognised_flags(
             f"{counted(count, 'loan')}{share} {agreed(count, 'has/have')} neither yes nor no in column "
             f"{' '.join(heading.split())!r}, and {agreed(count, 'counts/count')} as no: {shown}."
         )
+        if loans.sheet_rows is not None:
+            rows = row_texts(loans.sheet_rows[finding.rows], loans.page_lines)
+            message = with_rows(message, loans.sheet_name, rows, count)
         yield DataWarning("flag_unrecognised", message, count, (target,))
 
 

@@ -12,8 +12,8 @@ from core.grid.places import pages_of, range_place
 from core.portfolio.cells import parsing
 from core.portfolio.cells.figures import bid_of
 from core.portfolio.cells.flags import liens_of_flag
-from core.portfolio.cells.loans import UNSAID, Loans, put_column
-from core.portfolio.cells.parsing import NO_TEXT, TEXT, StringPool, bit
+from core.portfolio.cells.loans import UNSAID, Loans, note_rows, put_column
+from core.portfolio.cells.parsing import ERROR, NO_TEXT, TEXT, StringPool, bit
 from core.portfolio.cells.typed import text_column
 from core.portfolio.mapping.ambiguous import ambiguous_columns, unrecognised_flags
 from core.portfolio.mapping.funded import settle_commitments, tell_of_funded
@@ -29,7 +29,7 @@ from core.portfolio.mapping.rates import put_rates
 from core.portfolio.mapping.sheet_columns import SheetColumns
 from core.portfolio.model.facts import AGENCY_NAMES
 from core.portfolio.model.fields import KEYS, SHARED_TARGETS
-from core.portfolio.model.notes import DataWarning, Notes
+from core.portfolio.model.notes import DataWarning, Notes, row_texts
 from core.portfolio.pages.currency import currencies
 from core.portfolio.sheets.rows import pools
 from core.portfolio.sheets.rows.headings import GroupValues, values_of
@@ -386,13 +386,13 @@ class LoanReader(SheetColumns):
         """Put a typed column into its place among the loans."""
         column, work = outcome.column, self.works[target]
         heading = self.header.texts.get(self.columns[target], "")
-        loans.notes.warnings += [*outcome.warnings, *unrecognised_flags(target, heading, outcome, self._par)]
+        loans.notes.warnings += [*outcome.warnings, *unrecognised_flags(target, heading, outcome, self._par, loans)]
         if column.type == "string" and (work.transforms or work.field.default is not None):
             column = text_column(parsing.merged_pool(column.text.codes, column.text.text, NO_TEXT))
         if target == "lien_type" and (liens := liens_of_flag(column.as_text(), heading)) is not None:
             column = text_column(liens)
             self._is_lien_flag = True
-        lost = 0 if outcome.lost is None else int(np.count_nonzero(outcome.lost))
+        lost = 0 if outcome.lost is None else note_rows(loans, target, outcome.lost)
         if unreadable := lost + put_column(loans, target, column):
             self.unreadable[target] = unreadable
 
@@ -439,6 +439,12 @@ class LoanReader(SheetColumns):
             field.target for field in self.mapping.fields if field.required and field.target not in columns
         ]
         notes.error_cells = sum(self.cells(column).error_count() for column in set(columns.values()))
+        if notes.error_cells:
+            errors = [self.cells(column).kinds == ERROR for column in set(columns.values())]
+            note_rows(loans, "error_cells", np.any(errors, axis=0))
+        for name, lines in (("loans_without_par", self.rows.without_par), *self.rows.left_out.items()):
+            if len(lines):
+                notes.rows_of[name] = (self._sheet.name, row_texts(self.below.rows(lines) + 1, loans.page_lines))
         once = {column for target, column in columns.items() if target not in SHARED_TARGETS}
         notes.unreadable_cells = {
             target: count

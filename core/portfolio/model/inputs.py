@@ -156,6 +156,8 @@ WARNINGS: Final[dict[str, InputMeaning]] = {
     "names_above": InputMeaning("ambiguous_column", ("obligor",)),
     "ambiguous_column": InputMeaning("ambiguous_column"),
     "unit_doubtful": InputMeaning("ambiguous_column"),
+    "rates_differ": InputMeaning("implausible", ("rates",)),
+    "country_unrecognised": InputMeaning("stand_in", ("country",)),
     "short_months": InputMeaning("ambiguous_column", ("life",)),
     "base_rate_by_level": InputMeaning("ambiguous_column", ("base_rate",)),
     "rating_of_another_scale": InputMeaning("ambiguous_column"),

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from core.frames.brief import brief, shortened
 from core.grid.codec import WorkbookRecord
 from core.grid.sheet import ReadingRemark, Workbook
 from core.grid.sheet_name import in_quotes
-from core.words import capitalize, first_of
+from core.words import capitalize
 
 WARNING_CODES: Final = {
     "loan_data": "a key of a trade's loan_data does nothing",
@@ -65,6 +67,9 @@ WARNING_CODES: Final = {
     "rating_of_another_scale": "a column of ratings is in another agency's symbols than its heading says",
     "bare_rates": "percentages without an index stand in a column of indexes and margins",
     "unit_doubtful": "values too small or large for their field's unit",
+    "rates_differ": "all-in rates below the spread or the floor that they have in them",
+    "country_unrecognised": "words for a country that say none count as a foreign one",
+    "check_digit": "identifiers whose check digit does not fit, where those of others do",
     "negative_par": "loans with a negative par",
     "no_lien": "loans that do not say their lien count as first lien",
     "lien_of_names": "the names of facilities say liens that no column says",
@@ -192,18 +197,36 @@ def warn_of_reading(book: Workbook) -> list[DataWarning]:
 
 def _with_rows(remark: ReadingRemark) -> str:
     """Return the message of a remark, with the rows of the sheet that it is about."""
-    if not remark.rows:
-        return remark.message
-    shown = first_of(remark.rows, ROWS_SHOWN, lambda row: str(row + 1))
-    noun = "row" if len(remark.rows) == 1 else "rows"
-    return f"{remark.message.rstrip('.')} ({in_quotes(remark.sheet)}, {noun} {shown})."
+    return with_rows(remark.message, remark.sheet, [row + 1 for row in remark.rows])
+
+
+def with_rows(message: str, sheet: str, rows: Sequence[object], count: int | None = None) -> str:
+    """Return a message with the rows of a sheet that it is about behind it.
+
+    Args:
+        rows: the first ones, by their numbers from 1; the message stays as it is without any.
+        count: how many there are; None for as many as are given.
+    """
+    if not rows:
+        return message
+    count = max(len(rows), count or 0)
+    more = count - min(ROWS_SHOWN, len(rows))
+    shown = ", ".join(map(str, rows[:ROWS_SHOWN])) + (f" and {more:,} more" if more > 0 else "")
+    return f"{message.rstrip('.')} ({in_quotes(sheet)}, {'row' if count == 1 else 'rows'} {shown})."
 
 
 READING_CODES: Final = frozenset(("page_not_read", "total_differs", "layout_guessed"))
 """What `warn_of_reading` warns of: rows of the document may be missing from any figure."""
 
+
+def row_texts(rows: NDArray[np.signedinteger], page_lines: NDArray[np.int32] | None) -> list[str]:
+    """Return the first of some rows of a sheet, from 1, each with its page where the sheet has pages."""
+    shown = rows[:ROWS_SHOWN].tolist()
+    return [str(row) if page_lines is None else f"{row} on page {page_lines[row - 1][0]}" for row in shown]
+
+
 ROWS_SHOWN: Final = 20
-"""Rows of a remark that its warning names."""
+"""Rows that a warning names."""
 
 
 WARNING_LENGTH_MAX: Final = 20_000
@@ -395,5 +418,11 @@ class Notes:
     """Which a spreadsheet made numbers in scientific notation of."""
     placeholder_identifiers: int = 0
     """Which stand for an unknown one ("PRIVATE", nine zeros)."""
+    rows_of: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
+    """A count's name, or a field with unreadable cells -> the sheet, and the first rows of it that it is of."""
+
+    def with_rows_of(self, name: str, message: str, count: int) -> str:
+        """Return what is said of a count, with its rows."""
+        return with_rows(message, *self.rows_of[name], count) if name in self.rows_of else message
 
     __repr__ = brief

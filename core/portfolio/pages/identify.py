@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from core.grid.column import Text
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.footnotes import NO_SUPERSCRIPTS
-from core.portfolio.cells.loans import UNSAID, Loans, take
+from core.portfolio.cells.loans import UNSAID, Loans, note_rows, take
 from core.portfolio.cells.parsing import TextColumn
 from core.portfolio.model.fields import IDENTIFIERS, KEYS, Lien
 from core.portfolio.model.notes import DataWarning
@@ -67,7 +67,7 @@ def _identifiers(loans: Loans) -> None:
         column, kinds = _standard(column, cusip_first=target == "cusip")
         if (kinds == _parse.DESTROYED).any():
             lost = kinds[column.codes] == _parse.DESTROYED
-            destroyed += int(np.count_nonzero(lost))
+            destroyed += note_rows(loans, "destroyed_identifiers", lost)
             column = TextColumn(np.where(lost, np.int32(-1), column.codes), column.text)
         if target == "cusip" and (kinds == _parse.SHORT_CUSIP).any():
             column = _pad(loans, column, kinds)
@@ -311,7 +311,7 @@ def add_up(loans: Loans, keys: NDArray[np.int64]) -> NDArray[np.int64] | None:
     loans.lots, loans.conflicting = rows[source], differing[source]
     loans.lots[place], loans.conflicting[place] = summed_rows, conflicts
     loans.notes.lots = int(loans.lots[loans.lots > 1].sum())
-    loans.notes.conflicting_lots = int(np.count_nonzero(loans.conflicting))
+    loans.notes.conflicting_lots = note_rows(loans, "conflicting_lots", loans.conflicting)
     places[members] = place[group]
     return places
 

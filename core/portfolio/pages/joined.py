@@ -306,11 +306,20 @@ def _take_notes(loans: Loans, page: Loans, fields: list[str]) -> None:
             loans.source_cells[target] = place
         if (count := page.notes.unreadable_cells.get(target)) is not None:
             loans.notes.unreadable_cells[target] = count
+            _take_rows(loans, page, target)
         if target in loans.notes.missing_required:
             loans.notes.missing_required.remove(target)
     if "lien_type" in fields:
         loans.notes.lien_blank_rows = page.notes.lien_blank_rows
         loans.notes.lien_unrecognised_rows = page.notes.lien_unrecognised_rows
+        _take_rows(loans, page, "lien_unrecognised_rows")
+
+
+def _take_rows(loans: Loans, page: Loans, name: str) -> None:
+    """Take the rows of a count from the reader of a page."""
+    loans.notes.rows_of.pop(name, None)
+    if name in page.notes.rows_of:
+        loans.notes.rows_of[name] = page.notes.rows_of[name]
 
 
 def _warnings(note: PageNote, first: str) -> list[DataWarning]:

@@ -86,6 +86,8 @@ class LoanRows:
     """Over all rows: a par, and none of what most rows have but a name; None where nobody looked."""
     like_totals: NDArray[np.int64] | None = None
     """Loans that are called as a total is, and are the sum of no others; None where nobody looked."""
+    without_par: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    """Of ignored_blank_par the rows that look like loans."""
 
     @property
     def places(self) -> NDArray[np.int64]:
@@ -340,8 +342,8 @@ def _sort(columns: RowColumns, odd: OddRows, has: RowMarks, equity: NDArray[np.b
     # The words of a page's foot have no number beside them, and no loan's name and identifier; what does is a loan
     # whose par is missing.
     is_loan = (odd.texts < odd.filled) | (kinds.name & kinds.detail & (odd.texts >= LOAN_TEXTS_MIN))
-    unread = int(np.count_nonzero(_lacks_par(kinds, rows, equity) & (rows < stop) & is_loan))
-    more = {"filled_borrowers": filled, "loans_without_par": unread}
+    without_par = rows[_lacks_par(kinds, rows, equity) & (rows < stop) & is_loan]
+    more = {"filled_borrowers": filled, "loans_without_par": len(without_par)}
     counts = {reason: len(places) for reason, places in left_out.items()} | {name: n for name, n in more.items() if n}
     industry = industries_above(odd, kinds, subtotals, titles_again, chosen)
     group_starts = group_headings(odd, kinds, titles_again, borrower)
@@ -351,7 +353,15 @@ def _sort(columns: RowColumns, odd: OddRows, has: RowMarks, equity: NDArray[np.b
     groups = values_above(odd, kinds.label, group_starts, group_ends, chosen)
     like_totals = np.intersect1d(chosen, rows[kinds.like_total], assume_unique=True)
     return LoanRows(
-        _rows(chosen), stop, borrower, counts, left_out, industry=industry, groups=groups, like_totals=like_totals
+        _rows(chosen),
+        stop,
+        borrower,
+        counts,
+        left_out,
+        industry=industry,
+        groups=groups,
+        like_totals=like_totals,
+        without_par=without_par,
     )
 
 

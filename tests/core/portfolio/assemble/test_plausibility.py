@@ -74,7 +74,7 @@ def codes(
             | {"par_value": [15e6] * 21},
             {},
             {},
-            [],
+            [("unit_doubtful", 1)],  # one of many is marked, too
         ),
         ({"par_value": [320e6, -20e6, 10e6]}, {}, {}, [("negative_par", 1)]),
         ({"par_value": [200e6, None, 100e6]}, {}, {}, [("rows_without_par", 1)]),

@@ -97,7 +97,7 @@ def test_nothing_but_yes_below_a_heading_that_denies_leaves_blanks_in_doubt(map_
     portfolio = map_rows(rows(("Par", PAR), ("Performing (Y/N)", ["Y", "Y", None, "Y", "Y", "Y", "Y", "Y"])))
     assert portfolio.flags["is_defaulted"].tolist() == [0] * 8
     (warning,) = [warning for warning in portfolio.notes.warnings if warning.code == "flag_unrecognised"]
-    assert (warning.rows, warning.message[-11:]) == (1, " no: blank.")
+    assert (warning.rows, warning.message[-31:]) == (1, " no: blank ('Holdings', row 4).")
 
 
 def test_nothing_but_yes_below_a_heading_that_denies_is_no_doubt(map_rows: MapRows) -> None:
