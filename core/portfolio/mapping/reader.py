@@ -26,10 +26,10 @@ from core.portfolio.mapping.names import (
 )
 from core.portfolio.mapping.pipeline import FieldColumn, is_ruled
 from core.portfolio.mapping.rates import put_rates
-from core.portfolio.mapping.sheet_columns import SheetColumns
+from core.portfolio.mapping.sheet_columns import OF_COMPANIES, SheetColumns
 from core.portfolio.model.facts import AGENCY_NAMES
 from core.portfolio.model.fields import KEYS, SHARED_TARGETS
-from core.portfolio.model.notes import DataWarning, Notes, row_texts
+from core.portfolio.model.notes import DataWarning, Notes, row_texts, with_rows
 from core.portfolio.pages.currency import currencies
 from core.portfolio.sheets.rows import pools
 from core.portfolio.sheets.rows.headings import GroupValues, values_of
@@ -57,6 +57,9 @@ VALUE_LEAST: Final = 10.0
 
 SHOWN_MIN: Final = 0.8
 """Share of the amounts with a currency from which it is that of their loans."""
+
+EQUAL_AMONG: Final = 20_000
+"""Rows among which equal ones are looked for: a list that people keep by hand has fewer."""
 
 NEAR_SHARE: Final = 1e-3
 """Share of the sum by which a figure that stands alone may differ from it and still be meant for it."""
@@ -265,6 +268,45 @@ class LoanReader(SheetColumns):
                 cells = self.below.cells(place).take(rows)
                 notes.warnings += pools.warn_of_deals(cells, self._borrower_codes(), heading, name)
 
+    def _warn_of_equal(self, notes: Notes) -> None:
+        """Warn of loans of one borrower whose rows are equal in every cell."""
+        rows, group = self.rows.places, self._borrower_codes()
+        if self._all is None or group is None or len(rows) > EQUAL_AMONG:
+            return
+        for place in range(self._sheet.column_count):
+            cells = self.below.cells(place).take(rows)
+            keys = np.column_stack([group.astype(np.float64), cells.kinds, cells.numbers, cells.codes])
+            _, group, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+            again = counts[group] > 1
+            rows, group = rows[again], group[again]
+            if not len(rows):
+                return
+        message = f"{counted(len(rows), 'row')} are equal to another in every cell, and all count."
+        self._warn_of_rows(notes, "equal_rows", message, rows)
+
+    def _warn_of_filled(self, notes: Notes) -> None:
+        """Warn of loans with the name of a row above of which other cells say otherwise."""
+        rows, source = self.rows.places, self.rows.borrower
+        if source is None:
+            return
+        differs = np.zeros(len(rows), np.bool_)
+        for target in OF_COMPANIES & self.columns.keys():
+            cells = self.below.cells(self.columns[target])
+            own, above = cells.take(rows), cells.take(source)
+            is_other = (own.codes != above.codes) | (own.numbers != above.numbers)
+            differs |= own.present() & above.present() & is_other
+        if differs.any():
+            count = int(np.count_nonzero(differs))
+            message = (
+                f"{counted(count, 'loan')} without a borrower {agreed(count, 'takes/take')} that of the row above, of "
+                "which an issuer, an industry or a country is another one."
+            )
+            self._warn_of_rows(notes, "borrower_of_above", message, rows[differs])
+
+    def _warn_of_rows(self, notes: Notes, code: str, message: str, places: NDArray[np.int64]) -> None:
+        texts = row_texts(self.below.rows(places) + 1, self._sheet.page_lines if len(self._sheet.page_lines) else None)
+        notes.warnings.append(DataWarning(code, with_rows(message, self._sheet.name, texts, len(places)), len(places)))
+
     def _borrower_codes(self) -> NDArray[np.int64] | None:
         """Return a number of each loan's borrower; None without a column of them."""
         if "borrower_name" not in self.columns:
@@ -464,6 +506,8 @@ class LoanReader(SheetColumns):
         self._warn_of_bare(notes)
         self._warn_of_like_totals(notes)
         self._warn_of_pools(notes)
+        self._warn_of_equal(notes)
+        self._warn_of_filled(notes)
         notes.warnings += lists_beside(self._sheet, self.header, self.mapping)
         notes.filled_borrowers = counts.get("filled_borrowers", 0)
         rows = self._rows

@@ -158,6 +158,8 @@ WARNINGS: Final[dict[str, InputMeaning]] = {
     "unit_doubtful": InputMeaning("ambiguous_column"),
     "rates_differ": InputMeaning("implausible", ("rates",)),
     "country_unrecognised": InputMeaning("stand_in", ("country",)),
+    "equal_rows": InputMeaning("implausible", ("par",)),
+    "borrower_of_above": InputMeaning("implausible", ("obligor",)),
     "short_months": InputMeaning("ambiguous_column", ("life",)),
     "base_rate_by_level": InputMeaning("ambiguous_column", ("base_rate",)),
     "rating_of_another_scale": InputMeaning("ambiguous_column"),

@@ -69,6 +69,8 @@ WARNING_CODES: Final = {
     "unit_doubtful": "values too small or large for their field's unit",
     "rates_differ": "all-in rates below the spread or the floor that they have in them",
     "country_unrecognised": "words for a country that say none count as a foreign one",
+    "equal_rows": "loans whose rows are equal in every cell, and that all count",
+    "borrower_of_above": "loans without a borrower take that of a row above, whose other cells differ",
     "check_digit": "identifiers whose check digit does not fit, where those of others do",
     "negative_par": "loans with a negative par",
     "no_lien": "loans that do not say their lien count as first lien",

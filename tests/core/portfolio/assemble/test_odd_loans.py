@@ -123,3 +123,21 @@ def test_one_bad_floor_leaves_the_unit_of_the_others(map_rows: MapRows) -> None:
     rows[BAD + 3][at] = 15.0
     floors = map_rows(rows).numbers["floor"]
     assert (floors[0], floors[1], floors[BAD]) == (0.75, 1.0, 1500.0)
+
+
+def test_a_row_that_stands_twice_is_named(map_rows: MapRows) -> None:
+    rows = [list(row) for row in sheet({})]
+    portfolio = map_rows([*rows, rows[BAD + 3]])
+    (message,) = [each.message for each in portfolio.notes.warnings if each.code == "equal_rows"]
+    assert message.endswith("('Holdings', rows 16, 28).")
+    for name, cell in (("Par Amount", 1_000_000.0), ("Defaulted", "No")):
+        lot = list(rows[BAD + 3])
+        lot[rows[2].index(name)] = cell
+        assert not [each for each in map_rows([*rows, lot]).notes.warnings if each.code == "equal_rows"]
+
+
+@every("country, is_named", [("US", True), ("FR", False), (None, False)])
+def test_a_name_from_above_that_does_not_fit_is_told(map_rows: MapRows, country: str | None, *, is_named: bool) -> None:
+    portfolio = map_rows(sheet({"Issuer": None, "Country": country}))
+    named = [each.code for each in portfolio.notes.warnings if ROW in each.message]
+    assert ("borrower_of_above" in named) == is_named
