@@ -222,7 +222,7 @@ READING_CODES: Final = frozenset(("page_not_read", "total_differs", "layout_gues
 
 
 def row_texts(rows: NDArray[np.signedinteger], page_lines: NDArray[np.int32] | None) -> list[str]:
-    """Return the first of some rows of a sheet, from 1, each with its page where the sheet has pages."""
+    """Return the first rows of a sheet, from 1, with their pages where it has any."""
     shown = rows[:ROWS_SHOWN].tolist()
     return [str(row) if page_lines is None else f"{row} on page {page_lines[row - 1][0]}" for row in shown]
 
