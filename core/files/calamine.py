@@ -135,6 +135,7 @@ def _sheet(source: python_calamine.CalamineSheet, index: int, state: SheetState)
     rows = source.iter_rows()
     parts: list[list[_Cells]] = []
     first = 0
+    left = source.start[1] if source.start else 0  # rows come from the first of the sheet on, columns do not
     while block := list(islice(rows, _ROWS_AT_ONCE)):
         for at, cells in enumerate(zip(*block, strict=True)):
             if at == len(parts):
@@ -142,7 +143,7 @@ def _sheet(source: python_calamine.CalamineSheet, index: int, state: SheetState)
             parts[at].append(_cells(cells, first))
         first += len(block)
     codes, offsets, data = intern([text for part in parts for cells in part for text in cells[4]])
-    columns: list[Column | None] = []
+    columns: list[Column | None] = [None] * left
     at = 0
     for part in parts:
         places, kinds, numbers, formats = (np.concatenate(arrays) for arrays in list(zip(*part, strict=True))[:4])

@@ -59,6 +59,18 @@ def test_values(book: Path) -> None:
     assert (result.sheets[1].name, result.sheets[1].state, result.sheets[1].row_count) == ("Empty", "hidden", 0)
 
 
+def test_a_table_that_begins_to_the_right_of_column_a_keeps_its_columns(
+    tmp_path: Path, binary: Callable[..., Path]
+) -> None:
+    out = xlwt.Workbook()
+    out.add_sheet("Loans").write(2, 2, 1234.5)
+    out.save(str(tmp_path / "a.xls"))
+    for path in (tmp_path / "a.xls", binary(binary_sheet({2: {2: 1234.5}}))):
+        book = core.read(path)
+        assert (book.value("Loans", "C3"), book.value("Loans", "A3")) == (1234.5, None)
+        assert (book.sheets[0].row_count, book.sheets[0].column_count) == (3, 3)
+
+
 @every("date_1904", [False, True])
 def test_lengths_of_time_are_days_and_times_are_times(tmp_path: Path, date_1904: bool) -> None:
     out = xlwt.Workbook()
