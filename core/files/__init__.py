@@ -4,7 +4,8 @@ In: bytes, a path or a folder. Out: a `Workbook` of sheets as columns (`read`), 
 Start with `kinds` (what a file is, by its content; its name only admits it), then `read`.
 
 - .xlsx and delimited text are one pass of a Cython scanner (`_cells.pyx`) straight into columns. SpreadsheetML and
-  .ods are read by expat, pages by lxml; `cells` makes columns of what they give. calamine reads .xls and .xlsb.
+  .ods are read by expat, pages by lxml; `cells` makes columns of what they give. calamine reads .xls and .xlsb,
+  `biff` the errors in .xls.
 - `pdf` finds the tables that a PDF prints (PDFium's characters, by a Cython loop) and names page and line of each row.
 - `probe` looks at a file in bounded memory and time before anything is parsed. `confined` reads it in a child.
 - A text field becomes a number only if it looks like no identifier, date or footnote. Where figures prove a decimal

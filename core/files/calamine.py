@@ -1,15 +1,16 @@
 """.xls and .xlsb files to a workbook: what python-calamine gives of them.
 
-That is values and dates; error cells come as blanks, number formats only as "a date" or not, and formulas not at all.
+That is values and dates; number formats only as "a date" or not, and formulas not at all. Error cells come as blanks:
+those of an .xls file are read beside it (`biff`).
 A damaged file may end the process that reads it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime, time, timedelta
 from io import BytesIO
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import Final
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from core.files._cells import binary_extent
 from core.files.archive import Archive
+from core.files.biff import Errors, sheet_errors
 from core.files.errors import FileRefused, ParseFailed, TooManySheets
 from core.files.limits import SHEETS_MAX, SLOTS_MAX, TEXT_BYTES_MAX
 from core.files.parts import SheetState, parse_relationships, relationships_name
@@ -48,7 +50,7 @@ def read_xls(content: Content) -> Workbook:
         TooManySheets: more worksheets than the limit.
         ParseFailed: damaged, password-protected, or past another limit.
     """
-    return _read(content)
+    return _read(content, sheet_errors)
 
 
 def read_xlsb(content: Content) -> Workbook:
@@ -58,7 +60,7 @@ def read_xlsb(content: Content) -> Workbook:
         TooManySheets, ParseFailed: as `read_xls`.
     """
     _check_extents(content)
-    return _read(content)
+    return _read(content, lambda _: [])
 
 
 def _check_extents(content: Content) -> None:
@@ -88,10 +90,11 @@ def _check_extents(content: Content) -> None:
                 )
 
 
-def _read(content: Content) -> Workbook:
-    data = BytesIO(content_bytes(content))  # in memory, so that an OSError is the file's fault and not the machine's
+def _read(content: Content, errors_of: Callable[[bytes], list[Errors]]) -> Workbook:
+    data = content_bytes(content)  # in memory, so that an OSError is the file's fault and not the machine's
     try:
-        return Workbook(tuple(_sheets(python_calamine.CalamineWorkbook.from_filelike(data))), number_formats=_FORMATS)
+        book = python_calamine.CalamineWorkbook.from_filelike(BytesIO(data))
+        return Workbook(tuple(_sheets(book, errors_of(data))), number_formats=_FORMATS)
     except python_calamine.PasswordError as error:
         raise ParseFailed("The file is password-protected; remove the password and upload it again.") from error
     except FileRefused:
@@ -100,17 +103,18 @@ def _read(content: Content) -> Workbook:
         raise ParseFailed("The file is damaged: its workbook cannot be read.") from error
 
 
-def _sheets(book: python_calamine.CalamineWorkbook) -> Iterator[Sheet]:
-    """Yield its worksheets.
+def _sheets(book: python_calamine.CalamineWorkbook, errors: list[Errors]) -> Iterator[Sheet]:
+    """Yield its worksheets, with the errors of all sheets in the order of the file.
 
     Raises:
         TooManySheets, ParseFailed: past a limit.
     """
-    sheets = [sheet for sheet in book.sheets_metadata if sheet.typ == python_calamine.SheetTypeEnum.WorkSheet]
+    listed = zip_longest(book.sheets_metadata, errors[: len(book.sheets_metadata)], fillvalue={})
+    sheets = [(sheet, own) for sheet, own in listed if sheet.typ == python_calamine.SheetTypeEnum.WorkSheet]
     if len(sheets) > SHEETS_MAX:
         raise TooManySheets(f"The workbook has {len(sheets)} sheets; the limit is {SHEETS_MAX}.")
     slots = 0
-    for index, sheet in enumerate(sheets):
+    for index, (sheet, own) in enumerate(sheets):
         source = book.get_sheet_by_name(sheet.name)
         slots += source.total_height * source.total_width  # each of them is walked through
         if slots > SLOTS_MAX:
@@ -118,7 +122,7 @@ def _sheets(book: python_calamine.CalamineWorkbook) -> Iterator[Sheet]:
                 f"The workbook's sheets span more cells than the limit of {SLOTS_MAX:,}, counted from the first row "
                 f"and column to the last; with sheet {sheet.name!r} it is {slots:,}."
             )
-        yield _sheet(source, index, _state(sheet))
+        yield _sheet(source, index, _state(sheet), own)
 
 
 def _state(sheet: python_calamine.SheetMetadata) -> SheetState:
@@ -127,7 +131,7 @@ def _state(sheet: python_calamine.SheetMetadata) -> SheetState:
     return "veryHidden" if sheet.visible == python_calamine.SheetVisibleEnum.VeryHidden else "visible"
 
 
-def _sheet(source: python_calamine.CalamineSheet, index: int, state: SheetState) -> Sheet:
+def _sheet(source: python_calamine.CalamineSheet, index: int, state: SheetState, errors: Errors) -> Sheet:
     if source.total_width > COLUMNS_MAX:  # a damaged cell may stand anywhere
         raise ParseFailed(
             f"Sheet {source.name!r} has a cell past column {COLUMNS_MAX:,}, the limit of columns per sheet."
@@ -140,7 +144,7 @@ def _sheet(source: python_calamine.CalamineSheet, index: int, state: SheetState)
         for at, cells in enumerate(zip(*block, strict=True)):
             if at == len(parts):
                 parts.append([])
-            parts[at].append(_cells(cells, first))
+            parts[at].append(_cells(cells, first, errors.get(left + at, {})))
         first += len(block)
     codes, offsets, data = intern([text for part in parts for cells in part for text in cells[4]])
     columns: list[Column | None] = [None] * left
@@ -168,9 +172,13 @@ _Cells = tuple[NDArray[np.int32], NDArray[np.uint8], NDArray[np.float64], NDArra
 """Rows, kinds, numbers, formats and texts of cells that hold something."""
 
 
-def _cells(cells: Iterable[Cell], first: int) -> _Cells:
-    """Return one column's cells from a row on."""
-    entries = [(row, *_cell(value)) for row, value in enumerate(cells, first) if value != ""]
+def _cells(cells: Iterable[Cell], first: int, errors: dict[int, int]) -> _Cells:
+    """Return one column's cells from a row on, errors in their places."""
+    entries = [
+        (row, *(_cell(value) if value != "" else (Kind.ERROR, float(errors[row]), None, 0)))
+        for row, value in enumerate(cells, first)
+        if value != "" or row in errors
+    ]
     rows, kinds, numbers, strings, formats = zip(*entries, strict=True) if entries else ((),) * 5
     return (
         np.array(rows, np.int32),

@@ -59,6 +59,28 @@ def test_values(book: Path) -> None:
     assert (result.sheets[1].name, result.sheets[1].state, result.sheets[1].row_count) == ("Empty", "hidden", 0)
 
 
+def test_errors_of_constants_and_formulas_stay_errors(tmp_path: Path) -> None:
+    """Peers give them: xlrd as XL_CELL_ERROR, Excel as it shows them."""
+    out = xlwt.Workbook()
+    out.add_sheet("Front")
+    page = out.add_sheet("Loans")
+    for at, code in enumerate((0x00, 0x07, 0x0F, 0x17, 0x1D, 0x24, 0x2A)):
+        page.row(1).set_cell_error(at + 1, code)
+    page.write(2, 1, xlwt.Formula("1/0"))
+    page.write(2, 2, True)
+    out.save(str(tmp_path / "a.xls"))
+    data = (tmp_path / "a.xls").read_bytes()
+    place = data.index(struct.pack("<2H", 2, 1), data.index(struct.pack("<2H", 6, 29)))  # the formula's cell
+    (tmp_path / "a.xls").write_bytes(
+        data[: place + 6] + struct.pack("<8B", 2, 0, 0x07, 0, 0, 0, 255, 255) + data[place + 14 :]
+    )
+    sheet = core.read(tmp_path / "a.xls")["Loans"]
+    assert [sheet.value(1, at) for at in range(1, 8)] == [
+        "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A",
+    ]  # fmt: skip
+    assert [sheet.kind(1, 1), sheet.value(2, 1), sheet.value(2, 2)] == [Kind.ERROR, "#DIV/0!", True]
+
+
 def test_a_table_that_begins_to_the_right_of_column_a_keeps_its_columns(
     tmp_path: Path, binary: Callable[..., Path]
 ) -> None:
