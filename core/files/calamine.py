@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime, time, timedelta
 from io import BytesIO
-from itertools import islice, zip_longest
+from itertools import chain, islice, repeat
 from typing import Final
 
 import numpy as np
@@ -109,7 +109,7 @@ def _sheets(book: python_calamine.CalamineWorkbook, errors: list[Errors]) -> Ite
     Raises:
         TooManySheets, ParseFailed: past a limit.
     """
-    listed = zip_longest(book.sheets_metadata, errors[: len(book.sheets_metadata)], fillvalue={})
+    listed = zip(book.sheets_metadata, chain(errors, repeat({})), strict=False)
     sheets = [(sheet, own) for sheet, own in listed if sheet.typ == python_calamine.SheetTypeEnum.WorkSheet]
     if len(sheets) > SHEETS_MAX:
         raise TooManySheets(f"The workbook has {len(sheets)} sheets; the limit is {SHEETS_MAX}.")

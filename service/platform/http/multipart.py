@@ -20,6 +20,7 @@ from service.platform.route.api import FILES_MAX, Upload, Uploads
 FIELD_BYTES = 64 * 1024  # a field of a form that is not a file
 FIELDS = 32
 FORM_OVERHEAD_BYTES = 64 * 1024  # boundaries and the other fields around a file of the greatest size
+PADDING_BYTES = 80  # blanks behind a boundary
 
 
 async def read_form(
@@ -65,7 +66,9 @@ def _parser(
     kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
     raw = Headers(raw=list(headers.items()))
     if kind == b"multipart/form-data":
-        chunks = _without_preamble(chunks, headers[b"content-type"])
+        boundary = parse_options_header(headers[b"content-type"])[1].get(b"boundary")
+        if boundary:  # without one the parser refuses
+            chunks = _without_padding(_without_preamble(chunks, boundary), boundary)
         return _PartParser(raw, chunks, max_files=files_max, max_fields=FIELDS, max_part_size=FIELD_BYTES)
     if kind == b"application/x-www-form-urlencoded":
         return FormParser(raw, chunks, max_fields=FIELDS, max_part_size=FIELD_BYTES)
@@ -113,17 +116,12 @@ class _PartParser(MultiPartParser):
         super().on_headers_finished()
 
 
-async def _without_preamble(chunks: AsyncGenerator[bytes, None], content_type: bytes) -> AsyncGenerator[bytes, None]:
+async def _without_preamble(chunks: AsyncGenerator[bytes, None], boundary: bytes) -> AsyncGenerator[bytes, None]:
     """Yield the body from its first boundary on (RFC 2046, 5.1.1).
 
     Raises:
         ValidationFailed: the boundary is nowhere.
     """
-    boundary = parse_options_header(content_type)[1].get(b"boundary")
-    if not boundary:  # which the parser refuses
-        async for chunk in chunks:
-            yield chunk
-        return
     delimiter = re.compile(rb"\n--" + re.escape(boundary) + rb"(?=\r|-|[ \t])")
     seen = b"\r\n"  # the body's beginning is the beginning of a line, too
     begun = False
@@ -138,6 +136,23 @@ async def _without_preamble(chunks: AsyncGenerator[bytes, None], content_type: b
         seen = seen[-len(boundary) - 4 :]
     if not begun:
         raise ValidationFailed.at(["body"], "the boundary that Content-Type names is nowhere in the body")
+
+
+async def _without_padding(chunks: AsyncGenerator[bytes, None], boundary: bytes) -> AsyncGenerator[bytes, None]:
+    """Yield the body without blanks behind its boundaries, which a reader must pass over (RFC 2046, 5.1.1)."""
+    delimiter = b"--" + boundary
+    padded = re.compile(rb"(\A|\n)(" + re.escape(delimiter) + rb")[ \t]+(?=\r)")
+    kept = b""  # from a line's end on, where a boundary may go on in the next chunk
+    async for chunk in chunks:
+        data = kept + chunk
+        if delimiter in data:
+            data = padded.sub(rb"\1\2", data)
+        end = max(data.rfind(b"\r"), data.startswith(delimiter) - 1) if chunk else -1
+        cut = end if len(data) - end < len(boundary) + PADDING_BYTES and end >= 0 else len(data)
+        kept = data[cut:]
+        if cut:
+            yield data[:cut]
+    yield b""
 
 
 def to_struct(fields: dict[str, Any], kind: type, records: Sequence[Any] = ()) -> Any:

@@ -102,6 +102,15 @@ def test_text_before_the_first_boundary_and_behind_the_last_is_ignored(preamble:
     assert read(chunks) == {"file": b"\x00\xff", "file!": ("b.xlsx", 2), "name": "x"}
 
 
+@pytest.mark.parametrize("size", [1, 7, 1 << 20])
+def test_blanks_behind_a_boundary_are_passed_over(size: int) -> None:
+    content = b"\r\n--b0undar \r\r\n x --b0undary \r"
+    body = part("file", content, "b.xlsx") + part("name", b"x") + END
+    body = body.replace(b"--b0undary\r\n", b"--b0undary \t \r\n").replace(b"--b0undary--", b"--b0undary--  ")
+    chunks = [body[at : at + size] for at in range(0, len(body), size)]
+    assert read(chunks) == {"file": content, "file!": ("b.xlsx", len(content)), "name": "x"}
+
+
 def test_a_body_without_its_boundary_says_so() -> None:
     for body in (b"noise", part("file", b"x", "b.xlsx").replace(b"b0undary", b"other"), b""):
         with pytest.raises(ValidationFailed) as refused:
