@@ -26,7 +26,7 @@ _ERRORS: Final = {
 
 
 def sheet_errors(data: bytes) -> list[Errors]:
-    """Return the errors of each sheet in the order of the workbook; none of a file in another layout.
+    """Return the errors of each sheet in the order of the workbook.
 
     Raises:
         OSError, ValueError: the file is damaged.
@@ -44,7 +44,7 @@ def sheet_errors(data: bytes) -> list[Errors]:
 
 
 def _records(stream: bytes, start: int) -> Iterator[tuple[int, int, int]]:
-    """Yield the kind, place and size of each record from a beginning to the end that belongs to it."""
+    """Yield the kind, place and size of each record up to the end."""
     at, depth = start, 0
     while at + 4 <= len(stream):
         kind, size = struct.unpack_from("<2H", stream, at)

@@ -104,7 +104,7 @@ def _read(content: Content, errors_of: Callable[[bytes], list[Errors]]) -> Workb
 
 
 def _sheets(book: python_calamine.CalamineWorkbook, errors: list[Errors]) -> Iterator[Sheet]:
-    """Yield its worksheets, with the errors of all sheets in the order of the file.
+    """Yield its worksheets; `errors` are of all sheets in their order.
 
     Raises:
         TooManySheets, ParseFailed: past a limit.

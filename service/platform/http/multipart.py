@@ -139,7 +139,10 @@ async def _without_preamble(chunks: AsyncGenerator[bytes, None], boundary: bytes
 
 
 async def _without_padding(chunks: AsyncGenerator[bytes, None], boundary: bytes) -> AsyncGenerator[bytes, None]:
-    """Yield the body without blanks behind its boundaries, which a reader must pass over (RFC 2046, 5.1.1)."""
+    """Yield the body without blanks behind its boundaries.
+
+    A reader must pass over them (RFC 2046, 5.1.1).
+    """
     delimiter = b"--" + boundary
     padded = re.compile(rb"(\A|\n)(" + re.escape(delimiter) + rb")[ \t]+(?=\r)")
     kept = b""  # from a line's end on, where a boundary may go on in the next chunk
