@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from core.compliance.agreement import Agreement, Ours, agreement_of
 from core.compliance.kernels import rounded
 from core.compliance.matching import Match
-from core.compliance.measures import Measurement, Pool
+from core.compliance.pool_sums import Measurement, Pool
 from core.compliance.result import PublishedFigure, Status, TestResult
 from core.compliance.suites import UNIT_SIGNS, Test
 from core.definition.definition import DealTest

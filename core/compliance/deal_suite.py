@@ -14,14 +14,15 @@ import numpy as np
 from msgspec import structs
 from numpy.typing import NDArray
 
-from core.compliance import cdo_monitor, measures
+from core.compliance import cdo_monitor, measures, pool_sums
 from core.compliance.cdo_monitor import Monitor
-from core.compliance.conventions import Assumed, counted_as, policy_of
 from core.compliance.coverage import letter_of, tested_letters
 from core.compliance.kernels import rounded
+from core.compliance.ladders import Assumed, counted_as, policy_of
 from core.compliance.matching import REINVESTMENT
-from core.compliance.measures import UNKNOWN_INTEREST, Measurement, Pool, Unmeasurable
+from core.compliance.measures import UNKNOWN_INTEREST
 from core.compliance.par_measures import LOANS, RANKED, industry_field, loans_share, par_share, share_of_test
+from core.compliance.pool_sums import Measurement, Pool, Unmeasurable
 from core.compliance.published import SheetLimit
 from core.compliance.shares import divisor_of, value_of
 from core.compliance.spreads import average_coupon, average_spread
@@ -423,7 +424,7 @@ def _diversity(pool: Pool, test: DealTest) -> Measurement:
 def _price_below(pool: Pool, test: DealTest) -> Measurement:
     assert test.line is not None
     if "price" not in pool.view.numbers or not pool.tally.priced_par > 0:
-        raise measures.no_values("price")
+        raise pool_sums.no_values("price")
     line = test.line
     below = pool.summed(("price below", line), lambda part: float(part.weights @ (part.view.numbers["price"] < line)))
     par = max(0.0, below)

@@ -16,7 +16,7 @@ from core.compliance.beside import Beside, beside, contradicts, difference_words
 from core.compliance.conventions import printed_agency
 from core.compliance.kernels import rounded
 from core.compliance.matching import UnmatchedFigure
-from core.compliance.measures import Measurement, Pool
+from core.compliance.pool_sums import Measurement, Pool
 from core.compliance.result import Doubt, DoubtCode, Doubts, Source, Status, Verdict
 from core.compliance.spans import Case, is_covered, lacking, missing, span
 from core.compliance.suites import UNIT_SIGNS, Test

@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from core.compliance.conventions import View, own_ranks
+from core.compliance.ladders import own_ranks
+from core.compliance.view import View
 from core.definition.definition import Definition, ParValue
 from core.definition.terms import AGENCIES
 from core.portfolio import Portfolio

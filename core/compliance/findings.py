@@ -15,7 +15,8 @@ from core.compliance.conventions import is_plain
 from core.compliance.coverage import AS_PRINTED
 from core.compliance.file_figures import NOT_PRINTED, PARTS
 from core.compliance.kernels import BUCKETS
-from core.compliance.measures import Pool, Unmeasurable, recovered
+from core.compliance.measures import recovered
+from core.compliance.pool_sums import Pool, Unmeasurable
 from core.compliance.spans import masked_par
 from core.compliance.spreads import average_spread
 from core.definition.terms import AGENCIES

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from core.portfolio.cells.parsing import key
+from core.portfolio.cells.string_pool import key
 
 _WORDS: Final = {
     "w": 52, "weekly": 52, "bi weekly": 26, "biweekly": 26, "fortnightly": 26,

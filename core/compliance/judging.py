@@ -7,11 +7,7 @@ from typing import Final
 from core.compliance.conventions import DEFAULT
 from core.compliance.kernels import rounded
 from core.compliance.limits import ResolvedThreshold, RunLimits
-from core.compliance.measures import (
-    Measurement,
-    Pool,
-    Unmeasurable,
-)
+from core.compliance.pool_sums import Measurement, Pool, Unmeasurable
 from core.compliance.result import Skipped
 from core.compliance.suites import Test
 from core.definition.definition import Definition

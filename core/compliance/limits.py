@@ -12,10 +12,7 @@ from msgspec import Struct
 
 from core.compliance.conventions import DEFAULT
 from core.compliance.matching import Match, Terms, UnmatchedFigure, pair, pair_alone
-from core.compliance.measures import (
-    Pool,
-    Unmeasurable,
-)
+from core.compliance.pool_sums import Pool, Unmeasurable
 from core.compliance.published import SheetLimit, limits_of
 from core.compliance.result import (
     Direction,

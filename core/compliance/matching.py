@@ -12,14 +12,14 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from core.compliance.coverage import Structure, letter_of
-from core.compliance.measures import Pool
+from core.compliance.pool_sums import Pool
 from core.compliance.result import Direction
 from core.compliance.suites import Test
 from core.definition.definition import DealTest
 from core.definition.names import AMONG_WORDS, NoMeaning, SubjectMeaning, meaning_of_fact
 from core.definition.terms import AGENCIES, FORMULAS, PARAMETERS, SUITE_TESTS
 from core.grid.places import column_part
-from core.portfolio.cells.parsing import key
+from core.portfolio.cells.string_pool import key
 from core.portfolio.model.facts import AGENCY_NAMES, Fact, Facts
 from core.portfolio.model.ratings import CCC
 

@@ -7,14 +7,8 @@ from typing import Final
 
 from core.compliance.coverage import TOLERANCE
 from core.compliance.file_figures import NOT_PRINTED
-from core.compliance.measures import (
-    NO_TRANCHES,
-    TOO_LARGE,
-    ZERO_CPA,
-    Measurement,
-    Pool,
-    Unmeasurable,
-)
+from core.compliance.measures import NO_TRANCHES, ZERO_CPA
+from core.compliance.pool_sums import TOO_LARGE, Measurement, Pool, Unmeasurable
 from core.compliance.stand_ins import with_stand_ins
 from core.compliance.stated import with_stated
 from core.compliance.suites import Test

@@ -13,10 +13,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.compliance import measures
+from core.compliance import pool_sums
 from core.compliance.kernels import rounded
 from core.compliance.masks import largest
-from core.compliance.measures import Measurement, Pool, Unmeasurable
+from core.compliance.pool_sums import Measurement, Pool, Unmeasurable
 from core.compliance.share_plan import Bools
 from core.compliance.shares import divisor_of, fields_over, share_measure, unfunded_of
 from core.definition.definition import CountryGroup, DealTest, Definition
@@ -188,7 +188,7 @@ def _rank(pool: Pool, test: DealTest, field: str) -> Measurement:
     pool, sums = _by_name(pool, test, field)
     order = _order(pool, test, field, sums, test.nth or 1)
     if not (order and sums[order[0]] > 0) and (test.among is None or sums[-1] > 0):
-        raise measures.no_values(field)
+        raise pool_sums.no_values(field)
     return _nth(pool, test, field, sums, order)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from core.compliance.matching import Match
-from core.compliance.measures import Pool
+from core.compliance.pool_sums import Pool
 from core.compliance.result import Direction
-from core.portfolio.cells.parsing import key
+from core.portfolio.cells.string_pool import key
 
 _LIMITS: Final[Mapping[str, tuple[float, float]]] = {
     "percent": (1.0, 100.0), "years": (0.5, 20.0), "factor": (5.0, 10_000.0), "score": (5.0, 300.0),

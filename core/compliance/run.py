@@ -30,13 +30,9 @@ from core.compliance.limits import (
     resolve,
     settled_limits,
 )
-from core.compliance.measures import (
-    Measurement,
-    Pool,
-    Unmeasurable,
-)
 from core.compliance.measuring import columns_present, measure_test, pools_of, span_of
 from core.compliance.other_deal import of_other_deal, of_other_limits
+from core.compliance.pool_sums import Measurement, Pool, Unmeasurable
 from core.compliance.published import SheetLimit
 from core.compliance.result import (
     Results,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.compliance.frequency import payments_a_year
 from core.compliance.masks import OPERATIONS, PART_ROWS, Program, add_up, joined
-from core.compliance.measures import Measurement, Pool, Unmeasurable
+from core.compliance.pool_sums import Measurement, Pool, Unmeasurable
 from core.compliance.share_plan import (
     TRUTHS,
     Bools,

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from core.compliance.conventions import masked_rows
-from core.compliance.measures import DAYS_A_YEAR, Measurement, Pool
+from core.compliance.ladders import masked_rows
+from core.compliance.pool_sums import DAYS_A_YEAR, Measurement, Pool
 from core.definition.terms import AGENCIES, FORMULAS
 from core.portfolio.assemble.odd_loans import LIFE_YEARS_MAX, USUAL
 from core.portfolio.model.fields import Lien

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from core.compliance.coverage import TOLERANCE
 from core.compliance.kernels import rounded
-from core.compliance.measures import Measurement, Pool, Unmeasurable, no_values
+from core.compliance.pool_sums import Measurement, Pool, Unmeasurable, no_values
 from core.portfolio.model.portfolio import Deal
 
 REFERENCE_COUPON: Final = 7.0

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from core.compliance import measures
 from core.compliance.coverage import Role
-from core.compliance.measures import Measurement, Pool
+from core.compliance.pool_sums import Measurement, Pool
 from core.compliance.result import Direction
 from core.compliance.spreads import average_spread
 

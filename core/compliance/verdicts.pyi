@@ -5,7 +5,7 @@ from typing import Final, final
 from typing_extensions import disjoint_base
 
 from core.compliance.limits import ResolvedThreshold
-from core.compliance.measures import Measurement
+from core.compliance.pool_sums import Measurement
 from core.compliance.result import Maker, Status, TestResult
 from core.compliance.suites import Test
 

@@ -16,12 +16,8 @@ from core.compliance.coverage import ClassLimit, Role
 from core.compliance.doubt import Doubter, JudgedFigure
 from core.compliance.kernels import rounded
 from core.compliance.limits import ResolvedThreshold, RunLimits, decimals_for, resolve
-from core.compliance.measures import (
-    COVERAGE_LEAST_PCT,
-    Measurement,
-    Pool,
-    Unmeasurable,
-)
+from core.compliance.measures import COVERAGE_LEAST_PCT
+from core.compliance.pool_sums import Measurement, Pool, Unmeasurable
 from core.compliance.result import (
     Details,
     Direction,

@@ -14,7 +14,8 @@ import msgspec
 from msgspec import UNSET
 
 from core.compliance.agreement import Agreement, Ours, Part, agreement_of
-from core.compliance.conventions import definition_for, masked_rows
+from core.compliance.conventions import definition_for
+from core.compliance.ladders import masked_rows
 from core.compliance.result import Skipped, Status, TestResult
 from core.compliance.run import run_suite
 from core.definition import Definition, to_document

@@ -41,8 +41,8 @@ from core.definition.terms import (
     UNITS,
 )
 from core.frames.brief import brief
-from core.portfolio.cells.parsing import FLOATING_INDEXES
-from core.portfolio.cells.parsing import country as country_code
+from core.portfolio.cells.category_cells import FLOATING_INDEXES
+from core.portfolio.cells.category_cells import country as country_code
 from core.portfolio.cells.rate_cells import index_name
 from core.portfolio.model.ratings import rank
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
-from core.portfolio.cells.parsing import key
+from core.portfolio.cells.string_pool import key
 from core.portfolio.model.facts import AGENCY_NAMES, Agency, Direction, Fact, FactSubject
 
 ONE_OBLIGOR_MOST_PCT: Final = 4.0

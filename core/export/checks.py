@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from core.grid.column import Column
 from core.grid.sheet import Sheet
-from core.portfolio.sheets import header
+from core.portfolio.sheets.headings import header
 from core.values import Kind
 
 COLUMNS_MAX: Final = 24

@@ -17,7 +17,7 @@ from core.formula.values import format_value
 from core.grid.address import column_name
 from core.grid.column import Column
 from core.grid.sheet import Sheet, Workbook
-from core.portfolio.sheets import header
+from core.portfolio.sheets.headings import header
 from core.typeset.pdf import Typeset, typeset
 from core.typeset.texts import TEXT_MAX, breakable, plain_text
 from core.values import ERRORS, Kind

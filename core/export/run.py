@@ -36,7 +36,7 @@ from core.grid.sheet import Sheet, Workbook
 from core.grid.sheet_name import free_name
 from core.portfolio import Portfolio
 from core.portfolio.model.fields import Mapping as LoanMapping
-from core.portfolio.sheets import header
+from core.portfolio.sheets.headings import header
 from core.provenance.canonical import VERSION, DataHash, data_hash
 from core.provenance.manifest import Manifest, hash_of, sign
 from core.provenance.names import all_names

@@ -18,7 +18,7 @@ from core.grid.sheet import Sheet, Workbook
 from core.grid.sheet_name import in_quotes
 from core.portfolio import Portfolio
 from core.portfolio.model.ratings import rank
-from core.portfolio.sheets import header
+from core.portfolio.sheets.headings import header
 from core.values import Kind, from_serial
 
 WIDTHS: Final = (38.0, 20.0, 16.0, 12.0, 34.0)

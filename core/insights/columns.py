@@ -12,7 +12,7 @@ from typing import Final, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from core.compliance.measures import Pool
+from core.compliance.pool_sums import Pool
 from core.insights.insight import LOANS_SHOWN, FigureCondition, FigureRecipe
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.portfolio import Names, codes_among

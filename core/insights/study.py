@@ -17,8 +17,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from core.compliance.measures import Pool
 from core.compliance.measuring import pools_of
+from core.compliance.pool_sums import Pool
 from core.compliance.result import Results, TestResult
 from core.deals.movements import Pairs
 from core.definition.terms import SUITE_TESTS

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any, Final
 
 from core.compliance.conventions import currency_of, definition_for
-from core.compliance.measures import Pool
 from core.compliance.measuring import pools_of
+from core.compliance.pool_sums import Pool
 from core.compliance.result import Results, Status
 from core.compliance.run import run_suite
 from core.definition.definition import Definition

@@ -12,13 +12,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from core.compliance.conventions import masked_rows
+from core.compliance.ladders import masked_rows
 from core.definition.choices import BY_NAME, CHOICES, NamedChoice, Setting, setting_of
 from core.definition.definition import Definition
 from core.definition.terms import AGENCIES
 from core.grid.places import first_place
 from core.portfolio import Portfolio
-from core.portfolio.cells.parsing import TextColumn, pool_of
+from core.portfolio.cells.text_cells import TextColumn, pool_of
 from core.portfolio.model.portfolio import Names
 from core.portfolio.pages.identify import name_keys
 

@@ -13,8 +13,8 @@ from typing import Final
 
 from core.compliance.agreement import CENT, Ours, ties_of
 from core.compliance.kernels import rounded
-from core.compliance.measures import Measurement, Pool, Unmeasurable
 from core.compliance.measuring import columns_present, measure_test
+from core.compliance.pool_sums import Measurement, Pool, Unmeasurable
 from core.compliance.suites import Test
 from core.definition import to_document
 from core.definition.choices import Setting, with_settings

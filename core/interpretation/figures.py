@@ -24,8 +24,8 @@ from core.compliance.matching import (
     terms_of,
     with_counted_decimals,
 )
-from core.compliance.measures import Pool
 from core.compliance.measuring import pools_of
+from core.compliance.pool_sums import Pool
 from core.definition import Definition, DefinitionError, parse_changed
 from core.definition.names import NoMeaning, SubjectMeaning, meaning_of_fact
 from core.definition.terms import SUITE_TESTS

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.checked import checked
 from core.compliance.conventions import PLAIN, definition_for
-from core.compliance.measures import Pool
+from core.compliance.pool_sums import Pool
 from core.compliance.stated import with_stated
 from core.definition.definition import Definition
 from core.interpretation.candidates import Candidate, Readings

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from core.compliance.measures import Pool
+from core.compliance.pool_sums import Pool
 from core.portfolio.model.facts import Fact
 from core.portfolio.model.interpretation import Part
 

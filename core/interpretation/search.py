@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from core.compliance.measures import Pool, Unmeasurable
+from core.compliance.pool_sums import Pool, Unmeasurable
 from core.definition.terms import AGENCIES
 from core.interpretation.candidates import Candidate, Readings
 from core.interpretation.evidence import Evidence, Used

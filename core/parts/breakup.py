@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from core.compliance import kernels
 from core.compliance.kernels import Tally
-from core.compliance.measures import RECOVERY_BY_KIND, Pool
+from core.compliance.pool_sums import RECOVERY_BY_KIND, Pool
 from core.definition.definition import DealTest
 from core.parts.content import Kind
 from core.portfolio.model.portfolio import Names

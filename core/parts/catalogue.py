@@ -12,8 +12,9 @@ from core.compliance import kernels, measures
 from core.compliance.deal_suite import factors_of, ladder_of
 from core.compliance.file_figures import NOT_PRINTED
 from core.compliance.kernels import Tally
-from core.compliance.measures import DIVERSITY_SCORES, Pool, shown_ccc_rows
+from core.compliance.measures import DIVERSITY_SCORES
 from core.compliance.par_measures import among_of, formula_of, group_members, industry_field, largest_of, undrawn_of
+from core.compliance.pool_sums import Pool, shown_ccc_rows
 from core.compliance.shares import fields_over
 from core.definition.definition import DealTest
 from core.definition.formulas import Atom, Logic, share_of

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from core.compliance.conventions import definition_for
 from core.compliance.deal_suite import with_coverage
 from core.compliance.kernels import rounded
-from core.compliance.measures import Pool
 from core.compliance.measuring import pools_of
+from core.compliance.pool_sums import Pool
 from core.compliance.result import Skipped, TestResult
 from core.compliance.suites import DEAL_SUITE
 from core.definition.definition import DealTest, Definition

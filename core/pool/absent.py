@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NoReturn
 
-from core.compliance.measures import Unmeasurable
+from core.compliance.pool_sums import Unmeasurable
 
 NOT_STREAMED: Final = "the test needs all loans in memory at once, and a pool is read piece by piece"
 

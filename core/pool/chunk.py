@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.compliance.conventions import AllLoans
+from core.compliance.view import AllLoans
 from core.pool.columns import RawNames, Words, put, raw_names
 from core.pool.source import PoolField, PoolFile, PoolRefused, PoolSource
 from core.portfolio import Portfolio
@@ -22,7 +22,7 @@ from core.portfolio.assemble.assemble import (
     currency_names,
     set_coupon_fixed,
 )
-from core.portfolio.cells import parsing
+from core.portfolio.cells import category_cells, text_cells
 from core.portfolio.cells.loans import Loans, take
 from core.portfolio.model.notes import Notes
 from core.portfolio.model.portfolio import Deal, Names, Strings
@@ -142,13 +142,13 @@ def _assembled(loans: Loans, settled: Settled, chunk: Chunk) -> Chunk:
     for target, meaning in (("country", country_names), ("currency", currency_names)):
         column = loans.texts.get(target)
         if column is not None:
-            names[target] = Names(*parsing.categories(column, meaning(column.text.strings())))
+            names[target] = Names(*text_cells.categories(column, meaning(column.text.strings())))
     industry = loans.texts.get("industry")
     if industry is not None:
         spelling, texts = dict(settled.spelling), industry.text.strings()
-        own = parsing.industries(texts)
+        own = category_cells.industries(texts)
         names["industry"] = Names(
-            *parsing.categories(industry, [spelling.get(text, name) for text, name in zip(texts, own, strict=True)])
+            *text_cells.categories(industry, [spelling.get(text, name) for text, name in zip(texts, own, strict=True)])
         )
         chunk.industries = tuple(texts)
     index = names.get("base_rate")

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from core.pool._obligors import appearing
 from core.pool.source import PoolField, PoolRefused
 from core.portfolio.assemble.columns import FIELD_TYPES, TEXT_BYTES_MAX, day_number, read_text_pair
-from core.portfolio.cells import parsing
+from core.portfolio.cells import text_cells
 from core.portfolio.cells.loans import Loans, put_column, rating_words, with_masks
-from core.portfolio.cells.parsing import TextColumn, spread_out
+from core.portfolio.cells.string_pool import spread_out
+from core.portfolio.cells.text_cells import TextColumn
 from core.portfolio.cells.typed import NormalColumn, text_column
 from core.portfolio.model import ratings
 from core.portfolio.model.errors import MappingError
@@ -85,7 +86,7 @@ def _put_blank(loans: Loans, field: PoolField) -> None:
     elif field.kind == "lien":
         loans.lien = np.zeros(rows, np.uint8)
     elif field_type == "string":
-        blank = TextColumn(np.full(rows, -1, np.int32), parsing.NO_TEXT)
+        blank = TextColumn(np.full(rows, -1, np.int32), text_cells.NO_TEXT)
         if target in ratings.AGENCY_OF:
             loans.texts[target], loans.ranks[target] = blank, np.zeros(rows, np.uint8)
         else:

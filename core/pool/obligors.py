@@ -17,8 +17,8 @@ from core.pool.chunk import NO_NAME, PAIR
 from core.pool.source import PoolRefused
 from core.portfolio import Portfolio
 from core.portfolio.assemble.assemble import obligor_names
-from core.portfolio.cells import parsing
-from core.portfolio.cells.parsing import TextColumn
+from core.portfolio.cells import text_cells
+from core.portfolio.cells.text_cells import TextColumn
 from core.portfolio.model.portfolio import Names, Strings
 
 Floats = NDArray[np.float64]
@@ -127,7 +127,7 @@ def _columns(table: Obligors, columns: tuple[str, ...], used: NDArray[np.bool_])
         raise PoolRefused(f"column {columns[0]!r} holds text that is not valid Unicode") from None
     if len(columns) < 2:
         own = TextColumn(np.arange(len(table), dtype=np.int32), Text(offsets, data))
-        return {columns[0]: parsing.merged_pool(own.codes, own.text, parsing.NO_TEXT)} if columns else {}
+        return {columns[0]: text_cells.merged_pool(own.codes, own.text, text_cells.NO_TEXT)} if columns else {}
     # A pair that no loan with a par has says nothing of which id a name has.
     pairs = [
         text.partition(PAIR) if is_used else (NO_NAME, "", NO_NAME)
@@ -140,8 +140,8 @@ def _columns(table: Obligors, columns: tuple[str, ...], used: NDArray[np.bool_])
 
 
 def _text(strings: list[str | None]) -> TextColumn:
-    codes, text = parsing.pool_of(strings)
-    return parsing.merged_pool(codes, text, parsing.NO_TEXT)
+    codes, text = text_cells.pool_of(strings)
+    return text_cells.merged_pool(codes, text, text_cells.NO_TEXT)
 
 
 def _by_code(names: Names, par: Floats) -> tuple[Floats, float]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final, cast
 
-from core.compliance.conventions import AllLoans, are_mostly_unrated
+from core.compliance.ladders import are_mostly_unrated
 from core.compliance.stand_ins import with_stand_ins
 from core.compliance.stated import with_stated
+from core.compliance.view import AllLoans
 from core.definition.definition import Definition
 from core.definition.terms import AGENCIES
 from core.pool.absent import AbsentColumn, AbsentNames
@@ -18,7 +19,7 @@ from core.pool.sums import PoolSums
 from core.portfolio import Portfolio
 from core.portfolio.assemble.plausibility import LoanCounts, doubts, with_days
 from core.portfolio.assemble.portfolio import DEFINITION_DAYS
-from core.portfolio.cells import parsing
+from core.portfolio.cells import category_cells
 from core.portfolio.model.fields import IDENTIFIERS
 from core.portfolio.model.notes import DataWarning, Notes
 from core.portfolio.model.portfolio import Deal, Tranches
@@ -178,8 +179,8 @@ BLANK_BYTES_MAX: Final = 64
 
 def _spelling(texts: list[str]) -> tuple[tuple[str, str], ...]:
     """Return the industries that all loans spell otherwise than each alone."""
-    alone = [parsing.industries([text])[0] for text in texts]
-    together = parsing.industries(texts)
+    alone = [category_cells.industries([text])[0] for text in texts]
+    together = category_cells.industries(texts)
     return tuple(sorted((text, ours) for text, own, ours in zip(texts, alone, together, strict=True) if own != ours))
 
 

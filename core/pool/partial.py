@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance import kernels
-from core.compliance.conventions import Assumed, view_of
-from core.compliance.measures import RECOVERY_BY_KIND, Pool, Unmeasurable
+from core.compliance.conventions import view_of
+from core.compliance.ladders import Assumed
+from core.compliance.pool_sums import RECOVERY_BY_KIND, Pool, Unmeasurable
 from core.compliance.stand_ins import with_stand_ins
 from core.compliance.tallied import amounts_of, counts_of
 from core.definition.definition import Definition

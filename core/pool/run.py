@@ -14,9 +14,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from core.compliance.conventions import Assumed, definition_for
+from core.compliance.conventions import definition_for
+from core.compliance.ladders import Assumed
 from core.compliance.limits import NO_THRESHOLDS
-from core.compliance.measures import Pool
+from core.compliance.pool_sums import Pool
 from core.compliance.result import Results, Threshold, settle
 from core.compliance.run import run_suite
 from core.definition.definition import Definition

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from core.pool.partitions import KeyRefused, Value, arrow_type_of, is_data, key_value, partition_keys, with_keys
 from core.portfolio.assemble.columns import FIELD_TYPES, REQUIRED_FIELDS
-from core.portfolio.cells.parsing import key
+from core.portfolio.cells.string_pool import key
 from core.portfolio.model.fields import Mapping
 from core.portfolio.model.ratings import AGENCY_OF
 from core.words import counted

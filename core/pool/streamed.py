@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance import kernels
-from core.compliance.conventions import Assumed, View
-from core.compliance.measures import Pool, Sums, Unmeasurable
+from core.compliance.ladders import Assumed
+from core.compliance.pool_sums import Pool, Sums, Unmeasurable
 from core.compliance.tallied import Tallied
+from core.compliance.view import View
 from core.definition.definition import Definition
 from core.pool.absent import AbsentColumn, AbsentNames, NotStreamed
 from core.pool.obligors import ObligorSums

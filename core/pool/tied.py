@@ -10,13 +10,13 @@ from typing import Any, Final
 import numpy as np
 
 from core.compliance import kernels
-from core.compliance.conventions import Assumed
-from core.compliance.measures import Unmeasurable
+from core.compliance.ladders import Assumed
+from core.compliance.pool_sums import Unmeasurable
 from core.compliance.stand_ins import with_stand_ins
 from core.pool.partial import ChunkPool, Plan, chunks, codes_of
 from core.pool.source import spans_of
 from core.pool.streamed import TIED, TIED_ROWS_MAX, Finished, TiedRows
-from core.portfolio.cells import parsing
+from core.portfolio.cells import text_cells
 from core.portfolio.cells.loans import Loans, put_column
 from core.portfolio.cells.typed import text_column
 from core.portfolio.model.fields import IDENTIFIERS, KEYS
@@ -73,8 +73,8 @@ def _identifiers(texts: dict[str, list[str | None]], obligors: list[str]) -> lis
     """Return what orders the loans, as `Pool.identifier` has it."""
     loans = Loans(row_count=len(obligors))
     for target, strings in texts.items():
-        codes, text = parsing.pool_of(strings)
-        put_column(loans, target, text_column(parsing.merged_pool(codes, text, parsing.NO_TEXT)))
+        codes, text = text_cells.pool_of(strings)
+        put_column(loans, target, text_column(text_cells.merged_pool(codes, text, text_cells.NO_TEXT)))
     sort_identifiers(loans)
     columns: dict[str, Names] = {
         name: Names(column.codes, Strings(column.text)) for name, column in loans.texts.items()

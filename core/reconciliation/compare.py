@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.cells import parsing
+from core.portfolio.cells import category_cells, text_cells
 from core.portfolio.model.ratings import DEFAULTED, RATING_FIELDS
 from core.reconciliation import _compare, _match, _prints
 from core.reconciliation.match import Keys, LoanPairs, Rows
@@ -223,7 +223,7 @@ def _name_severities(
 
 def _industry_families(theirs: list[str], ours: list[str]) -> tuple[_Names, _Names]:
     """Industries are of one family when they differ in spelling only."""
-    names = parsing.industries([*theirs, *ours])
+    names = category_cells.industries([*theirs, *ours])
     return _name_tables(theirs, ours, names, [True] * len(names))
 
 
@@ -283,7 +283,7 @@ def _text_severities(
         return differs * np.uint8(severity)
     at = np.flatnonzero(differs)
     if len(at):  # what differs in blanks, hyphens and other signs alone is the same identifier
-        left, right = parsing.bare(theirs.text), parsing.bare(ours.text)
+        left, right = text_cells.bare(theirs.text), text_cells.bare(ours.text)
         differs[at] = _compare.text_differs(
             theirs.codes, left.offsets, left.data, ours.codes, right.offsets, right.data, rows[at], partners[at], False
         )

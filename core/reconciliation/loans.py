@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.cells import parsing
+from core.portfolio.cells import string_pool
 from core.portfolio.model.fields import IDENTIFIERS
 from core.portfolio.pages.identify import name_keys
 from core.reconciliation import _match
@@ -126,7 +126,7 @@ class ComparedLoans:
             if column is not None:
                 keyed = name_keys(column)
                 has = np.flatnonzero(keyed.codes >= 0)
-                _put(names, at[has], parsing.decode(keyed.text, keyed.codes[has]))
+                _put(names, at[has], string_pool.decode(keyed.text, keyed.codes[has]))
             if maturity is not None:
                 days[at] = np.where(np.isnan(maturity[rows[at]]), days[at], maturity[rows[at]])
         return [f"{name} {date_text(day) or '-'}" for name, day in zip(names, days.tolist(), strict=True)]

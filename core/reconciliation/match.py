@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio.cells import parsing
+from core.portfolio.cells import string_pool, text_cells
 from core.portfolio.cells.identifiers import IdentifierIndex, agrees, pairs
-from core.portfolio.cells.parsing import TextColumn
+from core.portfolio.cells.text_cells import TextColumn
 from core.portfolio.pages.identify import name_keys
 from core.reconciliation import _match, _prints
 from core.reconciliation.rules import ROUNDING_DECIMALS, STAGES, IdentifierType
@@ -488,7 +488,7 @@ def _loose(column: TextColumn) -> TextColumn:
     """
     used, codes = np.unique(column.codes, return_inverse=True)
     named = used[used >= 0]
-    written, text = parsing.pool_of([_LOOSE_WORD.sub("", name) for name in parsing.decode(column.text, named)])
+    written, text = text_cells.pool_of([_LOOSE_WORD.sub("", name) for name in string_pool.decode(column.text, named)])
     written = np.concatenate((np.full(len(used) - len(named), -1, np.int32), written))
     return name_keys(TextColumn(written[codes], text))
 
@@ -496,7 +496,7 @@ def _loose(column: TextColumn) -> TextColumn:
 def _strings(side: Side, field: str) -> set[str]:
     """Return the distinct texts of a column; none without it."""
     column = side.column(field)
-    return set() if column is None else set(parsing.decode(column.text, np.unique(column.codes[column.codes >= 0])))
+    return set() if column is None else set(string_pool.decode(column.text, np.unique(column.codes[column.codes >= 0])))
 
 
 # ---- keys of names -------------------------------------------------------------------------------------------------
@@ -545,7 +545,7 @@ def _facilities(tape: Side, book: Side, tape_rows: Rows, book_rows: Rows) -> tup
 
 
 def _bare(column: TextColumn) -> TextColumn:
-    return TextColumn(column.codes, parsing.bare(column.text))
+    return TextColumn(column.codes, text_cells.bare(column.text))
 
 
 def _fold(column: TextColumn) -> TextColumn:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio import Portfolio
-from core.portfolio.cells import parsing
-from core.portfolio.cells.parsing import TextColumn
+from core.portfolio.cells import string_pool, text_cells
+from core.portfolio.cells.text_cells import TextColumn
 from core.portfolio.model import ratings
 from core.portfolio.model.facts import Agency
 from core.portfolio.model.portfolio import Names, Strings
@@ -100,7 +100,7 @@ class Side:
         codes = self.codes(field, rows)
         texts = [""] * len(rows)
         places = np.flatnonzero(codes >= 0)
-        for place, text in zip(places.tolist(), parsing.decode(column.text, codes[places]), strict=True):
+        for place, text in zip(places.tolist(), string_pool.decode(column.text, codes[places]), strict=True):
             texts[place] = text
         return texts
 
@@ -111,7 +111,7 @@ class Side:
             return None
         known = self._subsets.get(field)
         if known is None or known[0] is not rows:  # stages that pair nothing ask for the same rows
-            self._subsets[field] = known = rows, parsing.subset(column, rows)
+            self._subsets[field] = known = rows, text_cells.subset(column, rows)
         return known[1]
 
 
@@ -119,10 +119,10 @@ def _text_column(names: Names) -> TextColumn:
     codes = np.ascontiguousarray(names.codes, np.int32)
     if isinstance(names.values, Strings):
         return TextColumn(codes, names.values.text)
-    written, text = parsing.pool_of(list(names.values))
+    written, text = text_cells.pool_of(list(names.values))
     if len(text) == len(names.values):  # as names are: distinct, and in this order
         return TextColumn(codes, text)
-    return TextColumn(parsing.spread_out(written, -1, codes), text)
+    return TextColumn(string_pool.spread_out(written, -1, codes), text)
 
 
 def _state(symbol: str, agency: Agency | None) -> int:

@@ -13,7 +13,7 @@ from core.portfolio.assemble.read import portfolio_of
 from core.portfolio.assemble.stored import SHEET_ROW
 from core.portfolio.model.fields import IDENTIFIERS, Mapping
 from core.portfolio.model.notes import DataWarning, Notes, limit_warnings
-from core.portfolio.sheets import header
+from core.portfolio.sheets.headings import header
 from core.portfolio.sheets.locate import locate
 from core.portfolio.sheets.located import LocatedTable
 from core.words import counted, first_of

@@ -13,8 +13,8 @@ from typing import Final
 from msgspec import UnsetType
 
 from core.compliance.conventions import definition_for
-from core.compliance.measures import Pool
 from core.compliance.measuring import pools_of
+from core.compliance.pool_sums import Pool
 from core.compliance.printed import printed_words
 from core.compliance.result import Results, Skipped, Status, TestResult
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS

@@ -12,7 +12,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from core.compliance.coverage import CoverageGroup, cure_amount
-from core.compliance.measures import Pool
+from core.compliance.pool_sums import Pool
 from core.compliance.result import Results, TestResult
 from core.portfolio.model.portfolio import Tranches
 from core.report.content import ClassLine, Coverage, Ladder, LadderStep, NoteLine

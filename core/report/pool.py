@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.compliance.measures import Pool
+from core.compliance.pool_sums import Pool
 from core.compliance.result import Results, TestResult
 from core.compliance.suites import DEAL_SUITE
 from core.definition import Definition

@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance import kernels
-from core.compliance.conventions import View, are_mostly_unrated
 from core.compliance.file_figures import printed_parts
-from core.compliance.measures import Pool, Sums
+from core.compliance.ladders import are_mostly_unrated
+from core.compliance.pool_sums import Pool, Sums
 from core.compliance.tallied import DIVISORS, Tallied, amounts_of, counts_of
+from core.compliance.view import View
 from core.portfolio import Portfolio
 from core.scenario.base import Base, CccBucket, haircut_of
 from core.scenario.holdings import Holdings, TradeEffect

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance import kernels
-from core.compliance.measures import Pool, Sums
+from core.compliance.pool_sums import Pool, Sums
 from core.compliance.tallied import amounts_of
 from core.scenario.holdings import Index
 

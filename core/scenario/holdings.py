@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from core.definition.definition import Definition
 from core.portfolio import Portfolio
 from core.portfolio.cells.identifiers import IdentifierIndex, agrees, may_be_one
-from core.portfolio.cells.parsing import letters_and_digits
+from core.portfolio.cells.text_cells import letters_and_digits
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import Amortization, Names, Strings
 from core.portfolio.model.ratings import RATING_FIELDS

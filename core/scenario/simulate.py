@@ -14,8 +14,8 @@ from core.checked import checked
 from core.compliance.conventions import currency_of, definition_for
 from core.compliance.framed import NOTEBOOK_ROWS, thinnest_first
 from core.compliance.kernels import rounded
-from core.compliance.measures import Pool
 from core.compliance.measuring import pools_of
+from core.compliance.pool_sums import Pool
 from core.compliance.result import Direction, Doubt, PublishedFigure, Results, Status, TestResult
 from core.compliance.run import run_suite
 from core.compliance.spreads import with_spread_rules

@@ -13,9 +13,9 @@ import msgspec
 import numpy as np
 
 from core.frames.brief import brief
-from core.portfolio.cells import parsing
+from core.portfolio.cells import category_cells, string_pool, text_cells
 from core.portfolio.cells.identifiers import standard
-from core.portfolio.cells.parsing import TextColumn
+from core.portfolio.cells.text_cells import TextColumn
 from core.portfolio.model.fields import AUXILIARY_FIELDS, STANDARD_CLO_FIELDS, Lien
 from core.portfolio.model.portfolio import Strings
 from core.portfolio.model.ratings import AGENCY_OF, is_not_rated, rank
@@ -232,14 +232,14 @@ def _take_rating(loan: TradeLoan, name: str, value: Any) -> None:
 
 
 def _take_coupon_type(loan: TradeLoan, value: Any) -> None:
-    fixed = parsing.coupon_is_fixed(_text("coupon_type", value))
+    fixed = category_cells.coupon_is_fixed(_text("coupon_type", value))
     if fixed < 0:
         raise _Fault(f"coupon_type must be fixed or floating, not {_show(value)}")
     loan.flags["is_fixed"] = fixed == 1
 
 
 def _take_lien_type(loan: TradeLoan, value: Any) -> None:
-    loan.lien = Lien(parsing.lien(_text("lien_type", value)))
+    loan.lien = Lien(category_cells.lien(_text("lien_type", value)))
 
 
 def _take_base_rate(loan: TradeLoan, value: Any) -> None:
@@ -304,7 +304,7 @@ def _text(name: str, value: Any) -> str:
 
 
 def _plain(text: str) -> str:
-    return "" if text.upper() in parsing.NULL_WORDS else text
+    return "" if text.upper() in string_pool.NULL_WORDS else text
 
 
 def _identifier(text: str) -> str:
@@ -313,12 +313,12 @@ def _identifier(text: str) -> str:
 
 @remembered(4_096)
 def _industry(text: str) -> str:
-    return parsing.industries([text])[0] if _plain(text) else ""
+    return category_cells.industries([text])[0] if _plain(text) else ""
 
 
 _READ: Final[dict[str, Callable[[str], str]]] = {
-    "cusip": _identifier, "loanx_id": _identifier, "isin": _identifier, "country": parsing.country,
-    "base_rate": parsing.base_rate,
+    "cusip": _identifier, "loanx_id": _identifier, "isin": _identifier, "country": category_cells.country,
+    "base_rate": category_cells.base_rate,
     "industry": _industry,
 }  # fmt: skip
 
@@ -337,7 +337,7 @@ def keys_of(names: Sequence[str]) -> TextColumn:
     """
     if isinstance(names, Strings):
         return name_keys(TextColumn(np.arange(len(names), dtype=np.int32), names.text))
-    return name_keys(TextColumn(*parsing.pool_of(names)))
+    return name_keys(TextColumn(*text_cells.pool_of(names)))
 
 
 def _show(value: object) -> str:

@@ -11,7 +11,7 @@ from ipaddress import ip_network
 from typing import Final
 from zoneinfo import available_timezones
 
-from core.portfolio.cells.date_format import DateFormatError, date_reader
+from core.portfolio.cells.text.date_format import DateFormatError, date_reader
 from core.reconciliation.rules import RULES
 
 CURRENCIES: Final = frozenset(

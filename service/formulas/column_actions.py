@@ -17,7 +17,7 @@ from core.formula.blocks import Graph, UnknownColumn, by_name
 from core.grid.address import column_name
 from core.grid.codec import open_sheet
 from core.portfolio.model.fields import PROFILES
-from core.portfolio.sheets.header import find
+from core.portfolio.sheets.headings.header import find
 from service.formulas import schema, store
 from service.formulas.actions import whole
 from service.formulas.child import PREVIEW, ColumnFailed, Place, PreviewOrder

@@ -23,7 +23,7 @@ from core.grid.address import cell_name, column_name
 from core.grid.column import Column, Text
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio.model.notes import DataWarning, warn_of_formulas, warn_of_reading
-from core.portfolio.sheets.header import detect
+from core.portfolio.sheets.headings.header import detect
 from core.values import ERRORS, Kind, from_serial
 from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.route.api import Raw

@@ -13,7 +13,7 @@ from typing import Literal
 from core.files.read import read
 from core.grid.sheet import Workbook
 from core.portfolio.model.fields import PROFILES
-from core.portfolio.sheets.header import HeaderMatch
+from core.portfolio.sheets.headings.match import HeaderMatch
 from core.portfolio.sheets.locate import locate
 from tests.real_reports.board import DATA
 

@@ -45,7 +45,7 @@ from core.definition.written import LINE_MAX, Block, WrittenEntry, one_line, to_
 from core.interpretation.figures import terms_by
 from core.interpretation.interpret import interpret
 from core.portfolio import Portfolio
-from core.portfolio.cells.parsing import key
+from core.portfolio.cells.string_pool import key
 from core.portfolio.model.facts import Fact
 from core.values import day_of
 from core.words import counted

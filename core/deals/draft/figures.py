@@ -9,7 +9,7 @@ from typing import Any, Final
 from core.compliance.matching import Terms, UnmatchedFigure, pair_figures
 from core.definition.names import SubjectMeaning, meaning_of_fact
 from core.definition.terms import MEASURES
-from core.portfolio.cells.parsing import key
+from core.portfolio.cells.string_pool import key
 from core.portfolio.model.facts import Direction, Fact
 
 LIMITS: Final[Mapping[str, tuple[float, float]]] = {

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from core.compliance.conventions import currency_of, masked_rows, printed_agency
+from core.compliance.conventions import currency_of, printed_agency
+from core.compliance.ladders import masked_rows
 from core.deals.draft.figures import DraftTest
 from core.deals.draft.record import CERTAIN, GUESSED, ONE, Decision, Sections, Sure, origin
 from core.definition.choices import BY_NAME, Option, Setting

@@ -9,9 +9,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.cells import parsing
+from core.portfolio.cells import category_cells, text_cells
 from core.portfolio.cells.loans import SLACK_MAX, Loans
-from core.portfolio.cells.parsing import Scalar, TextColumn
+from core.portfolio.cells.string_pool import Scalar
+from core.portfolio.cells.text_cells import TextColumn
 from core.portfolio.model.portfolio import (
     Amortization,
     AnyPortfolio,
@@ -39,10 +40,14 @@ def assemble(
     add_up_lots(loans)
     names = {target: Names(column.codes, Strings(column.text)) for target, column in loans.texts.items()}
     names |= {target: Names(codes, values) for target, (codes, values) in loans.categories.items()}
-    for target, meaning in (("industry", parsing.industries), ("country", country_names), ("currency", currency_names)):
+    for target, meaning in (
+        ("industry", category_cells.industries),
+        ("country", country_names),
+        ("currency", currency_names),
+    ):
         column = loans.texts.get(target)
         if column is not None:
-            names[target] = Names(*parsing.categories(column, meaning(column.text.strings())))
+            names[target] = Names(*text_cells.categories(column, meaning(column.text.strings())))
     obligor = obligor_names(loans.texts.get("issuer_id"), loans.texts.get("borrower_name"))
     if obligor is not None:
         names["obligor"] = obligor
@@ -82,12 +87,12 @@ def _own(column: NDArray[Scalar]) -> NDArray[Scalar]:
 
 def country_names(texts: list[str]) -> list[str]:
     """Return the codes of countries, where they have one."""
-    return [parsing.country(text) for text in texts]
+    return [category_cells.country(text) for text in texts]
 
 
 def currency_names(texts: list[str]) -> list[str]:
     """Return the codes of currencies."""
-    return [parsing.currency(text) for text in texts]
+    return [category_cells.currency(text) for text in texts]
 
 
 def obligor_names(issuer: TextColumn | None, borrower: TextColumn | None) -> Names | None:
@@ -103,7 +108,7 @@ def obligor_names(issuer: TextColumn | None, borrower: TextColumn | None) -> Nam
     named = name_keys(borrower)
     codes = _ids_by_name(issuer.codes, named)
     codes = np.where((codes < 0) & (named.codes >= 0), named.codes + np.int32(len(issuer.text)), codes)
-    column = parsing.merged_pool(codes, issuer.text, named.text)
+    column = text_cells.merged_pool(codes, issuer.text, named.text)
     return Names(column.codes, Strings(column.text))
 
 

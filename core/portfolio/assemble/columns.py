@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from core.frames.given import cell_value, column_of, table_of
 from core.portfolio.assemble.assemble import assemble
-from core.portfolio.cells import parsing
-from core.portfolio.cells.dates import date_days
+from core.portfolio.cells import string_pool, text_cells
 from core.portfolio.cells.loans import Loans, put_column, take
-from core.portfolio.cells.parsing import TextColumn
+from core.portfolio.cells.text.dates import date_days
+from core.portfolio.cells.text_cells import TextColumn
 from core.portfolio.cells.typed import NormalColumn, text_column
 from core.portfolio.model import ratings
 from core.portfolio.model.errors import MappingError
@@ -206,7 +206,7 @@ def day_number(name: str, value: Any) -> float:
         return float(value.toordinal() - EPOCH.toordinal())
     if isinstance(value, str):
         days = date_days(value, day_first=False)
-        if np.isnan(days) and value.strip().upper() not in parsing.NULL_WORDS:
+        if np.isnan(days) and value.strip().upper() not in string_pool.NULL_WORDS:
             raise MappingError(f"column {name} holds {value[:40]!r}, which is no date")
         return days
     if isinstance(value, int | float | np.number):
@@ -248,13 +248,13 @@ def read_text_pair(name: str, codes: NDArray[np.int32], strings: list[str | None
         MappingError: a text is not valid Unicode, or too long.
     """
     try:
-        written, text = parsing.pool_of(strings)
+        written, text = text_cells.pool_of(strings)
     except UnicodeEncodeError as error:
         raise MappingError(f"column {name} holds text that is not valid Unicode") from error
     if len(text) and int(np.diff(text.offsets).max()) > TEXT_BYTES_MAX:
         raise MappingError(f"column {name} holds a text longer than {TEXT_BYTES_MAX} bytes")
-    codes = parsing.spread_out(written, -1, codes)
-    return parsing.merged_pool(codes, text, parsing.NO_TEXT)
+    codes = string_pool.spread_out(written, -1, codes)
+    return text_cells.merged_pool(codes, text, text_cells.NO_TEXT)
 
 
 def tranches_of(tranches: Tranches | Dict[str, Any] | None) -> Tranches | None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.assemble.odd_loans import LIFE_YEARS_MAX, ODD, OF_DAYS, with_places
-from core.portfolio.cells.parsing import key
+from core.portfolio.cells.string_pool import key
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import AnyPortfolio, PortfolioData
 from core.portfolio.model.ratings import AGENCY_OF, is_masked

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from core.portfolio.cells.footnotes import without_marks
-from core.portfolio.cells.parsing import CATEGORY_LENGTH_MAX, TextColumn, key, pool_of, spread_out
+from core.portfolio.cells.category_cells import CATEGORY_LENGTH_MAX
+from core.portfolio.cells.string_pool import key, spread_out
+from core.portfolio.cells.text.footnotes import without_marks
+from core.portfolio.cells.text_cells import TextColumn, pool_of
 
 YES: Final = frozenset(
     ("y", "yes", "true", "t", "1", "1.0", "-1", "x", "\u2713", "\u2714", "\u221a", "\u2611", "\u25cf", "\u2022",

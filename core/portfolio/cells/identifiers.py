@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from core.portfolio.cells.parsing import letters_and_digits
+from core.portfolio.cells.text_cells import letters_and_digits
 
 START_LEAST: Final = 6
 """Characters of an identifier that is taken for the start of a longer one."""

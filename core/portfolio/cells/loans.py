@@ -9,9 +9,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.cells import parsing
-from core.portfolio.cells.parsing import TextColumn, spread_out
+from core.portfolio.cells import category_cells, text_cells
 from core.portfolio.cells.rate_cells import index_name
+from core.portfolio.cells.string_pool import spread_out
+from core.portfolio.cells.text_cells import TextColumn
 from core.portfolio.cells.typed import NormalColumn
 from core.portfolio.model import ratings
 from core.portfolio.model.facts import Facts
@@ -89,7 +90,7 @@ def put_column(loans: Loans, target: str, column: NormalColumn) -> int:
     elif target == "as_of" and column.type == "date":
         loans.notes.as_of_column = float(np.nanmax(column.values)) if not column.blank().all() else None
     elif column.type == "string" or target in _TEXTS:
-        loans.texts[target] = parsing.upper(column.as_text()) if target in KEYS else column.as_text()
+        loans.texts[target] = text_cells.upper(column.as_text()) if target in KEYS else column.as_text()
     elif column.type == "boolean":
         loans.flags[target] = np.where(column.blank(), np.uint8(UNSAID), column.values != 0).astype(np.uint8)
     else:
@@ -108,19 +109,19 @@ def note_rows(loans: Loans, name: str, rows: NDArray[np.bool_]) -> int:
 
 
 def _put_liens(loans: Loans, text: TextColumn) -> None:
-    liens = np.array([parsing.lien(string) for string in text.text.strings()], np.uint8)
+    liens = np.array([category_cells.lien(string) for string in text.text.strings()], np.uint8)
     loans.lien = spread_out(liens, Lien.BLANK, text.codes)
     loans.notes.lien_blank_rows = int(np.count_nonzero(loans.lien == Lien.BLANK))
     loans.notes.lien_unrecognised_rows = note_rows(loans, "lien_unrecognised_rows", loans.lien == Lien.OTHER)
 
 
 def _put_coupon_types(loans: Loans, text: TextColumn) -> None:
-    is_fixed = np.array([parsing.coupon_is_fixed(string) for string in text.text.strings()], np.int8)
+    is_fixed = np.array([category_cells.coupon_is_fixed(string) for string in text.text.strings()], np.int8)
     loans.coupon_fixed = spread_out(is_fixed, -1, text.codes)
 
 
 def _put_indexes(loans: Loans, text: TextColumn) -> None:
-    loans.categories["base_rate"] = parsing.categories(text, [index_name(string) for string in text.text.strings()])
+    loans.categories["base_rate"] = text_cells.categories(text, [index_name(string) for string in text.text.strings()])
 
 
 _BY_WORDS: Final[Mapping[str, Callable[[Loans, TextColumn], None]]] = {
@@ -203,7 +204,7 @@ def with_masks(text: TextColumn, masks: Iterable[int]) -> TextColumn:
     strings = text.text.strings()
     for at in masks:
         strings[at] = ratings.MASK
-    codes, pool = parsing.pool_of(strings)
+    codes, pool = text_cells.pool_of(strings)
     return TextColumn(spread_out(codes, -1, text.codes), pool)
 
 
@@ -216,7 +217,7 @@ def take(loans: Loans, rows: NDArray[np.intp]) -> None:
     loans.row_count = len(rows)
     loans.numbers = {name: values[rows] for name, values in loans.numbers.items()}
     loans.texts = {
-        name: parsing.subset(column, rows) if few else TextColumn(column.codes[rows], column.text)
+        name: text_cells.subset(column, rows) if few else TextColumn(column.codes[rows], column.text)
         for name, column in loans.texts.items()
     }
     loans.categories = {name: (codes[rows], values) for name, (codes, values) in loans.categories.items()}

@@ -10,10 +10,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.cells import _parse, parsing
-from core.portfolio.cells.dates import month_of_name
-from core.portfolio.cells.footnotes import without_marks
-from core.portfolio.cells.parsing import DATE, NUMBER, TEXT, Cells, bit, spread_out
+from core.portfolio.cells import _parse, string_pool
+from core.portfolio.cells.string_pool import DATE, NUMBER, TEXT, Cells, bit, spread_out
+from core.portfolio.cells.text.dates import month_of_name
+from core.portfolio.cells.text.footnotes import without_marks
 from core.values import EPOCH
 
 LENGTH_MAX: Final = 24
@@ -115,7 +115,7 @@ def _numbers(cells: Cells, days: NDArray[np.float64]) -> NDArray[np.float64]:
 def _texts(cells: Cells, days: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     rows = (cells.kinds == TEXT) & np.isnan(days)
     codes, used = _parse.distinct(np.where(rows, cells.codes, np.int32(-1)), len(cells.pool.text))
-    strings = parsing.decode(cells.pool.text, used)
+    strings = string_pool.decode(cells.pool.text, used)
     table = np.array([month_days(text) for text in strings], np.float64)
     guessed = 0
     if np.isnan(days).all() and not cells.seen & bit(NUMBER, DATE):

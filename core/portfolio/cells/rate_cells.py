@@ -10,9 +10,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.cells import _parse, parsing
-from core.portfolio.cells.footnotes import without_marks
-from core.portfolio.cells.parsing import TEXT, Cells, Numbers, TextColumn, bit, spread_out
+from core.portfolio.cells import _parse, category_cells, string_pool, text_cells
+from core.portfolio.cells.number_cells import Numbers
+from core.portfolio.cells.string_pool import TEXT, Cells, bit, spread_out
+from core.portfolio.cells.text.footnotes import without_marks
+from core.portfolio.cells.text_cells import TextColumn
 from core.portfolio.model.ratings import is_not_rated, rank
 from core.remembered import remembered
 
@@ -177,7 +179,7 @@ def index_name(text: str) -> str:
     if word in _ALONE:
         return INDEXES[word]
     rate = rate_cell(text) if "+" in text else None
-    return rate.index if rate is not None and rate.index else parsing.base_rate(text)
+    return rate.index if rate is not None and rate.index else category_cells.base_rate(text)
 
 
 def _one_word_each(text: str) -> str:
@@ -347,7 +349,7 @@ class RateColumn:
 
     def index(self) -> TextColumn:
         """Return the index of each row."""
-        codes, text = parsing.pool_of([rate.index or None if rate else None for rate in self.texts])
+        codes, text = text_cells.pool_of([rate.index or None if rate else None for rate in self.texts])
         return TextColumn(spread_out(codes, -1, self.codes), text)
 
     def percents(self, part: str) -> NDArray[np.float64]:
@@ -391,7 +393,7 @@ def rate_column(cells: Cells) -> RateColumn | None:
     codes, used = _parse.distinct(cells.codes, len(cells.pool.text))
     if len(used) > TEXTS_MAX:
         return None
-    strings = parsing.decode(cells.pool.text, used)
+    strings = string_pool.decode(cells.pool.text, used)
     rates = tuple(rate_cell(text) if _HAS_LETTER.search(text) else None for text in strings)
     if not any(rates):
         return None
@@ -405,7 +407,7 @@ def _bare_percents(cells: Cells, strings: list[str], codes: NDArray[np.int32]) -
     table = np.array([_BARE_PERCENT.fullmatch(text) is not None for text in strings], np.bool_)
     bare = spread_out(table, False, codes)
     if cells.pool.has_percent:
-        bare |= ((cells.kinds == parsing.NUMBER) & cells.pool.percent_formats[cells.formats]) & (cells.numbers > 0)
+        bare |= ((cells.kinds == string_pool.NUMBER) & cells.pool.percent_formats[cells.formats]) & (cells.numbers > 0)
     return bare
 
 
@@ -435,6 +437,6 @@ def states_spreads(cells: Cells) -> bool:
     if not cells.seen & bit(TEXT):
         return False
     _, used = _parse.distinct(cells.codes, len(cells.pool.text))
-    strings = parsing.decode(cells.pool.text, used[~cells.pool.null[used]][:SAMPLE])
+    strings = string_pool.decode(cells.pool.text, used[~cells.pool.null[used]][:SAMPLE])
     count = sum((rate := rate_cell(text)) is not None and bool(rate.index) for text in strings)
     return count > 0 and count >= RATE_SHARE_MIN * len(strings)

@@ -10,21 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio.cells import _parse, flags, parsing
-from core.portfolio.cells.date_format import ISO, date_format, date_reader
+from core.portfolio.cells import _parse, flags, number_cells, string_pool, text_cells
 from core.portfolio.cells.month_dates import with_months
-from core.portfolio.cells.parsing import (
-    BOOLEAN,
-    ERROR,
-    NO_TEXT,
-    NUMBER,
-    TEXT,
-    Cells,
-    TextColumn,
-    bit,
-    spread_out,
-)
+from core.portfolio.cells.number_cells import Numbers
 from core.portfolio.cells.rate_cells import rate_column, spreads
+from core.portfolio.cells.string_pool import BOOLEAN, ERROR, NUMBER, TEXT, Cells, bit, spread_out
+from core.portfolio.cells.text.date_format import ISO, date_format, date_reader
+from core.portfolio.cells.text_cells import NO_TEXT, TextColumn
 from core.portfolio.model.fields import IDENTIFIERS, FieldType
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.ratings import AGENCY_OF
@@ -69,9 +61,9 @@ class NormalColumn:
             return self.text
         known, place = np.unique(self.values, return_inverse=True)
         plain_values = self.with_values(known).python(slice(None))
-        codes, text = parsing.pool_of(
+        codes, text = text_cells.pool_of(
             [
-                parsing.plain(value) if isinstance(value, float) else None if value is None else str(value).upper()
+                text_cells.plain(value) if isinstance(value, float) else None if value is None else str(value).upper()
                 for value in plain_values
             ]
         )
@@ -124,7 +116,7 @@ def either(rows: NDArray[np.bool_], first: NormalColumn, second: NormalColumn) -
     first_text, second_text = first.text, second.text
     moved = np.where(second_text.codes < 0, np.int32(-1), second_text.codes + np.int32(len(first_text.text)))
     return first.with_text(
-        np.where(rows, first_text.codes, moved), parsing.end_to_end(first_text.text, second_text.text)
+        np.where(rows, first_text.codes, moved), text_cells.end_to_end(first_text.text, second_text.text)
     )
 
 
@@ -178,9 +170,9 @@ def read_text(cells: Cells, form: str = ISO, *, target: str = "") -> ColumnReadi
         moment = from_serial(serial, date_1904=cells.pool.date_1904)
         return None if moment is None else date_format(form).write(moment)
 
-    column = parsing.read_text(cells, masks=target in AGENCY_OF, written=written)
+    column = text_cells.read_text(cells, masks=target in AGENCY_OF, written=written)
     if target in MARKED_TEXTS:
-        column = parsing.without_footnotes(column, brackets=target != "facility_name")
+        column = text_cells.without_footnotes(column, brackets=target != "facility_name")
     return ColumnReading(text_column(column))
 
 
@@ -196,7 +188,7 @@ def read_dates(cells: Cells, input_format: str | None, *, target: str = "") -> C
     if input_format is not None and cells.seen & bit(TEXT):
         days = _by_format(cells, input_format)
         return ColumnReading(NormalColumn("date", days), _lost(cells, days))
-    days, guessed = parsing.read_dates(cells), 0
+    days, guessed = number_cells.read_dates(cells), 0
     if target in MATURITIES:
         days, guessed = with_months(cells, days)
     warnings = []
@@ -206,7 +198,7 @@ def read_dates(cells: Cells, input_format: str | None, *, target: str = "") -> C
             "year, because the whole column is written so."
         )
         warnings.append(DataWarning("short_months", message, guessed, (target,)))
-    if count := parsing.open_dates(cells):
+    if count := number_cells.open_dates(cells):
         message = (
             f"{counted(count, 'date')} of {target} {agreed(count, 'is/are')} read with the month first: no date of the "
             "sheet says which way round."
@@ -218,12 +210,12 @@ def read_dates(cells: Cells, input_format: str | None, *, target: str = "") -> C
 def _by_format(cells: Cells, input_format: str) -> NDArray[np.float64]:
     local, used = _parse.distinct(cells.codes, len(cells.pool.text))
     reader = date_reader(input_format)
-    moments = [reader.read(text) for text in parsing.decode(cells.pool.text, used)]
+    moments = [reader.read(text) for text in string_pool.decode(cells.pool.text, used)]
     table = np.array([np.nan if at is None else (at.date() - EPOCH).days for at in moments], np.float64)
     others = Cells(
         np.where(cells.kinds == TEXT, np.uint8(0), cells.kinds), cells.numbers, cells.codes, cells.formats, cells.pool
     )
-    return np.where(cells.kinds == TEXT, spread_out(table, np.nan, local), parsing.read_dates(others))
+    return np.where(cells.kinds == TEXT, spread_out(table, np.nan, local), number_cells.read_dates(others))
 
 
 def read_booleans(cells: Cells, target: str, *, is_denied: bool = False) -> ColumnReading:
@@ -245,9 +237,9 @@ def read_booleans(cells: Cells, target: str, *, is_denied: bool = False) -> Colu
     if not cells.seen & bit(TEXT):
         return ColumnReading(NormalColumn("boolean", values), _lost(cells, values))
     places, used = _parse.distinct(cells.codes, len(cells.pool.text))
-    strings = parsing.decode(cells.pool.text, used)
+    strings = string_pool.decode(cells.pool.text, used)
     table, is_known = _answers(strings, target, is_denied=is_denied)
-    is_dash = np.array([own is not None and text.strip() in parsing.DASHES for text in strings], np.bool_)
+    is_dash = np.array([own is not None and text.strip() in string_pool.DASHES for text in strings], np.bool_)
     table[cells.pool.null[used] & ~is_dash] = np.nan
     values = np.where(cells.kinds == TEXT, spread_out(table, np.nan, places), values)
     is_known |= (is_dash & (not is_denied)) | np.isnan(table)
@@ -271,9 +263,9 @@ def _answers(strings: list[str], target: str, *, is_denied: bool) -> tuple[NDArr
     return np.where(yes, 1.0, np.where(no, 0.0, np.nan if own is None else 0.0)), yes | no
 
 
-def read_numbers(cells: Cells, *, is_spread: bool = False) -> tuple[parsing.Numbers, NDArray[np.bool_] | None]:
+def read_numbers(cells: Cells, *, is_spread: bool = False) -> tuple[Numbers, NDArray[np.bool_] | None]:
     """Return a number field as written, and the rows that hold something else."""
-    numbers = parsing.read_numbers(cells, is_spread=is_spread)
+    numbers = number_cells.read_numbers(cells, is_spread=is_spread)
     rates = rate_column(cells) if is_spread else None
     if rates is not None:
         numbers = spreads(numbers, rates)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet
 from core.portfolio.cells.loans import Loans
-from core.portfolio.cells.parsing import key
+from core.portfolio.cells.string_pool import key
 from core.portfolio.mapping.funded import OF_AMOUNTS, opens
 from core.portfolio.mapping.pipeline import TYPE, FieldColumn
 from core.portfolio.model.notes import DataWarning, row_texts, with_rows
@@ -21,7 +21,8 @@ from core.portfolio.sheets.columns.content import features
 from core.portfolio.sheets.columns.evidence import AMBIGUOUS_MARGIN, RoleEvidence
 from core.portfolio.sheets.columns.roles import SAYS_LITTLE
 from core.portfolio.sheets.columns.vocabulary import tokens_of
-from core.portfolio.sheets.header import LISTED_WORDS, HeaderMatch
+from core.portfolio.sheets.headings.feeds import LISTED_WORDS
+from core.portfolio.sheets.headings.match import HeaderMatch
 from core.words import agreed, counted
 
 _TOLD_BY_CELLS: Final = frozenset(

@@ -8,14 +8,15 @@ from typing import Final, TypedDict
 
 from core.grid.address import column_name
 from core.grid.sheet import Sheet
-from core.portfolio.cells import parsing
+from core.portfolio.cells import text_cells
 from core.portfolio.mapping.detected import ColumnEvidence, PageColumn, PageColumns, Value
-from core.portfolio.sheets import header
 from core.portfolio.sheets.columns import content
 from core.portfolio.sheets.columns.evidence import RoleEvidence
 from core.portfolio.sheets.columns.roles import OF_ALIAS, THRESHOLD, HeadedColumns
+from core.portfolio.sheets.headings import header
+from core.portfolio.sheets.headings.match import HeaderMatch
+from core.portfolio.sheets.headings.sides import has_cells
 from core.portfolio.sheets.located import LocatedTable
-from core.portfolio.sheets.sides import has_cells
 
 ALIAS_WEIGHT: Final = OF_ALIAS
 """Weight of a heading that is one of a field's own names, in a mapping that is not of loans."""
@@ -43,7 +44,7 @@ GAVE_WAY: Final = {
 
 def show_value(value: Value) -> str:
     """Return a value as one short line."""
-    text = parsing.plain(value) if isinstance(value, float) else "" if value is None else str(value)
+    text = text_cells.plain(value) if isinstance(value, float) else "" if value is None else str(value)
     text = " ".join(text[: 4 * TEXT_LENGTH_MAX].split())
     return text if len(text) <= TEXT_LENGTH_MAX else f"{text[: TEXT_LENGTH_MAX - 3]}..."
 
@@ -65,7 +66,7 @@ class Roles:
         feeds: target -> the column that feeds it; those that come first in the header's own order without one.
     """
 
-    def __init__(self, sheet: Sheet, header_match: header.HeaderMatch, feeds: dict[str, int] | None = None) -> None:
+    def __init__(self, sheet: Sheet, header_match: HeaderMatch, feeds: dict[str, int] | None = None) -> None:
         self._header = header_match
         self._columns = HeadedColumns(sheet, header_match.row + 1, header_match.texts)
         feeds = {target: places[0] for target, places in header_match.columns.items()} if feeds is None else feeds

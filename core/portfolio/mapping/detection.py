@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from core.grid.address import column_name
 from core.grid.sheet import Sheet, Workbook
-from core.portfolio.cells import parsing
+from core.portfolio.cells import number_cells
 from core.portfolio.cells.loans import Loans
-from core.portfolio.cells.parsing import Cells, Scale, key
+from core.portfolio.cells.scaling import Scale
+from core.portfolio.cells.string_pool import Cells, key
 from core.portfolio.mapping.column_roles import GAVE_WAY, Roles, page_columns, show_value
 from core.portfolio.mapping.detected import (
     Alternative,
@@ -36,13 +37,14 @@ from core.portfolio.model.fields import Field, Lien, Mapping, mapping_of
 from core.portfolio.model.notes import limit_warnings
 from core.portfolio.pages.report.read import read_report
 from core.portfolio.pages.sheet_kinds import SheetKind, kinds
-from core.portfolio.sheets import header
 from core.portfolio.sheets.below import RowsBelow
 from core.portfolio.sheets.columns import vocabulary
 from core.portfolio.sheets.columns.roles import OF_ALIAS
+from core.portfolio.sheets.headings import header, scan, wording
+from core.portfolio.sheets.headings.match import HeaderMatch
+from core.portfolio.sheets.headings.sides import has_cells
 from core.portfolio.sheets.locate import header_words, locate, no_loans
 from core.portfolio.sheets.located import LocatedBook, LocatedTable, SheetCandidate
-from core.portfolio.sheets.sides import has_cells
 from core.words import counted
 
 SAMPLES_MAX: Final = 3
@@ -190,14 +192,14 @@ def _sheets(located: LocatedBook) -> Iterator[DetectedSheet]:
         )
 
 
-def _field_headings(header_match: header.HeaderMatch) -> Iterator[str]:
+def _field_headings(header_match: HeaderMatch) -> Iterator[str]:
     """Yield the headers that name a field, from the left."""
     for column in sorted({places[0] for places in header_match.columns.values()}):
         yield show_value(header_match.texts[column])
 
 
 def _why(
-    candidate: SheetCandidate, best: SheetCandidate | None, header_match: header.HeaderMatch | None, mapping: Mapping
+    candidate: SheetCandidate, best: SheetCandidate | None, header_match: HeaderMatch | None, mapping: Mapping
 ) -> str:
     """Return why a sheet was chosen or not."""
     if candidate.header is None:
@@ -223,12 +225,12 @@ def _why(
     return f"its header names as many fields, and sheet {best.sheet.name} comes first"
 
 
-def _why_no_header(sheet: Sheet, header_match: header.HeaderMatch | None, mapping: Mapping) -> str:
+def _why_no_header(sheet: Sheet, header_match: HeaderMatch | None, mapping: Mapping) -> str:
     least = min(header.SCORE_MIN, len(mapping.fields))
     if sheet.row_count == 0:
         return "it is empty"
     if header_match is None:
-        return f"no row among its first {header.ROWS_MAX} names a field"
+        return f"no row among its first {scan.ROWS_MAX} names a field"
     if header_match.score >= least:
         return f"its best row names {counted(header_match.score, 'field')}, but none of {', '.join(mapping.anchors)}"
     return f"its best row names {header_match.score} of the {least} fields that make a header"
@@ -276,7 +278,7 @@ def _explain(holdings: LocatedTable, mapping: Mapping, reader: LoanReader, loans
 _BESIDE: Final = "it belongs to another table beside the loans"
 
 
-def _header(header_match: header.HeaderMatch) -> DetectedHeader:
+def _header(header_match: HeaderMatch) -> DetectedHeader:
     rows = tuple(range(header_match.top + 1, header_match.row + 2))
     kinds: tuple[Literal["one row", "two rows", "three rows"], ...] = ("one row", "two rows", "three rows")
     places = {what: header_match.named_row + 2 + at for at, what in enumerate(header_match.below)}
@@ -298,7 +300,7 @@ def _first_text(sheet: Sheet, row: int) -> str:
     return show_value(next((value for value in values if value is not None and str(value).strip()), ""))
 
 
-def _duplicates(sheet: Sheet, header_match: header.HeaderMatch) -> dict[str, tuple[str, ...]]:
+def _duplicates(sheet: Sheet, header_match: HeaderMatch) -> dict[str, tuple[str, ...]]:
     """Return headers that stand more than once, compared as headers are."""
     places: dict[str, list[int]] = {}
     for column, text in sorted(header_match.texts.items()):
@@ -343,11 +345,11 @@ def _column(field: Field, reader: LoanReader, loans: Loans, mapping: Mapping, ro
     )
 
 
-def _match(field: Field, header_match: header.HeaderMatch, column: int, *, is_auxiliary: bool) -> Match:
+def _match(field: Field, header_match: HeaderMatch, column: int, *, is_auxiliary: bool) -> Match:
     """Return how a header names a field."""
     text = header_match.texts.get(column, "")
     aliases = {key(alias) for alias in field.aliases}
-    for words, is_whole in ((key(text), True), (key(header.without_footnotes(text)), False)):
+    for words, is_whole in ((key(text), True), (key(wording.without_footnotes(text)), False)):
         if words in aliases:
             return "auxiliary alias" if is_auxiliary else "alias" if is_whole else "alias less a footnote"
         if words == key(field.target):
@@ -403,7 +405,7 @@ def _unit(target: str, reader: LoanReader, cells: Cells, column: int) -> tuple[S
         return scale, _header_reason(reader.header, column)
     if scale.because in _RATE_REASONS:
         return scale, _RATE_REASONS[scale.because]
-    numbers = reader.with_usual_sign(target, column, parsing.read_numbers(cells, is_spread=target == "spread"))
+    numbers = reader.with_usual_sign(target, column, number_cells.read_numbers(cells, is_spread=target == "spread"))
     marked = 0 if numbers.marks is None else int(np.count_nonzero(numbers.marks))
     own = (
         "each cell says it"
@@ -414,7 +416,7 @@ def _unit(target: str, reader: LoanReader, cells: Cells, column: int) -> tuple[S
     )
     if scale.because == "cells":
         return scale, own
-    sizes = np.abs(numbers.values if scale.unit == "currency" else parsing.values_without_unit(numbers))
+    sizes = np.abs(numbers.values if scale.unit == "currency" else number_cells.values_without_unit(numbers))
     sizes = sizes[sizes > 0]
     if not len(sizes):  # a look-up of the mapping's own made them
         return scale, scale.because
@@ -423,9 +425,9 @@ def _unit(target: str, reader: LoanReader, cells: Cells, column: int) -> tuple[S
     return scale, f"{scale.because} {figure:,.6g}{text}" + (f"; {own}" if own else "")
 
 
-def _header_reason(header_match: header.HeaderMatch, column: int) -> str:
+def _header_reason(header_match: HeaderMatch, column: int) -> str:
     text = header_match.texts.get(column, "")
-    if header.unit(text) or header.magnitude(text) != 1.0:
+    if wording.unit(text) or wording.magnitude(text) != 1.0:
         return "the header says so"
     return f"the row of units says {show_value(header_match.units.get(column, ''))}"
 

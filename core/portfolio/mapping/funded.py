@@ -9,15 +9,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.cells import parsing
+from core.portfolio.cells import number_cells
 from core.portfolio.cells.loans import Loans
-from core.portfolio.cells.parsing import Cells, key
+from core.portfolio.cells.string_pool import Cells, key
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.pages.currency import CAMEL
 from core.portfolio.sheets.columns.vocabulary import tokens_of
-from core.portfolio.sheets.days import is_before
-from core.portfolio.sheets.header import HeaderMatch, without_unit
+from core.portfolio.sheets.headings.days import is_before
+from core.portfolio.sheets.headings.match import HeaderMatch
+from core.portfolio.sheets.headings.wording import without_unit
 from core.words import counted
 
 Values = NDArray[np.float64]
@@ -84,7 +85,7 @@ def tell_of_funded(loans: Loans, header: HeaderMatch, place: int, first: int, ce
     par = loans.numbers.get("par_value")
     if par is None:
         return
-    commitments = parsing.read_numbers(cells(first)).values * header.magnitude(first)
+    commitments = number_cells.read_numbers(cells(first)).values * header.magnitude(first)
     count = int(np.count_nonzero(np.abs(par - commitments) > CENT))
     if count:
         names = [" ".join(header.texts[at].split()) for at in (place, first)]
@@ -112,7 +113,7 @@ def settle_commitments(loans: Loans, header: HeaderMatch, place: int, cells: Cal
         return
     bonds = (par == 0) & _bonds(loans)
     if bonds.any():
-        commitment = parsing.read_numbers(cells(commitment_place)).values * header.magnitude(commitment_place)
+        commitment = number_cells.read_numbers(cells(commitment_place)).values * header.magnitude(commitment_place)
         loans.numbers["par_value"] = np.where(bonds, commitment, par)
 
 

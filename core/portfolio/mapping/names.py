@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio.cells.footnotes import without_marks
+from core.portfolio.cells.category_cells import lien
 from core.portfolio.cells.loans import Loans
-from core.portfolio.cells.parsing import TextColumn, decode, key, lien, pool_of, spread_out, subset
+from core.portfolio.cells.string_pool import decode, key, spread_out
+from core.portfolio.cells.text.footnotes import without_marks
+from core.portfolio.cells.text_cells import TextColumn, pool_of, subset
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.sheets.columns.vocabulary import heading

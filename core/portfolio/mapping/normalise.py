@@ -11,8 +11,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.cells import parsing
-from core.portfolio.cells.parsing import Cells, Scale, StringPool
+from core.portfolio.cells import scaling, text_cells
+from core.portfolio.cells.number_cells import Numbers
+from core.portfolio.cells.scaling import Scale
+from core.portfolio.cells.string_pool import Cells, StringPool
 from core.portfolio.cells.typed import NormalColumn, either
 from core.portfolio.mapping.pipeline import (
     TYPE,
@@ -28,7 +30,7 @@ from core.portfolio.mapping.pipeline import (
 )
 from core.portfolio.model.errors import MappingError
 from core.portfolio.model.fields import Field, Mapping
-from core.portfolio.sheets import header
+from core.portfolio.sheets.headings import matcher, scan, wording
 from core.threads import Threads, working
 from core.values import Kind
 
@@ -258,11 +260,11 @@ class _Sources:
         names = list(dict.fromkeys(chain.from_iterable(rows)))
         if len(names) > SAMPLE_COLUMNS_MAX:
             raise SampleError(f"the sample has {len(names)} columns, more than {SAMPLE_COLUMNS_MAX}")
-        options_of = header.matcher(mapping).options
+        options_of = matcher.matcher(mapping).options
         self.unmapped: list[str] = []
         by_target: dict[str, list[tuple[int, int, str]]] = {}
         for place, name in enumerate(names):
-            options = options_of(name) if len(name) <= header.HEADER_BYTES_MAX else ()
+            options = options_of(name) if len(name) <= scan.HEADER_BYTES_MAX else ()
             own = [option for option in options if not option[2]] or list(options)
             for target, preference, _ in own:
                 by_target.setdefault(target, []).append((preference, place, name))
@@ -352,19 +354,19 @@ def cells_from_values(values: Sequence[str | float | bool | None]) -> Cells:
             kinds[row], texts[row] = Kind.TEXT, str(value)
         elif value is not None:
             kinds[row], numbers[row] = Kind.NUMBER, value
-    codes, text = parsing.pool_of(texts)
+    codes, text = text_cells.pool_of(texts)
     return Cells(kinds, numbers, codes, np.zeros(height, np.uint16), StringPool(text))
 
 
 def _convert_units(names: list[str], from_name: NDArray[np.int64]) -> InUnit:
     """Return a sample's figures, each in the unit that its own name or cell states."""
 
-    def in_unit(target: str, numbers: parsing.Numbers) -> NDArray[np.float64]:
+    def in_unit(target: str, numbers: Numbers) -> NDArray[np.float64]:
         values = numbers.values.copy()
         for at in np.unique(from_name[from_name >= 0]).tolist():
             rows = from_name == at
-            own = parsing.Numbers(numbers.values[rows], None if numbers.marks is None else numbers.marks[rows])
-            values[rows] = parsing.scale_values(own, _stated_scale(target, names[at]))
+            own = Numbers(numbers.values[rows], None if numbers.marks is None else numbers.marks[rows])
+            values[rows] = scaling.scale_values(own, _stated_scale(target, names[at]))
         return values
 
     return in_unit
@@ -372,10 +374,10 @@ def _convert_units(names: list[str], from_name: NDArray[np.int64]) -> InUnit:
 
 def _stated_scale(target: str, name: str) -> Scale:
     """Return the unit that a column's name states; without one, its field's own."""
-    unit, magnitude = header.unit(name), header.magnitude(name)
+    unit, magnitude = wording.unit(name), wording.magnitude(name)
     if target == "spread":
         factor = 100.0 if unit == "%" else 1.0
         return Scale("percent" if unit == "%" else "bps", "header", factor, 100.0, 1.0)
-    if target in parsing.PRICES or target in parsing.RATES or target in parsing.SMALL_RATES:
+    if target in scaling.PRICES or target in scaling.RATES or target in scaling.SMALL_RATES:
         return Scale("bps" if unit == "bps" else "percent", "header", 0.01 if unit == "bps" else 1.0)
-    return Scale("as written", "header", magnitude if target in parsing.AMOUNTS else 1.0)
+    return Scale("as written", "header", magnitude if target in scaling.AMOUNTS else 1.0)

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.cells import parsing
+from core.portfolio.cells import number_cells
 from core.portfolio.mapping.reader import LoanReader
 from core.portfolio.model.facts import Facts
 from core.portfolio.model.portfolio import Deal
@@ -52,7 +52,7 @@ def by_printed(reader: LoanReader, facts: Facts, deal: Deal) -> ParColumn | None
         return None
     tied: dict[int, tuple[float, str]] = {}
     for place in places:
-        numbers = reader.with_usual_sign("par_value", place, parsing.read_numbers(reader.cells(place)))
+        numbers = reader.with_usual_sign("par_value", place, number_cells.read_numbers(reader.cells(place)))
         values = numbers.values * reader.header.magnitude(place)
         match = _match_printed(values, printed, deal)
         if match is not None:

@@ -9,17 +9,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.cells import parsing, typed
-from core.portfolio.cells.date_format import ISO
-from core.portfolio.cells.parsing import (
-    BOOLEAN,
-    DATE,
-    ERROR,
-    NUMBER,
-    TEXT,
-    Cells,
-    TextColumn,
-)
+from core.portfolio.cells import text_cells, typed
+from core.portfolio.cells.number_cells import Numbers
+from core.portfolio.cells.string_pool import BOOLEAN, DATE, ERROR, NUMBER, TEXT, Cells
+from core.portfolio.cells.text.date_format import ISO
+from core.portfolio.cells.text_cells import TextColumn
 from core.portfolio.cells.typed import ColumnReading, NormalColumn
 from core.portfolio.mapping.profiles import rules, transforms
 from core.portfolio.model.fields import PROFILES, Field, FieldRule, FieldType, Mapping, Transform
@@ -27,7 +21,7 @@ from core.portfolio.model.notes import DataWarning
 from core.values import ERRORS, from_serial
 
 Rows = NDArray[np.bool_]
-InUnit = Callable[[str, parsing.Numbers], NDArray[np.float64]]
+InUnit = Callable[[str, Numbers], NDArray[np.float64]]
 """A target's numbers into its unit."""
 
 TYPE: Final = "type"
@@ -234,7 +228,7 @@ def fill_default(work: FieldWork, column: NormalColumn, lost: Rows | None = None
     if column.type != "string":
         value = typed.day_number(default) if column.type == "date" else float(default)
         return column.with_values(np.where(rows, value, column.values))
-    _, text = parsing.pool_of([default])
+    _, text = text_cells.pool_of([default])
     codes = np.where(rows, np.int32(0), np.int32(-1))
     return typed.either(~rows, column, typed.text_column(TextColumn(codes, text)))
 

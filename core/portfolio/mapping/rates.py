@@ -9,10 +9,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.cells import parsing
+from core.portfolio.cells import number_cells
 from core.portfolio.cells.loans import UNSAID, Loans, put_column
-from core.portfolio.cells.parsing import Cells, key
 from core.portfolio.cells.rate_cells import RateColumn, rate_column, states_spreads
+from core.portfolio.cells.string_pool import Cells, key
 from core.portfolio.cells.typed import text_column
 from core.portfolio.model.notes import DataWarning
 from core.words import agreed, counted
@@ -99,7 +99,7 @@ def _put_coupons(loans: Loans, cells: Cells, rates: RateColumn, own: Collection[
     coupon = rates.percents("coupon")
     is_told_elsewhere = not _FLOATING_TOLD.isdisjoint(own)
     if not is_told_elsewhere and rates.bare.any() and rates.floats().any():
-        percents = parsing.read_numbers(cells).values
+        percents = number_cells.read_numbers(cells).values
         is_coupon = rates.bare_are_fixed(percents)
         if is_coupon:
             coupon[rates.bare] = percents[rates.bare]

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.places import pages_of, range_place
-from core.portfolio.cells import parsing
-from core.portfolio.cells.figures import bid_of
+from core.portfolio.cells import number_cells, scaling, string_pool, text_cells
 from core.portfolio.cells.flags import liens_of_flag
 from core.portfolio.cells.loans import UNSAID, Loans, note_rows, put_column
-from core.portfolio.cells.parsing import ERROR, NO_TEXT, TEXT, StringPool, bit
+from core.portfolio.cells.string_pool import ERROR, TEXT, StringPool, bit
+from core.portfolio.cells.text.figures import bid_of
+from core.portfolio.cells.text_cells import NO_TEXT, TextColumn
 from core.portfolio.cells.typed import text_column
 from core.portfolio.mapping.ambiguous import ambiguous_columns, unrecognised_flags
 from core.portfolio.mapping.funded import settle_commitments, tell_of_funded
@@ -146,11 +147,11 @@ class LoanReader(SheetColumns):
                 or group.codes.shape != (loans.row_count,)
             ):
                 continue
-            _, text = parsing.pool_of(group.values)
-            column = text_column(parsing.TextColumn(group.codes, text))
+            _, text = text_cells.pool_of(group.values)
+            column = text_column(TextColumn(group.codes, text))
             if target == "is_defaulted":
                 is_yes = np.array([value == "yes" for value in group.values], np.uint8)
-                loans.flags[target] = parsing.spread_out(is_yes, UNSAID, group.codes)
+                loans.flags[target] = string_pool.spread_out(is_yes, UNSAID, group.codes)
             else:
                 put_column(loans, target, column)
             of_group = group.codes >= 0
@@ -244,7 +245,7 @@ class LoanReader(SheetColumns):
         rows = self.rows.like_totals
         if rows is None or not len(rows) or "borrower_name" not in self.columns:
             return
-        names = parsing.read_text(self.below.cells(self.columns["borrower_name"]).take(rows[:HEADERS_TOLD]))
+        names = text_cells.read_text(self.below.cells(self.columns["borrower_name"]).take(rows[:HEADERS_TOLD]))
         shown = ", ".join(repr(names.text[int(code)]) for code in names.codes if code >= 0)
         are_loans = agreed(len(rows), "is a loan with a name/are loans with names")
         message = (
@@ -397,12 +398,12 @@ class LoanReader(SheetColumns):
 
     def _warn_of_quotes(self, loans: Loans) -> None:
         """Tell of cells with a bid and an ask, of which the bid counts."""
-        for target in parsing.PRICES & self.columns.keys():
+        for target in scaling.PRICES & self.columns.keys():
             cells = self.cells(self.columns[target])
             if not cells.seen & bit(TEXT):
                 continue
-            codes = np.unique(cells.codes[cells.kinds == TEXT])[: parsing.FIGURES_MAX]
-            are_quotes = [bool(bid_of(text)) for text in parsing.decode(cells.pool.text, codes)]
+            codes = np.unique(cells.codes[cells.kinds == TEXT])[: string_pool.FIGURES_MAX]
+            are_quotes = [bool(bid_of(text)) for text in string_pool.decode(cells.pool.text, codes)]
             if count := int(np.count_nonzero(np.isin(cells.codes, codes[are_quotes]))):
                 heading = " ".join(self.header.texts.get(self.columns[target], "").split())
                 has = agreed(count, "has/have")
@@ -416,7 +417,7 @@ class LoanReader(SheetColumns):
         if scale is None or scale.unit != "currency" or "price" not in loans.numbers:
             return
         prices = loans.numbers["price"]
-        if parsing.median_at_most(prices, VALUE_LEAST):
+        if number_cells.median_at_most(prices, VALUE_LEAST):
             count = int(np.count_nonzero(prices > 0))
             message = (
                 f"price of {counted(count, 'loan')} is a market value divided by par, and mostly at most "
@@ -430,7 +431,7 @@ class LoanReader(SheetColumns):
         heading = self.header.texts.get(self.columns[target], "")
         loans.notes.warnings += [*outcome.warnings, *unrecognised_flags(target, heading, outcome, self._par, loans)]
         if column.type == "string" and (work.transforms or work.field.default is not None):
-            column = text_column(parsing.merged_pool(column.text.codes, column.text.text, NO_TEXT))
+            column = text_column(text_cells.merged_pool(column.text.codes, column.text.text, NO_TEXT))
         if target == "lien_type" and (liens := liens_of_flag(column.as_text(), heading)) is not None:
             column = text_column(liens)
             self._is_lien_flag = True
@@ -445,9 +446,9 @@ class LoanReader(SheetColumns):
             is_words = bool(work.transforms) or work.field.default is not None
             if is_words:
                 text = self.outcome("base_rate", place).column.as_text()
-                levels = parsing.rate_levels(parsing.text_numbers(text.codes, StringPool(text.text)))
+                levels = number_cells.rate_levels(number_cells.text_numbers(text.codes, StringPool(text.text)))
             else:
-                levels = parsing.rate_levels(parsing.read_numbers(cells))
+                levels = number_cells.rate_levels(number_cells.read_numbers(cells))
             is_level = ~np.isnan(levels.values)
             if is_level.any() and "base_rate_level" not in loans.numbers:
                 loans.numbers["base_rate_level"] = self._in_unit(place)("base_rate_level", levels)
@@ -457,7 +458,7 @@ class LoanReader(SheetColumns):
                 codes = np.where(is_level, np.int32(-1), text.codes) if is_level.any() else text.codes
                 if is_level.any() and not (codes >= 0).any():
                     continue  # levels, and words for none
-                self._put_column(loans, "base_rate", FieldColumn(text_column(parsing.TextColumn(codes, text.text))))
+                self._put_column(loans, "base_rate", FieldColumn(text_column(TextColumn(codes, text.text))))
 
     def _stand_ins(self, loans: Loans) -> None:
         """Warn of columns that feed fields for which the mapping names others."""

@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.sheet import Workbook
-from core.portfolio.cells import parsing
-from core.portfolio.cells.parsing import Cells, StringPool, TextColumn
+from core.portfolio.cells import number_cells, scaling, text_cells
+from core.portfolio.cells.number_cells import Numbers
+from core.portfolio.cells.scaling import RatesBeside, Scale
+from core.portfolio.cells.string_pool import Cells, StringPool
+from core.portfolio.cells.text_cells import TextColumn
 from core.portfolio.cells.typed import NormalColumn, text_column
 from core.portfolio.mapping import pipeline
 from core.portfolio.mapping.funded import basis_place, funded_place, is_whole, part_place
@@ -34,8 +37,8 @@ from core.portfolio.sheets.columns.aliases import DENIED
 from core.portfolio.sheets.columns.evidence import RoleEvidence
 from core.portfolio.sheets.columns.shared_ratings import RatingParts, agencies_of, rating_parts
 from core.portfolio.sheets.columns.vocabulary import heading
-from core.portfolio.sheets.days import is_before, of_earlier_days
-from core.portfolio.sheets.header import is_of_parent
+from core.portfolio.sheets.headings.days import is_before, of_earlier_days
+from core.portfolio.sheets.headings.feeds import is_of_parent
 from core.portfolio.sheets.located import LocatedTable
 from core.portfolio.sheets.rows import pools
 from core.portfolio.sheets.rows.above import fill_blanks
@@ -109,7 +112,7 @@ class SheetColumns:
         self._take_other_ratings()
         self.passed_over: dict[int, str] = {}
         """Columns whose values are not what their header promises, with what they are."""
-        self.scales: dict[str, parsing.Scale] = {}
+        self.scales: dict[str, Scale] = {}
         """Target -> the unit its column was found to be in."""
         self.level_column: int | None = None
         """Of the columns that tell of the base rate the one with its level."""
@@ -159,7 +162,7 @@ class SheetColumns:
             work = self._work(target, place)
             cells = self._cells_of(target, place)
             if work.says_unit:
-                self.scales[target] = parsing.Scale("as written", "nothing")
+                self.scales[target] = Scale("as written", "nothing")
             outcome = self._outcomes[target, place] = pipeline.run(work, cells, self._in_unit(place))
         return outcome
 
@@ -175,7 +178,7 @@ class SheetColumns:
         """Return par by a column in the deal's currency, where another one feeds par."""
         for place in self.header.columns.get("par_value", [])[1:]:
             if says_currency(self.header.texts[place], currency):
-                return parsing.read_numbers(self.cells(place)).values * self.header.magnitude(place)
+                return number_cells.read_numbers(self.cells(place)).values * self.header.magnitude(place)
         return None
 
     def cells(self, column: int) -> Cells:
@@ -205,7 +208,7 @@ class SheetColumns:
             return None
         cells = self.below.cells(place).take(rows)
         if place != self.columns.get("as_of"):
-            return parsing.read_dates(cells)
+            return number_cells.read_dates(cells)
         return pipeline.transform_cells(self._work("as_of", place), cells, self._in_unit(place)).column.values
 
     def _of_latest_day(self, picked: table.LoanRows) -> table.LoanRows:
@@ -262,7 +265,7 @@ class SheetColumns:
         for place, text in shared.items():
             if place in earlier:
                 continue
-            parts = rating_parts(parsing.read_text(self.below.cells(place)), agencies_of(text))
+            parts = rating_parts(text_cells.read_text(self.below.cells(place)), agencies_of(text))
             if parts is not None:
                 self._feed_ratings(place, parts)
 
@@ -432,35 +435,35 @@ class SheetColumns:
     def _in_unit(self, place: int) -> InUnit:
         """Return figures of a column in their target's unit, and keep why it is that."""
 
-        def in_unit(target: str, numbers: parsing.Numbers) -> NDArray[np.float64]:
+        def in_unit(target: str, numbers: Numbers) -> NDArray[np.float64]:
             unit, magnitude = self.header.unit(place), self.header.magnitude(place)
             numbers = self.with_usual_sign(target, place, numbers)
             has_par = self._divisor is not None
-            scale = self.scales[target] = parsing.scale(
+            scale = self.scales[target] = scaling.scale(
                 target, numbers, unit, magnitude, has_par=has_par, beside=self._rates_beside
             )
             if target == "price" and scale.unit != "currency" and self._has_values(place, numbers):
-                scale = self.scales[target] = parsing.Scale("currency", "par")
-                return parsing.scale_values(numbers, scale, self._divisor)
-            values = parsing.scale_values(numbers, scale, self._divisor)
+                scale = self.scales[target] = Scale("currency", "par")
+                return scaling.scale_values(numbers, scale, self._divisor)
+            values = scaling.scale_values(numbers, scale, self._divisor)
             return self._as_prices(values, magnitude) if target == "price" else values
 
         return in_unit
 
-    def with_usual_sign(self, target: str, place: int, numbers: parsing.Numbers) -> parsing.Numbers:
+    def with_usual_sign(self, target: str, place: int, numbers: Numbers) -> Numbers:
         """Return a column's numbers with the decimal sign that its target asks for."""
-        if target in parsing.PRICES and numbers.swapped is not None:
+        if target in scaling.PRICES and numbers.swapped is not None:
             role, _ = heading(self.header.texts.get(place, "")).best()
             par = self._divisor
-            if role == "market_value" or (par is not None and parsing.are_values_of(numbers.values, par)):
+            if role == "market_value" or (par is not None and scaling.are_values_of(numbers.values, par)):
                 return numbers
-        return parsing.with_usual_sign(target, numbers, self.header.magnitude(place))
+        return number_cells.with_usual_sign(target, numbers, self.header.magnitude(place))
 
-    def _has_values(self, place: int, numbers: parsing.Numbers) -> bool:
+    def _has_values(self, place: int, numbers: Numbers) -> bool:
         """Return whether a column of values has market values in the unit of par."""
         evidence = self.header.evidence.get(place)
         is_value = evidence is not None and evidence.role in ("market_value", "price") and self._divisor is not None
-        return is_value and self._divisor is not None and parsing.are_values_of(numbers.values, self._divisor)
+        return is_value and self._divisor is not None and scaling.are_values_of(numbers.values, self._divisor)
 
     def _as_prices(self, values: NDArray[np.float64], magnitude: float) -> NDArray[np.float64]:
         """Return market values in percent of par.
@@ -475,24 +478,24 @@ class SheetColumns:
         usual = float(np.median(known)) if len(known) else 0.0
         return values * of_par if PRICE_LEAST <= usual * of_par <= PRICE_MOST else values
 
-    def _rates_beside(self) -> parsing.RatesBeside:
+    def _rates_beside(self) -> RatesBeside:
         """Return spreads and all-in rates of the loans, which decide other units."""
         spread, all_in = (
             self.outcome(target).column if target in self.columns else None for target in ("spread", "all_in_rate")
         )
         if spread is None:
-            return parsing.RatesBeside()
+            return RatesBeside()
         unit = self.scales["spread"].unit if "spread" in self.scales else ""
         if all_in is None or spread.type != "number" or all_in.type != "number":
-            return parsing.RatesBeside(unit)
-        return parsing.RatesBeside(unit, all_in.values - spread.values / 100.0)
+            return RatesBeside(unit)
+        return RatesBeside(unit, all_in.values - spread.values / 100.0)
 
     def _choose_price(self) -> None:
         """Prefer a later column of prices to market values in currency."""
         places = self.header.columns.get("price", [])
         if len(places) < 2 or self._work("price", places[0]).says_unit:
             return
-        at = parsing.price_place(places, self.cells)
+        at = scaling.price_place(places, self.cells)
         self.columns["price"] = places[at]
         self.passed_over |= dict.fromkeys(places[:at], "it holds amounts of currency, not prices")
 
@@ -501,7 +504,7 @@ class SheetColumns:
         places = self.header.columns.get("all_in_rate", [])[:RATE_COLUMNS_MAX]
         if len(places) < 2 or self.works["all_in_rate"].field.own:
             return
-        rates = [np.nan_to_num(parsing.read_numbers(self.cells(place)).values) > 0 for place in places]
+        rates = [np.nan_to_num(number_cells.read_numbers(self.cells(place)).values) > 0 for place in places]
         lacking = [np.count_nonzero(later & ~rates[0]) for later in rates]
         best = int(np.argmax(lacking))
         if lacking[best] > ZERO_RATES_MAX * len(rates[0]) and not (rates[0] & ~rates[best]).any():

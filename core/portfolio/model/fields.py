@@ -38,7 +38,7 @@ class Field:
     type: FieldType
     required: bool = False
     aliases: tuple[str, ...] = ()
-    """Headers in order of preference, compared by `cells.parsing.key`; the target's own name is the last."""
+    """Headers in order of preference, compared by `cells.string_pool.key`; the target's own name is the last."""
     default: str | float | bool | None = None
     """What stands in for a blank cell, in the field's type (a date as ISO text); None leaves it blank."""
     own: int = 0

@@ -7,9 +7,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.cells import parsing
+from core.portfolio.cells import text_cells
 from core.portfolio.cells.loans import UNSAID, Loans
-from core.portfolio.cells.parsing import TextColumn
+from core.portfolio.cells.text_cells import TextColumn
 from core.portfolio.model.fields import IDENTIFIERS, KEYS, Lien
 from core.portfolio.pages.identify import SUMMED, name_keys
 from core.portfolio.pages.pairing import Flags, Ints
@@ -50,7 +50,7 @@ def rows_alike(page: Loans, groups: Ints, count: int) -> Flags:
     groups_of_rows = groups[rows]
     columns = [values for target, values in page.numbers.items() if target not in (*SUMMED, "par_value")]
     columns += [_hash_column(column) for target, column in page.texts.items() if target not in (*KEYS, *_NAMES)]
-    columns += [_hash_column(TextColumn(codes, parsing.NO_TEXT)) for codes, _ in page.categories.values()]
+    columns += [_hash_column(TextColumn(codes, text_cells.NO_TEXT)) for codes, _ in page.categories.values()]
     columns += [np.where(flags == UNSAID, np.nan, flags) for flags in page.flags.values()]
     columns += [np.where(ranks == 0, np.nan, ranks) for ranks in page.ranks.values()]
     if page.lien is not None:

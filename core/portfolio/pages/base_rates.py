@@ -11,9 +11,10 @@ import numpy as np
 
 from core.grid.places import cell_place
 from core.grid.sheet import Sheet
-from core.portfolio.cells import parsing
+from core.portfolio.cells import category_cells, number_cells, scaling, string_pool, text_cells
 from core.portfolio.cells.loans import Loans
-from core.portfolio.cells.parsing import Numbers, key
+from core.portfolio.cells.number_cells import Numbers
+from core.portfolio.cells.string_pool import StringPool, key
 from core.portfolio.sheets.located import LocatedBook
 from core.portfolio.sheets.titles import first_line, first_row
 
@@ -85,7 +86,7 @@ def _percent(level: Level, loans: Loans) -> float:
     """Give a level in percent."""
     if level.is_percent:
         return level.rate
-    return in_percent(level.rate, float(parsing.small_rate_percent(Numbers(np.array([level.rate]), None))[0]), loans)
+    return in_percent(level.rate, float(scaling.small_rate_percent(Numbers(np.array([level.rate]), None))[0]), loans)
 
 
 def in_percent(written: float, read: float, loans: Loans) -> float:
@@ -132,13 +133,13 @@ def _levels(sheet: Sheet) -> Iterator[Level]:
 def _index(cells: Sequence[object]) -> tuple[str, int]:
     """Return the index and tenor that a row names, and its last column."""
     for column, cell in enumerate(cells):
-        if not isinstance(cell, str) or len(cell) > parsing.FIGURE_BYTES_MAX:
+        if not isinstance(cell, str) or len(cell) > string_pool.FIGURE_BYTES_MAX:
             continue
-        index = parsing.base_rate(cell)
+        index = category_cells.base_rate(cell)
         if not _FAMILY.fullmatch(index):
             continue
         beside = cells[column + 1] if column + 1 < len(cells) else None
-        is_short = isinstance(beside, str) and len(beside) <= parsing.FIGURE_BYTES_MAX and "-" not in index
+        is_short = isinstance(beside, str) and len(beside) <= string_pool.FIGURE_BYTES_MAX and "-" not in index
         tenor = _TENOR.fullmatch(str(beside)) if is_short else None
         return (f"{index}-{tenor[1]}M", column + 1) if tenor else (index, column)
     return "", 0
@@ -147,8 +148,8 @@ def _index(cells: Sequence[object]) -> tuple[str, int]:
 def _rate(cell: object) -> tuple[float, bool]:
     """Return a cell as a rate, NaN for none, and whether it is in percent."""
     if isinstance(cell, str):
-        codes, text = parsing.pool_of([cell[: parsing.FIGURE_BYTES_MAX]])
-        numbers = parsing.text_numbers(codes, parsing.StringPool(text))
+        codes, text = text_cells.pool_of([cell[: string_pool.FIGURE_BYTES_MAX]])
+        numbers = number_cells.text_numbers(codes, StringPool(text))
         return float(numbers.values[0]), numbers.marks is not None
     if isinstance(cell, float | int) and not isinstance(cell, bool):
         return float(cell), False

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet, Workbook
-from core.portfolio.cells import _parse, parsing
+from core.portfolio.cells import _parse, category_cells, string_pool, text_cells
 from core.portfolio.cells.loans import Loans
-from core.portfolio.cells.parsing import NUMBER, TEXT, Cells, TextColumn, bit, key
+from core.portfolio.cells.string_pool import NUMBER, TEXT, Cells, bit, key
+from core.portfolio.cells.text_cells import TextColumn
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.sheets.titles import first_line, first_row
 from core.remembered import remembered
@@ -90,7 +91,7 @@ def mark(loans: Loans, header: str) -> None:
     named += [code for code, word in _WORDS.items() if any(sign in header for sign in word if sign in "€£¥")]
     code = _DEALS_OWN if _IN_DEAL_CURRENCY.search(words) else named[0] if len(named) == 1 else ""
     if code and PAR_CURRENCY not in loans.texts:
-        _, text = parsing.pool_of([code])
+        _, text = text_cells.pool_of([code])
         loans.texts[PAR_CURRENCY] = TextColumn(np.zeros(loans.row_count, np.int32), text)
 
 
@@ -151,12 +152,12 @@ def _by_currency(
     which = np.full(row_count, -1, np.int32)
     for of in (column, marked):
         if of is not None:
-            codes = [parsing.currency(text) for text in of.text.strings()]
+            codes = [category_cells.currency(text) for text in of.text.strings()]
             known = [
                 place.setdefault(code, len(place)) if code == _DEALS_OWN or _CODE.fullmatch(code) else -1
                 for code in codes
             ]
-            its = parsing.spread_out(np.array(known, np.int32), -1, of.codes)
+            its = string_pool.spread_out(np.array(known, np.int32), -1, of.codes)
             which = np.where(its >= 0, its, which)
     return place, which
 
@@ -247,7 +248,7 @@ def _rates(sheet: Sheet) -> Iterator[tuple[frozenset[str], float]]:
         codes: set[str] = set()
         for column in range(min(sheet.column_count, RATE_COLUMNS_MAX)):
             value = sheet.value(row, column)
-            if isinstance(value, str) and len(value) <= parsing.FIGURE_BYTES_MAX:
+            if isinstance(value, str) and len(value) <= string_pool.FIGURE_BYTES_MAX:
                 codes |= _codes(value)
             elif isinstance(value, float | int) and not isinstance(value, bool) and value > 0 and codes:
                 yield frozenset(codes), float(value)
@@ -256,7 +257,7 @@ def _rates(sheet: Sheet) -> Iterator[tuple[frozenset[str], float]]:
 
 def _codes(text: str) -> set[str]:
     """Return the currencies that a cell names: one, or the two of a pair."""
-    whole = parsing.currency(text.strip())
+    whole = category_cells.currency(text.strip())
     if whole in _STRENGTH:
         return {whole}
     pair = _PAIR.fullmatch(text.strip())
@@ -301,12 +302,12 @@ def currencies(cells: Cells) -> TextColumn:
     names: list[str] = []
     if cells.seen & bit(TEXT):
         local, used = _parse.distinct(cells.codes, len(cells.pool.text))
-        codes = parsing.spread_out(_of_texts(cells, used, names), -1, local)
+        codes = string_pool.spread_out(_of_texts(cells, used, names), -1, local)
     shown = [shown_currency(code) for code in cells.pool.number_formats]
     if any(shown) and cells.seen & bit(NUMBER):
         place = np.array([_place(code, names) for code in shown], np.int32)[cells.formats]
         codes = np.where(cells.kinds == NUMBER, place, codes)
-    _, text = parsing.pool_of(names)
+    _, text = text_cells.pool_of(names)
     return TextColumn(codes, text)
 
 
@@ -340,7 +341,7 @@ def _of_texts(cells: Cells, used: NDArray[np.int32], names: list[str]) -> NDArra
         for place in (low[rest] + at, high[rest] - 1 - at):
             ends = ends * _MIX + _byte(text.data, place, (place >= low[rest]) & (place < high[rest]))
     _, firsts, which = np.unique(ends, return_index=True, return_inverse=True)
-    looked_at = parsing.decode(text, used[rest[firsts]])
+    looked_at = string_pool.decode(text, used[rest[firsts]])
     known = [_place(currency_of(f"{string[:ENDS_BYTES]} {string[-ENDS_BYTES:]}"), names) for string in looked_at]
     places[rest] = np.array(known, np.int32)[which]
     return places

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio.cells import _parse, parsing
-from core.portfolio.cells.footnotes import NO_SUPERSCRIPTS
+from core.portfolio.cells import _parse, string_pool, text_cells
 from core.portfolio.cells.loans import UNSAID, Loans, note_rows, take
-from core.portfolio.cells.parsing import TextColumn
+from core.portfolio.cells.text.footnotes import NO_SUPERSCRIPTS
+from core.portfolio.cells.text_cells import TextColumn
 from core.portfolio.model.fields import IDENTIFIERS, KEYS, Lien
 from core.portfolio.model.notes import DataWarning
 from core.words import agreed, counted
@@ -107,8 +107,8 @@ def _standard(column: TextColumn, *, cusip_first: bool) -> tuple[TextColumn, NDA
     odd_codes = np.flatnonzero(kinds[:-1] == _parse.OTHER)
     if not len(odd_codes):
         return column, kinds
-    bare = parsing.bare(
-        parsing.subset(TextColumn(odd_codes.astype(np.int32), column.text), np.arange(len(odd_codes))).text
+    bare = text_cells.bare(
+        text_cells.subset(TextColumn(odd_codes.astype(np.int32), column.text), np.arange(len(odd_codes))).text
     )
     bare_kinds = _parse.identifier_kinds(bare.offsets, bare.data, cusip_first)
     standard = np.flatnonzero((bare_kinds == _parse.CUSIP) | (bare_kinds == _parse.LOANX) | (bare_kinds == _parse.ISIN))
@@ -116,7 +116,7 @@ def _standard(column: TextColumn, *, cusip_first: bool) -> tuple[TextColumn, NDA
         return column, kinds
     table = np.arange(-1, len(column.text), dtype=np.int32)
     table[odd_codes[standard] + 1] = standard + len(column.text)
-    column = parsing.merged_pool(table[column.codes + 1], column.text, bare)
+    column = text_cells.merged_pool(table[column.codes + 1], column.text, bare)
     return column, _kinds(column, cusip_first=cusip_first)
 
 
@@ -126,13 +126,13 @@ def _pad(loans: Loans, column: TextColumn, kinds: NDArray[np.uint8]) -> TextColu
     One number in ten has the check digit by chance: half of the short ones must have it.
     """
     short = np.flatnonzero(kinds[:-1] == _parse.SHORT_CUSIP)
-    written, extra = parsing.pool_of([column.text[code].rjust(CUSIP_LENGTH, "0") for code in short.tolist()])
+    written, extra = text_cells.pool_of([column.text[code].rjust(CUSIP_LENGTH, "0") for code in short.tolist()])
     fits = _parse.identifier_kinds(extra.offsets, extra.data, True)[written] == _parse.CUSIP
     fits &= 2 * np.count_nonzero(fits) >= len(fits)
     _tell_of_zeros(loans, column, short[fits], short[~fits])
     table = np.arange(-1, len(column.text), dtype=np.int32)
     table[short[fits] + 1] = written[fits] + np.int32(len(column.text))
-    return parsing.merged_pool(table[column.codes + 1], column.text, extra)
+    return text_cells.merged_pool(table[column.codes + 1], column.text, extra)
 
 
 CUSIP_LENGTH: Final = 9
@@ -155,7 +155,7 @@ def _fill(own: TextColumn, other_text_column: TextColumn) -> TextColumn:
     """Return a column with its blanks filled from another one."""
     take = (own.codes < 0) & (other_text_column.codes >= 0)
     codes = np.where(take, other_text_column.codes + np.int32(len(own.text)), own.codes)
-    return parsing.merged_pool(codes, own.text, other_text_column.text)
+    return text_cells.merged_pool(codes, own.text, other_text_column.text)
 
 
 def put_second_liens(loans: Loans) -> None:
@@ -187,12 +187,12 @@ def _placeholders(loans: Loans) -> None:
         if not odd.any():
             continue
         borrower = _borrower_codes(loans) if borrower is None else borrower
-        rows = np.flatnonzero(parsing.spread_out(odd, False, column.codes) & (borrower >= 0))
+        rows = np.flatnonzero(string_pool.spread_out(odd, False, column.codes) & (borrower >= 0))
         codes = column.codes[rows]
         low, high = np.full(len(odd), np.iinfo(np.int64).max), np.full(len(odd), -1, np.int64)
         np.minimum.at(low, codes, borrower[rows])
         np.maximum.at(high, codes, borrower[rows])
-        several = parsing.spread_out(low < high, False, column.codes)
+        several = string_pool.spread_out(low < high, False, column.codes)
         count += int(np.count_nonzero(several))
         loans.texts[target] = TextColumn(np.where(several, np.int32(-1), column.codes), column.text)
     loans.notes.placeholder_identifiers += count
@@ -383,13 +383,13 @@ def name_keys(column: TextColumn) -> TextColumn:
     high = np.flatnonzero(text.data >= 0x80)
     if len(high):
         spelt = np.unique(np.searchsorted(text.offsets, high, side="right") - 1)
-        written, extra = parsing.pool_of([_plain_letters(text[code]) for code in spelt.tolist()])
+        written, extra = text_cells.pool_of([_plain_letters(text[code]) for code in spelt.tolist()])
         table = np.arange(-1, len(text), dtype=np.int32)
         table[spelt + 1] = written + np.int32(len(text))
-        joined = parsing.merged_pool(table[codes + 1], text, extra)
+        joined = text_cells.merged_pool(table[codes + 1], text, extra)
         text, codes = joined.text, joined.codes
     keys, offsets, data = _parse.name_keys(text.offsets, text.data)
-    return TextColumn(parsing.spread_out(keys, -1, codes), Text(offsets, data))
+    return TextColumn(string_pool.spread_out(keys, -1, codes), Text(offsets, data))
 
 
 class _Letters(dict[int, str]):

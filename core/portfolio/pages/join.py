@@ -10,9 +10,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.cells import parsing
+from core.portfolio.cells import category_cells
 from core.portfolio.cells.loans import UNSAID, Loans
-from core.portfolio.cells.parsing import NO_TEXT, Scalar, TextColumn, key, spread_out
+from core.portfolio.cells.string_pool import Scalar, key, spread_out
+from core.portfolio.cells.text_cells import NO_TEXT, TextColumn
 from core.portfolio.cells.typed import blank_column, either
 from core.portfolio.model.fields import KEYS, Lien
 from core.portfolio.pages.identify import SUMMED
@@ -182,8 +183,8 @@ def _take_text(loans: Loans, column: TextColumn, target: str, widened: WidenedLo
 def _meaning(target: str, text: str) -> str:
     """Return what a text says, for comparison."""
     if target == "country":
-        return parsing.country(text)
-    return parsing.currency(text) if target == "currency" else key(text) or text
+        return category_cells.country(text)
+    return category_cells.currency(text) if target == "currency" else key(text) or text
 
 
 def _take_category(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.grid.places import cell_place
 from core.grid.sheet import Sheet
 from core.portfolio.cells.loans import UNSAID, Loans, take
-from core.portfolio.cells.parsing import key, spread_out
+from core.portfolio.cells.string_pool import key, spread_out
 from core.portfolio.model import ratings
 from core.portfolio.model.fields import KEYS, Lien
 from core.portfolio.model.notes import DataWarning, Notes, PageNote

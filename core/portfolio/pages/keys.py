@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio.cells import _parse, parsing
-from core.portfolio.cells.footnotes import without_marks
+from core.portfolio.cells import _parse, text_cells
 from core.portfolio.cells.loans import Loans
-from core.portfolio.cells.parsing import TextColumn, key, spread_out
+from core.portfolio.cells.string_pool import key, spread_out
+from core.portfolio.cells.text.footnotes import without_marks
+from core.portfolio.cells.text_cells import TextColumn
 from core.portfolio.model.fields import KEYS
 from core.portfolio.pages.identify import name_keys
 
@@ -49,7 +50,7 @@ def together(columns: Sequence[TextColumn]) -> tuple[list[NDArray[np.int32]], Te
 def bare(column: TextColumn) -> TextColumn:
     """Return identifiers by letters and digits, less those that several share."""
     used = np.unique(column.codes[column.codes >= 0])
-    (own,), text = together([TextColumn(used, parsing.bare(column.text))])
+    (own,), text = together([TextColumn(used, text_cells.bare(column.text))])
     counts = np.bincount(own[own >= 0], minlength=len(text))
     single = np.where((own >= 0) & (counts[own] == 1), own, np.int32(-1))
     table = np.full(len(column.text) + 1, -1, np.int32)
@@ -163,7 +164,7 @@ def _describe(columns: list[TextColumn]) -> TextColumn:
     distinct, local = np.unique(pairs[has_both], return_inverse=True)
     issuers, facilities = borrower.text.strings(), facility.text.strings()
     places = (divmod(pair, len(facilities)) for pair in distinct.tolist())
-    codes, pool = parsing.pool_of(
+    codes, pool = text_cells.pool_of(
         [f"{issuers[issuer]} {facilities[facility_code]}" for issuer, facility_code in places]
     )
     described = np.full(len(has_both), -1, np.int32)
@@ -176,12 +177,12 @@ def _exact_keys(column: TextColumn) -> TextColumn:
     text, codes = column.text, column.codes
     marked = _parse.may_have_marks(text.offsets, text.data, bool(text.data.max(initial=0) >= 0x80))
     if len(marked):
-        written, extra = parsing.pool_of([without_marks(text[code]) for code in marked.tolist()])
+        written, extra = text_cells.pool_of([without_marks(text[code]) for code in marked.tolist()])
         table = np.arange(-1, len(text), dtype=np.int32)
         table[marked + 1] = np.where(written < 0, -1, written + np.int32(len(text)))
-        column = parsing.merged_pool(table[codes + 1], text, extra)
-    column = parsing.upper(column)
-    (keys,), signs = together([TextColumn(column.codes, parsing.bare(column.text))])
+        column = text_cells.merged_pool(table[codes + 1], text, extra)
+    column = text_cells.upper(column)
+    (keys,), signs = together([TextColumn(column.codes, text_cells.bare(column.text))])
     return TextColumn(keys, signs)
 
 
@@ -235,6 +236,6 @@ def _bare_by_key(column: TextColumn, keys: NDArray[np.int32], wanted: NDArray[np
     """Return (letters and digits of a name, its key), by the first row with it."""
     places = np.flatnonzero(np.isin(keys, wanted))
     distinct, first = np.unique(keys[places], return_index=True)
-    names = parsing.upper(parsing.subset(column, places[first]))
-    strings = parsing.bare(names.text).strings()
+    names = text_cells.upper(text_cells.subset(column, places[first]))
+    strings = text_cells.bare(names.text).strings()
     return [(strings[code], key) for code, key in zip(names.codes.tolist(), distinct.tolist(), strict=True)]

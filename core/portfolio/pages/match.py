@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.cells import parsing
+from core.portfolio.cells import string_pool, text_cells
 from core.portfolio.cells.identifiers import IdentifierIndex, may_be_one
 from core.portfolio.cells.loans import Loans
-from core.portfolio.cells.parsing import TextColumn, letters_and_digits
+from core.portfolio.cells.text_cells import TextColumn, letters_and_digits
 from core.portfolio.model.fields import IDENTIFIERS
 from core.portfolio.pages import keys
 from core.portfolio.pages.alike import loans_alike, rows_alike
@@ -203,7 +203,7 @@ def _columns(loans: Loans, page: Loans) -> tuple[dict[str, TextColumn], dict[str
         del own["asset_id"], of_page["asset_id"]
         return own, of_page
     often = np.bincount(asset.codes + 1, minlength=len(asset.text) + 1)[1:] > 1
-    several = parsing.spread_out(often, False, asset.codes)
+    several = string_pool.spread_out(often, False, asset.codes)
     own["asset_id"] = TextColumn(np.where(several, np.int32(-1), asset.codes), asset.text)
     return own, of_page
 
@@ -263,7 +263,9 @@ def _names_agree(loans: Loans, page: Loans, at: Ints, rows: Ints) -> Flags:
     agrees, is_known = np.zeros(len(at), np.bool_), np.zeros(len(at), np.bool_)
     for target in _NAMES:
         if len(at) and target in loans.texts and target in page.texts:
-            own, of_page = (parsing.subset(part.texts[target], places) for part, places in ((loans, at), (page, rows)))
+            own, of_page = (
+                text_cells.subset(part.texts[target], places) for part, places in ((loans, at), (page, rows))
+            )
             (mine, its), _ = together([name_keys(own), name_keys(of_page)])
             both = (mine >= 0) & (its >= 0)
             is_known |= both
@@ -371,7 +373,7 @@ def _identifiers_differ(loans: Loans, page: Loans, at: Ints, rows: Ints) -> Flag
     own, of_page = _identifiers(loans), _identifiers(page)
     for target in own.keys() & of_page.keys():
         if len(at):
-            (mine, its), pool = together([parsing.subset(own[target], at), parsing.subset(of_page[target], rows)])
+            (mine, its), pool = together([text_cells.subset(own[target], at), text_cells.subset(of_page[target], rows)])
             unlike = np.flatnonzero((mine >= 0) & (its >= 0) & (mine != its))
             for at_pair in unlike.tolist():
                 mine_text, its_text = pool[int(mine[at_pair])], pool[int(its[at_pair])]

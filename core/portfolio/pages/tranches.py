@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from core.grid.places import range_place
 from core.grid.sheet import Sheet, Workbook
-from core.portfolio.cells import parsing
-from core.portfolio.cells.parsing import Cells, Numbers, StringPool, letters_and_digits
+from core.portfolio.cells import number_cells, scaling, string_pool, text_cells
+from core.portfolio.cells.number_cells import Numbers
+from core.portfolio.cells.string_pool import Cells, StringPool
+from core.portfolio.cells.text_cells import letters_and_digits
 from core.portfolio.model.fields import (
     AMORTIZATION_LABELS,
     AMORTIZATION_SHEETS,
@@ -25,8 +27,9 @@ from core.portfolio.model.fields import (
     Mapping,
 )
 from core.portfolio.model.portfolio import Amortization, Names, Tranches
-from core.portfolio.sheets import header
 from core.portfolio.sheets.below import RowsBelow
+from core.portfolio.sheets.headings import header, wording
+from core.portfolio.sheets.headings.match import HeaderMatch
 from core.portfolio.sheets.note_tables import TOTAL, is_named
 
 TRANCHES_MAX: Final = 500
@@ -64,7 +67,7 @@ _AMORTIZATION_MAPPING: Final = _labels("amortization", AMORTIZATION_LABELS)
 class _Table:
     """A small sheet with a header, read by label."""
 
-    def __init__(self, book: Workbook, sheet: Sheet, header_match: header.HeaderMatch, rows_max: int) -> None:
+    def __init__(self, book: Workbook, sheet: Sheet, header_match: HeaderMatch, rows_max: int) -> None:
         self.sheet, self.header = sheet, header_match
         self.first = header_match.row + 1
         self.last = max(self.first, min(sheet.row_count, self.first + rows_max))
@@ -81,7 +84,7 @@ class _Table:
         cells = self.cells(label)
         if cells is None:
             return Numbers(np.full(self._below.height, np.nan), None)
-        return parsing.read_numbers(cells, is_spread=label == "spread")
+        return number_cells.read_numbers(cells, is_spread=label == "spread")
 
     def amounts(self, label: str) -> NDArray[np.float64]:
         """Return amounts in units of currency, "(000s)" or "($mm)" multiplied."""
@@ -95,14 +98,14 @@ class _Table:
         for row in range(max(0, self.header.top - TITLE_ROWS), self.header.top):
             texts = [text for at in range(self.sheet.column_count) if (text := self.sheet.value(row, at)) is not None]
             for text in texts if len(texts) <= TITLE_CELLS else ():
-                if isinstance(text, str) and (scale := header.magnitude_of_title(text[:TITLE_LENGTH])) != 1.0:
+                if isinstance(text, str) and (scale := wording.magnitude_of_title(text[:TITLE_LENGTH])) != 1.0:
                     return scale
         return 1.0
 
     def texts(self, label: str) -> list[str]:
         cells = self.cells(label)
         assert cells is not None
-        column = parsing.read_text(cells)
+        column = text_cells.read_text(cells)
         strings = [*column.text.strings(), ""]
         return [strings[code] for code in column.codes.tolist()]
 
@@ -141,7 +144,7 @@ def _tranches(sheet: _Table) -> tuple[Tranches | None, dict[str, str]]:
         {
             "current_balance": current,
             "original_balance": original,
-            "coupon": parsing.rate_percent(sheet.numbers("coupon"))[rows],
+            "coupon": scaling.rate_percent(sheet.numbers("coupon"))[rows],
             "spread": _spreads(sheet)[rows],
             "oc_trigger": as_percent(sheet.numbers("oc_trigger").values[rows]),
             "ic_trigger": as_percent(sheet.numbers("ic_trigger").values[rows]),
@@ -160,14 +163,14 @@ def _tranches(sheet: _Table) -> tuple[Tranches | None, dict[str, str]]:
 
 def _spreads(sheet: _Table) -> NDArray[np.float64]:
     """Read spreads, else coupons in words: SOFR + 1.30%."""
-    spread = parsing.spread_bps(sheet.numbers("spread"), sheet.unit("spread"))
+    spread = scaling.spread_bps(sheet.numbers("spread"), sheet.unit("spread"))
     cells = sheet.cells("coupon")
-    if cells is None or not cells.seen & parsing.bit(parsing.TEXT):
+    if cells is None or not cells.seen & string_pool.bit(string_pool.TEXT):
         return spread
-    added = parsing.read_numbers(cells, is_spread=True)
-    in_words = np.isnan(parsing.read_numbers(cells).values)
+    added = number_cells.read_numbers(cells, is_spread=True)
+    in_words = np.isnan(number_cells.read_numbers(cells).values)
     worded = Numbers(np.where(in_words, added.values, np.nan), added.marks)
-    return np.where(np.isnan(spread), parsing.spread_bps(worded), spread)
+    return np.where(np.isnan(spread), scaling.spread_bps(worded), spread)
 
 
 def as_percent(triggers: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -235,7 +238,7 @@ def read_amortization(book: Workbook, names: Dict[str, Names]) -> Amortization |
         rows = np.array([_row(row_of, text.upper()) for text in payments.texts("identifier")], np.int64)
         dates = payments.cells("date")
         assert dates is not None
-        days, amount = parsing.read_dates(dates), payments.numbers("amount").values
+        days, amount = number_cells.read_dates(dates), payments.numbers("amount").values
         known = (rows >= 0) & ~np.isnan(days) & ~np.isnan(amount)
         return Amortization(row=rows[known], days=days[known], amount=amount[known])
     return None

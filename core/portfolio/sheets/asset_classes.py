@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import Final
 
 from core.grid.sheet import Sheet
-from core.portfolio.cells.parsing import key
+from core.portfolio.cells.string_pool import key
 from core.portfolio.sheets.columns import content
-from core.portfolio.sheets.header import HeaderMatch
+from core.portfolio.sheets.headings.match import HeaderMatch
 
 WORDS_MIN: Final = 2
 """Columns with words of another class from which a list may be of it; one word that nothing else has does."""

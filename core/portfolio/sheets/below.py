@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet
-from core.portfolio.cells.parsing import Cells, StringPool
+from core.portfolio.cells.string_pool import Cells, StringPool
 
 BLANK_ROWS: Final = 3
 """Blank rows in a row that end a table; of more that follow one another, the rest says nothing."""

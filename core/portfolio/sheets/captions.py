@@ -10,7 +10,8 @@ import numpy as np
 
 from core.grid.column import Text, frozen
 from core.grid.sheet import Sheet, Workbook
-from core.portfolio.cells.parsing import key, pool_of
+from core.portfolio.cells.string_pool import key
+from core.portfolio.cells.text_cells import pool_of
 from core.portfolio.sheets.titles import first_line
 
 ROWS_MAX: Final = 1_000

@@ -10,15 +10,17 @@ from typing import Final
 import numpy as np
 
 from core.grid.sheet import Sheet, Workbook
-from core.portfolio.cells import parsing
-from core.portfolio.cells.parsing import key
+from core.portfolio.cells import number_cells, string_pool
+from core.portfolio.cells.string_pool import StringPool, key
 from core.portfolio.model.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, TRANCHE_SHEETS, Mapping
-from core.portfolio.sheets import asset_classes, header, titles
+from core.portfolio.sheets import asset_classes, titles
 from core.portfolio.sheets.captions import with_captions
 from core.portfolio.sheets.columns import gaps
 from core.portfolio.sheets.columns.roles import HeadedColumns
 from core.portfolio.sheets.columns.vocabulary import kind_weights, tokens_of
-from core.portfolio.sheets.days import of_earlier_days, stated_day
+from core.portfolio.sheets.headings import feeds, header, wording
+from core.portfolio.sheets.headings.days import of_earlier_days, stated_day
+from core.portfolio.sheets.headings.match import HeaderMatch
 from core.portfolio.sheets.located import TELLING, TEMPLATE, LocatedBook, LocatedTable, SheetCandidate
 from core.portfolio.sheets.lone_amounts import with_lone_amount
 from core.portfolio.sheets.note_tables import is_named, is_note_table
@@ -117,14 +119,14 @@ def _of_other_loans(candidates: Iterable[SheetCandidate]) -> frozenset[int]:
     return frozenset(index for index, _, _ in lists if index not in again)
 
 
-def _names_of(sheet: Sheet, header_match: header.HeaderMatch) -> frozenset[str]:
+def _names_of(sheet: Sheet, header_match: HeaderMatch) -> frozenset[str]:
     """Return the names that tell the loans of a sheet apart."""
     place = next((header_match.columns[target][0] for target in TELLING if target in header_match.columns), None)
     stored = None if place is None else sheet.columns[place]
     if stored is None:
         return frozenset()
     codes = np.unique(stored.dense.codes[stored.begin(header_match.row + 1) :])
-    return frozenset(map(key, parsing.decode(sheet.text, codes[codes >= 0][:NAMES_MAX])))
+    return frozenset(map(key, string_pool.decode(sheet.text, codes[codes >= 0][:NAMES_MAX])))
 
 
 LISTS_MAX: Final = 60
@@ -179,7 +181,7 @@ NARROW_MIN: Final = 4
 _NAMED: Final = frozenset(("facility_name", "borrower_name"))
 
 
-def _narrow(sheet: Sheet, mapping: Mapping) -> header.HeaderMatch | None:
+def _narrow(sheet: Sheet, mapping: Mapping) -> HeaderMatch | None:
     """Return the header of a small table of par, names and what tells loans apart."""
     page = header.find_page(sheet, mapping, _ANCHORS, titles.first_row(sheet))
     if page is None or len(page.columns) < NARROW_MIN or "par_value" not in page.columns:
@@ -234,7 +236,7 @@ _TRADE_WORDS: Final = frozenset(("buy", "sell", "bought", "sold", "side", "proce
 _OF_TRADES: Final = frozenset(("traded", "settled", "sale"))
 
 
-def _left_out(lines: Iterable[str], header_match: header.HeaderMatch) -> str:
+def _left_out(lines: Iterable[str], header_match: HeaderMatch) -> str:
     """Return why nothing is taken from a list of this title; "" for trades' lists.
 
     A title of trades over columns of positions counts nothing.
@@ -250,7 +252,7 @@ def _left_out(lines: Iterable[str], header_match: header.HeaderMatch) -> str:
     return why if is_of_trades else ""
 
 
-def _only_adds(sheet: Sheet, header_match: header.HeaderMatch) -> str:
+def _only_adds(sheet: Sheet, header_match: HeaderMatch) -> str:
     """Return why a sheet should only add to another one's loans; "" for none."""
     columns = header_match.columns.keys()
     if not columns & set(_AMOUNTS) or not columns & {*TELLING, "loan_id"}:
@@ -264,7 +266,7 @@ def _only_adds(sheet: Sheet, header_match: header.HeaderMatch) -> str:
     return why or ("its title is that of a list of some loans" if titles.flag_of(lines) else "")
 
 
-def _is_par_by_cells_alone(header_match: header.HeaderMatch) -> bool:
+def _is_par_by_cells_alone(header_match: HeaderMatch) -> bool:
     """Return whether the column of par has no heading.
 
     It may as well be interest that accrued, or what a loan once was.
@@ -352,13 +354,13 @@ def _pages(candidates: Iterable[SheetCandidate], holdings: LocatedTable, mapping
 _ANCHORS: Final = frozenset(TELLING)
 
 
-def _tells_of_loans(header_match: header.HeaderMatch) -> bool:
+def _tells_of_loans(header_match: HeaderMatch) -> bool:
     """Return whether a header has what tells loans apart, and something more."""
     columns = header_match.columns.keys()
     return bool(columns & _ANCHORS) and bool(columns - _ANCHORS)
 
 
-def _lists(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping, hidden: str) -> Iterator[LocatedTable]:
+def _lists(sheet: Sheet, header_match: HeaderMatch, mapping: Mapping, hidden: str) -> Iterator[LocatedTable]:
     """Yield the lists of a sheet, each by its own title.
 
     The sheet's name counts for the first, and for all that have the first one's header and no title of another list.
@@ -380,7 +382,7 @@ def _lists(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping, hid
             yield LocatedTable(sheet, section.header, section.title, section.end, flag, left_out, shows_changes)
 
 
-def _lists_below(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping) -> Iterator[LocatedTable]:
+def _lists_below(sheet: Sheet, header_match: HeaderMatch, mapping: Mapping) -> Iterator[LocatedTable]:
     """Yield lists below the sheet's own loans, under a header of their own."""
     for section in sections(sheet, header_match, mapping)[1:]:
         flag = titles.flag_of(section.lines)
@@ -408,12 +410,12 @@ _BEFORE: Final = re.compile(
 )
 
 
-def _shows_changes(header_match: header.HeaderMatch) -> bool:
+def _shows_changes(header_match: HeaderMatch) -> bool:
     """Return whether a header names a rating of before."""
     return any(_BEFORE.search(key(text)) for text in header_match.texts.values())
 
 
-def _title_lines(sheet: Sheet, header_match: header.HeaderMatch) -> list[str]:
+def _title_lines(sheet: Sheet, header_match: HeaderMatch) -> list[str]:
     """Return the words above a header and the sheet's name, nearest first.
 
     They are keys; lines with a figure or a colon tell no title.
@@ -432,7 +434,7 @@ def _title_text(lines: Iterable[str]) -> str:
     return " | ".join(reversed([*lines]))
 
 
-def _title_rows(sheet: Sheet, header_match: header.HeaderMatch) -> Iterator[int]:
+def _title_rows(sheet: Sheet, header_match: HeaderMatch) -> Iterator[int]:
     """Yield rows above a header that can be its title.
 
     Of one far down the few right above it with a single cell.
@@ -445,7 +447,7 @@ def _title_rows(sheet: Sheet, header_match: header.HeaderMatch) -> Iterator[int]
             yield row
 
 
-def _refusal(sheet: Sheet, header_match: header.HeaderMatch) -> str:
+def _refusal(sheet: Sheet, header_match: HeaderMatch) -> str:
     if is_named(sheet, TRANCHE_SHEETS | DEAL_SHEETS) and "borrower_name" not in header_match.columns:
         return "its name is that of a sheet for notes or accounts, and no header names borrowers"
     if is_named(sheet, AMORTIZATION_SHEETS) and "par_value" not in header_match.columns:
@@ -467,14 +469,14 @@ def _choose(candidates: Iterable[SheetCandidate]) -> LocatedTable | None:
     return _in_units_of_title(LocatedTable(best.sheet, _in_units_of_letters(best.sheet, best.header)))
 
 
-def _in_units_of_letters(sheet: Sheet, header_match: header.HeaderMatch) -> header.HeaderMatch:
+def _in_units_of_letters(sheet: Sheet, header_match: HeaderMatch) -> HeaderMatch:
     """Multiply amounts by a letter in brackets, where they are those of loans then."""
     places = {place for target in (*AMOUNTS, "facility_size") for place in header_match.columns.get(target, ())}
     places |= {place for place, evidence in header_match.evidence.items() if evidence.role == "market_value"}
     units = {
         place: _IN_WORDS[scale]
         for place in sorted(places)
-        if (scale := header.magnitude_of_letter(header_match.texts.get(place, ""))) != 1.0
+        if (scale := wording.magnitude_of_letter(header_match.texts.get(place, ""))) != 1.0
         and header_match.magnitude(place) == 1.0
         and _middle(sheet, header_match, place) * scale <= LOAN_MAX
     }
@@ -486,7 +488,7 @@ def _in_units_of_title(table: LocatedTable) -> LocatedTable:
     sheet, header_match = table.sheet, table.header
     for row in _title_rows(sheet, header_match):
         for value in _line(sheet, row):
-            scale = header.magnitude_of_title(value)
+            scale = wording.magnitude_of_title(value)
             places = [place for target in AMOUNTS for place in header_match.columns.get(target, ())]
             units = {place: value for place in places if header_match.magnitude(place) == 1.0}
             units |= dict.fromkeys(_sizes(sheet, header_match, scale), value)
@@ -508,28 +510,30 @@ def _line(sheet: Sheet, row: int) -> list[str]:
     ]
 
 
-def _is_small(sheet: Sheet, header_match: header.HeaderMatch, scale: float) -> bool:
+def _is_small(sheet: Sheet, header_match: HeaderMatch, scale: float) -> bool:
     """Return whether par multiplied by so much can still be that of loans."""
     place = next((header_match.columns[target][0] for target in _AMOUNTS if target in header_match.columns), None)
     return place is None or _middle(sheet, header_match, place) * scale <= LOAN_MAX
 
 
-def _middle(sheet: Sheet, header_match: header.HeaderMatch, place: int) -> float:
+def _middle(sheet: Sheet, header_match: HeaderMatch, place: int) -> float:
     """Return the median of the figures of a column's first rows; 0 without any."""
     stored = sheet.columns[place]
     if stored is None:
         return 0.0
     low = max(0, header_match.row + 1 - stored.start)
-    part = slice(low, low + header.SAMPLE_ROWS)
+    part = slice(low, low + feeds.SAMPLE_ROWS)
     kinds = stored.kinds[part]
-    figures = stored.numbers[part][kinds == parsing.NUMBER]
-    if not len(figures) and (kinds == parsing.TEXT).any():
-        figures = parsing.text_numbers(stored.codes[part][kinds == parsing.TEXT], parsing.StringPool(sheet.text)).values
+    figures = stored.numbers[part][kinds == string_pool.NUMBER]
+    if not len(figures) and (kinds == string_pool.TEXT).any():
+        figures = number_cells.text_numbers(
+            stored.codes[part][kinds == string_pool.TEXT], StringPool(sheet.text)
+        ).values
         figures = figures[np.isfinite(figures)]
     return float(np.median(np.abs(figures))) if len(figures) else 0.0
 
 
-def _sizes(sheet: Sheet, header_match: header.HeaderMatch, scale: float) -> list[int]:
+def _sizes(sheet: Sheet, header_match: HeaderMatch, scale: float) -> list[int]:
     """Return columns of facility sizes that can be in the unit of a title.
 
     A size in full would be too large then.
@@ -672,7 +676,7 @@ def header_words(mapping: Mapping) -> str:
     return f"names {least} fields of {mapping.name}, one of them {anchors}"
 
 
-def _row_count(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping) -> int:
+def _row_count(sheet: Sheet, header_match: HeaderMatch, mapping: Mapping) -> int:
     """Return the cells below a header in its fullest column of loans."""
     columns = (
         sheet.columns[header_match.columns[target][0]] for target in header_match.columns.keys() & set(mapping.anchors)
@@ -687,7 +691,7 @@ def _row_count(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping)
     )
 
 
-def _has_figures(sheet: Sheet, header_match: header.HeaderMatch) -> bool:
+def _has_figures(sheet: Sheet, header_match: HeaderMatch) -> bool:
     """Return whether par's first rows have a number or a text with a digit."""
     place = next((header_match.columns[target][0] for target in _AMOUNTS if target in header_match.columns), None)
     if place is None:
@@ -696,12 +700,12 @@ def _has_figures(sheet: Sheet, header_match: header.HeaderMatch) -> bool:
     if stored is None:
         return False
     low = max(0, header_match.row + 1 - stored.start)
-    high = low + header.SAMPLE_ROWS
-    if np.isin(stored.kinds[low:high], (parsing.NUMBER, parsing.DATE)).any():
+    high = low + feeds.SAMPLE_ROWS
+    if np.isin(stored.kinds[low:high], (string_pool.NUMBER, string_pool.DATE)).any():
         return True
     codes = np.unique(stored.codes[low:high])
-    texts = parsing.decode(sheet.text, codes[codes >= 0])
-    return any(sign.isdigit() for text in texts for sign in text[: parsing.FIGURE_BYTES_MAX])
+    texts = string_pool.decode(sheet.text, codes[codes >= 0])
+    return any(sign.isdigit() for text in texts for sign in text[: string_pool.FIGURE_BYTES_MAX])
 
 
 def passed_over(located: LocatedBook) -> list[str]:

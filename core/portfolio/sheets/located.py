@@ -8,7 +8,7 @@ from typing import Final
 
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio.model.fields import KEYS, Mapping
-from core.portfolio.sheets.header import HeaderMatch
+from core.portfolio.sheets.headings.match import HeaderMatch
 
 TELLING: Final = (*KEYS, "borrower_name", "facility_name")
 """Targets that tell which loan a row is about."""

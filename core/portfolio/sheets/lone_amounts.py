@@ -10,7 +10,7 @@ from core.portfolio.sheets.columns.content import AMOUNT_MIN
 from core.portfolio.sheets.columns.evidence import RoleEvidence
 from core.portfolio.sheets.columns.roles import COLUMNS_MAX, SURE, THRESHOLD, HeadedColumns
 from core.portfolio.sheets.columns.vocabulary import tokens_of
-from core.portfolio.sheets.header import HeaderMatch
+from core.portfolio.sheets.headings.match import HeaderMatch
 
 MOST: Final = 0.9
 """Share of numbers from which a column is one of figures."""

@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 
 from core.grid.sheet import Sheet
-from core.portfolio.cells.parsing import TEXT, decode
+from core.portfolio.cells.string_pool import TEXT, decode
 from core.portfolio.model.classes import are_class_names, is_class_name
-from core.portfolio.sheets import header
+from core.portfolio.sheets.headings.match import HeaderMatch
 
 TOTAL: Final = re.compile(r"\s*(?:grand\s+|sub[\s-]?)?total|\s*sum\b", re.IGNORECASE)
 
@@ -20,7 +20,7 @@ def is_named(sheet: Sheet, names: frozenset[str]) -> bool:
     return "".join(sign for sign in sheet.name.lower() if sign.isalpha()) in names
 
 
-def is_note_table(sheet: Sheet, header_match: header.HeaderMatch) -> bool:
+def is_note_table(sheet: Sheet, header_match: HeaderMatch) -> bool:
     """Return whether the names below a header of loans are those of classes.
 
     Down to the first without a name.

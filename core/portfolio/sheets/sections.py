@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet
-from core.portfolio.cells import parsing
-from core.portfolio.cells.parsing import BLANK, TEXT, key
+from core.portfolio.cells import string_pool
+from core.portfolio.cells.string_pool import BLANK, TEXT, key
 from core.portfolio.model.fields import Mapping
-from core.portfolio.sheets import header, titles
+from core.portfolio.sheets import titles
+from core.portfolio.sheets.headings import header
+from core.portfolio.sheets.headings.match import HeaderMatch
 
 ROWS_MAX: Final = 5_000
 """Rows of a page in which titles are looked for: a page of several lists is one that people read."""
@@ -47,7 +49,7 @@ CONTINUED: Final = ("continued", "cont d", "contd")
 class SheetSection:
     """One list of a page."""
 
-    header: header.HeaderMatch
+    header: HeaderMatch
     """Its header; of a list without one the header of the list above, as if it stood in the title's row."""
     title: str
     """As written; "" of the first one, whose title stands above its header."""
@@ -90,7 +92,7 @@ def lone_texts(sheet: Sheet, first: int, last: int) -> list[LoneText]:
         for column, row in zip(stored, rows.tolist(), strict=True)
         if column
     ]
-    texts = parsing.decode(sheet.text, np.array(codes, np.int64))
+    texts = string_pool.decode(sheet.text, np.array(codes, np.int64))
     lones = [
         LoneText(first + row, column, " ".join(text.split()), count == 1)
         for row, column, count, text in zip(rows.tolist(), columns.tolist(), filled.tolist(), texts, strict=True)
@@ -117,9 +119,7 @@ def _sparse(sheet: Sheet, first: int, last: int) -> tuple[NDArray[np.int64], NDA
     return rows, filled[rows], columns
 
 
-def topmost(
-    sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping, anchors: frozenset[str]
-) -> header.HeaderMatch:
+def topmost(sheet: Sheet, header_match: HeaderMatch, mapping: Mapping, anchors: frozenset[str]) -> HeaderMatch:
     """Return a page's first list's header, which may stand above the fullest."""
     for block in _blocks(sheet, lone_texts(sheet, 0, header_match.top)):
         above = header.find_page(
@@ -130,7 +130,7 @@ def topmost(
     return header_match
 
 
-def sections(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping) -> list[SheetSection]:
+def sections(sheet: Sheet, header_match: HeaderMatch, mapping: Mapping) -> list[SheetSection]:
     """Return the lists of a page from a given header: titles end the list before.
 
     A title is a row with a single text and a header below it, or words for a list of some loans. The titles of the page
@@ -202,7 +202,7 @@ def _is_next_page(block: list[LoneText], section: SheetSection, above: SheetSect
 
 
 def _section(
-    sheet: Sheet, lines: list[LoneText], block: list[LoneText], above: header.HeaderMatch, mapping: Mapping
+    sheet: Sheet, lines: list[LoneText], block: list[LoneText], above: HeaderMatch, mapping: Mapping
 ) -> SheetSection | None:
     """Return the list below a block of titles; None where it is none."""
     keys = tuple(line.line for line in reversed(lines))
@@ -216,7 +216,7 @@ def _section(
     )
 
 
-def _columns(header_match: header.HeaderMatch) -> dict[int, str]:
+def _columns(header_match: HeaderMatch) -> dict[int, str]:
     """Return the texts of a header by column."""
     return {column: key(text) for column, text in header_match.texts.items() if text.strip()}
 

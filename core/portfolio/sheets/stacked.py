@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from core.grid.address import column_name
 from core.grid.column import Column
 from core.grid.sheet import Sheet, Workbook, no_formulas
-from core.portfolio.cells.parsing import BLANK, ERROR, TEXT, decode, key
+from core.portfolio.cells.string_pool import BLANK, ERROR, TEXT, decode, key
 from core.portfolio.model.fields import Mapping
 from core.portfolio.model.notes import DataWarning
-from core.portfolio.sheets.header import HeaderMatch, matcher
+from core.portfolio.sheets.headings.match import HeaderMatch
+from core.portfolio.sheets.headings.matcher import matcher
+from core.portfolio.sheets.headings.sides import continued_blocks, strangers_beside
 from core.portfolio.sheets.located import LocatedTable
-from core.portfolio.sheets.sides import continued_blocks, strangers_beside
 from core.words import agreed, counted
 
 ROWS_MAX: Final = 20_000

@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet
-from core.portfolio.cells.parsing import Cells, key, read_numbers
+from core.portfolio.cells.number_cells import read_numbers
+from core.portfolio.cells.string_pool import Cells, key
 from core.portfolio.model.fields import KEYS, Mapping
 from core.portfolio.sheets.below import BLANK_ROWS, RowsBelow
-from core.portfolio.sheets.header import HeaderMatch, Matcher, matcher
+from core.portfolio.sheets.headings.counters import counts_rows
+from core.portfolio.sheets.headings.match import HeaderMatch
+from core.portfolio.sheets.headings.matcher import Matcher, matcher
 from core.portfolio.sheets.rows import words
 from core.portfolio.sheets.rows.above import group_headings, group_totals, industries_above, split_column
-from core.portfolio.sheets.rows.counters import counts_rows
 from core.portfolio.sheets.rows.headings import GroupValues, values_above
 from core.portfolio.sheets.rows.kinds import RowKinds, doubt_of, kinds_of
 from core.portfolio.sheets.rows.no_loans import contract_rows, equity_rows, fund_rows, share_rows, under_no_collateral

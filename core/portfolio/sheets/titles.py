@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from core.grid.sheet import Sheet
-from core.portfolio.cells.parsing import key
+from core.portfolio.cells.string_pool import key
 from core.remembered import remembered
 
 LENGTH_MAX: Final = 100
@@ -25,7 +25,7 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """A kind of title. Words are compared by `cells.parsing.key`."""
+    """A kind of title. Words are compared by `cells.string_pool.key`."""
 
     kind: Kind
     words: re.Pattern[str]

@@ -14,8 +14,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.compliance.measures import Measurement, Pool, Unmeasurable
 from core.compliance.measuring import pools_of
+from core.compliance.pool_sums import Measurement, Pool, Unmeasurable
 from core.compliance.suites import TESTS
 from core.insights.subject import Subject
 from core.portfolio import Portfolio

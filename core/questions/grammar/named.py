@@ -13,9 +13,9 @@ from typing import Final
 
 from core.compliance.suites import TESTS
 from core.insights.subject import Subject
+from core.portfolio.cells.category_cells import country
 from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.cells.identifiers import standard
-from core.portfolio.cells.parsing import country
 from core.portfolio.model.fields import COUNTRIES
 from core.questions.tokens import Token, names
 from core.questions.vocabulary import INDUSTRY_WORDS, NAME_COLUMNS, ROWS, phrases, stems_of

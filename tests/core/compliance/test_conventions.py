@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from core.compliance.conventions import PLAIN, currency_of, standard_of
-from core.compliance.measures import Pool
+from core.compliance.pool_sums import Pool
 from core.compliance.run import run_suite
 from core.definition import READY, parse
 from core.portfolio import Portfolio

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from core.compliance.measures import Pool
 from core.compliance.measuring import pools_of
+from core.compliance.pool_sums import Pool
 from core.compliance.run import run_suite
 from core.definition import DefinitionError, parse, to_document
 from core.portfolio import Portfolio

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.compliance.findings import findings
-from core.compliance.measures import Pool
+from core.compliance.pool_sums import Pool
 from core.compliance.result import Results
 from core.compliance.run import run_suite
 from core.definition import parse

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.compliance.measures import DIVERSITY_SCORES, Pool
+from core.compliance.measures import DIVERSITY_SCORES
+from core.compliance.pool_sums import Pool
 from core.compliance.run import run_suite
 from core.compliance.suites import TESTS
 from core.definition import Definition, parse

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from core.compliance.measures import Measurement, Pool, ccc_bucket
+from core.compliance.measures import ccc_bucket
+from core.compliance.pool_sums import Measurement, Pool
 from core.compliance.spans import Case, MissingPar, is_covered, missing, span
 from core.portfolio.model.ratings import RECOVERY
 from tests.core.compliance.conftest import A, portfolio_of

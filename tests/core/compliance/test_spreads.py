@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.compliance.measures import Unmeasurable
+from core.compliance.pool_sums import Unmeasurable
 from core.compliance.result import Threshold
 from core.compliance.run import run_suite
 from core.compliance.spreads import NO_LIMIT, counted_excess

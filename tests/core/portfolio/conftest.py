@@ -14,7 +14,7 @@ from core.grid._intern import intern
 from core.grid.column import Column, Text
 from core.grid.sheet import Formulas, Sheet, Workbook
 from core.portfolio import Portfolio
-from core.portfolio.cells.parsing import Cells, StringPool
+from core.portfolio.cells.string_pool import Cells, StringPool
 from core.values import ERROR_CODE, Kind, to_serial
 
 

@@ -15,7 +15,7 @@ from stdnum import cusip as stdnum_cusip
 from stdnum import isin as stdnum_isin
 
 from core.generate import generate
-from core.portfolio.cells import parsing
+from core.portfolio.cells import text_cells
 from core.reconciliation import Reconciliation, _match, reconcile
 from tests.core.reconciliation.oracle import day, is_cusip, is_isin, is_loanx, portfolio_of
 from tests.rows import every
@@ -24,7 +24,7 @@ SIGNS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ*@#"
 
 
 def keys_of(strings: list[str | None], kind: int) -> list[int]:
-    codes, text = parsing.pool_of(strings)  # type: ignore[arg-type]
+    codes, text = text_cells.pool_of(strings)  # type: ignore[arg-type]
     return _match.identifier_keys(text.offsets, text.data, codes, kind).tolist()
 
 
@@ -82,7 +82,7 @@ def test_what_does_not_pack_has_no_key() -> None:
 
 
 def test_codes_outside_their_pool_are_refused() -> None:
-    _, text = parsing.pool_of(["A"])
+    _, text = text_cells.pool_of(["A"])
     for codes, offsets in (([1], text.offsets), ([0], np.array([0, 9])), ([0], np.array([5, 1]))):
         with pytest.raises(ValueError, match="leave"):
             _match.identifier_keys(offsets, text.data, np.array(codes, np.int32), _match.ANY)
@@ -94,7 +94,7 @@ def test_codes_outside_their_pool_are_refused() -> None:
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=20))), st.lists(st.one_of(st.none(), st.text(max_size=20))))
 def test_shared_codes_are_equal_where_the_text_is(left_name: list[str | None], right: list[str | None]) -> None:
-    pools = [parsing.pool_of(strings) for strings in (left_name, right)]  # type: ignore[arg-type]
+    pools = [text_cells.pool_of(strings) for strings in (left_name, right)]  # type: ignore[arg-type]
     (a, text), (b, other_text) = pools
     codes = _match.shared_codes(text.offsets, text.data, a, other_text.offsets, other_text.data, b)
     answer = [text or None for text in (*left_name, *right)]
@@ -107,7 +107,7 @@ def test_shared_codes_are_equal_where_the_text_is(left_name: list[str | None], r
 
 @given(st.lists(st.text(max_size=12)))
 def test_folded_text_is_upper_case_words(strings: list[str]) -> None:
-    _, text = parsing.pool_of(["x", *strings])
+    _, text = text_cells.pool_of(["x", *strings])
     offsets, data = _match.folded(text.offsets, text.data)
     for code in range(len(text)):
         plain = "".join(
@@ -230,7 +230,7 @@ def test_rows_with_a_partner(pair: list[int]) -> None:
 
 
 def test_rows_keep_the_keys_that_they_have() -> None:
-    text = parsing.pool_of(["US0378331005", "US5949181045", "", "XS0378331005"])[1]
+    text = text_cells.pool_of(["US0378331005", "US5949181045", "", "XS0378331005"])[1]
     codes, keys = np.array([0, 1, -1, 2, 3, 0], np.int32), np.array([7, 0, 0, 0, 0, 0], np.uint64)
     alone = _match.identifier_keys(text.offsets, text.data, codes, _match.EMBEDDED)
     assert np.count_nonzero(alone) == 3

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from core.portfolio.cells import parsing
+from core.portfolio.cells import text_cells
 from core.reconciliation import _prints
 
 SEED = 123
@@ -16,7 +16,7 @@ SEED = 123
 
 def of_texts(strings: list[str | None]) -> list[int]:
     """Fingerprints of rows that have a text each, and nothing else."""
-    codes, text = parsing.pool_of(strings)
+    codes, text = text_cells.pool_of(strings)
     return _prints.fingerprints(len(strings), [], [(codes, text.offsets, text.data)], [], SEED).tolist()
 
 

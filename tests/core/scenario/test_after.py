@@ -15,7 +15,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from core.compliance.measures import Pool
+from core.compliance.pool_sums import Pool
 from core.compliance.result import Results
 from core.definition import parse
 from core.definition.definition import Definition

@@ -9,8 +9,8 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, get_args
 
-from core.portfolio.cells.parsing import key
 from core.portfolio.cells.patterns import program_size
+from core.portfolio.cells.string_pool import key
 from core.portfolio.mapping.profiles.parameters import Parameter, value_fault
 from core.portfolio.mapping.profiles.rules import RULES
 from core.portfolio.mapping.profiles.transforms import OPERATIONS

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio.cells import _parse, checkpoint, parsing
-from core.portfolio.cells.parsing import spread_out
+from core.portfolio.cells import _parse, checkpoint, text_cells
 from core.portfolio.cells.patterns import matching, pattern_fault
+from core.portfolio.cells.string_pool import spread_out
 from core.portfolio.cells.typed import NormalColumn, day_number
 from core.portfolio.mapping.profiles.parameters import (
     Parameter,
@@ -128,7 +128,7 @@ def _distinct_codes(column: NormalColumn) -> NDArray[np.int64]:
     if column.type == "string":
         text = column.text.text
         used = np.arange(len(text), dtype=np.int32)
-        table, _, _ = _parse.clean(text.offsets, text.data, used, False, parsing.is_distinct(text))
+        table, _, _ = _parse.clean(text.offsets, text.data, used, False, text_cells.is_distinct(text))
         return spread_out(table, -1, column.text.codes).astype(np.int64)
     _, codes = np.unique(column.values, return_inverse=True)
     return np.where(np.isnan(column.values), -1, codes)

@@ -14,19 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio.cells import _parse, checkpoint, parsing
-from core.portfolio.cells.date_format import ISO, date_format, date_reader, reading_fault, writing_fault
-from core.portfolio.cells.parsing import (
-    BLANK,
-    BOOLEAN,
-    DATE,
-    NUMBER,
-    TEXT,
-    Cells,
-    bit,
-    spread_out,
-)
+from core.portfolio.cells import _parse, checkpoint, string_pool, text_cells
 from core.portfolio.cells.patterns import pattern_fault, replace_matches, replacement_fault
+from core.portfolio.cells.string_pool import BLANK, BOOLEAN, DATE, NUMBER, TEXT, Cells, bit, spread_out
+from core.portfolio.cells.text.date_format import ISO, date_format, date_reader, reading_fault, writing_fault
 from core.portfolio.cells.typed import NormalColumn, day_number
 from core.portfolio.mapping.profiles.parameters import (
     Parameter,
@@ -166,7 +157,7 @@ def _strip_pool(column: NormalColumn, text: Text, used: NDArray[np.int32] | None
     Of those, only the `used` ones where it is given: the others are blank, and nobody works on them any more.
     """
     kept = np.arange(len(text), dtype=np.int32) if used is None else used
-    table, offsets, data = _parse.clean(text.offsets, text.data, kept, False, parsing.is_distinct(text))
+    table, offsets, data = _parse.clean(text.offsets, text.data, kept, False, text_cells.is_distinct(text))
     if used is not None:
         codes, table = table, np.full(len(text), -1, np.int32)
         table[used] = codes
@@ -175,7 +166,7 @@ def _strip_pool(column: NormalColumn, text: Text, used: NDArray[np.int32] | None
 
 def _translate(column: NormalColumn, strings: Iterable[str | None]) -> NormalColumn:
     """Return the column with another string, or None, for each of its pool's."""
-    table, text = parsing.pool_of([string or None for string in strings])
+    table, text = text_cells.pool_of([string or None for string in strings])
     return column.with_text(spread_out(table, -1, column.text.codes), text)
 
 
@@ -222,11 +213,11 @@ def looked_up(cells: Cells, kind: FieldType, parameters: Parameters) -> Cells:
     which = np.full(len(cells.kinds), -1, np.int32)
     if cells.seen & bit(TEXT):
         local, used = _parse.distinct(cells.codes, len(cells.pool.text))
-        places = [place_of.get(lookup_key(string), -1) for string in parsing.decode(cells.pool.text, used)]
+        places = [place_of.get(lookup_key(string), -1) for string in string_pool.decode(cells.pool.text, used)]
         which = spread_out(np.array(places, np.int32), -1, local)
     if cells.seen & bit(NUMBER):
         figures, own = np.unique(np.where(cells.kinds == NUMBER, cells.numbers, np.nan), return_inverse=True)
-        places = [place_of.get(parsing.plain(figure), -1) for figure in figures.tolist()]
+        places = [place_of.get(text_cells.plain(figure), -1) for figure in figures.tolist()]
         which = np.where(cells.kinds == NUMBER, np.array(places, np.int32)[own], which)
     if cells.seen & bit(BOOLEAN):
         flag_places = np.array([place_of.get("false", -1), place_of.get("true", -1)], np.int32)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Final, Literal
 
-from core.portfolio.cells.dates import date_days
+from core.portfolio.cells.text.dates import date_days
 from core.portfolio.model.facts import Fact, FactSubject
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.pages.report import words
@@ -18,7 +18,7 @@ from core.portfolio.pages.report.days import DATE
 from core.portfolio.pages.report.figures import CURRENCIES
 from core.portfolio.pages.report.identities import Item
 from core.portfolio.pages.report.lines import PageLine
-from core.portfolio.sheets import header
+from core.portfolio.sheets.headings import wording
 
 ACCOUNTS_MAX: Final = 200
 """Accounts of one page."""
@@ -381,13 +381,13 @@ def _has_figures(table: PageTable, column: int) -> bool:
 
 
 def _balances(table: PageTable, row: int, columns: list[tuple[int, Part, Basis]]) -> Iterator[Balance]:
-    titled = header.magnitude_of_title(table.title)
+    titled = wording.magnitude_of_title(table.title)
     titled = titled if titled != 1.0 else table.page.scale
     for column, part, basis in columns:
         cell = table.page.cell(row, column)
         if not cell.has_number or cell.is_percent:
             continue
-        printed_scale = header.magnitude(table.headers[column])
+        printed_scale = wording.magnitude(table.headers[column])
         scale = printed_scale if printed_scale != 1.0 else titled
         yield Balance(
             part,

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from core.portfolio.pages.report import words
 from core.portfolio.pages.report.lines import PageLine, is_running, lines_of
 from core.portfolio.pages.report.page import COLUMNS_MAX, PageCell, ReportPage
-from core.portfolio.sheets import header
+from core.portfolio.sheets.headings import wording
 from core.remembered import remembered
 from core.values import day_of
 
@@ -98,8 +98,8 @@ class PageTable:
 
         By the column's heading, else the title, else a line at the top of the page.
         """
-        scale = header.magnitude(self.headers.get(self.columns.get(role, -1), ""))
-        scale = scale if scale != 1.0 else header.magnitude_of_title(self.title)
+        scale = wording.magnitude(self.headers.get(self.columns.get(role, -1), ""))
+        scale = scale if scale != 1.0 else wording.magnitude_of_title(self.title)
         return scale if scale != 1.0 else self.page.scale
 
     def group(self, row: int) -> str:

@@ -14,7 +14,7 @@ from core.portfolio.pages.report.blocks import Blocks
 from core.portfolio.pages.report.identities import Item
 from core.portfolio.pages.report.lines import PageLine
 from core.portfolio.pages.report.subjects import coverage_of
-from core.portfolio.sheets import header
+from core.portfolio.sheets.headings import wording
 
 COMPONENTS_MAX: Final = 2_000
 """Lines of calculations of one file."""
@@ -150,8 +150,8 @@ def _components(lines: Sequence[PageLine]) -> Iterator[Component]:
         role, is_certain = role_of(line.label, is_less=line.is_less)
         if " denominator " in words.normal(line.label) and coverage_of(line.title) is not None:
             role = None  # of the notes, and no collateral principal amount
-        printed_scale = header.magnitude(line.label)
-        titled = header.magnitude_of_title(line.title)
+        printed_scale = wording.magnitude(line.label)
+        titled = wording.magnitude_of_title(line.title)
         scale = printed_scale if printed_scale != 1.0 else titled if titled != 1.0 else line.page.scale
         yield Component(line, role, is_certain, scale)
 

@@ -12,10 +12,10 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 
 from core.grid.column import Text
-from core.portfolio.cells import parsing
-from core.portfolio.cells.dates import date_days
+from core.portfolio.cells import number_cells, string_pool
 from core.portfolio.cells.month_dates import last_day, month_days
-from core.portfolio.cells.parsing import key
+from core.portfolio.cells.string_pool import key
+from core.portfolio.cells.text.dates import date_days
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.pages.report.page import NAN, PageCell, ReportPage
 from core.portfolio.sheets.columns.gaps import BESIDE_COLUMNS, LABEL_OF_DAY
@@ -116,7 +116,7 @@ class DateOrder:
         for text in texts:
             sizes = np.diff(text.offsets)
             short = np.flatnonzero((sizes >= _SLASHED_BYTES[0]) & (sizes <= _SLASHED_BYTES[1]))[:DATES_MAX]
-            for string in parsing.decode(text, short):
+            for string in string_pool.decode(text, short):
                 votes[_way(string)] += 1
         self.likely: Literal["day first", "month first"] = "month first"
         """What is taken where nothing decides."""
@@ -146,7 +146,7 @@ class DateOrder:
             return self.read(cell.text)
         if 19_700_101 <= cell.number <= 21_991_231:
             return date_days(str(int(cell.number)), day_first=False), False
-        if SERIAL_OF_1970 <= cell.number <= parsing.SERIAL_MAX:
+        if SERIAL_OF_1970 <= cell.number <= number_cells.SERIAL_MAX:
             return cell.number // 1 - SERIAL_OF_1970, False
         return NAN, False
 

@@ -10,13 +10,14 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.cells import _parse, parsing
-from core.portfolio.cells.parsing import Numbers, key
+from core.portfolio.cells import _parse, scaling, text_cells
+from core.portfolio.cells.number_cells import Numbers
+from core.portfolio.cells.string_pool import key
 from core.portfolio.model.fields import DEAL_LABELS, DEAL_SHEETS
 from core.portfolio.pages.report.days import DateOrder
 from core.portfolio.pages.report.lines import earlier_columns
 from core.portfolio.pages.report.page import NAN, PageCell, ReportPage
-from core.portfolio.sheets import header
+from core.portfolio.sheets.headings import wording
 from core.portfolio.sheets.note_tables import is_named
 from core.remembered import remembered
 
@@ -58,8 +59,8 @@ PAYMENT_DAYS_MAX: Final = 200
 """Days after the report's in which its next payment is."""
 
 RATES: Final[dict[str, Callable[[Numbers], NDArray[np.float64]]]] = {
-    "base_rate": parsing.small_rate_percent,
-    "reference_coupon": parsing.rate_percent,
+    "base_rate": scaling.small_rate_percent,
+    "reference_coupon": scaling.rate_percent,
 }
 """Fields in percent, and what reads a figure as percent."""
 
@@ -132,7 +133,7 @@ def find_figures(pages: Sequence[ReportPage], days: DateOrder) -> dict[str, list
 def _label(text: str) -> tuple[str, int, str] | None:
     """Return (target, preference, words) of a label."""
     words = key(text)
-    for fromkey in dict.fromkeys((words, header.without_unit(words), _CURRENCY.sub("", words))):
+    for fromkey in dict.fromkeys((words, wording.without_unit(words), _CURRENCY.sub("", words))):
         if fromkey in _LABELS:
             return (*_LABELS[fromkey], fromkey)
     return None
@@ -152,7 +153,7 @@ def _on(
         if label is None or (not named and not _may_stand(page, row, column, label)):
             continue
         labels[row, column] = label[:2]
-        own = header.magnitude(name)
+        own = wording.magnitude(name)
         scales[row, column] = own if own != 1.0 else page.scale
         if colon and rest.strip():
             inside[row, column] = rest.strip()
@@ -228,7 +229,7 @@ def _may_stand(page: ReportPage, row: int, column: int, label: tuple[str, int, s
 
 def _alone(text: str) -> PageCell:
     """Return a cell of its own for what follows a label's colon."""
-    written, pool = parsing.pool_of([text])
+    written, pool = text_cells.pool_of([text])
     values, marks = _parse.numbers(pool.offsets, pool.data, written, False)
     return PageCell(text, float(values[0]), bool(marks[0] & _parse.PERCENT))
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
-from core.portfolio.cells.dates import date_days
 from core.portfolio.cells.month_dates import month_days
+from core.portfolio.cells.text.dates import date_days
 from core.portfolio.pages.report import words
 from core.portfolio.pages.report.days import DATE
 from core.portfolio.pages.report.page import COLUMNS_MAX, NAN, PageCell, ReportPage

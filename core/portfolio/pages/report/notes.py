@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.cells import _parse, parsing
-from core.portfolio.cells.parsing import Numbers
+from core.portfolio.cells import _parse, scaling, string_pool, text_cells
+from core.portfolio.cells.number_cells import Numbers
 from core.portfolio.model.classes import NAME_LENGTH_MAX, is_class_name
 from core.portfolio.model.facts import Fact, Unit
 from core.portfolio.model.notes import DataWarning
@@ -18,7 +18,7 @@ from core.portfolio.model.portfolio import Tranches
 from core.portfolio.pages.report.blocks import Blocks, PageTable
 from core.portfolio.pages.report.page import NAN
 from core.portfolio.pages.tranches import TRANCHES_MAX, as_percent, order_tranches
-from core.portfolio.sheets import header
+from core.portfolio.sheets.headings import wording
 
 BLANKS_MAX: Final = 2
 """Rows without a class between two classes of one table."""
@@ -185,10 +185,10 @@ class _Notes:
 def _spreads_in_words(table: PageTable, role: str, rows: list[int]) -> NDArray[np.float64]:
     """Return basis points of cells with an index: "SOFR + 1.30%", "E+95bps"."""
     cells = [table.cell(row, role) for row in rows]
-    written, pool = parsing.pool_of(["" if cell.has_number else cell.text for cell in cells])
+    written, pool = text_cells.pool_of(["" if cell.has_number else cell.text for cell in cells])
     values, marks = _parse.numbers(pool.offsets, pool.data, written, True)
     marks &= np.uint8(_parse.PERCENT | _parse.BASIS_POINTS)
-    return parsing.spread_bps(Numbers(values, marks))
+    return scaling.spread_bps(Numbers(values, marks))
 
 
 def _unit(name: str) -> Unit:
@@ -196,7 +196,7 @@ def _unit(name: str) -> Unit:
 
 
 def _plain(name: str) -> str:
-    words = parsing.key(name).split()
+    words = string_pool.key(name).split()
     return " ".join(word for word in words if word not in ("class", "notes", "note", "loans", "debt"))
 
 
@@ -227,10 +227,10 @@ def _values(table: PageTable, role: str, name: str, rows: list[int]) -> NDArray[
     numbers = Numbers(values, marks if marks.any() else None)
     if name in _AMOUNTS:
         return values * table.magnitude(role)
-    unit = header.unit(table.headers[table.columns[role]])
+    unit = wording.unit(table.headers[table.columns[role]])
     if name == "coupon":
-        return parsing.rate_percent(numbers, unit=unit)
+        return scaling.rate_percent(numbers, unit=unit)
     if name == "spread":
         in_words = _spreads_in_words(table, role, rows)
-        return np.where(np.isnan(values), in_words, parsing.spread_bps(numbers, unit))
+        return np.where(np.isnan(values), in_words, scaling.spread_bps(numbers, unit))
     return as_percent(values) if name in ("oc_trigger", "ic_trigger") else values

@@ -12,16 +12,9 @@ import numpy as np
 
 from core.grid.places import cell_place, range_place
 from core.grid.sheet import Sheet, Workbook
-from core.portfolio.cells import _parse, parsing
-from core.portfolio.cells.parsing import (
-    BLANK,
-    BOOLEAN,
-    DATE,
-    ERROR,
-    TEXT,
-    StringPool,
-)
-from core.portfolio.sheets import header
+from core.portfolio.cells import _parse, string_pool, text_cells
+from core.portfolio.cells.string_pool import BLANK, BOOLEAN, DATE, ERROR, TEXT, StringPool
+from core.portfolio.sheets.headings import wording
 from core.remembered import remembered
 from core.values import DAYS_BETWEEN_SYSTEMS, SERIAL_OF_1970
 
@@ -95,7 +88,7 @@ class PageCell(NamedTuple):
 
 _NOTHING: Final = PageCell("")
 
-_NULLS: Final = parsing.NULL_WORDS | {"*", "**", ".", "NIL", "NOT APPLICABLE"}
+_NULLS: Final = string_pool.NULL_WORDS | {"*", "**", ".", "NIL", "NOT APPLICABLE"}
 
 _NULL_LENGTH_MAX: Final = max(map(len, _NULLS))
 
@@ -212,7 +205,7 @@ class ReportPage:
         for row in rows[:SCALE_ROWS]:
             cells = self._cells[row]
             for cell in cells.values() if len(cells) <= SCALE_CELLS else ():
-                scale = header.magnitude_of_title(cell.text) if cell.is_words else 1.0
+                scale = wording.magnitude_of_title(cell.text) if cell.is_words else 1.0
                 if scale != 1.0:
                     return scale if self._most() * scale <= AMOUNT_MAX else 1.0
         return 1.0
@@ -328,16 +321,16 @@ def _texts(sheet: Sheet, pool: StringPool, codes: set[int]) -> dict[int, PageCel
     used = np.array(sorted(codes), np.int64)
     sizes = sheet.text.offsets[used + 1] - sheet.text.offsets[used]
     used = used[sizes <= TEXT_BYTES_MAX]
-    strings = [" ".join(string.split()) for string in parsing.decode(sheet.text, used)]
+    strings = [" ".join(string.split()) for string in string_pool.decode(sheet.text, used)]
     figures, bounds = zip(*map(_without_bound, strings), strict=True) if strings else ((), ())
-    written, text = parsing.pool_of(list(figures))
+    written, text = text_cells.pool_of(list(figures))
     comma = pool.decimal_comma()
     values, marks = _parse.numbers(text.offsets, text.data, written, False, comma)
     texts: dict[int, PageCell] = {}
     for code, string, figure, bound, value, mark in zip(
         used.tolist(), strings, figures, bounds, values.tolist(), marks.tolist(), strict=True
     ):
-        if value != value or figure.upper() in parsing.NULL_WORDS:
+        if value != value or figure.upper() in string_pool.NULL_WORDS:
             texts[code] = PageCell(string)
         else:
             is_percent = bool(mark & _parse.PERCENT)

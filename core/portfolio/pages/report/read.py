@@ -14,7 +14,7 @@ import numpy as np
 from core.grid.places import pages_of
 from core.grid.sheet import Sheet, Workbook
 from core.grid.sheet_name import in_quotes
-from core.portfolio.cells import parsing
+from core.portfolio.cells import string_pool
 from core.portfolio.model.facts import Fact, Facts, Identity
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import Deal, Tranches
@@ -166,7 +166,7 @@ def _is_european(sheets: Iterable[Sheet]) -> bool:
     for sheet in sheets:
         sizes = np.diff(sheet.text.offsets)
         short = np.flatnonzero(sizes <= CURRENCY_BYTES_MAX)[:CURRENCY_TEXTS_MAX]
-        text = "\n".join(parsing.decode(sheet.text, short)).upper()
+        text = "\n".join(string_pool.decode(sheet.text, short)).upper()
         named |= {word for word, whole in _CURRENCIES.items() if word in text and whole.search(text)}
     return bool(named & {"EUR", "EURO", "€", "GBP", "£", "EURIBOR", "SONIA"}) and not named & {"USD", "$", "SOFR"}
 

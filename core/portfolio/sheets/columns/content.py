@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from core.grid.column import Column
 from core.grid.sheet import Sheet
-from core.portfolio.cells import parsing
-from core.portfolio.cells.dates import month_of_name
+from core.portfolio.cells import category_cells, string_pool, text_cells
 from core.portfolio.cells.flags import FLAG_DENIALS, FLAG_WORDS
 from core.portfolio.cells.identifiers import is_sound
-from core.portfolio.cells.parsing import BLANK, BOOLEAN, DATE, NUMBER, TEXT, decode, key
 from core.portfolio.cells.rate_cells import rate_cell
+from core.portfolio.cells.string_pool import BLANK, BOOLEAN, DATE, NUMBER, TEXT, decode, key
+from core.portfolio.cells.text.dates import month_of_name
 from core.portfolio.model import ratings
 from core.portfolio.model.fields import COUNTRIES, Lien
 
@@ -177,16 +177,16 @@ def marks(text: str) -> frozenset[str]:
         names.add("moodys")
     rate, is_flag = rate_cell(text), lower in _FLAGS or words in _FLAGS
     by_words = (
-        ("index", _INDEX.search(words) or parsing.base_rate(text) == "PRIME"),
+        ("index", _INDEX.search(words) or category_cells.base_rate(text) == "PRIME"),
         ("flag", is_flag),
         ("default", words in _DEFAULT_WORDS),
         ("covenant", words in _COVENANT_WORDS),
         ("status", words in ("p", "d")),
         ("coupon", words in _COUPONS),
-        ("currency", lower in _CURRENCIES or parsing.currency(text).lower() in _CURRENCIES),
-        ("country", not is_flag and (parsing.country(text) != text or lower in _COUNTRY_CODES)),
+        ("currency", lower in _CURRENCIES or category_cells.currency(text).lower() in _CURRENCIES),
+        ("country", not is_flag and (category_cells.country(text) != text or lower in _COUNTRY_CODES)),
         ("rate", rate is not None and (rate.index or rate.is_pik)),
-        ("lien", parsing.lien(text) not in (Lien.OTHER, Lien.BLANK)),
+        ("lien", category_cells.lien(text) not in (Lien.OTHER, Lien.BLANK)),
         ("letters", ratings.is_masked(text)),
         ("words", " " in words),
     )
@@ -194,7 +194,7 @@ def marks(text: str) -> frozenset[str]:
 
 
 def _marks_of_codes(text: str) -> list[str]:
-    bare = parsing.letters_and_digits(text)
+    bare = text_cells.letters_and_digits(text)
     names = []
     if is_sound("cusip", bare):
         names.append("cusip")
@@ -331,7 +331,7 @@ def _texts(sheet: Sheet, codes: NDArray[np.int32]) -> tuple[dict[int, str], list
     """Return a column's first distinct texts by code, and codes that say nothing."""
     distinct = np.array(sorted(set(codes.tolist()))[:TEXTS_MAX], np.int64)
     texts = dict(zip(distinct.tolist(), decode(sheet.text, distinct), strict=True))
-    blank = [code for code, text in texts.items() if text.strip().upper() in parsing.NULL_WORDS]
+    blank = [code for code, text in texts.items() if text.strip().upper() in string_pool.NULL_WORDS]
     return {code: text for code, text in texts.items() if code not in blank}, blank
 
 

@@ -11,7 +11,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.cells.parsing import TextColumn, pool_of, spread_out
+from core.portfolio.cells.string_pool import spread_out
+from core.portfolio.cells.text_cells import TextColumn, pool_of
 from core.portfolio.model.facts import AGENCIES, Agency
 from core.portfolio.model.ratings import is_not_rated, rank
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.cells import _parse
-from core.portfolio.cells.parsing import BLANK, Cells, key, spread_out
+from core.portfolio.cells.string_pool import BLANK, Cells, key, spread_out
 from core.portfolio.sheets.rows.kinds import RowKinds, industries
 from core.portfolio.sheets.rows.no_loans import new_headings
 from core.portfolio.sheets.rows.odd import OddRows, RowColumns

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.cells import _parse
-from core.portfolio.cells.parsing import country, currency, key, spread_out
+from core.portfolio.cells.category_cells import country, currency
+from core.portfolio.cells.string_pool import key, spread_out
 from core.portfolio.sheets import titles
 from core.portfolio.sheets.rows.odd import OddRows
 from core.portfolio.sheets.rows.vocabulary import without_figures

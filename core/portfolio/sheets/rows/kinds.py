@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.cells import _parse
-from core.portfolio.cells.parsing import spread_out
-from core.portfolio.sheets.header import STACK_MAX
+from core.portfolio.cells.string_pool import spread_out
+from core.portfolio.sheets.headings.scan import STACK_MAX
 from core.portfolio.sheets.rows import words
 from core.portfolio.sheets.rows.odd import OddRows, RowColumns, RowMarks, called_total_of, has_words, repeats_header
 from core.portfolio.sheets.rows.sums import SumDoubt, running_sums

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.grid.column import Text
 from core.portfolio.cells import _parse
-from core.portfolio.cells.parsing import Cells, key, spread_out
+from core.portfolio.cells.string_pool import Cells, key, spread_out
 from core.portfolio.sheets.rows.odd import OddRows
 from core.portfolio.sheets.rows.vocabulary import is_contract, is_equity, is_fund
 from core.portfolio.sheets.rows.words import COMPANY, places_of, start_of

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.cells import _parse
-from core.portfolio.cells.parsing import TEXT, Cells, bit, spread_out
+from core.portfolio.cells.string_pool import TEXT, Cells, bit, spread_out
 from core.portfolio.sheets.below import RowsBelow
-from core.portfolio.sheets.header import SCORE_MIN, Matcher
+from core.portfolio.sheets.headings.header import SCORE_MIN
+from core.portfolio.sheets.headings.matcher import Matcher
 from core.portfolio.sheets.rows.words import MARKER, SEVERAL_WORDS, start_of
 
 HEADERS_MAX: Final = 1_000

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.cells import _parse
-from core.portfolio.cells.parsing import Cells, decode, key
+from core.portfolio.cells.string_pool import Cells, decode, key
 from core.portfolio.model.notes import DataWarning
 from core.values import day_of
 from core.words import agreed, counted

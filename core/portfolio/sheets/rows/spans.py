@@ -14,8 +14,9 @@ import numpy as np
 
 from core.grid.column import Column, Text, frozen
 from core.grid.sheet import Sheet
-from core.portfolio.cells.parsing import BLANK, NUMBER, TEXT, decode, key, plain
-from core.portfolio.sheets.header import HeaderMatch
+from core.portfolio.cells.string_pool import BLANK, NUMBER, TEXT, decode, key
+from core.portfolio.cells.text_cells import plain
+from core.portfolio.sheets.headings.match import HeaderMatch
 
 ROWS_MAX: Final = 20_000
 """Rows of a sheet that is looked at: a scraped table is one that people read."""

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.cells import _parse
-from core.portfolio.cells.parsing import country, key, spread_out
+from core.portfolio.cells.category_cells import country
+from core.portfolio.cells.string_pool import key, spread_out
 from core.portfolio.sheets.rows.odd import OddRows, RowColumns
 from core.portfolio.sheets.rows.sums import GROUP_LOANS_MIN, TOTAL_TOLERANCE, union
 from core.portfolio.sheets.rows.vocabulary import is_of_pools

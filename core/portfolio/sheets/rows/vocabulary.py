@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from core.portfolio.cells.parsing import key
+from core.portfolio.cells.string_pool import key
 
 LENGTH_MAX: Final = 160
 """Characters of a text that is looked at; a longer one is prose."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.grid.column import Text
 from core.portfolio.cells import _parse
-from core.portfolio.cells.parsing import Cells, key
+from core.portfolio.cells.string_pool import Cells, key
 
 _STATISTIC: Final = r"totals?|tot|ttl|sums?|averages?|avg|wavg|wa|mean|median"
 _OF_POOL: Final = (

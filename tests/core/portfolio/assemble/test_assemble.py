@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.portfolio import Portfolio
-from core.portfolio.cells import parsing
+from core.portfolio.cells import text_cells
 from core.portfolio.cells._parse import (
     CUSIP,
     DESTROYED,
@@ -21,7 +21,7 @@ from core.portfolio.cells._parse import (
     SHORT_CUSIP,
     identifier_kinds,
 )
-from core.portfolio.cells.parsing import TextColumn
+from core.portfolio.cells.text_cells import TextColumn
 from core.portfolio.pages.identify import name_keys
 from tests.rows import every
 
@@ -34,7 +34,7 @@ def named(portfolio: Portfolio, target: str) -> list[str | None]:
 
 
 def keys(*names: str) -> list[str | None]:
-    column = TextColumn(*parsing.pool_of(list(names)))
+    column = TextColumn(*text_cells.pool_of(list(names)))
     keyed = name_keys(column)
     strings = keyed.text.strings()
     return [strings[code] if code >= 0 else None for code in keyed.codes.tolist()]
@@ -95,7 +95,7 @@ def test_a_key_does_not_depend_on_its_company(names: list[str]) -> None:
 
 
 def kinds(*texts: str, cusip_first: bool = False) -> list[int]:
-    codes, text = parsing.pool_of(list(texts))
+    codes, text = text_cells.pool_of(list(texts))
     return identifier_kinds(text.offsets, text.data, cusip_first)[codes].tolist()
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from stdnum import cusip, figi, isin, lei
 from stdnum.iso7064 import mod_97_10
 
-from core.portfolio.cells import parsing
+from core.portfolio.cells import text_cells
 from core.portfolio.cells.identifiers import (
     IdentifierIndex,
     agrees,
@@ -86,10 +86,10 @@ def test_identifiers_have_one_form(written: str, form: str) -> None:
 
 @given(st.lists(st.text(max_size=12), min_size=1))
 def test_letters_and_digits_of_a_pool_are_those_of_each_string(strings: list[str]) -> None:
-    codes, text = parsing.pool_of(strings)
-    bare = parsing.bare(text).strings()
+    codes, text = text_cells.pool_of(strings)
+    bare = text_cells.bare(text).strings()
     kept = [bare[code] if code >= 0 else "" for code in codes.tolist()]
-    assert kept == [parsing.letters_and_digits(string) for string in strings]
+    assert kept == [text_cells.letters_and_digits(string) for string in strings]
 
 
 @every(

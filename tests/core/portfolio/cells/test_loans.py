@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.portfolio.cells.loans import Loans, put_column
-from core.portfolio.cells.parsing import TextColumn, pool_of
+from core.portfolio.cells.text_cells import TextColumn, pool_of
 from core.portfolio.cells.typed import text_column
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.portfolio.cells import parsing
+from core.portfolio.cells import string_pool, text_cells
 from core.portfolio.cells.month_dates import month_days, short_month_days
-from core.portfolio.cells.parsing import Cells, StringPool, shows_month
+from core.portfolio.cells.string_pool import Cells, StringPool, shows_month
 from core.portfolio.cells.typed import read_dates
 from core.values import EPOCH, to_serial
 
@@ -106,6 +106,6 @@ def test_formats_without_a_day(code: str, is_month: bool) -> None:
 def test_dates_shown_as_months_are_months(firsts: list[date], expected: list[float]) -> None:
     serials = np.array([*map(to_serial, firsts), to_serial(date(2031, 1, 1))])
     formats = np.array([1, 1, 0], np.uint16)
-    pool = StringPool(parsing.NO_TEXT, ("yyyy-mm-dd", "mmm-yy"))
-    cells = Cells(np.full(3, parsing.DATE, np.uint8), serials, np.full(3, -1, np.int32), formats, pool)
+    pool = StringPool(text_cells.NO_TEXT, ("yyyy-mm-dd", "mmm-yy"))
+    cells = Cells(np.full(3, string_pool.DATE, np.uint8), serials, np.full(3, -1, np.int32), formats, pool)
     assert same(read(cells), [*expected, days(2031, 1, 1)])

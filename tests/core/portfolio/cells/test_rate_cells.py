@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.portfolio.cells._parse import BASIS_POINTS, PERCENT
-from core.portfolio.cells.parsing import Cells
 from core.portfolio.cells.rate_cells import LENGTH_MAX, index_name, rate_cell, rate_column, states_spreads
+from core.portfolio.cells.string_pool import Cells
 from core.portfolio.cells.typed import read_numbers
 
 MakeCells = Callable[..., Cells]

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.portfolio.cells import parsing, typed
-from core.portfolio.cells.parsing import Cells
+from core.portfolio.cells import category_cells, text_cells, typed
+from core.portfolio.cells.string_pool import Cells
 from core.portfolio.cells.typed import NormalColumn, blank_column, day_number, either, text_column
 from core.portfolio.model.fields import FieldType
 
@@ -41,7 +41,7 @@ def read(cells: Cells, kind: FieldType) -> NormalColumn:
 )
 def test_rows_are_told_taken_and_put_together(kind: FieldType, values: list[Any], texts: list[Any]) -> None:
     if kind == "string":
-        codes, text = parsing.pool_of(values)
+        codes, text = text_cells.pool_of(values)
         column = blank_column(kind, len(values)).with_text(codes, text)
     else:
         figures = [
@@ -126,7 +126,9 @@ def test_flags(make_cells: MakeCells) -> None:
 
 def test_norway_is_a_country_and_no_flag(make_cells: MakeCells) -> None:
     cells = make_cells(["NO", "SE", "Norway"])
-    assert [parsing.country(text) for text in typed.read_text(cells, target="country").column.python(slice(None))] == [
+    assert [
+        category_cells.country(text) for text in typed.read_text(cells, target="country").column.python(slice(None))
+    ] == [
         "NO",
         "SE",
         "NO",

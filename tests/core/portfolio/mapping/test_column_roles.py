@@ -11,9 +11,9 @@ import pytest
 
 from core.portfolio.mapping.column_roles import ALIAS_WEIGHT, REASONS_MAX, TEXT_LENGTH_MAX, Roles, page_columns
 from core.portfolio.model.fields import PROFILES
-from core.portfolio.sheets import header
 from core.portfolio.sheets.columns.evidence import RoleEvidence
-from core.portfolio.sheets.header import HeaderMatch
+from core.portfolio.sheets.headings import header
+from core.portfolio.sheets.headings.match import HeaderMatch
 from core.portfolio.sheets.located import LocatedTable
 from tests.core.portfolio.conftest import MakeSheet
 

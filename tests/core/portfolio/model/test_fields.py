@@ -8,9 +8,9 @@ import pytest
 
 from core.files.read import read_files
 from core.portfolio import Portfolio
-from core.portfolio.cells.parsing import key
+from core.portfolio.cells.string_pool import key
 from core.portfolio.model.fields import AUXILIARY_FIELDS, PROFILES, STANDARD_CLO_FIELDS, Lien
-from core.portfolio.sheets.header import matcher
+from core.portfolio.sheets.headings.matcher import matcher
 from tests.rows import every
 
 TARGETS = [

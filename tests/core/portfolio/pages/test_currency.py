@@ -13,7 +13,7 @@ import pytest
 
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
-from core.portfolio.cells.parsing import Cells
+from core.portfolio.cells.string_pool import Cells
 from core.portfolio.pages.currency import currencies, currency_of, shown_currency
 from tests.rows import every
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from core.portfolio.cells.loans import Loans
-from core.portfolio.cells.parsing import TextColumn, pool_of
+from core.portfolio.cells.text_cells import TextColumn, pool_of
 from core.portfolio.pages.match import add_up_rows, match, par_by_row, unused_rows
 from tests.rows import every
 

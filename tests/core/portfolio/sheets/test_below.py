@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio import Portfolio
-from core.portfolio.cells.parsing import StringPool
+from core.portfolio.cells.string_pool import StringPool
 from core.portfolio.mapping.detection import detect_columns
 from core.portfolio.mapping.validation import validate
 from core.portfolio.model.fields import PROFILES

@@ -16,7 +16,7 @@ from core.files.read import read
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio import Portfolio
 from core.portfolio.model.fields import PROFILES
-from core.portfolio.sheets import header
+from core.portfolio.sheets.headings import header
 from core.portfolio.sheets.sections import ROWS_MAX, SECTIONS_MAX, empty_lists, lone_texts, sections
 from tests.rows import every
 

@@ -14,10 +14,12 @@ import pytest
 from core.compliance.run import run_suite
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
-from core.portfolio.cells.parsing import StringPool, read_numbers
+from core.portfolio.cells.number_cells import read_numbers
+from core.portfolio.cells.string_pool import StringPool
 from core.portfolio.model.fields import PROFILES
-from core.portfolio.sheets import header, table
+from core.portfolio.sheets import table
 from core.portfolio.sheets.below import RowsBelow
+from core.portfolio.sheets.headings import header
 from core.portfolio.sheets.rows import words
 from tests.rows import every
 

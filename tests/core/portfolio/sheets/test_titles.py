@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.portfolio.cells.parsing import key
+from core.portfolio.cells.string_pool import key
 from core.portfolio.sheets import titles
 from tests.rows import every
 

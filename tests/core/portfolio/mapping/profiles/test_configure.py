@@ -20,7 +20,7 @@ from core.portfolio.mapping.profiles.configure import (
 from core.portfolio.mapping.profiles.parameters import DECIMALS_MAX, ENTRIES_MAX, LENGTH_MAX, TEXT_LENGTH_MAX
 from core.portfolio.model.errors import MappingError
 from core.portfolio.model.fields import AUXILIARY_FIELDS, PROFILES, Mapping
-from core.portfolio.sheets.header import matcher
+from core.portfolio.sheets.headings.matcher import matcher
 
 COLUMNS = {
     "Par": {"target": "par_value", "type": "number"},

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.portfolio.cells import parsing
-from core.portfolio.cells.parsing import TextColumn
+from core.portfolio.cells import text_cells
+from core.portfolio.cells.text_cells import TextColumn
 from core.portfolio.cells.typed import NormalColumn, day_number
 from core.portfolio.mapping.profiles.rules import RULES, broken, message
 
@@ -20,7 +20,7 @@ NO_VALUES = np.zeros(0)
 
 
 def words(*strings: str | None) -> NormalColumn:
-    codes, text = parsing.pool_of(strings)
+    codes, text = text_cells.pool_of(strings)
     return NormalColumn("string", NO_VALUES, TextColumn(codes, text))
 
 
@@ -101,7 +101,7 @@ def test_flags() -> None:
 
 
 def test_strings_that_only_became_equal_are_repeats_too() -> None:
-    codes, text = parsing.pool_of(["x", "Y"])
+    codes, text = text_cells.pool_of(["x", "Y"])
     from core.portfolio.mapping.profiles.transforms import apply_operation
 
     column = NormalColumn("string", NO_VALUES, TextColumn(np.array([0, 1, 0, 1, -1], np.int32), text))

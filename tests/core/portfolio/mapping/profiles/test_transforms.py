@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.portfolio.cells import parsing
-from core.portfolio.cells.parsing import Cells, TextColumn
+from core.portfolio.cells import text_cells
+from core.portfolio.cells.string_pool import Cells
+from core.portfolio.cells.text_cells import TextColumn
 from core.portfolio.cells.typed import NormalColumn, day_number, read_dates, read_numbers
 from core.portfolio.mapping.normalise import cells_from_values
 from core.portfolio.mapping.profiles import transforms
@@ -26,7 +27,7 @@ NO_VALUES = np.zeros(0)
 
 
 def words(*strings: str | None) -> NormalColumn:
-    codes, text = parsing.pool_of(strings)
+    codes, text = text_cells.pool_of(strings)
     return NormalColumn("string", NO_VALUES, TextColumn(codes, text))
 
 

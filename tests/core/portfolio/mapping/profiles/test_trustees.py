@@ -16,7 +16,7 @@ from core.generate import TRUSTEE_TAPES
 from core.portfolio import Portfolio
 from core.portfolio.mapping.profiles.trustees import TRUSTEES
 from core.portfolio.model.fields import PROFILES
-from core.portfolio.sheets.header import matcher
+from core.portfolio.sheets.headings.matcher import matcher
 
 STANDARD = PROFILES["standard_clo"]
 

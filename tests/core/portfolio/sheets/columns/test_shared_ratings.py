@@ -7,7 +7,7 @@ from time import perf_counter
 import numpy as np
 import pytest
 
-from core.portfolio.cells.parsing import TextColumn, pool_of
+from core.portfolio.cells.text_cells import TextColumn, pool_of
 from core.portfolio.sheets.columns.shared_ratings import RatingParts, agencies_of, rating_parts
 from tests.rows import every
 

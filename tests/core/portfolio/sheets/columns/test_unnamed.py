@@ -13,7 +13,7 @@ import pytest
 
 from core.grid.sheet import Sheet
 from core.portfolio.model.fields import PROFILES
-from core.portfolio.sheets import header
+from core.portfolio.sheets.headings import header
 
 MakeSheet = Callable[..., Sheet]
 ROWS = 40

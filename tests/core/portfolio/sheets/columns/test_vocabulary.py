@@ -20,7 +20,7 @@ from core.portfolio.sheets.columns.vocabulary import (
     tokens_of,
     words,
 )
-from core.portfolio.sheets.header import WORDS_MIN, matcher
+from core.portfolio.sheets.headings.matcher import WORDS_MIN, matcher
 
 NAMED = [
     ("OutstdPrin", "par_value"), ("OTSTNDNGPRIN", "par_value"), ("Nominal outstanding", "par_value"),

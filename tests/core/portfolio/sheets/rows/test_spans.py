@@ -11,7 +11,7 @@ from typing import Any
 from core.grid.sheet import Sheet
 from core.portfolio import Portfolio
 from core.portfolio.model.fields import PROFILES
-from core.portfolio.sheets import header
+from core.portfolio.sheets.headings import header
 from core.portfolio.sheets.rows import spans
 from tests.rows import every
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from core.portfolio.cells.footnotes import without_marks
+from core.portfolio.cells.text.footnotes import without_marks
 from core.values import EPOCH
 
 _MONTHS: Final = {

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import Final
 
-from core.portfolio.cells.footnotes import is_only_marks, without_marks
+from core.portfolio.cells.text.footnotes import is_only_marks, without_marks
 
 LENGTH_MAX: Final = 64
 """Characters of a text that may be a figure."""

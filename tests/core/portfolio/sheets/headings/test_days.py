@@ -10,7 +10,7 @@ import pytest
 
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
-from core.portfolio.sheets.days import of_earlier_days, stated_day
+from core.portfolio.sheets.headings.days import of_earlier_days, stated_day
 from tests.rows import every
 
 MakeBook = Callable[..., Workbook]

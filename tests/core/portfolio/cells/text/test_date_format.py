@@ -11,7 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.portfolio.cells.date_format import DateFormatError, date_format, date_reader, reading_fault, writing_fault
+from core.portfolio.cells.text.date_format import (
+    DateFormatError,
+    date_format,
+    date_reader,
+    reading_fault,
+    writing_fault,
+)
 
 
 def at(*parts: int) -> datetime:

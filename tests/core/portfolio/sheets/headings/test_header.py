@@ -16,7 +16,8 @@ import pytest
 from core.grid.column import Column
 from core.grid.sheet import Sheet
 from core.portfolio.model.fields import PROFILES, Field, Mapping
-from core.portfolio.sheets import header
+from core.portfolio.sheets.headings import header, wording
+from core.portfolio.sheets.headings.header import Header
 from core.portfolio.sheets.locate import locate
 from tests.core.portfolio.conftest import MakeBook
 from tests.rows import every
@@ -318,7 +319,7 @@ def test_a_name_that_is_given_comes_before_one_with_a_footnote(make_sheet: MakeS
 
 def test_hostile_footnotes_are_cheap() -> None:
     for mark in ("(", "(1", "* ", " ", "(1)", "\u00b9 ("):
-        assert header.without_footnotes("Par" + mark * 20_000 + "x").startswith("Par")
+        assert wording.without_footnotes("Par" + mark * 20_000 + "x").startswith("Par")
 
 
 @pytest.mark.parametrize("written", ["Par Rating", "Par Amount at Purchase", "Prior Par"])
@@ -478,8 +479,8 @@ def test_names_of_any_sheet(make_sheet: MakeSheet) -> None:
 
 def test_a_first_row_with_a_number_is_no_header(make_sheet: MakeSheet) -> None:
     detected = header.detect(make_sheet([["A", 1], ["B", 2]]))
-    assert detected == header.Header(None, ["A", "B"], 0, 2)
-    assert header.detect(make_sheet([])) == header.Header(None, [], 0, 0)
+    assert detected == Header(None, ["A", "B"], 0, 2)
+    assert header.detect(make_sheet([])) == Header(None, [], 0, 0)
 
 
 def test_the_holdings_header_wins_over_the_first_row(make_sheet: MakeSheet) -> None:
@@ -508,7 +509,7 @@ def test_other_mappings_have_their_own_anchors(make_sheet: MakeSheet) -> None:
     [("Spread (bps)", "bps"), ("Spread BP", "bps"), ("Spread %", "%"), ("Spread pct", "%"), ("Spread", "")],
 )
 def test_units_in_headers(text: str, unit: str) -> None:
-    assert header.unit(text) == unit
+    assert wording.unit(text) == unit
 
 
 @pytest.mark.parametrize(
@@ -524,7 +525,7 @@ def test_units_in_headers(text: str, unit: str) -> None:
     ],
 )  # fmt: skip
 def test_magnitudes_in_headers(text: str, magnitude: float) -> None:
-    assert header.magnitude(text) == magnitude
+    assert wording.magnitude(text) == magnitude
 
 
 @pytest.mark.parametrize(
@@ -541,7 +542,7 @@ def test_magnitudes_in_headers(text: str, magnitude: float) -> None:
     ],
 )  # fmt: skip
 def test_magnitudes_in_titles(text: str, magnitude: float) -> None:
-    assert header.magnitude_of_title(text) == magnitude
+    assert wording.magnitude_of_title(text) == magnitude
 
 
 @pytest.mark.parametrize(("unit", "magnitude"), [("TEUR", 1e3), ("k€", 1e3), ("Mio. EUR", 1e6), ("Tsd.", 1e3)])

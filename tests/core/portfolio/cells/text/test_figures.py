@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from core.portfolio.cells import parsing
-from core.portfolio.cells.parsing import Cells
+from core.portfolio.cells import _parse, number_cells
+from core.portfolio.cells.string_pool import Cells
 
 MakeCells = Callable[..., Cells]
 
@@ -47,15 +47,15 @@ MakeCells = Callable[..., Cells]
     ],
 )
 def test_a_figure_is_read_without_what_is_no_part_of_it(make_cells: MakeCells, text: str, number: float) -> None:
-    read = parsing.read_numbers(make_cells([text, 2.0]))
+    read = number_cells.read_numbers(make_cells([text, 2.0]))
     assert read.values[0] == pytest.approx(number, rel=1e-15)
     assert read.unreadable == 0
 
 
 def test_a_unit_behind_a_word_is_kept(make_cells: MakeCells) -> None:
-    read = parsing.read_numbers(make_cells(["525 basis points", "5.25 per cent", "3.5"]))
+    read = number_cells.read_numbers(make_cells(["525 basis points", "5.25 per cent", "3.5"]))
     assert read.marks is not None
-    assert read.marks.tolist() == [parsing._parse.BASIS_POINTS, parsing._parse.PERCENT, 0]
+    assert read.marks.tolist() == [_parse.BASIS_POINTS, _parse.PERCENT, 0]
 
 
 @pytest.mark.parametrize(
@@ -69,6 +69,6 @@ def test_a_unit_behind_a_word_is_kept(make_cells: MakeCells) -> None:
     ],
 )
 def test_sides_are_left_out_where_all_are_alike(make_cells: MakeCells, texts: list[str], expected: list[float]) -> None:
-    read = parsing.read_numbers(make_cells(texts))
+    read = number_cells.read_numbers(make_cells(texts))
     assert np.array_equal(read.values, expected, equal_nan=True)
     assert read.unreadable == int(np.isnan(expected).sum())

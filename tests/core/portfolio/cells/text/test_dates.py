@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.portfolio.cells.dates import date_days, day_order, month_of_name
+from core.portfolio.cells.text.dates import date_days, day_order, month_of_name
 from core.values import EPOCH
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from core.grid.column import Column
 from core.grid.sheet import Sheet
-from core.portfolio.cells.parsing import BLANK, NUMBER, TEXT, decode, key
+from core.portfolio.cells.string_pool import BLANK, NUMBER, TEXT, decode, key
 
 SAMPLE_ROWS: Final = 500
 """Rows below a header that tell whether a column counts them."""

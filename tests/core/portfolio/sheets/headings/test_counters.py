@@ -7,7 +7,7 @@ from typing import Any
 
 from core.grid.sheet import Sheet
 from core.portfolio import Portfolio
-from core.portfolio.sheets.rows.counters import counts_rows
+from core.portfolio.sheets.headings.counters import counts_rows
 from tests.rows import every
 
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from core.portfolio.cells.dates import month_of_name
-from core.portfolio.cells.parsing import key
+from core.portfolio.cells.string_pool import key
+from core.portfolio.cells.text.dates import month_of_name
 
 _MONTH: Final = (
     r"(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?\.?"

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.grid.column import Column
 from core.grid.sheet import Sheet
-from core.portfolio.cells.parsing import BLANK, NUMBER, TEXT, key
+from core.portfolio.cells.string_pool import BLANK, NUMBER, TEXT, key
 from core.portfolio.model.fields import KEYS
 
 COMPARED_ROWS: Final = 20_000

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.portfolio.cells import _parse
-from core.portfolio.cells.footnotes import is_only_marks, without_marks
-from core.portfolio.cells.parsing import Cells, key, letters_and_digits, pool_of
+from core.portfolio.cells.string_pool import Cells, key
+from core.portfolio.cells.text.footnotes import is_only_marks, without_marks
+from core.portfolio.cells.text_cells import letters_and_digits, pool_of
 from core.portfolio.cells.typed import read_text
 
 

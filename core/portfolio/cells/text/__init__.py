@@ -1,0 +1,1 @@
+"""What one text of a cell says: footnotes, figures and days."""
