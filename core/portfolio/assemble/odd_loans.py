@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.cells.identifiers import is_sound
-from core.portfolio.model.fields import COUNTRIES
+from core.portfolio.cells.string_pool import key
+from core.portfolio.model.fields import COUNTRIES, OTHER_COUNTRIES
 from core.portfolio.model.notes import row_texts, with_rows
 from core.portfolio.model.portfolio import PortfolioData
 
@@ -56,7 +57,7 @@ def _is_unusual(target: str, low: float, high: float, portfolio: PortfolioData) 
         return _none(portfolio)
     rows = np.asarray((values != 0) & ((values < low) | (values > high)), np.bool_)
     if target == "price" and rows.any():  # next to nothing may be paid for a defaulted one
-        rows &= (values > high) | (values < 0) | ~portfolio.defaulted()
+        rows &= (values > high) | np.where(values < 0, ~_is_undrawn(portfolio), ~portfolio.defaulted())
     return rows
 
 
@@ -68,7 +69,16 @@ def _is_below_parts(portfolio: PortfolioData) -> Rows:
         rows |= (rate > 0) & (rate < spread / 100.0 - RATE_SLACK) & (spread <= SPREAD_MAX)
     if rate is not None and floor is not None:
         rows |= (rate > 0) & (rate < floor)
+    if rows.any():  # a fee is paid for what is undrawn, and a part in kind is no part of a rate in cash
+        in_kind = portfolio.flags.get("is_pik")
+        rows &= ~_is_undrawn(portfolio) & (True if in_kind is None else in_kind == 0)
     return rows
+
+
+def _is_undrawn(portfolio: PortfolioData) -> Rows:
+    """Return loans of which a part is unfunded."""
+    unfunded = portfolio.numbers.get("unfunded")
+    return _none(portfolio) if unfunded is None else np.asarray(unfunded > 0, np.bool_)
 
 
 def _is_of_another_size(portfolio: PortfolioData) -> Rows:
@@ -77,7 +87,8 @@ def _is_of_another_size(portfolio: PortfolioData) -> Rows:
     if par is None or portfolio.sheet_rows is None or np.count_nonzero(par > 0) < PEERS_MIN:
         return _none(portfolio)
     middle = float(np.median(par[par > 0]))
-    return np.asarray(((par > 0) & (par < middle / OF_THE_MIDDLE)) | (par > OF_ALL * np.nansum(par)), np.bool_)
+    is_tiny = (par > 0) & (par + np.nan_to_num(portfolio.numbers.get("unfunded", 0.0)) < middle / OF_THE_MIDDLE)
+    return np.asarray(is_tiny | (par > OF_ALL * np.nansum(par)), np.bool_)
 
 
 def _is_of_no_country(portfolio: PortfolioData) -> Rows:
@@ -85,7 +96,9 @@ def _is_of_no_country(portfolio: PortfolioData) -> Rows:
     column = portfolio.names.get("country")
     if column is None or portfolio.sheet_rows is None:
         return _none(portfolio)
-    odd = np.array([*(value not in COUNTRIES for value in column.values), False], np.bool_)
+    odd = np.array(
+        [*(value not in COUNTRIES and key(value) not in OTHER_COUNTRIES for value in column.values), False], np.bool_
+    )
     return _few(odd[column.codes], column.codes >= 0)
 
 
@@ -101,8 +114,9 @@ def _is_without_check(target: str, portfolio: PortfolioData) -> Rows:
 
 _SHAPES: Final = {
     "isin": re.compile(r"[A-Z]{2}[A-Z0-9]{9}[0-9]"),
-    "cusip": re.compile(r"(?=(?:[A-Z]*[0-9]){4})[A-Z0-9]{8}[0-9]"),
+    "cusip": re.compile(r"(?=(?:[A-Z]*[0-9]){4})(?:[0-9]{2}[A-Z0-9]|[A-Z][0-9]{2})[A-Z0-9]{5}[0-9]"),
 }
+"""How they look; that of a Bloomberg or an own number, BL0512342, is another."""
 
 
 def _few(odd: Rows, known: Rows) -> Rows:

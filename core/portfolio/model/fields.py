@@ -717,7 +717,7 @@ COUNTRIES: Final = {
     "CZ": ("CZE", "Czech Republic", "Czechia"),
     "KY": ("CYM", "Cayman Islands", "Cayman"),
     "CH": ("CHE", "Switzerland"),
-    "DE": ("DEU", "Germany"),
+    "DE": ("DEU", "Germany", "Deutschland"),
     "DK": ("DNK", "Denmark"),
     "EE": ("EST", "Estonia"),
     "ES": ("ESP", "Spain"),
@@ -730,7 +730,7 @@ COUNTRIES: Final = {
     "HK": ("HKG", "Hong Kong"),
     "HR": ("HRV", "Croatia"),
     "HU": ("HUN", "Hungary"),
-    "IE": ("IRL", "Ireland"),
+    "IE": ("IRL", "Ireland", "Republic of Ireland", "Eire"),
     "IL": ("ISR", "Israel"),
     "IM": ("IMN", "Isle of Man"),
     "IN": ("IND", "India"),
@@ -759,10 +759,37 @@ COUNTRIES: Final = {
     "SI": ("SVN", "Slovenia"),
     "SK": ("SVK", "Slovakia", "Slovak Republic"),
     "TR": ("TUR", "Turkey", "Türkiye"),
-    "VG": ("VGB", "British Virgin Islands"),
+    "VG": ("VGB", "British Virgin Islands", "BVI"),
     "ZA": ("ZAF", "South Africa"),
 }
 """ISO 3166 codes and the spellings that stand for them; any other country keeps its own text."""
+
+OTHER_COUNTRIES: Final = frozenset(
+    name.lower()
+    for country in (
+        "AD AND Andorra", "AG ATG Antigua and Barbuda", "AL ALB Albania", "AM ARM Armenia", "AO AGO Angola",
+        "AW ABW Aruba", "AZ AZE Azerbaijan", "BA BIH Bosnia and Herzegovina", "BB BRB Barbados", "BD BGD Bangladesh",
+        "BH BHR Bahrain", "BO BOL Bolivia", "BW BWA Botswana", "BY BLR Belarus", "BZ BLZ Belize",
+        "CI CIV Ivory Coast", "CM CMR Cameroon", "CR CRI Costa Rica", "CW CUW Curacao", "DO DOM Dominican Republic",
+        "DZ DZA Algeria", "EC ECU Ecuador", "EG EGY Egypt", "ET ETH Ethiopia", "FO FRO Faroe Islands",
+        "GE GEO Georgia", "GH GHA Ghana", "GL GRL Greenland", "GT GTM Guatemala", "HN HND Honduras",
+        "ID IDN Indonesia", "IQ IRQ Iraq", "JM JAM Jamaica", "JO JOR Jordan", "KE KEN Kenya",
+        "KH KHM Cambodia", "KN KNA Saint Kitts and Nevis", "KW KWT Kuwait", "KZ KAZ Kazakhstan", "LB LBN Lebanon",
+        "LC LCA Saint Lucia", "LK LKA Sri Lanka", "LR LBR Liberia", "MA MAR Morocco", "MC MCO Monaco",
+        "MD MDA Moldova", "ME MNE Montenegro", "MK MKD North Macedonia", "MN MNG Mongolia", "MO MAC Macau",
+        "MU MUS Mauritius", "MY MYS Malaysia", "MZ MOZ Mozambique", "NA NAM Namibia", "NG NGA Nigeria",
+        "NI NIC Nicaragua", "OM OMN Oman", "PE PER Peru", "PG PNG Papua New Guinea", "PH PHL Philippines",
+        "PK PAK Pakistan", "PY PRY Paraguay", "QA QAT Qatar", "RS SRB Serbia", "RU RUS Russia",
+        "SA SAU Saudi Arabia", "SC SYC Seychelles", "SM SMR San Marino", "SN SEN Senegal", "SV SLV El Salvador",
+        "SX SXM Sint Maarten", "TH THA Thailand", "TN TUN Tunisia", "TT TTO Trinidad and Tobago", "TW TWN Taiwan",
+        "TZ TZA Tanzania", "UA UKR Ukraine", "UG UGA Uganda", "UY URY Uruguay", "UZ UZB Uzbekistan",
+        "VE VEN Venezuela", "VI VIR US Virgin Islands", "VN VNM Vietnam", "ZM ZMB Zambia", "ZW ZWE Zimbabwe",
+        "AN ANT Netherlands Antilles", "RU RUS Russian Federation", "CW CUW Cura\u00e7ao", "MO MAC Macao",
+        "VN VNM Viet Nam", "CI CIV Cote d Ivoire",
+    )
+    for name in country.split(" ", 2)
+)  # fmt: skip
+"""Codes and names of the others in lower case, by which a country is known and not a slip."""
 
 INDUSTRIES: Final = (
     "Aerospace & Defense",

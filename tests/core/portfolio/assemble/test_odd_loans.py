@@ -41,7 +41,7 @@ def sheet(bad: dict[str, Any]) -> Rows:
         "Defaulted": ["N"] * LOANS,
     }
     for name, cell in bad.items():
-        columns[name][BAD] = cell
+        columns.setdefault(name, ["N" if isinstance(cell, str) else 0.0] * LOANS)[BAD] = cell
     return [["As of", date(2024, 5, 31)], [], list(columns), *zip(*columns.values(), strict=True)]
 
 
@@ -92,7 +92,14 @@ def test_a_bad_row_is_named(map_rows: MapRows, bad: dict[str, Any], code: str) -
         ({"Par Amount": 12_500.0}),
         ({"All In Rate": 3.4}),  # a base rate below zero
         ({"Country": "Germany"}),
+        ({"Country": "Thailand"}),
+        ({"Country": "UA"}),
         ({"CUSIP": "PRIVATE01"}),
+        ({"CUSIP": "BL0512342"}),
+        ({"All In Rate": 2.0, "PIK": "Y"}),
+        ({"All In Rate": 0.5, "Unfunded": 2_750_000.0}),  # the fee of a commitment
+        ({"Par Amount": 3_000.0, "Unfunded": 2_750_000.0}),
+        ({"Price": -1.25, "Unfunded": 2_750_000.0}),
     ],
 )
 def test_a_good_row_is_not(map_rows: MapRows, bad: dict[str, Any]) -> None:
