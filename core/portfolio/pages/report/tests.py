@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -129,10 +130,12 @@ class _Row:
     place: str
     over: str = ""
     """Title or section that may name the classes; a sheet's name says too little of them."""
+    is_single: bool = True
+    """No other test of coverage has its title."""
 
 
 def _of_table(table: PageTable) -> list[tuple[int, Fact]]:
-    rows = [(row, test_row) for row in table.rows if (test_row := _row(table, row)) is not None]
+    rows = _without_titles_of_one([(row, test_row) for row in table.rows if (test_row := _row(table, row)) is not None])
     is_fraction = _are_fractions([test_row for _, test_row in rows])
     is_open = is_fraction and _is_open(table, [test_row for _, test_row in rows])
     if is_open is None:
@@ -163,6 +166,12 @@ def _of_table(table: PageTable) -> list[tuple[int, Fact]]:
                 )
             )
     return _tell_apart(_with_real_digits(_without_reversed(numbered)))
+
+
+def _without_titles_of_one(rows: list[tuple[int, _Row]]) -> list[tuple[int, _Row]]:
+    """Mark tests of coverage that share a title with others: it names no single test."""
+    coverage = Counter(row.group for _, row in rows if coverage_of(row.name) is not None)
+    return [(at, replace(row, is_single=coverage[row.group] < 2)) for at, row in rows]
 
 
 def _row(table: PageTable, row: int) -> _Row | None:
@@ -256,6 +265,9 @@ _PERCENT_WORDS: Final = re.compile(r"%|\bper ?cent|\bpct\b", re.IGNORECASE)
 PERCENT_DIGITS: Final = 2
 """Digits that percentages are printed with; fractions have more."""
 
+PERCENT_LEAST: Final = 0.2
+"""Percent below which no limit of a share lies, unless it is 0."""
+
 
 def _is_open(table: PageTable, rows: Sequence[_Row]) -> bool | None:
     """Return whether figures below one may be percentages as well; None: they are.
@@ -266,10 +278,18 @@ def _is_open(table: PageTable, rows: Sequence[_Row]) -> bool | None:
     limits = [row.limit for row in shares if row.limit.has_number]
     if not limits or any(limit.is_percent for limit in limits) or any(_ratio(row) is not None for row in rows):
         return False
+    if any(0 < limit.number < PERCENT_LEAST for limit in limits) or any(map(_is_least, shares)):
+        return False
     headings = (table.title, *(table.headers.get(table.columns.get(role, -1), "") for role in ("value", "limit")))
     says_percent = any(_PERCENT_WORDS.search(heading) for heading in headings)
     has_few = all(_digits(cell) <= PERCENT_DIGITS for row in shares for cell in (row.value, row.limit))
     return None if has_few and says_percent else has_few or says_percent
+
+
+def _is_least(row: _Row) -> bool:
+    """Return whether a row's limit is a lower one: most of a pool, never below 1 %."""
+    measure = words.guess("test", row.name).role
+    return (row.side or (measure and words.direction_of(measure))) == "min"
 
 
 def _is_bare_share(row: _Row) -> bool:
@@ -316,7 +336,9 @@ def _fact(row: _Row, *, is_fraction: bool, is_guessed: bool, by: str) -> Fact | 
     is_test = has_limit or row.status is not None
     limit = _in_percent(row.limit, is_fraction=is_fraction) if has_limit else None
     label = subject_of(row.name, title=row.context, side=row.side if is_test else None, limit=limit)
-    subject = _of_default(_with_classes(label.subject, row.over), row.group)
+    subject = _with_classes(label.subject, row.over)
+    if row.is_single:
+        subject = _of_default(subject, row.group)
     measure = None if subject is None else subject.measure
     unit = _unit_of(measure, row)
     if not is_test and (subject is None or not _is_figure(row.value, unit)):
@@ -630,7 +652,7 @@ def _vertical(page: ReportPage, blocks: Blocks, used_rows: set[int]) -> list[tup
         title = lines[0].title
         roles = {words.guess("column.t", line.label).role: line for line in reversed(lines)}
         ratios = [line for line in lines if _is_ratio(line)]
-        if any(class_keys(line.label) for line in roles.values()):
+        if any(class_keys(roles[role].label) for role in ("value", "limit") if role in roles):
             continue  # each of several classes has its own
         if "value" not in roles and len(ratios) == 1:
             roles["value"] = ratios[0]
