@@ -17,7 +17,8 @@ from core.portfolio.pages.report.components import decimals_at, role_of
 from core.portfolio.pages.report.days import DATE
 from core.portfolio.pages.report.figures import CURRENCIES
 from core.portfolio.pages.report.identities import Item
-from core.portfolio.pages.report.lines import PageLine
+from core.portfolio.pages.report.lines import PageLine, earlier_by_days
+from core.portfolio.pages.report.page import PageCell
 from core.portfolio.sheets.headings import wording
 
 ACCOUNTS_MAX: Final = 200
@@ -323,13 +324,15 @@ def _role(name: str, kind: str, section: str = "") -> str:
 def _columns(table: PageTable, name: int) -> list[tuple[int, Part, Basis]]:
     """Return the columns of balances: own currency and parts first."""
     candidates: list[tuple[int, Part, Basis, bool, bool]] = []
+    earlier = earlier_by_days({column: PageCell(text) for column, text in table.headers.items()})
     for column, text in table.headers.items():
         heading = words.normal(text)
         if column == name or not _has_figures(table, column) or _NEGATIVE.search(_without_basis(heading)):
             continue
         part: Part = "principal" if "principal" in heading else "interest" if _INTEREST.search(heading) else "balance"
         basis: Basis = words.basis_of(text)  # type: ignore[assignment]
-        if part == "balance" and not basis and not _BALANCE.search(heading) and _currency_of(text) is None:
+        is_named = _BALANCE.search(heading) or DATE.fullmatch(text.strip()) or _currency_of(text) is not None
+        if (part == "balance" and not basis and not is_named) or column in earlier:
             continue
         scores = words.scores("column.a", text)
         candidates.append((column, part, basis, scores.get("deal", 0) > 0, scores.get("native", 0) > 0))

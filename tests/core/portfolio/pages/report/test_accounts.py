@@ -149,6 +149,12 @@ def test_every_reading_stays_a_candidate() -> None:
     assert [item.amount for item in accounts(rows).cash] == [3.0, 30.0, 1.0, 2.0, 10.0, 20.0]
 
 
+def test_the_latest_of_several_days_counts() -> None:
+    rows = [["Account", "31-Mar-2025", "30-Apr-2025"], ["Principal Account", 900.0, 1000.0], ["Interest", 15.0, 25.0]]
+    totals = accounts(rows)
+    assert (totals.principal, totals.interest, len(totals.facts)) == (1000.0, 25.0, 2)
+
+
 def test_the_first_page_with_accounts_counts() -> None:
     totals = accounts([["Some page"], ["Nothing"]], NET, [["Account", "Balance"], ["Principal Account", 7.0]])
     assert (totals.principal, totals.sheet) == (-5.0, "Account Balances 1")
