@@ -28,12 +28,17 @@ def is_note_table(sheet: Sheet, header_match: HeaderMatch) -> bool:
     They stand in the column that names borrowers, else in the first columns of the sheet.
     """
     named = header_match.columns.get("borrower_name")
+    lists_loans = not _OF_LOANS.isdisjoint(header_match.columns)
     return any(
-        are_class_names(names) or _are_classes_by_heading(header_match.texts.get(place, ""), names)
+        are_class_names(names)
+        or (not lists_loans and _are_classes_by_heading(header_match.texts.get(place, ""), names))
         for place in (named[:1] if named else range(min(NAME_COLUMNS_MAX, sheet.column_count)))
         if (names := _names_below(sheet, header_match.row + 1, place))
     )
 
+
+_OF_LOANS: Final = frozenset(("loanx_id", "industry", "lien_type", "price"))
+"""Columns of loans that are named by no borrower, and not of classes."""
 
 _CLASSES: Final = re.compile(r"(?:debt |note )?(?:class|tranche|note)(?:es|s)?(?: name)?", re.IGNORECASE)
 

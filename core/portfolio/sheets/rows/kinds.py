@@ -135,7 +135,12 @@ def _called_total(columns: RowColumns, odd: OddRows) -> Mask:
     for named in (columns.borrower, columns.facility, *columns.identifiers):
         if named is not None:  # the first text may be the deal's name, as on every row
             called |= odd.matches(words.BARE, whole=True, codes=named.codes[odd.rows])
-    return called | _summaries(columns, odd)
+    called |= _summaries(columns, odd)
+    return called & ~(odd.matches(words.SUMMARY, whole=True) & (odd.texts >= COMPANY_TEXTS_MIN))
+
+
+COMPANY_TEXTS_MIN: Final = 4
+"""Texts of a row from which "Median" is a company: with a rating, a country and a lien, which no statistic has."""
 
 
 def _summaries(columns: RowColumns, odd: OddRows) -> Mask:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 from core.grid.sheet import Workbook
@@ -204,3 +205,9 @@ def test_the_classes_of_a_deal_are_no_loans(make_book: MakeBook, last: list[str]
         assert len(Portfolio.from_workbook(make_book({"Structure": rows}))) == 0
         portfolio = Portfolio.from_workbook(make_book({"Structure": rows, "Assets": [HEADER, *LOANS]}))
         assert portfolio.numbers["par_value"].tolist() == [1_000.0, 2_000.0, 3_000.0]
+
+
+def test_loans_with_letters_of_facilities_are_no_classes(make_book: MakeBook) -> None:
+    rows = [["Tranche", "LoanX ID", "Par", "Maturity Date", "Price"]]
+    rows += [[name, f"LX10000{at}", 1e6 + at, date(2030, 1, 31), 99.5] for at, name in enumerate("ABCD")]
+    assert len(Portfolio.from_workbook(make_book({"Holdings": rows}))) == 4

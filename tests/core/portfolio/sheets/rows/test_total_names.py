@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 import pytest
@@ -116,6 +117,13 @@ def test_a_summary_word_alone_is_no_loan(map_rows: MapRows, word: str, place: in
 def test_a_company_of_such_a_name_is_a_loan(map_rows: MapRows, issuer: str, loanx: str | None) -> None:
     loan = [issuer, "Term Loan", loanx, 2_000_000.5, "2030-06-30", "B3"]
     assert len(map_rows([WITH_IDS, *LOANS_WITH_IDS, loan])) == 6
+
+
+@every("word", ["Median", "Max", "Pool"])
+def test_a_word_with_what_only_companies_have_is_a_loan(map_rows: MapRows, word: str) -> None:
+    rows = [["Issuer", "Par", "Maturity Date", "Moody's Rating", "Country", "Industry"]]
+    rows += [[name, 1_000_000.5, date(2030, 1, 31), "B2", "DE", "Software"] for name in [*NAMES, word]]
+    assert len(map_rows(rows)) == 6
 
 
 def test_totals_of_companies_above_their_facilities_are_no_loans(map_rows: MapRows) -> None:
