@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from core.grid.places import pages_of, range_place
 from core.portfolio.cells import number_cells, scaling, string_pool, text_cells
+from core.portfolio.cells.category_cells import country
 from core.portfolio.cells.flags import liens_of_flag
 from core.portfolio.cells.loans import UNSAID, Loans, note_rows, put_column
-from core.portfolio.cells.string_pool import ERROR, TEXT, StringPool, bit
+from core.portfolio.cells.string_pool import ERROR, TEXT, Cells, StringPool, bit
 from core.portfolio.cells.text.figures import bid_of
 from core.portfolio.cells.text_cells import NO_TEXT, TextColumn
 from core.portfolio.cells.typed import text_column
@@ -295,7 +296,8 @@ class LoanReader(SheetColumns):
             cells = self.below.cells(self.columns[target])
             own, above = cells.take(rows), cells.take(source)
             is_other = (own.codes != above.codes) | (own.numbers != above.numbers)
-            differs |= own.present() & above.present() & is_other
+            places = np.flatnonzero(own.present() & above.present() & is_other & ~differs)
+            differs[places] = _are_other_words(target, own.take(places), above.take(places))
         if differs.any():
             count = int(np.count_nonzero(differs))
             message = (
@@ -520,3 +522,15 @@ class LoanReader(SheetColumns):
             loans.source_cells = {
                 target: range_place(self._sheet, low, column, high, column) for target, column in columns.items()
             }
+
+
+def _are_other_words(target: str, own: Cells, above: Cells) -> NDArray[np.bool_]:
+    """Return where cells of a company mean something else: "US" and "USA" do not."""
+    is_other = np.ones(len(own.codes), np.bool_)
+    places = np.flatnonzero((own.codes >= 0) & (above.codes >= 0))
+    spelling = country if target == "country" else string_pool.key
+    names = [
+        [spelling(text) for text in string_pool.decode(cells.pool.text, cells.codes[places])] for cells in (own, above)
+    ]
+    is_other[places] = [first != second for first, second in zip(*names, strict=True)]
+    return is_other

@@ -143,7 +143,7 @@ def test_a_row_that_stands_twice_is_named(map_rows: MapRows) -> None:
         assert not [each for each in map_rows([*rows, lot]).notes.warnings if each.code == "equal_rows"]
 
 
-@every("country, is_named", [("US", True), ("FR", False), (None, False)])
+@every("country, is_named", [("US", True), ("FR", False), ("France", False), (None, False)])
 def test_a_name_from_above_that_does_not_fit_is_told(map_rows: MapRows, country: str | None, *, is_named: bool) -> None:
     portfolio = map_rows(sheet({"Issuer": None, "Country": country}))
     named = [each.code for each in portfolio.notes.warnings if ROW in each.message]
