@@ -302,6 +302,9 @@ _LIEN_WORDS: Final = re.compile(
 _EXPLICIT_LIEN: Final = re.compile(r"\b(?:(?:first|1st) lien|1 ?l|unitranche)\b")
 """Those that say it is the first one, in so many words."""
 
+_JUNIOR_LIEN: Final = re.compile(r"\b(?:second|2nd|third|3rd) lien\b")
+"""Words of a borrower's name that say the lien: "Mezzanine Floors" does not."""
+
 _JUNIOR: Final = (Lien.SECOND_LIEN, Lien.UNSECURED)
 
 LIEN_SHARE: Final = 0.9
@@ -342,7 +345,8 @@ def prefer_liens_of_names(loans: Loans, of_group: NDArray[np.bool_]) -> NDArray[
         Which of them keep it.
     """
     column = loans.texts.get("facility_name", loans.texts.get("borrower_name"))
-    liens = None if column is None or not loans.row_count else _liens_by_name(column, loans.row_count)
+    words = _LIEN_WORDS if "facility_name" in loans.texts else _JUNIOR_LIEN
+    liens = None if column is None or not loans.row_count else _liens_by_name(column, loans.row_count, words)
     if column is None or liens is None or loans.lien is None:
         return of_group
     explicit = _liens_by_name(column, loans.row_count, _EXPLICIT_LIEN)
@@ -358,7 +362,8 @@ def prefer_liens_of_names(loans: Loans, of_group: NDArray[np.bool_]) -> NDArray[
 def refine_liens(loans: Loans) -> None:
     """Take junior liens from names of facilities where a yes or no leaves them open."""
     column = loans.texts.get("facility_name", loans.texts.get("borrower_name"))
-    liens = None if column is None or not loans.row_count else _liens_by_name(column, loans.row_count)
+    words = _LIEN_WORDS if "facility_name" in loans.texts else _JUNIOR_LIEN
+    liens = None if column is None or not loans.row_count else _liens_by_name(column, loans.row_count, words)
     if liens is None or loans.lien is None:
         return
     changed = np.isin(loans.lien, (Lien.OTHER, Lien.FIRST_LIEN)) & np.isin(liens, _JUNIOR)

@@ -958,6 +958,14 @@ def test_a_column_that_asks_for_a_lien(map_rows: MapRows, header: str, values: l
     assert ("lien_unrecognised" in [warning.code for warning in portfolio.notes.warnings]) == (OTHER in liens)
 
 
+def test_a_companys_name_says_no_lien_of_its_own(map_rows: MapRows) -> None:
+    names = ["Mezzanine Floors Ltd", "Acme Inc Second Lien TL", "Bolt Inc"]
+    rows = [[f"LX10000{at}", name, 1.0, 99.0, "Y"] for at, name in enumerate(names)]
+    portfolio = map_rows([[*HEADER, "First Lien"], *rows])
+    assert portfolio.lien is not None
+    assert portfolio.lien.tolist() == [FIRST, SECOND, FIRST]
+
+
 def test_of_a_bid_and_an_ask_in_one_cell_the_bid_counts(map_rows: MapRows) -> None:
     prices = ["98.25/99.00", "97.5 - 98.5", "101.125 / 100.5", 96.0]
     rows = [[f"LX10000{at}", f"Name {at}", 1e6, price] for at, price in enumerate(prices)]
