@@ -136,7 +136,8 @@ HEADING_ROWS_MAX: Final = 60
 """Rows above a block of lines in which the heading of its columns is looked for."""
 
 _EARLIER: Final = re.compile(
-    r"\b(?:prior|previous|preceding|opening|beginning|last (?:month|period|report|determination|payment))\b"
+    r"\b(?:prior|previous|preceding|opening|beginning|(?:closing|effective) date"
+    r"|last (?:month|period|report|determination|payment))\b"
 )
 """Words of a column whose amounts are not those of the day."""
 
