@@ -144,7 +144,7 @@ def test_a_process_that_starts_before_its_database_waits_for_it(service: Behind,
     back(owner)
 
 
-def test_a_start_waits_for_a_database_that_cuts_it_off(service: Behind) -> None:
+def test_a_start_waits_for_a_database_that_cuts_it_off(service: Behind, owner: Member) -> None:
     """`cushion serve` and `cushion worker` look at the database first, and one attempt may meet a restart."""
     service.database.cut()
     with ThreadPoolExecutor() as threads:
@@ -153,6 +153,7 @@ def test_a_start_waits_for_a_database_that_cuts_it_off(service: Behind) -> None:
         assert not looking.done()
         service.database.go_on()
         looking.result(BACK_SECONDS)
+    back(owner)
 
 
 @pytest.mark.parametrize("fault", ["delay", "stall", "cut"])
