@@ -6,6 +6,7 @@ A small file cannot fill the disk uncounted, and what nobody needs any more is f
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -52,7 +53,11 @@ def named(stack: Stack, workbook_id: str) -> set[str]:
 def stored(stack: Stack, keys: set[str]) -> dict[str, int]:
     """How many bytes each of these blobs has, where it is there."""
     paths = (stack.data_dir / "blobs" / key[:2] / key for key in keys)
-    return {path.name: path.stat().st_size for path in paths if path.exists()}
+    sizes = {}
+    for path in paths:
+        with suppress(FileNotFoundError):  # it may be freed at this moment
+            sizes[path.name] = path.stat().st_size
+    return sizes
 
 
 def used_bytes(who: Member) -> int:
