@@ -111,7 +111,7 @@ def tally(
 
     The columns are those of `core.portfolio.model.portfolio.Portfolio`, `row_count` long and contiguous; they may be
     read-only. `recovery_by_kind` (6, 8) gives the recovery rate in percent by notch difference, from -3 to +2, and by
-    lien; `rules` are those of `core.compliance.conventions.Rules`; `as_of` is in days since 1970 and `base_rate` in
+    lien; `rules` are those of `core.compliance.view.Rules`; `as_of` is in days since 1970 and `base_rate` in
     percent (NaN where unknown); `home` is the code of the home country (-2: not named). Of `numbers`,
     `carrying_recovery` stands in for the recovery rate where a loan is carried at it, and `carried_at` is percent of
     par at which a rule beside the others carries a loan. Of `ranks`, `rating` may have `MASKED` and `UNBUCKETED`, and

@@ -95,14 +95,18 @@ class Pool:
         self._begin(portfolio, definition)
         self.assumed = assumed
         self.view: View = view_of(portfolio, definition, assumed)
-        view = self.view
         if definition is not None:
             self.weights = np.empty(portfolio.row_count)
         self.scheduled_life = _scheduled_life(portfolio, self.as_of)
+        self._walk(self.view.names)
+
+    def _walk(self, names: Mapping[str, Names]) -> None:
+        """Add the loans up in one pass, with these of their names."""
+        view = self.view
         tally = kernels.tally(
-            portfolio.row_count,
+            self.portfolio.row_count,
             view.columns,
-            view.names,
+            names,
             view.flags,
             view.ranks,
             view.lien,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from core.compliance import kernels
 from core.compliance.conventions import view_of
 from core.compliance.ladders import Assumed
-from core.compliance.pool_sums import RECOVERY_BY_KIND, Pool, Unmeasurable
+from core.compliance.pool_sums import Pool, Unmeasurable
 from core.compliance.stand_ins import with_stand_ins
 from core.compliance.tallied import amounts_of, counts_of
 from core.definition.definition import Definition
@@ -79,26 +79,10 @@ class ChunkPool(Pool):
         """Walk the loans once."""
         self._begin(portfolio, plan.definition)
         self.assumed = assumed
-        self.view = view = view_of(portfolio, plan.definition, assumed, plan.settled.of_all)
+        self.view = view_of(portfolio, plan.definition, assumed, plan.settled.of_all)
         self.scheduled_life = None
-        weights = np.empty(portfolio.row_count)
-        names = {name: column for name, column in view.names.items() if name != "obligor"}
-        tally = kernels.tally(
-            portfolio.row_count,
-            view.columns,
-            names,
-            view.flags,
-            view.ranks,
-            view.lien,
-            RECOVERY_BY_KIND,
-            rules=view.rules,
-            as_of=self.as_of,
-            base_rate=self.base_rate,
-            home=view.home,
-            weights=weights,
-        )
-        self.weights = weights
-        self._conclude(tally)
+        self.weights = np.empty(portfolio.row_count)
+        self._walk({name: column for name, column in self.view.names.items() if name != "obligor"})
 
 
 def add_up(plan: Plan, span: RowGroups, sums: Mapping[Hashable, Sum]) -> PoolSums:
